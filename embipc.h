@@ -13699,7 +13699,7 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
  * c_i = sum_k w_k J_ki, and
  *   gradient c_i dE/dr,   Hessian c_i c_j d2E/dr2                                 [EIPC24 eq. 17]
  * A kind of element is a section below with its energy, gradient and Hessian, and a row of embi_element_kinds[].
- * All other code loops over elements.
+ * Other chapters loop over elements; only what is particular to contacts or to friction loops over one kind.
  * Uses: part I, distances, friction, linear system, trees of boxes, contacts.
  * Checked by: tests/test_contact.c, tests/test_friction.c, tests/world_drive.h */
 
@@ -14009,7 +14009,7 @@ static int embi_spring_misses(const embi_element *e, const embipc_real *x, const
 
 /* ---- all kinds ---- */
 
-/* What a kind of element provides. A function that is NULL has nothing to do. */
+/* What a kind of element provides. Contacts are evaluated, and compared with the last factor, where they are made. */
 typedef struct embi_element_kind {
     int rank;                                                                              /* of its Hessian, at most */
     void (*evaluate)(embi_element *e, const embipc_real *xn, const embipc_real *x);        /* energy, first, dir at x */
@@ -16919,43 +16919,36 @@ static void embi_dual_column(embi_dual *D, const embipc_real *coef, embipc_real 
     l->rank++;
 }
 
-/* The columns of U of one element: eigenvectors of its stiffness times the root of the eigenvalues. Returns 0 out of
- * memory. */
+/* The columns of U of one element: sqrt(h^2 kappa m b'') J^T n for a contact, up to five with its curvature. For other
+ * kinds: eigenvectors of the stiffness times the root of the eigenvalues. Returns 0 out of memory. */
 static int embi_dual_element(embi_memory *m, embi_state *s, embi_island *isle, const embi_element *e)
 {
-    int node[EMBI_STAMP];
-    embipc_real coef[EMBI_STAMP], M[9], V[9], z[3], most = 0;
-    if (!embi_dual_link(m, s, isle, e, node, coef)) return 0;
-    embi_element_kinds[e->kind].hessian(e, M);
-    embi_eigen_symmetric(3, M, V);
-    for (int i = 0; i < 3; i++) most = embi_max(most, M[4 * i]);
-    for (int i = 0; i < 3; i++) {
-        if (!(M[4 * i] > EMBI_EPS * most)) continue;
-        embi_set(z, V[i], V[3 + i], V[6 + i]);
-        embi_dual_column(isle->dual, coef, sqrt(s->hh * M[4 * i]), z);
-    }
-    return 1;
-}
-
-/* The columns of U of one contact: sqrt(h^2 kappa m b'') J^T n, or up to five with its curvature. Returns 0 out of
- * memory. */
-static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *isle, const embi_contact *c)
-{
+    const embi_contact *c = (const embi_contact *)e;   /* if it is one */
     embi_dual *D = isle->dual;
-    int node[EMBI_STAMP], rank;
-    embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT];
-    embi_link *l = embi_dual_link(m, s, isle, &c->base, node, coef);
+    int node[EMBI_STAMP];
+    embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT], M[9], V[9], most = 0;
+    embi_link *l = embi_dual_link(m, s, isle, e, node, coef);
     if (!l) return 0;
-    if (!isle->tune.full_hessian) {
-        if (c->second > 0) embi_dual_column(D, coef, sqrt(s->hh * c->second), c->base.dir);
-        return 1;
+    if (e->kind == EMBI_ELEMENT_BARRIER && isle->tune.full_hessian) {
+        l->rank = embi_contact_curvature(c, s->x, z);
+        for (int i = 0; i < l->count; i++) {
+            embi_curvature_at(&s->J, c, node[i], l->rank, z, to);
+            for (int k = 0; k < l->rank; k++)
+                embi_scale(D->value + l->at + 3 * (l->count * k + i), sqrt(s->hh), to + 3 * k);
+        }
+        D->value_count += 3 * l->count * l->rank;
+    } else if (e->kind == EMBI_ELEMENT_BARRIER) {
+        if (c->second > 0) embi_dual_column(D, coef, sqrt(s->hh * c->second), e->dir);
+    } else {
+        embi_element_kinds[e->kind].hessian(e, M);
+        embi_eigen_symmetric(3, M, V);
+        for (int i = 0; i < 3; i++) most = embi_max(most, M[4 * i]);
+        for (int i = 0; i < 3; i++) {
+            embipc_real axis[3];
+            embi_set(axis, V[i], V[3 + i], V[6 + i]);
+            if (M[4 * i] > EMBI_EPS * most) embi_dual_column(D, coef, sqrt(s->hh * M[4 * i]), axis);
+        }
     }
-    l->rank = rank = embi_contact_curvature(c, s->x, z);
-    for (int i = 0; i < l->count; i++) {
-        embi_curvature_at(&s->J, c, node[i], rank, z, to);
-        for (int e = 0; e < rank; e++) embi_scale(D->value + l->at + 3 * (l->count * e + i), sqrt(s->hh), to + 3 * e);
-    }
-    D->value_count += 3 * l->count * rank;
     return 1;
 }
 
@@ -16968,12 +16961,8 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
     if (!EMBI_GROW(m, D->link, most) ||
         !EMBI_GROW(m, isle->keys, 2 * most))
         return 0;
-    for (int k = 0; k < most; k++) {
-        const embi_element *e = embi_element_at(isle, k);
-        if (!(e->kind == EMBI_ELEMENT_BARRIER ? embi_dual_contact(m, s, isle, (const embi_contact *)e)
-                                              : embi_dual_element(m, s, isle, e)))
-            return 0;
-    }
+    for (int k = 0; k < most; k++)
+        if (!embi_dual_element(m, s, isle, embi_element_at(isle, k))) return 0;
     embi_sort_keys(isle->keys, isle->keys + most, D->count);
     return 1;
 }
