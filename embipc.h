@@ -89,7 +89,7 @@
  *   40 Rotation and deformation bounds; 41 Islands; 42 World data; 43 Pair rules and limits;
  *   44 Cached lists of candidates; 45 Searches in parallel; 46 Searches along paths; 47 Seams;
  *   48 Pairs of bodies; 49 Searches within a step.
- *   Part IV. The step: 50 Forces of contacts; 51 Energy of a body; 52 Rotation; 53 Soft drives;
+ *   Part IV. The step: 50 Contact elements; 51 Energy of a body; 52 Rotation; 53 Soft drives;
  *   54 Contacts of an island; 55 System of an island; 56 Contact forces as unknowns; 57 Direction;
  *   58 Line search; 59 Newton iteration; 60 Predictions; 61 Velocities at the end; 62 Begin of a step;
  *   63 Abrupt changes with BDF2; 64 Islands in parallel; 65 Islands that meet; 66 Iterations; 67 End of a step;
@@ -104,16 +104,16 @@
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
  *   2-4     backward Euler: embi_body_integrate() sets qt; grad E: embi_island_gradient(); v: embi_body_settle()
  *   5       inertia, elasticity and forces, without contact: embi_body_objective()
- *   6, 12   argmin E: embi_iterate()
+ *   6, 12   E: embi_island_objective(); argmin E: embi_iterate()
  *   7       b(d): embipc_barrier(); kappa b(d_k) of one pair: embi_contact_make()
- *   8       D_k: embi_friction_energy(); u: embi_friction_motion(); the lagged lambda: embi_island_lag_friction()
+ *   8       D_k and u: embi_friction_evaluate(); the lagged lambda: embi_island_lag_friction()
  *   9       f0, f1: embipc_friction()
- *   10, 11  contact and friction added: embi_island_contact_energy(); how E changes: embi_island_grows()
+ *   10, 11  contact and friction added: embi_island_energies(); how E changes: embi_island_grows()
  *   13      weights of a surface vertex at rest: embi_tet_weights()
  *   14      x = J q: embi_row_apply()
  *   15      Psi: embi_elastic_energy(); F: embi_tet_gradients(); V_T: embi_solid_in_tets()
  *   16      external forces at the nodes: embi_body_begin()
- *   17      J^T grad: embi_scatter(); J^T H J: embi_contact_stamp(), into the system of embi_island_assemble()
+ *   17      J^T grad: embi_scatter(); J^T H J: embi_element_stamp(), into the system of embi_island_assemble()
  *   Newton  direction: embi_island_direction(); line search: embi_island_search(); stop test: embi_island_advance()
  *   CCD     one pair: embi_ccd_search(); the bound of a step: embi_island_ccd()
  *
@@ -8269,17 +8269,14 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
     return y - e / 3;
 }
 
-/* S += weight d2D/du2 in the plane normal to n, r += weight dD/du; u lies in that plane. expected: probable |u| at
- * the end of the step. At u = 0 the secant slope to there, 2/e - min(expected, e)/e^2, replaces the tangent 2/e. Then
- * one linear solve finds a steady creep. */
-static void embi_friction_derivatives(const embipc_real u[3], const embipc_real n[3], embipc_real e,
-                                      embipc_real expected, embipc_real weight, embipc_real r[3],
-                                      embipc_real S[9])
+/* S += weight d2D/du2 in the plane normal to n; u lies in that plane. expected: probable |u| at the end of the step. At
+ * u = 0 the secant slope to there, 2/e - min(expected, e)/e^2, replaces the tangent 2/e. Then one linear solve finds a
+ * steady creep. */
+static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3], embipc_real e, embipc_real expected,
+                                  embipc_real weight, embipc_real S[9])
 {
     embipc_real y = embi_norm(u), across, along, uh[3];
     (void)embipc_friction(y, e, &across, &along);
-    embi_axpy(r, weight * across, u);
-    if (!S) return;
     if (y == 0) across = along = 2 / e - embi_min(expected, e) / (e * e);
     embi_scale(uh, y > 0 ? 1 / y : (embipc_real)0, u);
     for (int i = 0; i < 3; i++)
@@ -8308,32 +8305,31 @@ static void embi_friction_derivatives(const embipc_real u[3], const embipc_real 
  * Uses: small math, memory, sorting and sets, distances, pairs of primitives, barrier.
  * Checked by: tests/test_contact.c */
 
-/* Closest points of one candidate at the present positions. */
-typedef struct embi_contact {
-    int v[4], mask, edge_edge;
-    int pair;                    /* pair of bodies it belongs to */
-    int multiplicity;
-    int extra;                   /* mollified: where the mollifier's gradient stands, else -1 */
-    embipc_real w[4], n[3];
-    embipc_real gap, dhat;       /* d - xi, and where the force begins, m */
-    embipc_real energy;          /* kappa m b, with multiplicity, J */
-    embipc_real first, second;   /* kappa m b' (N, <= 0) and kappa m b'' (N/m) */
-} embi_contact;
+/* Kinds of elements, in the order in which an island sums them. */
+enum { EMBI_ELEMENT_BARRIER, EMBI_ELEMENT_FRICTION, EMBI_ELEMENT_SPRING, EMBI_ELEMENT_KINDS };
 
-/* One friction contact [EIPC24 eq. 8]: vertices, weights, normal and lambda are those of the start of the step. */
-typedef struct embi_friction {
-    int v[4], pair;
-    embipc_real w[4], n[3];
-    embipc_real weight;          /* mu lambda, N; negative where the contact is subtracted */
-    embipc_real e;               /* epsv h, m */
-    embipc_real expected;        /* |u| of the same contact in the last step, m */
-    embipc_real held;            /* its stiffness when the system was last factored, N/m */
-    int turns;                   /* it reverses: the next direction takes it as sticking, see embi_island_turning() */
-    embipc_real bend[3];         /* displacement that is no slip, from curved paths of rotating bodies, m */
-    embipc_real u[3];            /* tangential displacement at the last evaluated positions, m */
-    embipc_real S[9];            /* stiffness at the present direction, N/m */
-    embi_u64 key;                /* finds it again in the next step */
-} embi_friction;
+/* What resists the motion of one point, sum_k w_k x_v_k: see chapter "Contact elements". Energy and gradient are those
+ * at the positions where it was last evaluated. */
+typedef struct embi_element {
+    int kind;
+    int pair;                    /* pair of bodies it belongs to; -1: none */
+    int v[4];
+    embipc_real w[4];
+    embipc_real energy;          /* J */
+    embipc_real first, dir[3];   /* the gradient at the point is first dir, N */
+    const embipc_real *extra;    /* gradient at its vertices beside that at the point, N (12); NULL: none */
+    embipc_real held;            /* its stiffness in the last factor, as embi_element_hold() returns it */
+} embi_element;
+
+/* Closest points of one candidate at the present positions. Its base has the energy kappa m b with multiplicity,
+ * first = kappa m b' (N, <= 0), and the normal as dir; extra is the gradient of the mollifier. */
+typedef struct embi_contact {
+    embi_element base;
+    int mask, edge_edge;
+    int multiplicity;
+    embipc_real gap, dhat;       /* d - xi, and where the force begins, m */
+    embipc_real second;          /* kappa m b'', N/m */
+} embi_contact;
 
 /* A growing set of contacts with the mollifier gradients of the few that need one. */
 typedef struct embi_contacts {
@@ -8379,16 +8375,17 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
  * that. */
 static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
 {
+    embipc_real *w = k->base.w;
     int j = 1;
     for (int i = 2; i < 4; i++)
-        if (k->w[i] < k->w[j]) j = i;
+        if (w[i] < w[j]) j = i;
     for (int i = 1; i < 4; i++) {
         embipc_real e[3];
         if (i == j || !(k->mask >> i & 1)) continue;
         embi_sub(e, x[i], x[j]);
-        if (k->w[i] * k->w[i] * embi_dot(e, e) > EMBI_SNAP * EMBI_SNAP * d * d) continue;
-        k->w[j] += k->w[i];
-        k->w[i] = 0;
+        if (w[i] * w[i] * embi_dot(e, e) > EMBI_SNAP * EMBI_SNAP * d * d) continue;
+        w[j] += w[i];
+        w[i] = 0;
         k->mask &= ~(1 << i);
     }
 }
@@ -8401,31 +8398,32 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
     embipc_real b, first, second, mollifier = 1, slope = 0, grad[12];
     embi_point p[4];
     embi_contact *k = s->list + to;
-    memcpy(k->v, c->v, sizeof k->v);
-    memcpy(k->w, closest->w, sizeof k->w);
+    k->base.kind = EMBI_ELEMENT_BARRIER;
+    k->base.pair = pair;
+    memcpy(k->base.v, c->v, sizeof k->base.v);
+    memcpy(k->base.w, closest->w, sizeof k->base.w);
     k->mask = closest->mask;
     k->edge_edge = c->edge_edge;
-    k->pair = pair;
     k->multiplicity = 1;
-    k->extra = -1;
+    k->base.extra = NULL;
     k->gap = closest->d - c->xi;
     k->dhat = c->dhat;
     embi_points_at(p, x, c->v);
-    if (!c->edge_edge && (k->w[1] > EMBI_LOW || k->w[2] > EMBI_LOW || k->w[3] > EMBI_LOW))
+    if (!c->edge_edge && (k->base.w[1] > EMBI_LOW || k->base.w[2] > EMBI_LOW || k->base.w[3] > EMBI_LOW))
         embi_contact_snap(k, p, closest->d);
-    (void)embi_normal(p, k->w, k->mask, c->edge_edge, k->n);
+    (void)embi_normal(p, k->base.w, k->mask, c->edge_edge, k->base.dir);
     b = embipc_barrier(k->gap, c->dhat, &first, &second);
     if (c->edge_edge) {
         embipc_real cross = embi_edge_cross(p, NULL);
         if (cross < c->mollify) {
             mollifier = embi_mollifier(cross, c->mollify, &slope);
-            k->extra = extra;
+            k->base.extra = s->extra + 12 * extra;
             (void)embi_edge_cross(p, grad);
-            for (int i = 0; i < 12; i++) s->extra[12 * k->extra + i] = kappa * b * slope * grad[i];
+            for (int i = 0; i < 12; i++) s->extra[12 * extra + i] = kappa * b * slope * grad[i];
         }
     }
-    k->energy = kappa * mollifier * b;
-    k->first = kappa * mollifier * first;
+    k->base.energy = kappa * mollifier * b;
+    k->base.first = kappa * mollifier * first;
     k->second = kappa * mollifier * second;
 }
 
@@ -8445,8 +8443,8 @@ static void embi_closest_part(const embi_point x[4], int k, embi_closest *out)
 static void embi_contact_times(embi_contact *k, int multiplicity)
 {
     k->multiplicity *= multiplicity;
-    k->energy *= multiplicity;
-    k->first *= multiplicity;
+    k->base.energy *= multiplicity;
+    k->base.first *= multiplicity;
     k->second *= multiplicity;
 }
 
@@ -8556,11 +8554,11 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
     embi_u64 key = 1469598103934665603ull;
     int lone[4], many[4], lone_count = 0, many_count = 0, split = k->edge_edge ? 2 : 1, on_side[2] = {0, 0};
     for (int i = 0; i < 4; i++) on_side[i >= split] += k->mask >> i & 1;
-    if (on_side[0] + on_side[1] > 3 || k->extra >= 0 || k->mask & EMBI_FIXED_POINT) return 0;
+    if (on_side[0] + on_side[1] > 3 || k->base.extra || k->mask & EMBI_FIXED_POINT) return 0;
     for (int i = 0; i < 4; i++) {   /* a point-edge contact: the point first, then the ends of the edge */
         if (!(k->mask >> i & 1)) continue;
-        if (on_side[i >= split] == 1) lone[lone_count++] = k->v[i];
-        else many[many_count++] = k->v[i];
+        if (on_side[i >= split] == 1) lone[lone_count++] = k->base.v[i];
+        else many[many_count++] = k->base.v[i];
     }
     if (lone_count == 2) memcpy(many, lone, sizeof many);   /* point-point: a pair of equals too */
     if (lone_count == 2) lone_count = 0;
@@ -8596,8 +8594,8 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
                 embi_abs(to->gap - from->gap) > (embipc_real)1e-9 * to->dhat)
                 continue;
             from->multiplicity += to->multiplicity;
-            from->energy += to->energy;
-            from->first += to->first;
+            from->base.energy += to->base.energy;
+            from->base.first += to->base.first;
             from->second += to->second;
             from->gap = embi_min(from->gap, to->gap);
             to->multiplicity = 0;
@@ -8609,11 +8607,32 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     for (int i = begin; i < s->count; i++) {
         embi_contact *k = s->list + i;
         if (k->multiplicity < 0) k->second = 0;
-        s->energy += k->energy;
-        s->force += embi_abs(k->first);
+        s->energy += k->base.energy;
+        s->force += embi_abs(k->base.first);
         s->min_gap = embi_min(s->min_gap, k->gap);
     }
 }
+
+/* A friction contact. Vertices, weights, normal and lambda are those of the start of the step. dir of base: tangential
+ * displacement u, m. */
+typedef struct embi_friction {
+    embi_element base;
+    embipc_real n[3];
+    embipc_real weight;          /* mu lambda, N; negative where the contact is subtracted */
+    embipc_real e;               /* epsv h, m */
+    embipc_real expected;        /* |u| of the same contact in the last step, m */
+    int turns;                   /* it reverses: the next direction takes it as sticking, see embi_island_turning() */
+    embipc_real bend[3];         /* displacement that is no slip, from curved paths of rotating bodies, m */
+    embipc_real S[9];            /* stiffness at the present direction, N/m */
+    embi_u64 key;                /* finds it again in the next step */
+} embi_friction;
+
+/* The spring of one vertex. base: first = share, dir = K r, N. */
+typedef struct embi_spring {
+    embi_element base;
+    embipc_real centre[3], K[3], limit;
+    embipc_real rKr;             /* r.K r, J */
+} embi_spring;
 
 /* ==== 28. Continuous collision detection =============================================================
  * First contact of two primitives A, B (point and triangle, or two edges) on straight paths x_k + t v_k.
@@ -11446,13 +11465,6 @@ typedef struct embi_drive {
     embipc_drive_state reached;  /* state that the last completed step reported */
 } embi_drive;
 
-/* A soft drive at one vertex: spring and damper as one spring K (1 + beta/h) about a centre. */
-typedef struct embi_spring {
-    int v;
-    embipc_real centre[3], K[3], limit;
-    embipc_real held;            /* fraction of K in the last factor */
-} embi_spring;
-
 /* Lower bound of a candidate's distance, m, with the nodes at known_q (-EMBI_HUGE: always evaluate it). While the
  * pair's slack is at most d, the distance is at least least - share d. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
@@ -11611,6 +11623,7 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 }
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
+static int embi_has_vertex(const embi_body *b, int v) { return v >= b->vert0 && v < b->vert0 + b->nv; }
 
 /* Is self-contact searched for? Affine bodies have their determinant bound instead. */
 static int embi_may_fold(const embi_body *b) { return b->kind >= EMBIPC_CAGE && b->rules.self_contact; }
@@ -12075,7 +12088,7 @@ static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi
 {
     int ok = 1;
     for (int k = 0; k < 4; k++)
-        ok &= embi_vertex_wake(m, s, v[k] >= A->vert0 && v[k] < A->vert0 + A->nv ? A : B, v[k]);
+        ok &= embi_vertex_wake(m, s, embi_has_vertex(A, v[k]) ? A : B, v[k]);
     return ok;
 }
 
@@ -12222,8 +12235,7 @@ static void embi_body_cap(embi_body *b, embipc_real cap)
  * An island is a set of bodies linked by candidate pairs. E is minimised over their unknown nodes. This chapter
  * has the data of an island, and loops over its bodies that threads share. Chapters "Direction", "Line search"
  * and "Newton iteration" say how an island is solved.
- * Uses: tuning, memory, threads, sorting and sets, contacts, part III.
- * Checked by: tests/test_world_step.c, tests/test_oom.c */
+ * Uses: part I, contacts, part III.   Checked by: tests/test_world_step.c, tests/test_oom.c */
 
 /* The contacts of one chunk of active candidates, and their place among all contacts. */
 typedef struct embi_found {
@@ -12234,7 +12246,7 @@ typedef struct embi_found {
     embipc_real min_gap;         /* of those with a gap of 0 or less, m; INFINITY: none */
 } embi_found;
 
-/* The columns of U of one contact, friction contact or spring: all have the same nodes. */
+/* The columns of U of one element: all have the same nodes. */
 typedef struct embi_link {
     int count, split;            /* unknowns; those from split on are of another body */
     int rank, at;                /* columns, and where they begin in `value`: (3 count) each */
@@ -12304,7 +12316,7 @@ typedef struct embi_friction_list {
 /* Springs of the soft drives of an island's bodies. */
 typedef struct embi_spring_list { embi_spring *list; int count; } embi_spring_list;
 
-/* Vertices of contacts, friction and springs, each once; stamp: the evaluation that the list is of. */
+/* Vertices of the elements, each once; stamp: the evaluation that the list is of. */
 typedef struct embi_touched { int *list, count, stamp; } embi_touched;
 
 /* How loops over an island are shared among threads. */
@@ -12377,8 +12389,29 @@ typedef struct embi_island {
     embipc_iteration record;
 } embi_island;
 
-/* The number of springs of soft drives, and whether a drive still moves. */
-static int embi_spring_count(const embi_island *isle) { return EMBI_DRIVES ? isle->springs.count : 0; }
+/* The number of elements of an island. In order these are contacts, friction contacts, springs of soft drives. */
+static int embi_element_count(const embi_island *isle)
+{
+    return isle->contacts.count + isle->friction.count + (EMBI_DRIVES ? isle->springs.count : 0);
+}
+
+/* Element k of the island. */
+static embi_element *embi_element_at(const embi_island *isle, int k)
+{
+    int friction = k - isle->contacts.count, spring = friction - isle->friction.count;
+    if (friction < 0) return &isle->contacts.list[k].base;
+    if (spring < 0 || !EMBI_DRIVES) return &isle->friction.list[friction].base;
+    return &isle->springs.list[spring].base;
+}
+
+/* f += force of an element on body a, N, without that of `extra`. Weights carry the sign of the side. */
+static void embi_element_force(const embi_element *e, const embi_body *a, embipc_real f[3])
+{
+    for (int k = 0; k < 4; k++)
+        if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -e->first * e->w[k], e->dir);
+}
+
+/* Does a drive still move? */
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
 static const size_t embi_dual_arrays[] = {
@@ -14961,18 +14994,15 @@ static int embi_search_cover(embipc_world *w, int *searched)
  * The spine: from the forces of contacts to embipc_world_step(). E is formed, minimised island by island, and
  * reported. */
 
-/* ==== 50. Forces of contacts =========================================================================
- * With x = J q the gradient of a contact by node i is c_i n with one scalar c_i = sum_k w_k J_ki: a contact is
- * a list of at most 16 (node, c_i), one direction n, and a few numbers.
- *   energy kappa m b(d - xi),   gradient c_i kappa m b' n,   Hessian c_i c_j kappa m b'' n n^T
- * m is the edge-edge mollifier. Its own gradient enters the gradient, but not the Hessian. The term b' d2d/dx2
- * is never positive semi-definite as a whole, and is left out. Measured: projecting it changed no iteration
- * count that matters and cost 1.2 to 5 times the time. Where a step makes only short moves, chapter "Newton
- * iteration" asks for b'' n n^T + b' d2d/dx2 without its negative eigenvalues.
- * Terms that are negative after merging have no stiffness in the Hessian: their stiffness would be negative,
- * and the direction stays one of descent. Friction contacts are copies of the contacts at the start of the
- * step, with the weight mu lambda.
- * Uses: part I, distances, friction, contacts, part III.   Checked by: tests/test_contact.c */
+/* ==== 50. Contact elements ===========================================================================
+ * Barrier contacts, friction contacts and soft springs are all elements: at most four vertices with weights, and an
+ * energy E(r) of their point r = sum_k w_k x_k. With x = J q an element is a list of at most 16 (node, c_i),
+ * c_i = sum_k w_k J_ki, and
+ *   gradient c_i dE/dr,   Hessian c_i c_j d2E/dr2                                 [EIPC24 eq. 17]
+ * A kind of element is a section below with its energy, gradient and Hessian, and a row of embi_element_kinds[].
+ * Other chapters loop over elements; only what is particular to contacts or to friction loops over one kind.
+ * Uses: part I, distances, friction, contacts, part III.
+ * Checked by: tests/test_contact.c, tests/test_friction.c, tests/world_drive.h */
 
 /* Nodes and coefficients c_i = sum_k w_k J_ki of a contact, each node once; at most 16, returns how many. */
 static int embi_contact_nodes(const embi_rows *J, const int v[4], const embipc_real w[4], int node[16],
@@ -15011,55 +15041,6 @@ static void embi_contact_motion(const int v[4], const embipc_real w[4], const em
     embi_set(r, r0, r1, r2);
 }
 
-/* Tangential displacement u of a friction contact between the positions x0 and x: there is no motion along n
- * in it. A surface velocity of its own (a conveyor) would be subtracted here. */
-static void embi_friction_motion(const embi_friction *f, const embipc_real *x0, const embipc_real *x,
-                                 embipc_real u[3])
-{
-    embipc_real u0 = 0, u1 = 0, u2 = 0;
-    for (int k = 0; k < 4; k++) {
-        const embipc_real *now = x + 3 * f->v[k], *start = x0 + 3 * f->v[k], w = f->w[k];
-        if (w == 0) continue;
-        u0 += w * (now[0] - start[0]);
-        u1 += w * (now[1] - start[1]);
-        u2 += w * (now[2] - start[2]);
-    }
-    embi_set(u, u0, u1, u2);
-    embi_sub(u, u, f->bend);
-    embi_axpy(u, -embi_dot(u, f->n), f->n);
-}
-
-/* Sets u of friction contacts at the positions x. Energies and forces below are those at this u. */
-static void embi_friction_move(embi_friction *list, int n, const embipc_real *x0, const embipc_real *x)
-{
-    for (int k = 0; k < n; k++) embi_friction_motion(list + k, x0, x, list[k].u);
-}
-
-/* sum D_k at the start of the step, J. u is not 0 there where paths are curved. */
-static embipc_real embi_friction_start(const embi_friction *list, int n)
-{
-    embipc_real sum = 0, u[3];
-    for (int k = 0; k < n; k++) {
-        embi_copy(u, list[k].bend);
-        embi_axpy(u, -embi_dot(u, list[k].n), list[k].n);
-        sum += list[k].weight * embipc_friction(embi_norm(u), list[k].e, NULL, NULL);
-    }
-    return sum;
-}
-
-/* sum D_k, J; and in *force the sum of |dD/du|, N */
-static embipc_real embi_friction_energy(const embi_friction *list, int n, embipc_real *force)
-{
-    embipc_real sum = 0, across;
-    *force = 0;
-    for (int k = 0; k < n; k++) {
-        embipc_real y = embi_norm(list[k].u);
-        sum += list[k].weight * embipc_friction(y, list[k].e, &across, NULL);
-        *force += embi_abs(list[k].weight) * across * y;
-    }
-    return sum;
-}
-
 /* Forces of contacts are summed by vertex, and from there by node, g += J^T f. So a row of J is used once, however
  * many contacts share the vertex. */
 typedef struct embi_pull {
@@ -15091,44 +15072,19 @@ static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_
     }
 }
 
-/* to += gradient of all contacts and friction contacts, by vertex, N */
-static void embi_contacts_gradient(const embi_contacts *s, const embi_friction *friction, int friction_count,
-                                   const embi_pull *to)
-{
-    for (int k = 0; k < s->count; k++) {
-        const embi_contact *c = s->list + k;
-        embipc_real r[3];
-        embi_scale(r, c->first, c->n);
-        embi_gather_point(c->v, c->w, r, to);
-        for (int i = 0; c->extra >= 0 && i < 4; i++) embi_gather(to, c->v[i], 1, s->extra + 12 * c->extra + 3 * i);
-    }
-    for (int k = 0; k < friction_count; k++) {
-        embipc_real r[3] = {0, 0, 0};
-        embi_friction_derivatives(friction[k].u, friction[k].n, friction[k].e, 0, friction[k].weight, r, NULL);
-        embi_gather_point(friction[k].v, friction[k].w, r, to);
-    }
-}
+/* ---- barrier ----
+ *   energy kappa m b(d - xi),   gradient kappa m b' n,   Hessian kappa m b'' n n^T
+ * m is the edge-edge mollifier. Its own gradient enters the gradient, but not the Hessian. The term b' d2d/dx2
+ * is never positive semi-definite as a whole, and is left out. Measured: projecting it changed no iteration
+ * count that matters and cost 1.2 to 5 times the time. Where a step makes only short moves, chapter "Newton
+ * iteration" asks for b'' n n^T + b' d2d/dx2 without its negative eigenvalues.
+ * Terms that are negative after merging have no stiffness in the Hessian: their stiffness would be negative,
+ * and the direction stays one of descent. embi_contact_make() sets energy and gradient. */
 
-/* Slope of the energy of contacts and friction along the motion y of the vertices, for the line search */
-static embipc_real embi_contacts_slope(const embi_contacts *s, const embi_friction *friction,
-                                       int friction_count, const embipc_real *y)
+/* S = kappa m b'' n n^T */
+static void embi_contact_hessian(const embi_element *e, embipc_real S[9])
 {
-    embipc_real sum = 0, r[3];
-    for (int k = 0; k < s->count; k++) {
-        const embi_contact *c = s->list + k;
-        embi_contact_motion(c->v, c->w, y, r);
-        sum += c->first * embi_dot(c->n, r);
-        for (int i = 0; c->extra >= 0 && i < 4; i++)
-            sum += embi_dot(s->extra + 12 * c->extra + 3 * i, y + 3 * c->v[i]);
-    }
-    for (int k = 0; k < friction_count; k++) {
-        const embi_friction *f = friction + k;
-        embipc_real across;
-        embi_contact_motion(f->v, f->w, y, r);
-        (void)embipc_friction(embi_norm(f->u), f->e, &across, NULL);
-        sum += f->weight * across * embi_dot(f->u, r);
-    }
-    return sum;
+    for (int i = 0; i < 9; i++) S[i] = ((const embi_contact *)e)->second * e->dir[i / 3] * e->dir[i % 3];
 }
 
 #define EMBI_BENT 5   /* vectors z_e, at most */
@@ -15143,29 +15099,29 @@ static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, e
         V[EMBI_BENT * EMBI_BENT];
     embi_point p[4];
     int m, n, count = 0;
-    embi_points_at(p, x, c->v);
-    m = embi_min_int(embi_closest_parameters(p, c->w, c->mask, c->edge_edge, rk, dw), 2);   /* which it is at most */
+    embi_points_at(p, x, c->base.v);
+    m = embi_min_int(embi_closest_parameters(p, c->base.w, c->mask, c->edge_edge, rk, dw), 2);   /* at most */
     n = 1 + 2 * m;
-    embi_separation(p, c->w, r);
-    d = embi_dot(c->n, r);
-    embi_dual_vectors(m, rk, c->n, up, Ri);
+    embi_separation(p, c->base.w, r);
+    d = embi_dot(c->base.dir, r);
+    embi_dual_vectors(m, rk, c->base.dir, up, Ri);
     for (int i = 0; i <= m; i++) {
-        memcpy(a[i], i ? dw[i - 1] : c->w, sizeof a[i]);
+        memcpy(a[i], i ? dw[i - 1] : c->base.w, sizeof a[i]);
         for (int k = 0; k < i; k++) embi_row_subtract(4, embi_row_dot(4, a[k], a[i]), a[k], a[i]);
         f = 1 / sqrt(embi_row_dot(4, a[i], a[i]));
         for (int k = 0; k < 4; k++) a[i][k] *= f;
     }
     if (m > 0) (void)embi_direction(t[0], up[0]);
-    if (m > 1) embi_cross(t[1], c->n, t[0]);
+    if (m > 1) embi_cross(t[1], c->base.dir, t[0]);
     memset(M, 0, sizeof M);
-    M[0] = c->second * embi_row_dot(4, c->w, c->w);
+    M[0] = c->second * embi_row_dot(4, c->base.w, c->base.w);
     for (int i = 0; i <= m; i++)
         for (int k = 0; k < m; k++) {
-            f = -c->first * embi_row_dot(4, a[i], dw[k]);
+            f = -c->base.first * embi_row_dot(4, a[i], dw[k]);
             for (int j = 0; j <= m; j++)
                 for (int l = 0; l < m; l++) M[n * i + j] += f * d * Ri[k][l] * embi_row_dot(4, a[j], dw[l]);
             for (int j = 0; j < m; j++)
-                M[n * i + 1 + m + j] += f * embi_row_dot(4, a[0], c->w) * embi_dot(up[k], t[j]);
+                M[n * i + 1 + m + j] += f * embi_row_dot(4, a[0], c->base.w) * embi_dot(up[k], t[j]);
         }
     for (int i = 0; i <= m; i++)
         for (int j = m + 1; j < n; j++) M[n * j + i] = M[n * i + j];
@@ -15174,7 +15130,7 @@ static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, e
         if (!(M[(n + 1) * e] > 0)) continue;
         for (int k = 0; k < 4; k++) {
             embi_set(z[count] + 3 * k, 0, 0, 0);
-            for (int i = 0; i <= m; i++) embi_axpy(z[count] + 3 * k, a[i][k] * V[n * i + e], c->n);
+            for (int i = 0; i <= m; i++) embi_axpy(z[count] + 3 * k, a[i][k] * V[n * i + e], c->base.dir);
             for (int i = 0; i < m; i++) embi_axpy(z[count] + 3 * k, a[0][k] * V[n * (1 + m + i) + e], t[i]);
             embi_scale(z[count] + 3 * k, sqrt(M[(n + 1) * e]), z[count] + 3 * k);
         }
@@ -15190,9 +15146,9 @@ static void embi_curvature_at(const embi_rows *J, const embi_contact *c, int nod
 {
     memset(to, 0, (size_t)(3 * count) * sizeof *to);
     for (int k = 0; k < 4; k++)
-        for (int l = 0; l < J->count[c->v[k]] && c->w[k] != 0; l++)
-            for (int e = 0; e < count && J->node[4 * c->v[k] + l] == node; e++)
-                embi_axpy(to + 3 * e, J->weight[4 * c->v[k] + l], z[e] + 3 * k);
+        for (int l = 0; l < J->count[c->base.v[k]] && c->base.w[k] != 0; l++)
+            for (int e = 0; e < count && J->node[4 * c->base.v[k] + l] == node; e++)
+                embi_axpy(to + 3 * e, J->weight[4 * c->base.v[k] + l], z[e] + 3 * k);
 }
 
 /* Adds scale sum_e z_e z_e^T to the system; local as in embi_contact_stamp(). Returns 0 when a block does not fit its
@@ -15203,7 +15159,7 @@ static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J,
 {
     int node[EMBI_STAMP], n, kept = 0;
     embipc_real coef[EMBI_STAMP], column[3 * EMBI_BENT * EMBI_STAMP];
-    n = embi_contact_nodes(J, c->v, c->w, node, coef);
+    n = embi_contact_nodes(J, c->base.v, c->base.w, node, coef);
     for (int i = 0; i < n; i++) {
         if (local[node[i]] < 0) continue;
         embi_curvature_at(J, c, node[i], count, z, column + 3 * count * kept);
@@ -15212,10 +15168,28 @@ static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J,
     return embi_system_stamp_columns(system, kept, node, count, column, scale);
 }
 
-/* Stiffness of the closest points of a contact, S = kappa m b'' n n^T */
-static void embi_contact_stiffness(const embi_contact *c, embipc_real S[9])
+/* ---- friction ----
+ * Energy and derivatives are those of chapter "Friction". Friction contacts are copies of the contacts at the start of
+ * the step, with the weight mu lambda [EIPC24 eq. 8]. */
+
+/* Evaluates D at u, the tangential displacement between xn and x: there is no motion along n in it. A surface velocity
+ * of its own (a conveyor) would be subtracted here. */
+static void embi_friction_evaluate(embi_element *to, const embipc_real *xn, const embipc_real *x)
 {
-    for (int i = 0; i < 9; i++) S[i] = c->second * c->n[i / 3] * c->n[i % 3];
+    embi_friction *f = (embi_friction *)to;
+    embipc_real u0 = 0, u1 = 0, u2 = 0, across, *u = to->dir;
+    for (int k = 0; k < 4; k++) {
+        const embipc_real *now = x + 3 * to->v[k], *start = xn + 3 * to->v[k], w = to->w[k];
+        if (w == 0) continue;
+        u0 += w * (now[0] - start[0]);
+        u1 += w * (now[1] - start[1]);
+        u2 += w * (now[2] - start[2]);
+    }
+    embi_set(u, u0, u1, u2);
+    embi_sub(u, u, f->bend);
+    embi_axpy(u, -embi_dot(u, f->n), f->n);
+    to->energy = f->weight * embipc_friction(embi_norm(u), f->e, &across, NULL);
+    to->first = f->weight * across;
 }
 
 /* Stiffness over weight, 1/m, of a friction contact that reverses, and of all in the first iteration: a secant of the
@@ -15225,68 +15199,170 @@ static embipc_real embi_friction_secant(const embi_friction *f)
     return f->turns ? 1 / f->e : 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
 }
 
-/* Stiffness of a friction contact, N/m. In the step's first iteration it is the secant to |u| of the last step. For a
- * contact that reverses it is the secant from 0 to the end of the sticking zone, weight/e. */
-static void embi_friction_stiffness(const embi_friction *f, int first, embipc_real S[9])
+/* Sets the stiffness S of a friction contact. In the step's first iteration it is the secant to |u| of the last step.
+ * For a contact that reverses it is the secant from 0 to the end of the sticking zone, weight/e. */
+static void embi_friction_stiffness(embi_friction *f, int first)
 {
     static const embipc_real none[3] = {0, 0, 0};
-    embipc_real r[3] = {0, 0, 0};
-    memset(S, 0, 9 * sizeof *S);
-    if (!(f->weight > 0)) return;   /* subtracted contacts have no stiffness */
-    if (f->turns) embi_friction_derivatives(none, f->n, f->e, f->e, f->weight, r, S);
-    else embi_friction_derivatives(first ? none : f->u, f->n, f->e, first ? f->expected : (embipc_real)0, f->weight,
-                                   r, S);
+    int secant = f->turns || first;
+    memset(f->S, 0, sizeof f->S);
+    if (f->weight > 0)   /* subtracted contacts have no stiffness */
+        embi_friction_hessian(secant ? none : f->base.dir, f->n, f->e,
+                              f->turns ? f->e : first ? f->expected : (embipc_real)0, f->weight, f->S);
 }
 
-/* Adds scale c_i c_j S to the system for the unknown nodes of a contact. local: node -> unknown, or -1 where
- * it is driven. Returns 0 when a block does not fit the pattern of the system. */
-static int embi_contact_stamp(embi_system *system, const embi_rows *J, const int *local, const int v[4],
-                              const embipc_real w[4], embipc_real scale, const embipc_real S[9])
+static void embi_friction_take(const embi_element *e, embipc_real S[9])
 {
-    int node[EMBI_STAMP], n, kept = 0;
-    embipc_real coef[EMBI_STAMP];
-    n = embi_contact_nodes(J, v, w, node, coef);
+    memcpy(S, ((const embi_friction *)e)->S, 9 * sizeof *S);
+}
+
+/* Stiffness along the motion that embi_friction_stiffness() puts into the matrix, N/m. It goes to 0 at the kink of
+ * f1. */
+static embipc_real embi_friction_hold(const embi_element *e, int first)
+{
+    const embi_friction *f = (const embi_friction *)e;
+    embipc_real along;
+    (void)embipc_friction(embi_norm(e->dir), f->e, NULL, &along);
+    if (f->turns || first) along = embi_friction_secant(f);
+    return embi_max(f->weight, 0) * along;
+}
+
+/* ---- spring ----
+ * A vertex of a soft drive on a spring K about a centre c, with the force limit L. The square is replaced by Huber's
+ * function of |r|^2 = r.K r/k, r = x - c, k = max K_i:
+ *   E = k |r|^2/2 up to k |r| = L, L |r| - L^2/(2 k) beyond,   |dE/dx| <= L
+ * with dE/dx = share K r, share = min(1, L/(k |r|)), and the Hessian share (K - K r r.K/(k |r|^2)) beyond: positive
+ * semidefinite everywhere. */
+
+/* Evaluates E at the vertices x. */
+static void embi_spring_evaluate(embi_element *e, const embipc_real *xn, const embipc_real *x)
+{
+    embi_spring *p = (embi_spring *)e;
+    embipc_real k = embi_max(embi_max(p->K[0], p->K[1]), p->K[2]), size;
+    (void)xn;
+    p->rKr = 0;
+    for (int i = 0; i < 3; i++) {
+        embipc_real r = x[3 * e->v[0] + i] - p->centre[i];
+        e->dir[i] = p->K[i] * r;
+        p->rKr += e->dir[i] * r;
+    }
+    size = sqrt(p->rKr / k);
+    e->first = k * size > p->limit ? p->limit / (k * size) : (embipc_real)1;
+    e->energy = e->first < 1 ? p->limit * (size - p->limit / (2 * k)) : k * size * size / 2;
+}
+
+/* d2E/dx2 where the spring was evaluated, N/m */
+static void embi_spring_hessian(const embi_element *e, embipc_real S[9])
+{
+    const embi_spring *p = (const embi_spring *)e;
+    for (int i = 0; i < 9; i++) S[i] = i % 4 ? (embipc_real)0 : e->first * p->K[i / 4];
+    for (int i = 0; i < 9 && e->first < 1; i++) S[i] -= e->first * e->dir[i / 3] * e->dir[i % 3] / p->rKr;
+}
+
+/* The share. At the limit the stiffness along the force ends, so a spring within it counts as four times as stiff. */
+static embipc_real embi_spring_hold(const embi_element *e, int first)
+{
+    (void)first;
+    return e->first < 1 ? e->first : (embipc_real)4;
+}
+
+/* Does the force of a spring, evaluated at y, differ from its linear prediction at x by more than a hundredth of the
+ * limit? A spring can reach its limit within a motion that counts as converged. Then another direction is needed. */
+static int embi_spring_misses(const embi_element *e, const embipc_real *x, const embipc_real *y)
+{
+    embi_spring p = *(const embi_spring *)e;
+    embipc_real off[3], move[3], S[9];
+    embi_spring_evaluate(&p.base, NULL, x);
+    if (p.base.first == e->first) return 0;
+    embi_spring_hessian(&p.base, S);
+    embi_sub(move, y + 3 * e->v[0], x + 3 * e->v[0]);
+    embi_m3_mulv(off, S, move);
+    embi_axpy(off, p.base.first, p.base.dir);
+    embi_axpy(off, -e->first, e->dir);
+    return embi_norm(off) > (embipc_real)0.01 * p.limit;
+}
+
+/* ---- all kinds ---- */
+
+/* What a kind of element provides. Contacts are evaluated, and compared with the last factor, where they are made. */
+typedef struct embi_element_kind {
+    int rank;                                                                              /* of its Hessian, at most */
+    void (*evaluate)(embi_element *e, const embipc_real *xn, const embipc_real *x);        /* energy, first, dir at x */
+    void (*hessian)(const embi_element *e, embipc_real S[9]);                              /* where it was evaluated */
+    embipc_real (*hold)(const embi_element *e, int first);   /* a stiffness, to compare with that in the last factor */
+    int (*misses)(const embi_element *e, const embipc_real *x, const embipc_real *y);  /* is it at y, and not linear? */
+} embi_element_kind;
+
+static const embi_element_kind embi_element_kinds[] = {
+    {1, NULL, embi_contact_hessian, NULL, NULL},
+    {2, embi_friction_evaluate, embi_friction_take, embi_friction_hold, NULL},
+    {3, EMBI_DRIVES ? embi_spring_evaluate : NULL, EMBI_DRIVES ? embi_spring_hessian : NULL,
+     EMBI_DRIVES ? embi_spring_hold : NULL, EMBI_DRIVES ? embi_spring_misses : NULL}};
+
+/* to += gradient of an element, by vertex, N */
+static void embi_element_gradient(const embi_element *e, const embi_pull *to)
+{
+    embipc_real r[3];
+    embi_scale(r, e->first, e->dir);
+    embi_gather_point(e->v, e->w, r, to);
+    for (int i = 0; e->extra && i < 4; i++) embi_gather(to, e->v[i], 1, e->extra + 3 * i);
+}
+
+/* sum += slope of the energy of an element along the motion y of the vertices */
+static void embi_element_slope(const embi_element *e, const embipc_real *y, embipc_real *sum)
+{
+    embipc_real r[3];
+    embi_contact_motion(e->v, e->w, y, r);
+    *sum += e->first * embi_dot(e->dir, r);
+    for (int i = 0; e->extra && i < 4; i++) *sum += embi_dot(e->extra + 3 * i, y + 3 * e->v[i]);
+}
+
+/* to += Hessian of an element times the motion y of the vertices; rank one is fast. */
+static void embi_element_push(const embi_element *e, const embipc_real *y, const embi_pull *to)
+{
+    embipc_real r[3], t[3], S[9];
+    embi_contact_motion(e->v, e->w, y, r);
+    if (r[0] == 0 && r[1] == 0 && r[2] == 0) return;
+    if (e->kind == EMBI_ELEMENT_BARRIER) embi_scale(t, ((const embi_contact *)e)->second * embi_dot(e->dir, r), e->dir);
+    else {
+        embi_element_kinds[e->kind].hessian(e, S);
+        embi_m3_mulv(t, S, r);
+    }
+    embi_gather_point(e->v, e->w, t, to);
+}
+
+/* The unknown nodes of an element and their coefficients. local: node -> unknown, or -1 where it is driven. Returns how
+ * many. */
+static int embi_element_unknowns(const embi_rows *J, const int *local, const embi_element *e, int node[EMBI_STAMP],
+                                 embipc_real coef[EMBI_STAMP])
+{
+    int n = embi_contact_nodes(J, e->v, e->w, node, coef), kept = 0;
     for (int i = 0; i < n; i++) {
         if (local[node[i]] < 0) continue;
         node[kept] = local[node[i]];
         coef[kept++] = coef[i];
     }
-    return embi_system_stamp(system, kept, node, coef, scale, S);
+    return kept;
 }
 
-/* Marks the blocks of the system that a contact will change. */
-static void embi_contact_touch(embi_system *system, const embi_rows *J, const int *local, const int v[4],
-                               const embipc_real w[4])
+/* Adds scale c_i c_j d2E/dr2 to the system. Returns 0 when a block does not fit the pattern of the system. */
+static int embi_element_stamp(embi_system *system, const embi_rows *J, const int *local, const embi_element *e,
+                              embipc_real scale)
 {
-    int node[EMBI_STAMP], n, kept = 0;
+    int node[EMBI_STAMP], n;
+    embipc_real coef[EMBI_STAMP], S[9];
+    n = embi_element_unknowns(J, local, e, node, coef);
+    embi_element_kinds[e->kind].hessian(e, S);
+    return embi_system_stamp(system, n, node, coef, scale, S);
+}
+
+/* Marks the blocks of the system that an element will change. */
+static void embi_element_touch(embi_system *system, const embi_rows *J, const int *local, const embi_element *e)
+{
+    int node[EMBI_STAMP];
     embipc_real coef[EMBI_STAMP];
-    n = embi_contact_nodes(J, v, w, node, coef);
-    for (int i = 0; i < n; i++)
-        if (local[node[i]] >= 0) node[kept++] = local[node[i]];
-    embi_system_touch(system, kept, node);
-}
-
-/* to += w_k S (sum_k w_k y_k): the part of the contact in a product of the Hessian with the motion y */
-static void embi_contact_push(const int v[4], const embipc_real w[4], const embipc_real S[9], const embipc_real *y,
-                              const embi_pull *to)
-{
-    embipc_real r[3], t[3];
-    embi_contact_motion(v, w, y, r);
-    if (r[0] == 0 && r[1] == 0 && r[2] == 0) return;
-    embi_m3_mulv(t, S, r);
-    embi_gather_point(v, w, t, to);
-}
-
-/* embi_contact_push() for S = s n n^T */
-static void embi_contact_push_along(const int v[4], const embipc_real w[4], const embipc_real n[3], embipc_real s,
-                                    const embipc_real *y, const embi_pull *to)
-{
-    embipc_real r[3], along;
-    embi_contact_motion(v, w, y, r);
-    along = embi_dot(n, r);
-    if (along == 0) return;
-    embi_scale(r, s * along, n);
-    embi_gather_point(v, w, r, to);
+    int n = embi_element_unknowns(J, local, e, node, coef);
+    embi_system_touch(system, n, node);
 }
 
 /* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
@@ -15869,11 +15945,9 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
  * x, y are a vertex and its target now; x^n, y^n at the start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
- * With a force limit L the square is replaced by Huber's function of |r|^2 = r.K r/k, r = x - c, k = max K_i:
- *   E = k |r|^2/2 up to k |r| = L, L |r| - L^2/(2 k) beyond,   |dE/dx| <= L
- * with dE/dx = share K r, share = min(1, L/(k |r|)), and the Hessian share (K - K r r.K/(k |r|^2)) beyond: positive
- * semidefinite everywhere. Its columns are those of one vertex, so that it fits into any pattern.
- * Uses: small math, memory, part III, forces of contacts.   Checked by: tests/world_drive.h */
+ * Spring and damper together are one spring of chapter "Contact elements". Its Hessian is that of one vertex, which
+ * fits into any pattern.
+ * Uses: small math, memory, contacts, part III.   Checked by: tests/world_drive.h */
 
 /* y: where vertex k of a drive is to be in a pose, R its rotation */
 static void embi_drive_place(const embi_drive *d, const embipc_real pose[6], const embipc_real R[9], int k,
@@ -15893,14 +15967,19 @@ static embi_spring embi_drive_spring(const embi_state *s, const embi_drive *d, c
 {
     embi_spring p;
     embipc_real yn[3], damper = d->damping / s->h;
-    p.v = s->body[d->body].vert0 + d->nodes[k];
+    int v = s->body[d->body].vert0 + d->nodes[k];
+    memset(&p, 0, sizeof p);
+    p.base.kind = EMBI_ELEMENT_SPRING;
+    p.base.pair = -1;
+    for (int i = 0; i < 4; i++) p.base.v[i] = v;
+    p.base.w[0] = 1;
+    p.base.held = 4;   /* within the limit */
     p.limit = d->limit;
-    p.held = 1;
     embi_drive_place(d, d->pose, Rn, k, yn);
     embi_drive_place(d, d->pose_next, R, k, y);
     for (int i = 0; i < 3; i++) {
         p.K[i] = d->stiffness[i] * (1 + damper);
-        p.centre[i] = y[i] + damper / (1 + damper) * (s->xn[3 * p.v + i] - yn[i]);
+        p.centre[i] = y[i] + damper / (1 + damper) * (s->xn[3 * v + i] - yn[i]);
     }
     return p;
 }
@@ -15921,112 +16000,17 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
         for (int k = 0; k < d->node_count; k++) {
             embi_spring *p = isle->springs.list + isle->springs.count++;
             *p = embi_drive_spring(s, d, Rn, R, k, y);
-            if (!embi_vertex_wake(m, s, b, p->v)) return 0;
+            if (!embi_vertex_wake(m, s, b, p->base.v[0])) return 0;
         }
     }
     return 1;
-}
-
-/* k */
-static embipc_real embi_spring_stiffness(const embi_spring *p) { return embi_max(embi_max(p->K[0], p->K[1]), p->K[2]); }
-
-/* Returns the share at x. f: the force K r without limit, N; *size: |r|, m */
-static embipc_real embi_spring_share(const embi_spring *p, const embipc_real x[3], embipc_real f[3], embipc_real *size)
-{
-    embipc_real k = embi_spring_stiffness(p), sum = 0;
-    for (int i = 0; i < 3; i++) {
-        embipc_real r = x[i] - p->centre[i];
-        f[i] = p->K[i] * r;
-        sum += f[i] * r;
-    }
-    *size = sqrt(sum / k);
-    return k * *size > p->limit ? p->limit / (k * *size) : (embipc_real)1;
-}
-
-/* dE/dx = share K r, N. Returns the share. */
-static embipc_real embi_spring_gradient(const embi_spring *p, const embipc_real x[3], embipc_real f[3])
-{
-    embipc_real size, share = embi_spring_share(p, x, f, &size);
-    embi_scale(f, share, f);
-    return share;
-}
-
-/* d2E/dx2, N/m */
-static void embi_spring_hessian(const embi_spring *p, const embipc_real x[3], embipc_real S[9])
-{
-    embipc_real f[3], size, share = embi_spring_share(p, x, f, &size), rKr = 0;
-    for (int i = 0; i < 3; i++) rKr += f[i] * (x[i] - p->centre[i]);
-    for (int i = 0; i < 9; i++) S[i] = i % 4 ? (embipc_real)0 : share * p->K[i / 4];
-    for (int i = 0; i < 9 && share < 1; i++) S[i] -= share * f[i / 3] * f[i % 3] / rKr;
-}
-
-/* Energy of all springs, J, at the vertices x. *size grows by the size of the terms, for rounding. */
-static embipc_real embi_island_spring_energy(const embi_island *isle, const embipc_real *x, embipc_real *size)
-{
-    embipc_real sum = 0;
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        const embi_spring *p = isle->springs.list + k;
-        embipc_real f[3], r, share = embi_spring_share(p, x + 3 * p->v, f, &r), pull = share * embi_norm(f);
-        embipc_real stiff = embi_spring_stiffness(p);
-        sum += share < 1 ? p->limit * (r - p->limit / (2 * stiff)) : stiff * r * r / 2;
-        *size += pull * (r + isle->energy.noise_x);
-    }
-    return sum;
-}
-
-static const embipc_real embi_spring_weight[4] = {1, 0, 0, 0};   /* a spring as a contact of one vertex */
-
-/* Adds the Hessian of all springs to the system. Returns 0 when a block does not fit its pattern. */
-static int embi_island_stamp_springs(embi_state *s, embi_island *isle)
-{
-    embipc_real S[9];
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        const embi_spring *p = isle->springs.list + k;
-        int v[4] = {p->v, 0, 0, 0};
-        embi_spring_hessian(p, s->x + 3 * p->v, S);
-        if (!embi_contact_stamp(&isle->system, &s->J, s->local, v, embi_spring_weight, s->hh, S)) return 0;
-    }
-    return 1;
-}
-
-/* Number of springs whose share is wrong in the last factor: over its limit or not, or by a factor of two. */
-static int embi_springs_changed(const embi_state *s, const embi_island *isle)
-{
-    embipc_real f[3], size;
-    int changed = 0;
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        const embi_spring *p = isle->springs.list + k;
-        embipc_real share = embi_spring_share(p, s->x + 3 * p->v, f, &size);
-        changed += (share < 1) != (p->held < 1) || share > 2 * p->held || p->held > 2 * share;
-    }
-    return changed;
-}
-
-/* Does a spring's force at the trial state differ from its linear prediction by more than a hundredth of its limit? A
- * spring can reach its limit within a motion that counts as converged. Then this direction was not the last one. */
-static int embi_springs_missed(const embi_state *s, const embi_island *isle)
-{
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        const embi_spring *p = isle->springs.list + k;
-        embipc_real now[3], then[3], S[9], move[3], foretold[3];
-        if (embi_spring_gradient(p, s->x + 3 * p->v, now) ==
-            embi_spring_gradient(p, s->path.trial_x + 3 * p->v, then))
-            continue;
-        embi_spring_hessian(p, s->x + 3 * p->v, S);
-        embi_sub(move, s->path.trial_x + 3 * p->v, s->x + 3 * p->v);
-        embi_m3_mulv(foretold, S, move);
-        embi_sub(then, then, now);
-        embi_sub(then, then, foretold);
-        if (embi_norm(then) > (embipc_real)0.01 * p->limit) return 1;
-    }
-    return 0;
 }
 
 /* ==== 54. Contacts of an island ======================================================================
  * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
  * At the start of a step friction takes its forces lambda and tangents from the contacts there (they are
  * lagged). Candidates that are far away are not measured again until the bodies have moved far enough.
- * Uses: part I, part II, part III, forces of contacts, rotation, soft drives.
+ * Uses: part I, part II, part III, contact elements, energy of a body, rotation.
  * Checked by: tests/test_contact.c, tests/test_friction.c */
 
 /* closest points of one candidate at x */
@@ -16183,8 +16167,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
 
 static int embi_island_touch_room(embi_memory *m, embi_island *isle)
 {
-    return EMBI_GROW(m, isle->touched.list,
-                     4 * (isle->contacts.count + isle->friction.count) + embi_spring_count(isle));
+    return EMBI_GROW(m, isle->touched.list, 4 * embi_element_count(isle));
 }
 
 /* Contacts of the island at the live vertices x. `stray` of its bodies must be that of x. Returns 0 out of memory. */
@@ -16244,21 +16227,17 @@ static embi_pull embi_pull_of(const embi_state *s)
     return to;
 }
 
-/* Lists the moving vertices of contacts, friction contacts and springs, unless the list is up to date. */
+/* Lists the moving vertices of all elements, unless the list is up to date. */
 static void embi_island_touched(embi_state *s, embi_island *isle)
 {
     if (isle->touched.stamp == isle->stamp) return;
     isle->touched.stamp = isle->stamp;
     isle->touched.count = 0;
-    for (int k = 0; k < isle->contacts.count; k++) {
-        const embi_contact *c = isle->contacts.list + k;
+    for (int k = 0; k < embi_element_count(isle); k++) {
+        const embi_element *e = embi_element_at(isle, k);
         for (int i = 0; i < 4; i++)
-            if (c->w[i] != 0 || c->extra >= 0) embi_touch(s, isle, c->v[i]);
+            if (e->w[i] != 0 || e->extra) embi_touch(s, isle, e->v[i]);
     }
-    for (int k = 0; k < isle->friction.count; k++)
-        for (int i = 0; i < 4; i++)
-            if (isle->friction.list[k].w[i] != 0) embi_touch(s, isle, isle->friction.list[k].v[i]);
-    for (int k = 0; k < embi_spring_count(isle); k++) embi_touch(s, isle, isle->springs.list[k].v);
     for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
 }
 
@@ -16272,16 +16251,36 @@ static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
                                                    t->isle->shares.part + 2 * k + 1);
 }
 
-/* Energy of all that is not in A, J s^2: barrier, friction, springs, nonlinear materials [EIPC24 eqs. 10, 11]; and
- * the size of its terms, for rounding. */
+/* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
+ * them, J. */
+typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; } embi_energies;
+
+/* Evaluates the elements of an island at the vertices x. Contacts are evaluated there already; for xn their energy at
+ * q^n is known. */
+static embi_energies embi_island_energies(const embi_state *s, const embi_island *isle, const embipc_real *x)
+{
+    embi_energies E;
+    embipc_real force = x == s->xn ? (embipc_real)0 : isle->contacts.force;
+    memset(&E, 0, sizeof E);
+    E.of[EMBI_ELEMENT_BARRIER] = x == s->xn ? isle->energy.barrier_before : isle->contacts.energy;
+    for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
+        embi_element *e = embi_element_at(isle, k);
+        embi_element_kinds[e->kind].evaluate(e, s->xn, x);
+        E.of[e->kind] += e->energy;
+        force += embi_abs(e->first) * embi_norm(e->dir);
+    }
+    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) E.sum += E.of[k];
+    E.noise = force * isle->energy.noise_x;
+    return E;
+}
+
+/* Energy of all that is not in A, J s^2: elements, nonlinear materials [EIPC24 eqs. 10, 11]; and the size of its terms,
+ * for rounding. */
 static void embi_island_contact_energy(embi_state *s, embi_island *isle, const embipc_real *q,
                                        const embipc_real *x)
 {
-    embipc_real force, sum, size;
-    embi_friction_move(isle->friction.list, isle->friction.count, s->xn, x);
-    sum = isle->contacts.energy + embi_friction_energy(isle->friction.list, isle->friction.count, &force);
-    size = sum + (isle->contacts.force + force) * isle->energy.noise_x;
-    sum += embi_island_spring_energy(isle, x, &size);
+    embi_energies E = embi_island_energies(s, isle, x);
+    embipc_real sum = E.sum, size = E.sum + E.noise;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_energy, q, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -16291,6 +16290,18 @@ static void embi_island_contact_energy(embi_state *s, embi_island *isle, const e
     }
     isle->energy.contact = s->hh * sum;
     isle->energy.size = s->hh * embi_max(size, sum);
+}
+
+/* E of an island at the nodes q and their vertices x, J s^2, where its elements are evaluated then. *size grows by the
+ * size of the terms, for rounding. */
+static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, const embipc_real *q,
+                                         const embipc_real *x, embipc_real *size)
+{
+    embi_energies E = embi_island_energies(s, isle, x);
+    embipc_real sum = s->hh * E.sum;
+    *size += s->hh * E.noise;
+    for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], q, size);
+    return sum;
 }
 
 /* Curvature of the path of vertex v in free flight, from x^n, as a displacement, m */
@@ -16311,22 +16322,20 @@ static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embip
     return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
 }
 
-/* For each pair of bodies: whether it has contacts, and their force on body a, N. */
-static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when)
+/* For each pair of bodies: whether it has contacts, and their force on body a, N; with that of friction where asked. */
+static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when, int with_friction)
 {
+    int count = isle->contacts.count + (with_friction ? isle->friction.count : 0);
     for (int n = 0; n < isle->pair_count; n++) {
         embi_pair *pair = s->pair + s->pair[isle->pairs[n]].head;
         pair->touching[when] = 0;
         embi_set(pair->push[when], 0, 0, 0);
     }
-    for (int i = 0; i < isle->contacts.count; i++) {
-        const embi_contact *c = isle->contacts.list + i;
-        embi_pair *pair = s->pair + c->pair;
-        const embi_body *a = s->body + pair->a;
-        pair->touching[when] = 1;
-        for (int k = 0; k < 4; k++)
-            if (c->v[k] >= a->vert0 && c->v[k] < a->vert0 + a->nv)
-                embi_axpy(pair->push[when], -c->first * c->w[k], c->n);
+    for (int k = 0; k < count; k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        embi_pair *pair = s->pair + s->pair[e->pair].head;
+        pair->touching[when] |= e->kind == EMBI_ELEMENT_BARRIER;
+        embi_element_force(e, s->body + pair->a, pair->push[when]);
     }
 }
 
@@ -16368,7 +16377,7 @@ static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
 {
     int any = 0;
     if (s->settings.friction_iterations || isle->friction.passes >= EMBI_FRICTION_PASSES) return 0;
-    embi_island_touches(s, isle, EMBI_NOW);
+    embi_island_touches(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count && !any; n++)
         any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
                                         5 * isle->iterations > 2 * s->settings.max_iterations);
@@ -16382,10 +16391,11 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
                                     int memory_count, const embipc_real *u)
 {
     isle->friction.count = 0;
-    embi_island_touches(s, isle, EMBI_AS_LAGGED);
+    embi_island_touches(s, isle, EMBI_AS_LAGGED, 0);
     if (!EMBI_GROW(m, isle->friction.list, isle->contacts.count)) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
-        const embi_contact *c = isle->contacts.list + k;
+        const embi_contact *contact = isle->contacts.list + k;
+        const embi_element *c = &contact->base;
         const embi_pair *pair = s->pair + c->pair;
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
         embi_friction *f = isle->friction.list + isle->friction.count;
@@ -16393,15 +16403,15 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
             ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
         int at;
         if (!(pair->rule.mu > 0) || c->first == 0) continue;
-        memcpy(f->v, c->v, sizeof f->v);
-        memcpy(f->w, c->w, sizeof f->w);
-        memcpy(f->n, c->n, sizeof f->n);
-        f->pair = c->pair;
+        f->base = *c;
+        f->base.kind = EMBI_ELEMENT_FRICTION;
+        f->base.extra = NULL;
+        f->base.held = 0;
+        embi_copy(f->n, c->dir);
         embi_set(f->bend, 0, 0, 0);
         for (int i = 0; i < 4 && (embi_body_arcs(a) || embi_body_arcs(b)); i++) {
             embipc_real bend[3];
-            int v = c->v[i];
-            embi_vertex_bend(s, v >= b->vert0 && v < b->vert0 + b->nv ? b : a, v, bend);
+            embi_vertex_bend(s, embi_has_vertex(b, c->v[i]) ? b : a, c->v[i], bend);
             embi_axpy(f->bend, c->w[i], bend);
         }
         f->weight = pair->rule.mu * -c->first;
@@ -16409,16 +16419,14 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) *
               0xBF58476D1CE4E5B9ull;
         for (int i = 0; i < 4; i++)
-            if (c->mask & (1 << i)) {
-                int v = c->v[i], local = v >= b->vert0 && v < b->vert0 + b->nv ? 2 * (v - b->vert0) + 1
-                                                                               : 2 * (v - a->vert0);
+            if (contact->mask & (1 << i)) {
+                int v = c->v[i], local = embi_has_vertex(b, v) ? 2 * (v - b->vert0) + 1 : 2 * (v - a->vert0);
                 key += (embi_u64)(unsigned)local * 0x94D049BB133111EBull ^
                        ((embi_u64)(unsigned)local << 17); /* order does not matter */
             }
         f->key = key;
         at = embi_lower_bound(memory, memory_count, key);
         f->expected = at < memory_count && memory[at].key == key && !EMBI_WITHOUT(MEMORY) ? u[memory[at].value] : (embipc_real)0;
-        f->held = 0;
         f->turns = 0;
         isle->friction.count++;
     }
@@ -16427,10 +16435,10 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 }
 
 /* ==== 55. System of an island ========================================================================
- * Numbers the unknowns of an island, and sums over its bodies, contacts and springs:
- *   g = grad E,   H = A + rank-one contacts + friction                             [EIPC24 eq. 17]
+ * Numbers the unknowns of an island, and sums over its bodies and elements:
+ *   g = grad E,   H = A + elements                                                 [EIPC24 eq. 17]
  * Also products with H without forming it, and what a motion of driven nodes does to the right side.
- * Uses: part I, materials over a body, friction, contacts, part III, part IV.
+ * Uses: part I, materials over a body, contacts, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/test_cg.c */
 
 /* Stores what a step that fails restores. Returns 0 out of memory. */
@@ -16524,11 +16532,8 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
                     isle->keys[count++].key = embi_pack(embi_max_int(p, q), embi_min_int(p, q));
             }
     }
-    for (int k = 0; k < isle->contacts.count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, isle->contacts.list[k].v, &isle->keys, &count))
-            return 0;
-    for (int k = 0; k < isle->friction.count; k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, isle->friction.list[k].v, &isle->keys, &count))
+    for (int k = 0; k < embi_element_count(isle); k++)
+        if (!embi_candidate_couple(m, &s->J, s->local, embi_element_at(isle, k)->v, &isle->keys, &count))
             return 0;
     for (int n = 0; n < isle->shares.by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, isle, n);
@@ -16565,7 +16570,7 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
     (void)embi_stage(s, was);
 }
 
-/* Sets the system to zero; or only the part that contacts reach, while A is that of the last factor. */
+/* Sets the system to zero; or only the part that elements reach, while A is that of the last factor. */
 static void embi_island_reopen(embi_state *s, embi_island *isle)
 {
     int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN);
@@ -16577,14 +16582,8 @@ static void embi_island_reopen(embi_state *s, embi_island *isle)
         embi_system_zero(&isle->system);
         return;
     }
-    for (int k = 0; k < isle->contacts.count; k++)
-        embi_contact_touch(&isle->system, &s->J, s->local, isle->contacts.list[k].v, isle->contacts.list[k].w);
-    for (int k = 0; k < isle->friction.count; k++)
-        embi_contact_touch(&isle->system, &s->J, s->local, isle->friction.list[k].v, isle->friction.list[k].w);
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        int v[4] = {isle->springs.list[k].v, 0, 0, 0};
-        embi_contact_touch(&isle->system, &s->J, s->local, v, embi_spring_weight);
-    }
+    for (int k = 0; k < embi_element_count(isle); k++)
+        embi_element_touch(&isle->system, &s->J, s->local, embi_element_at(isle, k));
     embi_system_reopen(&isle->system);
 }
 
@@ -16625,17 +16624,17 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
     t->isle->shares.part[k] = (embipc_real)ok;
 }
 
-/* Adds the Hessian of one contact, times h^2, to the system: rank one, or with its full curvature once the island is
+/* Adds the Hessian of one element, times h^2, to the system; contacts with their full curvature once the island is
  * slow. Returns 0 when it does not fit the pattern. */
-static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_contact *c)
+static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_element *e)
 {
-    embipc_real S[9], z[EMBI_BENT][12];
-    if (isle->tune.full_hessian) {
-        int count = embi_contact_curvature(c, s->x, z);
-        return embi_contact_stamp_curvature(&isle->system, &s->J, s->local, c, s->hh, count, z);
-    }
-    embi_contact_stiffness(c, S);
-    return embi_contact_stamp(&isle->system, &s->J, s->local, c->v, c->w, s->hh, S);
+    const embi_contact *c = (const embi_contact *)e;
+    embipc_real z[EMBI_BENT][12];
+    int count;
+    if (!isle->tune.full_hessian || e->kind != EMBI_ELEMENT_BARRIER)
+        return embi_element_stamp(&isle->system, &s->J, s->local, e, s->hh);
+    count = embi_contact_curvature(c, s->x, z);
+    return embi_contact_stamp_curvature(&isle->system, &s->J, s->local, c, s->hh, count, z);
 }
 
 /* Fills the system at the present state; returns 0 when something does not fit its pattern. */
@@ -16647,13 +16646,9 @@ static int embi_island_assemble(embi_state *s, embi_island *isle)
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_put, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
         if (isle->shares.part[k] == 0) return 0;
-    for (int k = 0; k < isle->contacts.count; k++)
-        if (!embi_island_stamp(s, isle, isle->contacts.list + k)) return 0;
-    for (int k = 0; k < isle->friction.count; k++) {
-        const embi_friction *f = isle->friction.list + k;
-        if (!embi_contact_stamp(&isle->system, &s->J, s->local, f->v, f->w, s->hh, f->S)) return 0;
-    }
-    return embi_island_stamp_springs(s, isle);
+    for (int k = 0; k < embi_element_count(isle); k++)
+        if (!embi_island_stamp(s, isle, embi_element_at(isle, k))) return 0;
+    return 1;
 }
 
 /* p on driven nodes: the rest of their present stage; 0 on all others. Returns whether anything moves. */
@@ -16673,7 +16668,7 @@ static int embi_island_driven_motion(embi_state *s, embi_island *isle)
     return moving;
 }
 
-/* The gradient of all that is no contact: gq follows each move linearly, a nonlinear material is evaluated at q. */
+/* The gradient of all that is no element: gq follows each move linearly, a nonlinear material is evaluated at q. */
 static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -16690,12 +16685,7 @@ static void embi_island_gradient(embi_state *s, embi_island *isle)
     embi_pull to = embi_pull_of(s);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
     embi_island_touched(s, isle);
-    embi_contacts_gradient(&isle->contacts, isle->friction.list, isle->friction.count, &to);
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        embipc_real f[3];
-        (void)embi_spring_gradient(isle->springs.list + k, s->x + 3 * isle->springs.list[k].v, f);
-        embi_gather(&to, isle->springs.list[k].v, 1, f);
-    }
+    for (int k = 0; k < embi_element_count(isle); k++) embi_element_gradient(embi_element_at(isle, k), &to);
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->g);
 }
 
@@ -16739,24 +16729,12 @@ static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
 /* rhs -= H p: the driven motion (in p, all else 0) as it reaches the others, or any other. Leaves A p in Ap. */
 static void embi_island_push(embi_state *s, embi_island *isle)
 {
-    embipc_real S[9];
     embi_pull to = embi_pull_of(s);
     embi_island_ready(s, isle, 1);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_push, NULL, NULL, 0);
     embi_island_motion(s, isle);
-    for (int k = 0; k < isle->contacts.count; k++) {
-        const embi_contact *c = isle->contacts.list + k;
-        embi_contact_push_along(c->v, c->w, c->n, c->second, s->path.motion, &to);
-    }
-    for (int k = 0; k < isle->friction.count; k++) {
-        const embi_friction *f = isle->friction.list + k;
-        embi_contact_push(f->v, f->w, f->S, s->path.motion, &to);
-    }
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        int v[4] = {isle->springs.list[k].v, 0, 0, 0};
-        embi_spring_hessian(isle->springs.list + k, s->x + 3 * v[0], S);
-        embi_contact_push(v, embi_spring_weight, S, s->path.motion, &to);
-    }
+    for (int k = 0; k < embi_element_count(isle); k++)
+        embi_element_push(embi_element_at(isle, k), s->path.motion, &to);
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
 }
 
@@ -16767,8 +16745,8 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
     embipc_real most = 0, r[3];
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
-        embi_contact_motion(c->v, c->w, s->path.motion, r);
-        most = embi_max(most, embi_abs(embi_dot(r, c->n)) / ((embipc_real)0.1 * c->gap));
+        embi_contact_motion(c->base.v, c->base.w, s->path.motion, r);
+        most = embi_max(most, embi_abs(embi_dot(r, c->base.dir)) / ((embipc_real)0.1 * c->gap));
     }
     return most;
 }
@@ -16806,31 +16784,34 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_
     return embi_min(embi_max(stretch, 1), 16);
 }
 
-/* Stiffness along the motion that embi_friction_stiffness() puts into the matrix, N/m. It goes to 0 at the kink of
- * f1. */
-static embipc_real embi_friction_hold(const embi_friction *f, int first)
+/* Is the stiffness of an element wrong in the last factor, by a factor of two? Contacts are counted where they are
+ * made. */
+static int embi_island_changed(const embi_state *s, const embi_island *isle)
 {
-    embipc_real y = embi_norm(f->u), across, along;
-    (void)embipc_friction(y, f->e, &across, &along);
-    if (f->turns || first) along = embi_friction_secant(f);
-    return embi_max(f->weight, 0) * along;
+    if (isle->contacts.changed) return 1;
+    for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        if (embi_stiffness_changed(embi_element_kinds[e->kind].hold(e, isle->first), e->held,
+                                   e->pair < 0 ? 0 : s->pair[e->pair].rule.kappa))
+            return 1;
+    }
+    return 0;
 }
 
-/* Number of friction contacts whose stiffness is wrong in the last factor, by a factor of two. */
-static int embi_friction_changed(const embi_state *s, const embi_island *isle)
+/* Does the force of an element at the trial state differ too much from its linear prediction? */
+static int embi_island_misses(const embi_state *s, const embi_island *isle)
 {
-    int changed = 0;
-    for (int k = 0; k < isle->friction.count; k++) {
-        const embi_friction *f = isle->friction.list + k;
-        changed += embi_stiffness_changed(embi_friction_hold(f, isle->first), f->held,
-                                          s->pair[f->pair].rule.kappa);
+    int any = 0;
+    for (int k = isle->contacts.count; k < embi_element_count(isle) && !any; k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        any = embi_element_kinds[e->kind].misses && embi_element_kinds[e->kind].misses(e, s->x, s->path.trial_x);
     }
-    return changed;
+    return any;
 }
 
 /* ==== 56. Contact forces as unknowns =================================================================
  * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has a
- * column sqrt(h^2) J^T z for each direction in which a contact, a friction contact or a spring resists. Then
+ * column sqrt(h^2) J^T z for each direction in which an element resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
  * K is small, couples only contacts on the same body, and is better conditioned than H. A^-1 is needed at contacts
  * only. A is constant within a step, so the columns of A^-1 serve for all factors of the step, body by body.
@@ -16838,14 +16819,16 @@ static int embi_friction_changed(const embi_state *s, const embi_island *isle)
  * 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76.
  * Where one or two bodies have most nodes it does not pay, since most of H's factor stays from one iteration to the
  * next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured].
- * Uses: part I, contacts, part III, part IV.   Checked by: tests/test_dual.c */
+ * Uses: part I, contacts, part III, contact elements, contacts of an island, system of an island.
+ * Checked by: tests/test_dual.c */
 
 /* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and no K
  * that changes in the step. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
-    int columns = (isle->tune.full_hessian ? 2 : 1) * isle->contacts.count + 2 * isle->friction.count +
-                  3 * embi_spring_count(isle);
+    int columns = isle->tune.full_hessian ? isle->contacts.count : 0;
+    for (int k = 0; k < embi_element_count(isle); k++)
+        columns += embi_element_kinds[embi_element_at(isle, k)->kind].rank;
     if (EMBI_WITHOUT(DUAL) || s->settings.solver != EMBIPC_SOLVER_AUTO ||
         embi_system_surely_dense(isle->unknown_count, (int)s->settings.solver) ||
         columns > 3 * isle->unknown_count / EMBI_DUAL_COLUMNS)
@@ -16886,15 +16869,14 @@ static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
     return embi_find_place(D->first, bodies + 1, unknown + 1) - 1;
 }
 
-/* A link at the point sum w_k x_v_k, without its columns: nodes and their coefficients, in the order of the link.
+/* A link at the point of an element, without its columns: nodes and their coefficients, in the order of the link.
  * Registers which columns of A^-1 it needs. Returns NULL out of memory. */
-static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isle, const int v[4],
-                                 const embipc_real w[4],
+static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isle, const embi_element *e,
                                  int node[EMBI_STAMP], embipc_real coef[EMBI_STAMP])
 {
     embi_dual *D = isle->dual;
     embi_link *l = D->link + D->count;
-    int from[EMBI_STAMP], body[EMBI_STAMP], n = embi_contact_nodes(&s->J, v, w, from, coef), a = INT_MAX, b = -1;
+    int from[EMBI_STAMP], body[EMBI_STAMP], n = embi_contact_nodes(&s->J, e->v, e->w, from, coef), a = INT_MAX, b = -1;
     embipc_real share[EMBI_STAMP];
     memcpy(share, coef, sizeof share);
     for (int i = 0; i < n; i++) {
@@ -16934,44 +16916,36 @@ static void embi_dual_column(embi_dual *D, const embipc_real *coef, embipc_real 
     l->rank++;
 }
 
-/* A link with the columns of a stiffness S at its point: eigenvectors times the root of the eigenvalues. Returns 0
- * out of memory. */
-static int embi_dual_stiffness(embi_memory *m, embi_state *s, embi_island *isle, const int v[4], const embipc_real w[4],
-                               const embipc_real S[9])
+/* The columns of U of one element: sqrt(h^2 kappa m b'') J^T n for a contact, up to five with its curvature. For other
+ * kinds: eigenvectors of the stiffness times the root of the eigenvalues. Returns 0 out of memory. */
+static int embi_dual_element(embi_memory *m, embi_state *s, embi_island *isle, const embi_element *e)
 {
-    int node[EMBI_STAMP];
-    embipc_real coef[EMBI_STAMP], M[9], V[9], z[3], most = 0;
-    if (!embi_dual_link(m, s, isle, v, w, node, coef)) return 0;
-    memcpy(M, S, sizeof M);
-    embi_eigen_symmetric(3, M, V);
-    for (int e = 0; e < 3; e++) most = embi_max(most, M[4 * e]);
-    for (int e = 0; e < 3; e++) {
-        if (!(M[4 * e] > EMBI_EPS * most)) continue;
-        embi_set(z, V[e], V[3 + e], V[6 + e]);
-        embi_dual_column(isle->dual, coef, sqrt(s->hh * M[4 * e]), z);
-    }
-    return 1;
-}
-
-/* The columns of U of one contact: sqrt(h^2 kappa m b'') J^T n, or up to five with its curvature. Returns 0 out of
- * memory. */
-static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *isle, const embi_contact *c)
-{
+    const embi_contact *c = (const embi_contact *)e;   /* if it is one */
     embi_dual *D = isle->dual;
-    int node[EMBI_STAMP], rank;
-    embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT];
-    embi_link *l = embi_dual_link(m, s, isle, c->v, c->w, node, coef);
+    int node[EMBI_STAMP];
+    embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT], M[9], V[9], most = 0;
+    embi_link *l = embi_dual_link(m, s, isle, e, node, coef);
     if (!l) return 0;
-    if (!isle->tune.full_hessian) {
-        if (c->second > 0) embi_dual_column(D, coef, sqrt(s->hh * c->second), c->n);
-        return 1;
+    if (e->kind == EMBI_ELEMENT_BARRIER && isle->tune.full_hessian) {
+        l->rank = embi_contact_curvature(c, s->x, z);
+        for (int i = 0; i < l->count; i++) {
+            embi_curvature_at(&s->J, c, node[i], l->rank, z, to);
+            for (int k = 0; k < l->rank; k++)
+                embi_scale(D->value + l->at + 3 * (l->count * k + i), sqrt(s->hh), to + 3 * k);
+        }
+        D->value_count += 3 * l->count * l->rank;
+    } else if (e->kind == EMBI_ELEMENT_BARRIER) {
+        if (c->second > 0) embi_dual_column(D, coef, sqrt(s->hh * c->second), e->dir);
+    } else {
+        embi_element_kinds[e->kind].hessian(e, M);
+        embi_eigen_symmetric(3, M, V);
+        for (int i = 0; i < 3; i++) most = embi_max(most, M[4 * i]);
+        for (int i = 0; i < 3; i++) {
+            embipc_real axis[3];
+            embi_set(axis, V[i], V[3 + i], V[6 + i]);
+            if (M[4 * i] > EMBI_EPS * most) embi_dual_column(D, coef, sqrt(s->hh * M[4 * i]), axis);
+        }
     }
-    l->rank = rank = embi_contact_curvature(c, s->x, z);
-    for (int i = 0; i < l->count; i++) {
-        embi_curvature_at(&s->J, c, node[i], rank, z, to);
-        for (int e = 0; e < rank; e++) embi_scale(D->value + l->at + 3 * (l->count * e + i), sqrt(s->hh), to + 3 * e);
-    }
-    D->value_count += 3 * l->count * rank;
     return 1;
 }
 
@@ -16979,23 +16953,13 @@ static int embi_dual_contact(embi_memory *m, embi_state *s, embi_island *isle, c
 static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
-    embipc_real S[9];
-    int most = isle->contacts.count + isle->friction.count + embi_spring_count(isle);
+    int most = embi_element_count(isle);
     D->count = D->value_count = 0;
     if (!EMBI_GROW(m, D->link, most) ||
         !EMBI_GROW(m, isle->keys, 2 * most))
         return 0;
-    for (int k = 0; k < isle->contacts.count; k++)
-        if (!embi_dual_contact(m, s, isle, isle->contacts.list + k)) return 0;
-    for (int k = 0; k < isle->friction.count; k++) {
-        const embi_friction *f = isle->friction.list + k;
-        if (!embi_dual_stiffness(m, s, isle, f->v, f->w, f->S)) return 0;
-    }
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        int v[4] = {isle->springs.list[k].v, 0, 0, 0};
-        embi_spring_hessian(isle->springs.list + k, s->x + 3 * v[0], S);
-        if (!embi_dual_stiffness(m, s, isle, v, embi_spring_weight, S)) return 0;
-    }
+    for (int k = 0; k < most; k++)
+        if (!embi_dual_element(m, s, isle, embi_element_at(isle, k))) return 0;
     embi_sort_keys(isle->keys, isle->keys + most, D->count);
     return 1;
 }
@@ -17266,12 +17230,9 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
             if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* it is always evaluated */
         }
     }
-    for (int k = 0; k < isle->friction.count; k++)
-        isle->friction.list[k].held = embi_friction_hold(isle->friction.list + k, isle->first);
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        embipc_real f[3];
-        isle->springs.list[k].held = embi_spring_gradient(isle->springs.list + k, s->x + 3 * isle->springs.list[k].v,
-                                                          f);
+    for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
+        embi_element *e = embi_element_at(isle, k);
+        e->held = embi_element_kinds[e->kind].hold(e, isle->first);
     }
     return EMBIPC_OK;
 }
@@ -17485,14 +17446,15 @@ static void embi_island_turning(embi_state *s, embi_island *isle)
     isle->friction.reversing = 0;
     for (int k = 0; k < isle->friction.count; k++) {
         embi_friction *f = isle->friction.list + k;
-        embipc_real to[3], zone = f->e * f->e;
+        embipc_real to[3], zone = f->e * f->e, *u = f->base.dir;
         int back, ends_inside;
-        embi_contact_motion(f->v, f->w, s->path.motion, to);
+        embi_contact_motion(f->base.v, f->base.w, s->path.motion, to);
         embi_axpy(to, -embi_dot(to, f->n), f->n);
-        embi_add(to, to, f->u);
-        back = embi_dot(to, f->u) < 0;
+        embi_add(to, to, u);
+        back = embi_dot(to, u) < 0;
         ends_inside = embi_dot(to, to) < zone;
-        f->turns = !EMBI_WITHOUT(REVERSAL) && f->weight > 0 && embi_dot(f->u, f->u) > zone && (f->turns ? ends_inside : back && !ends_inside);
+        f->turns = !EMBI_WITHOUT(REVERSAL) && f->weight > 0 && embi_dot(u, u) > zone &&
+                   (f->turns ? ends_inside : back && !ends_inside);
         isle->friction.reversing += f->turns;
     }
 }
@@ -17507,13 +17469,13 @@ static int embi_island_turn(embi_state *s, embi_island *isle)
     int any = 0;
     for (int k = 0; k < isle->friction.count; k++) {
         embi_friction *f = isle->friction.list + k;
-        embipc_real force[3], across;
-        f->turns = f->turns && embi_dot(f->u, f->u) > f->e * f->e;
-        if (!(f->weight > 0) || (!f->turns && !(isle->first && embi_dot(f->u, f->u) > 0))) continue;
+        embipc_real force[3], across, *u = f->base.dir;
+        f->turns = f->turns && embi_dot(u, u) > f->e * f->e;
+        if (!(f->weight > 0) || (!f->turns && !(isle->first && embi_dot(u, u) > 0))) continue;
         any = 1;
-        (void)embipc_friction(embi_norm(f->u), f->e, &across, NULL);
-        embi_scale(force, f->weight * (embi_friction_secant(f) - across), f->u);
-        embi_gather_point(f->v, f->w, force, &to);
+        (void)embipc_friction(embi_norm(u), f->e, &across, NULL);
+        embi_scale(force, f->weight * (embi_friction_secant(f) - across), u);
+        embi_gather_point(f->base.v, f->base.w, force, &to);
     }
     if (any) embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
     return any;
@@ -17580,7 +17542,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     if (!isle->factor.next_is_old) embi_island_tangent(s, isle);
     isle->friction.reversed = embi_island_turn(s, isle);
     for (int k = 0; k < isle->friction.count; k++)
-        embi_friction_stiffness(isle->friction.list + k, isle->first, isle->friction.list[k].S);
+        embi_friction_stiffness(isle->friction.list + k, isle->first);
     if (embi_is_driving(isle)) {
         embi_island_push(s, isle);
         embi_island_combine(s, isle, 1, s->Ap, 0, s->trial_q);
@@ -17621,7 +17583,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
  * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
  * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. There is no decrease test
  * while drives have motion left: a drive does work, and E may rise.
- * Uses: part I, part II, part III, part IV.   Checked by: tests/world_guarantee.h, tests/test_world_step.c */
+ * Uses: part I, part II, part III, contact elements, contacts of an island, system of an island.
+ * Checked by: tests/world_guarantee.h, tests/test_world_step.c */
 
 typedef struct embi_ccd_task {
     const embi_state *s;
@@ -17891,7 +17854,7 @@ static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alp
     isle->record.alpha = alpha;
 }
 
-/* The body's part of p . grad E at the trial state, but for contacts, J s^2, to part[k]. */
+/* The body's part of p . grad E at the trial state, but for elements, J s^2, to part[k]. */
 static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -17910,17 +17873,13 @@ static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
 /* Slope of E along p at the trial state alpha, for the line search, J s^2 */
 static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    embipc_real sum = 0;
+    embipc_real sum = 0, elements = 0;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_slope, NULL, NULL, alpha);
     for (int k = 0; k < isle->body_count; k++) sum += isle->shares.part[k];
     embi_island_motion(s, isle);
-    for (int k = 0; k < embi_spring_count(isle); k++) {
-        embipc_real f[3];
-        (void)embi_spring_gradient(isle->springs.list + k, s->path.trial_x + 3 * isle->springs.list[k].v, f);
-        sum += s->hh * embi_dot(f, s->path.motion + 3 * isle->springs.list[k].v);
-    }
-    return sum + s->hh * embi_contacts_slope(&isle->contacts, isle->friction.list, isle->friction.count,
-                                             s->path.motion);
+    for (int k = 0; k < embi_element_count(isle); k++)
+        embi_element_slope(embi_element_at(isle, k), s->path.motion, &elements);
+    return sum + s->hh * elements;
 }
 
 /* Moves to the trial state at alpha. alpha is halved while a gap is not positive in floating point (it was a few
@@ -18264,7 +18223,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         isle->just_drove = 1;
     } else if (embi_island_is_last(isle)) {
         if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-        isle->converged = alpha == 1 && !embi_springs_missed(s, isle);
+        isle->converged = alpha == 1 && !embi_island_misses(s, isle);
         embi_island_accept(s, isle, alpha);
         if (alpha == 0 && !was_old) isle->active = 0;
     } else {
@@ -18293,9 +18252,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         isle->last_measure
                             : !isle->factor.is_old && alpha == 1 && (isle->just_drove || isle->measure < EMBI_OLD_FAR);
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
-    if (isle->factor.next_is_old && (isle->contacts.changed || embi_friction_changed(s, isle) ||
-                                     embi_springs_changed(s, isle)))
-        isle->factor.next_is_old = 0;
+    if (isle->factor.next_is_old && embi_island_changed(s, isle)) isle->factor.next_is_old = 0;
     if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->first = isle->just_guessed = 0;
     return EMBIPC_OK;
@@ -18446,7 +18403,7 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
  * motions about the centres are slowed down, then all motions. That happens in an implicit step where potentials are
  * not convex, for example with lagged rotations, or when a ball rolls from facet to facet. Energy that the bound takes
  * from rotations is given back later, from losses that are neither friction nor those of every implicit step.
- * Uses: small math, dense LDL^T, part II, part III, part IV.
+ * Uses: small math, dense LDL^T, materials over a body, contacts, part III, part IV.
  * Checked by: tests/test_motion.c, tests/test_integrator.c */
 
 /* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
@@ -18501,21 +18458,6 @@ static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real w
             way[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
 }
 
-/* push of pairs: force of contacts and friction on body a at q, N */
-static void embi_island_pushes(embi_state *s, embi_island *isle)
-{
-    embi_island_touches(s, isle, EMBI_NOW);
-    for (int k = 0; k < isle->friction.count; k++) {
-        const embi_friction *f = isle->friction.list + k;
-        embi_pair *pair = s->pair + s->pair[f->pair].head;
-        const embi_body *a = s->body + pair->a;
-        embipc_real r[3] = {0, 0, 0};
-        embi_friction_derivatives(f->u, f->n, f->e, 0, f->weight, r, NULL);
-        for (int i = 0; i < 4; i++)
-            if (f->v[i] >= a->vert0 && f->v[i] < a->vert0 + a->nv) embi_axpy(pair->push[EMBI_NOW], -f->w[i], r);
-    }
-}
-
 /* Adds the loss by the motion of centres to dL of two free bodies that push each other. In backward Euler the sum of
  * c x m v changes as if F acted at c^n, while spin has the arms of the end. The difference is c^2/h (c_a - c_b)^(n+1
  * - n) x F, with c of the step form. It is shared by the masses, so that a ball on the ground gets nothing of it.
@@ -18534,7 +18476,7 @@ static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
         away = embi_norm(way);
         rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
         if (!(away > rest)) continue;
-        if (!known) embi_island_pushes(s, isle);
+        if (!known) embi_island_touches(s, isle, EMBI_NOW, 1);
         known = 1;
         if (!pair->touching[EMBI_NOW]) continue;
         embi_scale(way, 1 - rest / away, way);
@@ -18587,9 +18529,14 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
 /* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
 static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_real *size)
 {
-    embipc_real sum, terms = 0, springs = embi_island_spring_energy(isle, s->xn, &terms);
-    sum = isle->energy.barrier_before - isle->contacts.energy + springs - embi_island_spring_energy(isle, s->x, &terms);
-    *size = terms + isle->contacts.force * isle->energy.noise_x + embi_abs(isle->energy.barrier_before);
+    embi_energies before = embi_island_energies(s, isle, s->xn), now = embi_island_energies(s, isle, s->x);
+    embipc_real sum = 0;
+    *size = before.noise + now.noise;
+    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
+        if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
+        sum += before.of[k] - now.of[k];
+        *size += embi_abs(before.of[k]);
+    }
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
@@ -18723,9 +18670,9 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
         sum += embi_row_dot(3 * b->nn, s->g + o, s->rhs + o) / 2;
     }
     for (int n = 0; n < isle->friction.count; n++) {
-        embipc_real across, y = embi_norm(isle->friction.list[n].u);
-        (void)embipc_friction(y, isle->friction.list[n].e, &across, NULL);
-        sum += isle->friction.list[n].weight * across * y * y;
+        const embi_element *f = &isle->friction.list[n].base;
+        embipc_real y = embi_norm(f->dir);
+        sum += f->first * y * y;
     }
     return sum;
 }
@@ -18749,7 +18696,7 @@ static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_re
     *kinetic = *linear = *square = *owed = 0;
     embi_island_orbit_loss(s, isle);
     for (int k = 0; k < isle->contacts.count; k++) {
-        const embi_pair *pair = s->pair + isle->contacts.list[k].pair;
+        const embi_pair *pair = s->pair + isle->contacts.list[k].base.pair;
         embi_body_touches(s->body + pair->a);
         embi_body_touches(s->body + pair->b);
     }
@@ -19058,21 +19005,12 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 }
 
 /* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow then. */
-static embipc_real embi_island_rise(embi_state *s, embi_island *isle)
+static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 {
-    embipc_real now = s->hh * isle->contacts.energy, before = s->hh * isle->energy.barrier_before, size = 0, force;
-    before += s->hh * embi_island_spring_energy(isle, s->xn, &size);
-    before += s->hh * embi_friction_start(isle->friction.list, isle->friction.count);
-    now += s->hh * embi_island_spring_energy(isle, s->x, &size);
-    now += s->hh * embi_friction_energy(isle->friction.list, isle->friction.count, &force);
-    size = s->hh * (size + (isle->contacts.force + force) * isle->energy.noise_x);
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            if (s->local[i / 3] < 0 && s->q[i] != s->qn[i]) return 0;
-        now += embi_body_objective(s, b, s->q, &size);
-        before += embi_body_objective(s, b, s->qn, &size);
-    }
+    embipc_real size = 0, before, now;
+    if (embi_island_is_driven(s, isle)) return 0;
+    before = embi_island_objective(s, isle, s->qn, s->xn, &size);
+    now = embi_island_objective(s, isle, s->q, s->x, &size);
     return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
 }
 
@@ -19134,7 +19072,7 @@ static embi_answer embi_island_jumps(embi_memory *m, embi_state *s, embi_island 
 {
     int jump = cut, two_step = 0;
     if (!embi_is_second_order(s)) return EMBI_NO;
-    embi_island_touches(s, isle, EMBI_NOW);
+    embi_island_touches(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (int n = 0; n < embi_drive_count(s); n++)
         jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
@@ -19329,7 +19267,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         return EMBIPC_ERR_MEMORY;
     isle->energy.barrier_before = isle->contacts.energy;
     if (embi_is_second_order(s)) {
-        embi_island_touches(s, isle, EMBI_AT_START);
+        embi_island_touches(s, isle, EMBI_AT_START, 0);
         if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
     embi_island_contact_energy(s, isle, s->q, s->x);
@@ -19689,7 +19627,8 @@ static embipc_result embi_iterate(embipc_world *w)
 /* ==== 67. End of a step ==============================================================================
  * Velocities from positions, forces of drives, and what a failed step takes back. Each body keeps what the next
  * step predicts its motion from.
- * Uses: small math, elasticity, part III, part IV.   Checked by: tests/test_undo.c, tests/world_drive.h */
+ * Uses: small math, elasticity, contacts, part III, part IV.
+ * Checked by: tests/test_undo.c, tests/world_drive.h */
 
 /* Swaps the iteration lists of this step and of the last one. The old list survives a step that fails. */
 static void embi_swap_iterations(embipc_world *w)
@@ -19831,9 +19770,10 @@ static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
     embi_m3_rotation(R, d->pose_next + 3);
     for (int k = 0; k < d->node_count; k++) {
         embi_spring p = embi_drive_spring(s, d, Rn, R, k, y);
-        const embipc_real *x = s->x + 3 * p.v;
-        d->reached.limited += embi_spring_gradient(&p, x, f) < 1;
-        embi_scale(f, -1, f);
+        const embipc_real *x = s->x + 3 * p.base.v[0];
+        embi_spring_evaluate(&p.base, s->xn, s->x);
+        d->reached.limited += p.base.first < 1;
+        embi_scale(f, -p.base.first, p.base.dir);
         embi_drive_feel(d, d->pose_next, x, f);
         for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : (embipc_real)0;
         d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(y));
@@ -19883,7 +19823,7 @@ static void embi_drives_finish(embipc_world *w)
 /* ==== 68. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
  * terms of E at the end of the step, so they are the forces that the step used.
- * Uses: small math, memory, sorting and sets, friction, contacts, part III.
+ * Uses: small math, memory, sorting and sets, contacts, part III.
  * Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
 /* Forgets the forces of the last step. */
@@ -19892,16 +19832,6 @@ static void embi_report_clear(embipc_world *w)
     for (int k = 0; k < w->search.pressed_count; k++)
         embi_set(w->s.load.vertex_force + 3 * w->search.pressed[k], 0, 0, 0);
     w->search.pressed_count = 0;
-}
-
-/* Adds scale weight_k r to the force on each vertex of a contact. Weights carry the sign of the side. */
-static void embi_report_vertex(embipc_world *w, const int v[4], const embipc_real weight[4], embipc_real scale,
-                               const embipc_real r[3])
-{
-    for (int k = 0; k < 4; k++) {
-        embi_axpy(w->s.load.vertex_force + 3 * v[k], scale * weight[k], r);
-        w->search.pressed[w->search.pressed_count++] = v[k];
-    }
 }
 
 /* Adds a force to the row of the pair (a, b), which is created if there is none. */
@@ -19922,16 +19852,6 @@ static void embi_report_pair(embipc_world *w, int pair, const embipc_real f[3], 
     else row->contacts++;
 }
 
-/* f = force on body a of a pair: the sum of the vertex forces scale w_k r that act on a. */
-static void embi_force_on_a(const embi_state *s, const embi_pair *p, const int v[4], const embipc_real w[4],
-                            embipc_real scale, const embipc_real r[3], embipc_real f[3])
-{
-    const embi_body *a = s->body + p->a;
-    embi_set(f, 0, 0, 0);
-    for (int k = 0; k < 4; k++)
-        if (v[k] >= a->vert0 && v[k] < a->vert0 + a->nv) embi_axpy(f, scale * w[k], r);
-}
-
 /* Reports a contact: closest points and gap, m, and the normal force, N. */
 static void embi_report_contact(embipc_world *w, const embi_contact *c)
 {
@@ -19939,15 +19859,15 @@ static void embi_report_contact(embipc_world *w, const embi_contact *c)
     embipc_contact *out = w->report.contact + w->report.contact_count++;
     int split = c->edge_edge ? 2 : 1;
     memset(out, 0, sizeof *out);
-    out->a = s->body[embi_body_of_vertex(s, c->v[0])].handle;
-    out->b = s->body[embi_body_of_vertex(s, c->v[3])].handle;
+    out->a = s->body[embi_body_of_vertex(s, c->base.v[0])].handle;
+    out->b = s->body[embi_body_of_vertex(s, c->base.v[3])].handle;
     out->edge_edge = c->edge_edge;
     for (int k = 0; k < 4; k++)
-        embi_axpy(k < split ? out->point_a : out->point_b, k < split ? c->w[k] : -c->w[k],
-                  s->x + 3 * c->v[k]);
-    embi_copy(out->normal, c->n);
+        embi_axpy(k < split ? out->point_a : out->point_b, k < split ? c->base.w[k] : -c->base.w[k],
+                  s->x + 3 * c->base.v[k]);
+    embi_copy(out->normal, c->base.dir);
     out->distance = c->gap;
-    out->force = -c->first;
+    out->force = -c->base.first;
 }
 
 /* Reserves the whole report, so that a failure loses nothing of the last one. */
@@ -19966,42 +19886,28 @@ static int embi_report_reserve(embipc_world *w)
            EMBI_GROW(m, w->report.pair_force, w->s.pair_count);
 }
 
-/* Reports the barrier forces of one island. */
-static void embi_report_barrier(embipc_world *w, const embi_island *isle)
+/* Reports the force of an element between two bodies: on its vertices, and on body a of the pair. */
+static void embi_report_force(embipc_world *w, const embi_element *e)
 {
-    embi_state *s = &w->s;
-    for (int i = 0; i < isle->contacts.count; i++) {
-        const embi_contact *c = isle->contacts.list + i;
-        const embi_pair *pair = s->pair + c->pair;
-        const embi_body *a = s->body + pair->a;
-        embipc_real f[3];
-        embi_report_vertex(w, c->v, c->w, -c->first, c->n);
-        embi_force_on_a(s, pair, c->v, c->w, -c->first, c->n, f);
-        for (int j = 0; c->extra >= 0 && j < 4; j++) {
-            const embipc_real *g = isle->contacts.extra + 12 * c->extra + 3 * j;
-            embi_axpy(s->load.vertex_force + 3 * c->v[j], -1, g);
-            if (c->v[j] >= a->vert0 && c->v[j] < a->vert0 + a->nv) embi_axpy(f, -1, g);
-        }
-        embi_report_pair(w, c->pair, f, 0);
-        embi_report_contact(w, c);
+    const embi_body *a = w->s.body + w->s.pair[e->pair].a;
+    embipc_real f[3] = {0, 0, 0};
+    embi_element_force(e, a, f);
+    for (int k = 0; k < 4; k++) {
+        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
+        w->search.pressed[w->search.pressed_count++] = e->v[k];
+        if (!e->extra) continue;
+        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -1, e->extra + 3 * k);
+        if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -1, e->extra + 3 * k);
     }
+    embi_report_pair(w, e->pair, f, e->kind == EMBI_ELEMENT_FRICTION);
 }
 
-/* Reports the friction forces of one island, and stores |u| for the next step. */
-static void embi_report_friction(embipc_world *w, const embi_island *isle)
+/* Stores |u| of a friction contact for the next step. */
+static void embi_report_friction(embipc_world *w, const embi_friction *f)
 {
-    embi_state *s = &w->s;
-    for (int i = 0; i < isle->friction.count; i++) {
-        const embi_friction *c = isle->friction.list + i;
-        embipc_real across, y = embi_norm(c->u), f[3];
-        (void)embipc_friction(y, c->e, &across, NULL);
-        embi_report_vertex(w, c->v, c->w, -c->weight * across, c->u);
-        embi_force_on_a(s, s->pair + c->pair, c->v, c->w, -c->weight * across, c->u, f);
-        embi_report_pair(w, c->pair, f, 1);
-        w->lagged.key[w->lagged.count].key = c->key;
-        w->lagged.key[w->lagged.count].value = w->lagged.count;
-        w->lagged.u[w->lagged.count++] = y;
-    }
+    w->lagged.key[w->lagged.count].key = f->key;
+    w->lagged.key[w->lagged.count].value = w->lagged.count;
+    w->lagged.u[w->lagged.count++] = embi_norm(f->base.dir);
 }
 
 /* Reports the forces at the end of the step, by vertex and by pair, and the friction memory. Cannot fail. */
@@ -20011,8 +19917,13 @@ static void embi_report(embipc_world *w)
     for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
     embi_report_clear(w);
     for (int k = 0; k < w->islands.order_count; k++) {
-        embi_report_barrier(w, w->islands.list[w->islands.order[k]]);
-        embi_report_friction(w, w->islands.list[w->islands.order[k]]);
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        for (int n = 0; n < embi_element_count(isle); n++) {
+            const embi_element *e = embi_element_at(isle, n);
+            if (e->pair >= 0) embi_report_force(w, e);
+            if (e->kind == EMBI_ELEMENT_BARRIER) embi_report_contact(w, (const embi_contact *)e);
+            if (e->kind == EMBI_ELEMENT_FRICTION) embi_report_friction(w, (const embi_friction *)e);
+        }
     }
     if (w->lagged.count) embi_sort_keys(w->lagged.key, w->lagged.key + w->lagged.count, w->lagged.count);
 }
@@ -20055,10 +19966,11 @@ static embipc_real embi_drive_work(const embipc_world *w)
     }
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
-        for (int n = 0; n < embi_spring_count(isle); n++) {
-            const embi_spring *p = isle->springs.list + n;
-            (void)embi_spring_gradient(p, s->x + 3 * p->v, f);
-            embi_sub(r, s->x + 3 * p->v, s->xn + 3 * p->v);
+        for (int n = 0; n < embi_element_count(isle); n++) {
+            const embi_element *e = embi_element_at(isle, n);
+            if (e->kind != EMBI_ELEMENT_SPRING) continue;
+            embi_scale(f, e->first, e->dir);
+            embi_sub(r, s->x + 3 * e->v[0], s->xn + 3 * e->v[0]);
             work -= embi_dot(f, r);
         }
     }
@@ -20074,8 +19986,8 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
         const embi_contacts *c = &w->islands.list[w->islands.order[k]]->contacts;
         for (int i = 0; i < c->count; i++) {
             const embi_contact *one = c->list + i;
-            const embi_pair_rule *rule = &w->s.pair[one->pair].rule;
-            embipc_real load = -one->first / (one->multiplicity * rule->kappa * rule->dhat);
+            const embi_pair_rule *rule = &w->s.pair[one->base.pair].rule;
+            embipc_real load = -one->base.first / (one->multiplicity * rule->kappa * rule->dhat);
             if (!(load > most)) continue;
             most = load;
             tight = one;
@@ -20089,7 +20001,7 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
 static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
 {
     const embi_contact *tight = embi_tightest(w, &t->tightest);
-    const embi_pair *pair = tight ? w->s.pair + tight->pair : NULL;
+    const embi_pair *pair = tight ? w->s.pair + tight->base.pair : NULL;
     if (!pair) return;
     t->tight[0] = w->s.body[pair->a].handle;
     t->tight[1] = w->s.body[pair->b].handle;
@@ -20117,12 +20029,12 @@ static void embi_warn_tight(embipc_world *w)
     k = embi_tightest(w, &ratio);
     if (!(ratio < embi_min(limit, w->warned / 2))) return;
     w->warned = ratio;
-    pair = w->s.pair + k->pair;
+    pair = w->s.pair + k->base.pair;
     (void)snprintf(text, sizeof text,
                    "step %d: \"%.40s\" and \"%.40s\" are pressed to %.2g of dhat, gap %.3g m, by %.3g N there; "
                    "kappa %.2g instead of %.2g would keep 0.3 of it", w->step, b[pair->a].name, b[pair->b].name,
-                   ratio, k->gap, -k->first,
-                   embi_kappa_for_load(-k->first, k->multiplicity, (embipc_real)0.3, pair->rule.dhat),
+                   ratio, k->gap, -k->base.first,
+                   embi_kappa_for_load(-k->base.first, k->multiplicity, (embipc_real)0.3, pair->rule.dhat),
                    pair->rule.kappa);
     (w->def.log)(1, text, w->def.log_ctx);
 }
@@ -20211,27 +20123,23 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     t->elastic = b->past.elastic;
 }
 
-/* Statistics of the completed step. barrier_before: sum kappa b at q^n. */
-static void embi_stats(embipc_world *w, embipc_step_stats *t, embipc_real barrier_before)
+/* Statistics of the completed step. */
+static void embi_stats(embipc_world *w, embipc_step_stats *t)
 {
     embi_state *s = &w->s;
-    embipc_real before = 0, after = 0, size = 0, force;
+    embipc_real before = 0, after = 0, size = 0;
     embi_stats_islands(w, t);
     embi_stats_tight(w, t);
     t->step = w->step;
     t->time = w->time;
     t->candidates = s->candidates.count;
     t->candidate_builds = w->builds;
-    before = s->hh * barrier_before;
-    after = s->hh * t->barrier;
     for (int k = 0; k < w->islands.order_count; k++) {
-        embi_island *isle = w->islands.list[w->islands.order[k]];
-        embipc_real terms = 0;
-        before += s->hh * embi_island_spring_energy(isle, s->xn, &terms);
-        before += s->hh * embi_friction_start(isle->friction.list, isle->friction.count);
-        after += s->hh * embi_island_spring_energy(isle, s->x, &terms);
-        after += s->hh * embi_friction_energy(isle->friction.list, isle->friction.count, &force);
-        size += s->hh * (terms + (isle->contacts.force + force) * isle->energy.noise_x);
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        embi_energies at_start = embi_island_energies(s, isle, s->xn), here = embi_island_energies(s, isle, s->x);
+        before += s->hh * at_start.sum;
+        after += s->hh * here.sum;
+        size += s->hh * (at_start.noise + here.noise);
     }
     t->drive_work = embi_drive_work(w);
     embi_each_body(w, embi_body_sum);
@@ -20387,7 +20295,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
     embipc_result r = EMBIPC_OK;
-    embipc_real barrier = 0, away;
+    embipc_real away;
     const embi_body *lost;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
@@ -20406,8 +20314,6 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     else if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w) || !embi_islands_begin(w))
         r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    for (int k = 0; r == EMBIPC_OK && k < w->islands.order_count; k++)
-        barrier += w->islands.list[w->islands.order[k]]->contacts.energy;
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the new velocity, too */
@@ -20435,7 +20341,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     if (stats) {
         memset(stats, 0, sizeof *stats);
         stats->max_speed = embi_farthest(s) / s->h;
-        embi_stats(w, stats, barrier);
+        embi_stats(w, stats);
         (void)embi_stage(s, EMBIPC_STAGE_REST);
         memcpy(stats->stage_time, s->timer.spent, sizeof s->timer.spent);
     }
@@ -23924,7 +23830,7 @@ static embi_answer embi_check_gap(embipc_world *w, int i, int j)
                            a->name,
                        s->candidates.count, rule.xi + least);
     v = s->candidates.list[0].v[0];
-    of_a = i != j && v >= a->vert0 && v < a->vert0 + a->nv;
+    of_a = i != j && embi_has_vertex(a, v);
     w->error.body[1] = a->handle;
     w->error.primitive[of_a] = EMBIPC_VERTEX;
     w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
@@ -24293,7 +24199,7 @@ static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
     int count = 0;
     for (int k = 0; k < w->search.pressed_count; k++) {
         int v = w->search.pressed[k];
-        if (v >= gone->vert0 && v < gone->vert0 + gone->nv) continue;
+        if (embi_has_vertex(gone, v)) continue;
         w->search.pressed[count++] = v < gone->vert0 ? v : v - gone->nv;
     }
     w->search.pressed_count = count;

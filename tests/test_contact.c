@@ -196,6 +196,7 @@ static double scene_evaluate(scene *s)
 {
     double energy = 0, size = 0, force = 0;
     embi_contacts_clear(&s->contacts);
+    ENSURE(EMBI_GROW(&s->m, s->contacts.extra, 12 * (s->candidates + 1)));   /* contacts point into it */
     for (int k = 0; k < s->candidates; k++) {
         embi_closest c;
         embi_point p[4];
@@ -208,11 +209,10 @@ static double scene_evaluate(scene *s)
     }
     for (int k = 0; k < s->contacts.count; k++) {
         const embi_contact *c = s->contacts.list + k;
-        energy += c->energy;
-        size += fabs(c->energy);
-        force += fabs(c->first);
-        for (int i = 0; c->extra >= 0 && i < 4; i++)
-            force += embi_norm(s->contacts.extra + 12 * c->extra + 3 * i);
+        energy += c->base.energy;
+        size += fabs(c->base.energy);
+        force += fabs(c->base.first);
+        for (int i = 0; c->base.extra && i < 4; i++) force += embi_norm(c->base.extra + 3 * i);
     }
     s->force = force;
     if (!s->merge) return energy;
@@ -242,11 +242,14 @@ static void scene_scatter(scene *s, double scale, double *g)
 static double scene_energy(const double *q, void *arg)
 {
     scene *s = (scene *)arg;
-    double force, energy;
+    double energy;
     scene_positions(s, q, s->x);
     energy = scene_evaluate(s);
-    embi_friction_move(s->friction, s->friction_count, s->x0, s->x);
-    return energy + embi_friction_energy(s->friction, s->friction_count, &force);
+    for (int k = 0; k < s->friction_count; k++) {
+        embi_friction_evaluate(&s->friction[k].base, s->x0, s->x);
+        energy += s->friction[k].base.energy;
+    }
+    return energy;
 }
 static void scene_gradient(const double *q, double *g, void *arg)
 {
@@ -254,7 +257,8 @@ static void scene_gradient(const double *q, double *g, void *arg)
     embi_pull to = scene_pull(s);
     (void)scene_energy(q, arg);
     memset(g, 0, (size_t)(3 * s->nn) * sizeof *g);
-    embi_contacts_gradient(&s->contacts, s->friction, s->friction_count, &to);
+    for (int k = 0; k < s->contacts.count; k++) embi_element_gradient(&s->contacts.list[k].base, &to);
+    for (int k = 0; k < s->friction_count; k++) embi_element_gradient(&s->friction[k].base, &to);
     scene_scatter(s, 1, g);
 }
 
@@ -274,7 +278,9 @@ static void check_gradient(scene *s, double size)
         scale += fabs(g[i] * p[i]);
     }
     scene_positions(s, p, y);
-    slope = embi_contacts_slope(&s->contacts, s->friction, s->friction_count, y);
+    slope = 0;
+    for (int k = 0; k < s->contacts.count; k++) embi_element_slope(&s->contacts.list[k].base, y, &slope);
+    for (int k = 0; k < s->friction_count; k++) embi_element_slope(&s->friction[k].base, y, &slope);
     ENSURE_CLOSE(slope, dot, 1e-12 * scale);
     free(g);
     free(p);
@@ -290,10 +296,11 @@ static void scene_lag(scene *s, double mu, double e, double motion)
     s->friction_count = 0;
     for (int k = 0; k < s->contacts.count; k++) {
         embi_friction *f = s->friction + s->friction_count++;
-        memcpy(f->v, s->contacts.list[k].v, sizeof f->v);
-        memcpy(f->w, s->contacts.list[k].w, sizeof f->w);
-        memcpy(f->n, s->contacts.list[k].n, sizeof f->n);
-        f->weight = mu * -s->contacts.list[k].first;
+        f->base = s->contacts.list[k].base;
+        f->base.kind = EMBI_ELEMENT_FRICTION;
+        f->base.extra = NULL;
+        embi_copy(f->n, s->contacts.list[k].base.dir);
+        f->weight = mu * -s->contacts.list[k].base.first;
         f->e = e;
     }
     for (int i = 0; i < 3 * s->nv; i++)
@@ -347,10 +354,10 @@ static void test_gradient_mollified(void)
             scene_candidates(&s, 0.2, 0, 0);
             if (angle[k] > 0) check_gradient(&s, 0.01);
             (void)scene_energy(s.q, &s);
-            for (int i = 0; i < s.contacts.count; i++) mollified += s.contacts.list[i].extra >= 0;
+            for (int i = 0; i < s.contacts.count; i++) mollified += s.contacts.list[i].base.extra != NULL;
             ENSURE(mollified > 0);   /* parallel edges along z there are always */
             for (int i = 0; i < s.contacts.count; i++)
-                ENSURE(s.contacts.list[i].first <= 0 && s.contacts.list[i].second >= 0);
+                ENSURE(s.contacts.list[i].base.first <= 0 && s.contacts.list[i].second >= 0);
             scene_free(&s);
         }
 }
@@ -375,7 +382,7 @@ static void probe_make(probe *p, scene *s)
     (void)scene_energy(s->q, s);
     ENSURE(s->contacts.count > 5);
     for (int k = 0; k < s->contacts.count; k++)
-        ENSURE(embi_candidate_couple(&s->m, &s->J, p->local, s->contacts.list[k].v, &p->pairs, &p->pair_count));
+        ENSURE(embi_candidate_couple(&s->m, &s->J, p->local, s->contacts.list[k].base.v, &p->pairs, &p->pair_count));
     /* CG keeps the matrix readable */
     ENSURE(embi_system_analyze(&s->m, &p->A, s->nn - 1, p->pairs, p->pair_count, EMBI_SYSTEM_CG));
     for (int i = 3; i < 3 * s->nn; i++) p->y[i] = test_uniform(-1, 1);
@@ -406,16 +413,16 @@ static void test_stiffness(void)
         expected = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
         for (int k = 0; k < s.contacts.count; k++) {
             const embi_contact *c = s.contacts.list + k;
-            double S[9], r[3] = {0, 0, 0}, along;
-            embi_contact_stiffness(c, S);
-            ENSURE(embi_contact_stamp(&p.A, &s.J, p.local, c->v, c->w, 0.5, S));
-            for (int i = 0; i < 4; i++) embi_axpy(r, c->w[i], p.motion + 3 * c->v[i]);
-            along = 0.5 * c->second * embi_dot(c->n, r);
-            quadratic += along * embi_dot(c->n, r);
+            const embi_element *e = &c->base;
+            double r[3] = {0, 0, 0}, along;
+            ENSURE(embi_element_stamp(&p.A, &s.J, p.local, e, 0.5));
+            for (int i = 0; i < 4; i++) embi_axpy(r, e->w[i], p.motion + 3 * e->v[i]);
+            along = 0.5 * c->second * embi_dot(e->dir, r);
+            quadratic += along * embi_dot(e->dir, r);
             for (int i = 0; i < 4; i++)
-                for (int n = 0; n < s.count[c->v[i]]; n++)
-                    embi_axpy(expected + 3 * s.node[4 * c->v[i] + n],
-                              along * c->w[i] * s.weight[4 * c->v[i] + n], c->n);
+                for (int n = 0; n < s.count[e->v[i]]; n++)
+                    embi_axpy(expected + 3 * s.node[4 * e->v[i] + n],
+                              along * e->w[i] * s.weight[4 * e->v[i] + n], e->dir);
         }
         embi_bsr_multiply(&p.A.A, p.y + 3, p.Ay + 3);
         for (int i = 3; i < 3 * s.nn; i++) {
@@ -427,11 +434,7 @@ static void test_stiffness(void)
         {   /* what a driven node asks of the others: rhs -= S r */
             double *rhs = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
             embi_pull to = scene_pull(&s);
-            for (int k = 0; k < s.contacts.count; k++) {
-                double S[9];
-                embi_contact_stiffness(s.contacts.list + k, S);
-                embi_contact_push(s.contacts.list[k].v, s.contacts.list[k].w, S, p.motion, &to);
-            }
+            for (int k = 0; k < s.contacts.count; k++) embi_element_push(&s.contacts.list[k].base, p.motion, &to);
             scene_scatter(&s, -0.5, rhs);
             for (int i = 0; i < 3 * s.nn; i++) ENSURE_CLOSE(rhs[i], -expected[i], 1e-12 * size);
             free(rhs);
@@ -455,7 +458,7 @@ static void test_stiffness(void)
         scene_candidates(&s, 0.2, 0, 0);
         (void)scene_energy(s.q, &s);
         ENSURE(s.contacts.count == 1 && s.contacts.list[0].mask == 15);
-        embi_contact_stiffness(s.contacts.list, S);
+        embi_contact_hessian(&s.contacts.list[0].base, S);
         for (double h = 1e-3; h > 1e-7; h /= 10) {
             double sum = 0;
             for (int side = -1; side <= 1; side += 2) {
@@ -487,7 +490,7 @@ static void curved_gradient(const double *x, double *g, void *arg)
     embi_points_of(p, x);
     c.d = embi_closest_distance(p, curved_pair.edge_edge, c.w, &c.mask);
     ENSURE(contact_add(&m, &one, &curved_pair, &c, x, 100));
-    for (int i = 0; i < 12; i++) g[i] = one.list[0].first * one.list[0].w[i / 3] * one.list[0].n[i % 3];
+    for (int i = 0; i < 12; i++) g[i] = one.list[0].base.first * one.list[0].base.w[i / 3] * one.list[0].base.dir[i % 3];
     embi_contacts_free(&m, &one);
 }
 
@@ -567,7 +570,7 @@ static void test_curvature_through_rows(void)
             ENSURE(embi_contact_stamp_curvature(&p.A, &s.J, p.local, c, 0.5, count, z));
             for (int e = 0; e < count; e++) {
                 double along = 0;
-                for (int i = 0; i < 4; i++) along += embi_dot(z[e] + 3 * i, p.motion + 3 * c->v[i]);
+                for (int i = 0; i < 4; i++) along += embi_dot(z[e] + 3 * i, p.motion + 3 * c->base.v[i]);
                 want += 0.5 * along * along;
             }
         }
@@ -608,14 +611,13 @@ static void test_friction_derivatives(void)
             local = (int *)calloc((size_t)s.nn, sizeof(int));
             for (int i = 0; i < s.nn; i++) local[i] = i;
             for (int i = 0; i < s.friction_count; i++)
-                ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.friction[i].v, &pairs, &count));
+                ENSURE(embi_candidate_couple(&s.m, &s.J, local, s.friction[i].base.v, &pairs, &count));
             ENSURE(embi_system_analyze(&s.m, &A, s.nn, pairs, count, EMBI_SYSTEM_CG));
             scene_positions(&s, s.q, s.x);
-            embi_friction_move(s.friction, s.friction_count, s.x0, s.x);
             for (int i = 0; i < s.friction_count; i++) {
-                double S[9];
-                embi_friction_stiffness(s.friction + i, 0, S);
-                ENSURE(embi_contact_stamp(&A, &s.J, local, s.friction[i].v, s.friction[i].w, 1, S));
+                embi_friction_evaluate(&s.friction[i].base, s.x0, s.x);
+                embi_friction_stiffness(s.friction + i, 0);
+                ENSURE(embi_element_stamp(&A, &s.J, local, &s.friction[i].base, 1));
             }
             for (int i = 0; i < s.nn; i++)
                 for (int b = A.A.row[i]; b < A.A.row[i + 1]; b++)
@@ -645,10 +647,10 @@ static void check_merge(scene *s, int must_merge)
         pairs[s->merge] = 0;
         for (int k = 0; k < s->contacts.count; k++) {
             const embi_contact *c = s->contacts.list + k;
-            force[s->merge] += -c->first;
-            size += fabs(c->first);
+            force[s->merge] += -c->base.first;
+            size += fabs(c->base.first);
             pairs[s->merge] += c->multiplicity;
-            ENSURE(c->multiplicity && (c->multiplicity > 0 ? c->first <= 0 : c->first >= 0));
+            ENSURE(c->multiplicity && (c->multiplicity > 0 ? c->base.first <= 0 : c->base.first >= 0));
             ENSURE(!s->merge || c->multiplicity > 0 || c->second == 0);
         }
         if (s->merge) ENSURE_CLOSE(s->contacts.force, size, 1e-12 * size);
@@ -823,7 +825,7 @@ static void test_ridge_values(void)
         embi_set(s.x, 0.04 + (side ? 1e-9 : -1e-9), 0, 0.04);
         (void)scene_evaluate(&s);
         for (int k = 0; k < s.contacts.count; k++)
-            sum += s.contacts.list[k].edge_edge ? 0 : s.contacts.list[k].energy;
+            sum += s.contacts.list[k].edge_edge ? 0 : s.contacts.list[k].base.energy;
         value[side] = sum;
     }
     ENSURE_REL(value[0], value[1], 1e-6);
@@ -843,9 +845,9 @@ static double point_energy(scene *s, const double p[3], double force[3])
     embi_set(force, 0, 0, 0);
     for (int k = 0; k < s->contacts.count; k++) {
         const embi_contact *c = s->contacts.list + k;
-        if (c->edge_edge || c->v[0] != 0) continue;
-        sum += c->energy;
-        embi_axpy(force, -c->first, c->n);
+        if (c->edge_edge || c->base.v[0] != 0) continue;
+        sum += c->base.energy;
+        embi_axpy(force, -c->base.first, c->base.dir);
     }
     return sum;
 }

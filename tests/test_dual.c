@@ -41,8 +41,7 @@ static void test_same_answer_as_one_matrix(void)
                    off = 0, lost = 0, force = 0;
             I->tune.full_hessian = curved;
             if (I->contacts.count == 0 || !embi_island_wants_dual(t, I)) { free(b); continue; }
-            for (int k = 0; k < I->friction.count; k++) embi_friction_stiffness(I->friction.list + k, n % 2,
-                                                                                I->friction.list[k].S);
+            for (int k = 0; k < I->friction.count; k++) embi_friction_stiffness(I->friction.list + k, n % 2);
             for (int i = 0; i < size; i++) b[i] = x[i] = y[i] = test_uniform(-1, 1);
             ENSURE(embi_dual_factor(&s.w->memory, t, I) == EMBIPC_OK && embi_has_dual(I));
             ENSURE(I->dual->K.n > 0 && embi_dual_fits(t, I));

@@ -1080,15 +1080,15 @@ static void test_contacts_of_panels_are_those_of_bodies(void)
                 unsigned char *seen = (unsigned char *)calloc((size_t)s.w->s.pair_count + 1, 1);
                 for (int i = 0, begin = 0; i < c->count; i++) {
                     const embi_contact *one = c->list + i;
-                    const embi_pair *pair = s.w->s.pair + one->pair;
+                    const embi_pair *pair = s.w->s.pair + one->base.pair;
                     int base_b = s.w->s.body[pair->b].vert0, split = pair->a == pair->b ? INT_MAX : base_b;
                     embi_u64 feature = embi_contact_feature(one, s.w->s.body[pair->a].vert0, base_b, split);
-                    ENSURE(pair->head == one->pair);
-                    if (i == 0 || one->pair != c->list[begin].pair) {
+                    ENSURE(pair->head == one->base.pair);
+                    if (i == 0 || one->base.pair != c->list[begin].base.pair) {
                         begin = i;
                         runs++;
-                        ENSURE(!seen[one->pair]);
-                        seen[one->pair] = 1;
+                        ENSURE(!seen[one->base.pair]);
+                        seen[one->base.pair] = 1;
                     }
                     for (int j = begin; j < i && feature; j++)
                         twice += c->list[j].gap == one->gap && c->list[j].dhat == one->dhat &&

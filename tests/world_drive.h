@@ -484,15 +484,16 @@ static int soft_drive(scene *s, const embipc_drive_def *d)
 }
 static double soft_energy(const double *x, void *arg)
 {
-    embi_island I;
-    double size = 0;
     embi_spring p = *(const embi_spring *)arg;
-    memset(&I, 0, sizeof I);
-    I.springs.list = &p;
-    I.springs.count = 1;
-    return embi_island_spring_energy(&I, x, &size);
+    embi_element_kinds[EMBI_ELEMENT_SPRING].evaluate(&p.base, NULL, x);
+    return p.base.energy;
 }
-static void soft_gradient(const double *x, double *f, void *arg) { (void)embi_spring_gradient((const embi_spring *)arg, x, f); }
+static void soft_gradient(const double *x, double *f, void *arg)
+{
+    embi_spring p = *(const embi_spring *)arg;
+    embi_spring_evaluate(&p.base, NULL, x);
+    embi_scale(f, p.base.first, p.base.dir);
+}
 
 /* Energy, gradient, Hessian against differences, within the limit and beyond; no pull above the limit, no negative
  * eigenvalue; both sides of the limit meet. */
@@ -501,27 +502,28 @@ static void test_soft_derivatives(void)
     for (int n = 0; n < 200; n++) {
         embi_spring p;
         double x[3], g[3], H[9], w[3], share, far = n % 2 ? 3 : 0.2, r, e[2];
-        p.v = 0;
+        memset(&p, 0, sizeof p);
         p.limit = n % 5 ? 40 : INFINITY;
-        p.held = 1;
         for (int i = 0; i < 3; i++) {
             p.K[i] = n % 3 == i ? 0 : test_uniform(50, 100);
             p.centre[i] = test_uniform(-1, 1);
             x[i] = p.centre[i] + far * (test_uniform(0.5, 1) * (test_random() < 0.5 ? -1 : 1));
         }
         if (n % 4 == 0) p.K[n % 3] = 70;
-        share = embi_spring_gradient(&p, x, g);
+        soft_gradient(x, g, &p);
+        embi_spring_evaluate(&p.base, NULL, x);
+        share = p.base.first;
         ENSURE((share < 1) == (far > 1 && p.limit < 1e9));
         ENSURE(embi_norm(g) <= p.limit * (1 + 1e-14));
-        embi_spring_hessian(&p, x, H);
+        embi_spring_hessian(&p.base, H);
         ENSURE(deriv_gradient_error(soft_energy, &p, 3, x, g, 1, 1) < 1e-8);
         ENSURE(deriv_hessian_error(soft_gradient, &p, 3, x, H, 1, 1) < 1e-8);
         deriv_eigenvalues(3, H, w);
         ENSURE(w[0] > -1e-12 * 100);
         if (share == 1) continue;
-        (void)embi_spring_share(&p, x, g, &r);   /* to where the limit begins, from both sides */
-        for (int side = 0; side < 2; side++) {
+        for (int side = 0; side < 2; side++) {   /* to where the limit begins, from both sides */
             double at[3], k = fmax(fmax(p.K[0], p.K[1]), p.K[2]);
+            r = sqrt(p.rKr / k);
             for (int i = 0; i < 3; i++) at[i] = p.centre[i] + (x[i] - p.centre[i]) * p.limit / (k * r) * (1 + (side ? 1e-9 : -1e-9));
             e[side] = soft_energy(at, &p);
         }
