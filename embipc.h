@@ -68,9 +68,9 @@
  *   2. Part II beside the paper, with EQUATIONS below: chapters "Embedding", "Elasticity",
  *      "Linear corotated energy", "Distances", "Pairs of primitives", "Barrier", "Friction", "Contacts",
  *      "Continuous collision detection".
- *   3. The services by their plain forms: "Dense LDL^T" and "Linear system"; "Candidates" and "Plain search of two
- *      surfaces". Then their data: "State", "Islands", "World data".
- *   4. Part IV, a step in the order of its loop. Begin with the last chapter, "World step", which calls the others.
+ *   3. The services by their plain forms: "Dense LDL^T" and "Linear system"; "Plain search of two surfaces". Then
+ *      the data: "State", "Islands", "World data".
+ *   4. Part IV, the step. Its banner has the tree of calls; begin with the last chapter, "World step".
  *   The other chapters make this faster, add to it, or stand around it: read those when you need them.
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
@@ -85,36 +85,40 @@
  *   24 Pairs of primitives; 25 Barrier; 26 Friction; 27 Contacts; 28 Continuous collision detection.
  *   Part III. State and services: 29 Linear system; 30 Part of an inverse; 31 Trees of boxes;
  *   32 Traversal of trees; 33 Trees refitted on demand; 34 Candidates; 35 Plain search of two surfaces;
- *   36 Rest separation certificates; 37 Crossings of surfaces; 38 State; 39 Vertices that follow nodes;
- *   40 Rotation and deformation bounds; 41 Islands; 42 World data; 43 Pair rules and limits;
+ *   36 Rest separation certificates; 37 Crossings of surfaces; 38 State; 39 Positions of vertices;
+ *   40 Rotation and deformation bounds; 41 Islands; 42 World data; 43 Parameters of bodies and pairs;
  *   44 Cached lists of candidates; 45 Searches in parallel; 46 Searches along paths; 47 Seams;
  *   48 Pairs of bodies; 49 Searches within a step.
  *   Part IV. The step: 50 Contact elements; 51 Energy of a body; 52 Rotation; 53 Soft drives;
- *   54 Contacts of an island; 55 System of an island; 56 Contact forces as unknowns; 57 Direction;
- *   58 Line search; 59 Newton iteration; 60 Predictions; 61 Velocities at the end; 62 Begin of a step;
- *   63 Abrupt changes with BDF2; 64 Islands in parallel; 65 Islands that meet; 66 Iterations; 67 End of a step;
- *   68 Reports; 69 Statistics and warnings; 70 World step.
- *   Part V. Around the step: 71 Faults of meshes; 72 Parts of a surface; 73 Cage lattice and cuts;
- *   74 Cage pieces; 75 Cage nodes and search; 76 Cage tightening; 77 Cage builder; 78 Creating a world;
- *   79 Shape of a new body; 80 Mechanics of a new body; 81 Adding a body; 82 Removing a body;
- *   83 Forces and drives; 84 Settings and reset; 85 Queries; 86 Validation; 87 Sparse LDL^T for callers;
- *   88 Repair of surfaces; 89 Surfaces that overlap; 90 Shifts and rotations; 91 Separating surfaces.
+ *   54 Begin of a step; 55 Contacts of an island; 56 System of an island; 57 Contact forces as unknowns;
+ *   58 Direction; 59 Line search; 60 Drives that yield; 61 Move and stop test; 62 Predictions;
+ *   63 Return to backward Euler; 64 Islands of a step; 65 Islands that meet; 66 Velocities at the end;
+ *   67 Newton loop; 68 End of a step; 69 Reports; 70 Statistics and warnings; 71 World step.
+ *   Part V. Around the step: 72 Faults of meshes; 73 Parts of a surface; 74 Cage lattice and cuts;
+ *   75 Cage pieces; 76 Cage nodes and search; 77 Cage tightening; 78 Cage builder; 79 Creating a world;
+ *   80 Shape of a new body; 81 Mechanics of a new body; 82 Adding a body; 83 Removing a body;
+ *   84 Forces and drives; 85 Settings and reset; 86 Queries; 87 Validation; 88 Sparse LDL^T for callers;
+ *   89 Repair of surfaces; 90 Surfaces that overlap; 91 Shifts and rotations; 92 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
- *   2-4     backward Euler: embi_body_integrate() sets qt; grad E: embi_island_gradient(); v: embi_body_settle()
+ *   2-4     backward Euler: embi_body_integrate() sets qt; grad E: embi_island_gradient(), its part
+ *           without contact: embi_body_gradient(); v: embi_body_settle()
  *   5       inertia, elasticity and forces, without contact: embi_body_objective()
  *   6, 12   E: embi_island_objective(); argmin E: embi_iterate()
  *   7       b(d): embipc_barrier(); kappa b(d_k) of one pair: embi_contact_make()
- *   8       D_k and u: embi_friction_evaluate(); the lagged lambda: embi_island_lag_friction()
+ *   8       D_k and u: embi_friction_evaluate(); the lagged lambda, at q^n and again before each further pass:
+ *           embi_island_lag_friction()
  *   9       f0, f1: embipc_friction()
  *   10, 11  contact and friction added: embi_island_energies(); how E changes: embi_island_grows()
- *   13      weights of a surface vertex at rest: embi_tet_weights()
+ *   13      weights of a surface vertex at rest: embi_tet_weights(); its tet: embi_embed()
  *   14      x = J q: embi_row_apply()
  *   15      Psi: embi_elastic_energy(); F: embi_tet_gradients(); V_T: embi_solid_in_tets()
  *   16      external forces at the nodes: embi_body_begin()
  *   17      J^T grad: embi_scatter(); J^T H J: embi_element_stamp(), into the system of embi_island_assemble()
- *   Newton  direction: embi_island_direction(); line search: embi_island_search(); stop test: embi_island_advance()
+ *   Newton  direction: embi_island_direction(); line search: embi_island_line_search(); stop test:
+ *           embi_island_is_last(), of the length by embi_island_measure()
+ *   DEFAULTS are derived by embi_body_derive()
  *   CCD     one pair: embi_ccd_search(); the bound of a step: embi_island_ccd()
  *
  * CONVENTIONS  SI units; x[3*n] is xyz interleaved, tet[4*m] and tri[3*m] are 0-based indices, 3x3 matrices
@@ -261,25 +265,25 @@ typedef struct embipc_allocator {
     void *ctx;
 } embipc_allocator;
 
-/* Log: receives one line of text with level 1, a warning. Errors are returned instead. The text is valid during the
- * call only. embipc_world_step() warns when a gap falls below 5 % of its dhat (10 % where a drive gave in), and each
- * time this ratio halves. It also warns of bodies that stand still with forces out of balance, in the first, second,
- * fourth, ... such step in a row. */
+/* Log: receives one line of text with level 1, a warning. Errors are returned instead. The text is valid during
+ * the call only. embipc_world_step() warns when a gap falls below 5 % of its dhat (10 % where a drive gave in),
+ * and each time this ratio halves. It also warns of bodies that stand still with forces out of balance, in the
+ * first, second, fourth, ... such step in a row. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
 /* Clock: returns seconds since any fixed moment. It serves timing only; no result depends on it. With parallel_for
  * several threads may call it at once. */
 typedef double embipc_clock_fn(void *ctx);
 
-/* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), on any threads, and return when all are
- * done. The length of each range is a multiple of grain; the last may be shorter. NULL: serial. Ranges are independent
- * and nothing is reduced across them, so results do not depend on the division. */
+/* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), on any threads, and return when all
+ * are done. The length of each range is a multiple of grain; the last may be shorter. NULL: serial. Ranges are
+ * independent and nothing is reduced across them, so results do not depend on the division. */
 typedef void embipc_range_fn(void *arg, int begin, int end);
 /* The caller's loop over ranges. ctx: embipc_world_def.parallel_ctx. */
 typedef void embipc_parallel_for_fn(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx);
 
 #ifdef EMBIPC_PTHREADS
-/* A small pool for embipc_world_def.parallel_for: pass embipc_pool_for, and the pool as context. Idle threads poll for
- * work for 0.1 to 0.2 ms before they sleep. */
+/* A small pool for embipc_world_def.parallel_for: pass embipc_pool_for, and the pool as context. Idle threads poll
+ * for work for 0.1 to 0.2 ms before they sleep. */
 typedef struct embipc_pool embipc_pool;
 EMBIPC_API embipc_pool *embipc_pool_create(int threads);   /* NULL if threads cannot be created */
 EMBIPC_API void embipc_pool_destroy(embipc_pool *pool);    /* NULL is fine */
@@ -287,10 +291,10 @@ EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void 
 #endif
 
 /* ---- Materials ------------------------------------------------------------------------------ */
-/* Energy per rest volume psi(F) of the deformation gradient F. s: signed singular values of F; J = det F; I = sum s^2;
- * R: rotation of F; mu, lambda: Lame parameters of young and poisson. EMBIPC_COROTATED holds R during a step. So it is
- * quadratic, with a constant exact matrix, but inaccurate in a step in which an element rotates far. The others
- * evaluate F in every iteration; each of their solves needs a new matrix. */
+/* Energy per rest volume psi(F) of the deformation gradient F. s: signed singular values of F; J = det F; I = sum
+ * s^2; R: rotation of F; mu, lambda: Lame parameters of young and poisson. EMBIPC_COROTATED holds R during a step.
+ * So it is quadratic, with a constant exact matrix, but inaccurate in a step in which an element rotates far. The
+ * others evaluate F in every iteration; each of their solves needs a new matrix. */
 typedef enum embipc_model {
     EMBIPC_COROTATED,           /* linear corotated, R of the expected end of the step            [CCD23] */
     EMBIPC_ORTHOGONALITY,       /* stiffness |F F^T - I|^2, affine bodies only                  [ABD22] */
@@ -364,12 +368,12 @@ typedef enum embipc_stage {
 /* Short name of a stage, e.g. "broad phase". Never NULL. */
 EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
 
-/* Rule for the velocity v at the end of a step of length h. Backward Euler, first order: v = (q^n+1 - q^n)/h. It damps
- * what it does not resolve: in each step a vibration of angular frequency w keeps 1/(1 + w^2 h^2) of its energy. BDF2,
- * second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves. BDF2 would make bodies bounce
- * that hit or leave one another. So such a step, and the next, use backward Euler. So does the first step, and the
- * first one after embipc_body_set_velocity(), another time step, a reset or a step that was cut short. Slipping
- * friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
+/* Rule for the velocity v at the end of a step of length h. Backward Euler, first order: v = (q^n+1 - q^n)/h. It
+ * damps what it does not resolve: in each step a vibration of angular frequency w keeps 1/(1 + w^2 h^2) of its
+ * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves. BDF2 would
+ * make bodies bounce that hit or leave one another. So such a step, and the next, use backward Euler. So does the
+ * first step, and the first one after embipc_body_set_velocity(), another time step, a reset or a step that was
+ * cut short. Slipping friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -405,22 +409,24 @@ typedef struct embipc_world_def {
 /* Earth gravity, h = 0.01 s, all parameters derived. */
 EMBIPC_API embipc_world_def embipc_default_world_def(void);
 
-/* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be NULL. */
+/* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be
+ * NULL. */
 EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
                                              embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
-/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives and pair rules stay. A second
- * run repeats the first one bit for bit. Fails, with the world unchanged, if bodies created at different times would
- * cross at their starts. No allocation if all bodies were created before the first step. */
+/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives and pair rules stay. A
+ * second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies created at different
+ * times would cross at their starts. No allocation if all bodies were created before the first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps them. */
+/* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps
+ * them. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *world, const embipc_real gravity[3]);
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_real time_step);
 
-/* The error of the last failed call on this world. Valid until the next call on the world. Queries, which take a const
- * world, only return their result. Never NULL. */
+/* The error of the last failed call on this world. Valid until the next call on the world. Queries, which take a
+ * const world, only return their result. Never NULL. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
@@ -475,18 +481,18 @@ typedef struct embipc_body_def {
 /* A fixed body at the origin, with unit scale; material 1e5 Pa, 0.4, 1000 kg/m^3. */
 EMBIPC_API embipc_body_def embipc_default_body_def(void);
 
-/* Adds a body; the arrays are copied. May be called between any two steps. Fails, with the world unchanged, on: bad
- * numbers or indices; a dynamic body whose surface is open, inside out, or encloses no volume; a flat or inverted tet;
- * a surface vertex outside its cage; a surface that crosses itself or a body it may touch, or is nearer to one than
- * their thickness. Only surfaces count: a body wholly inside another solid is accepted, and stays inside
- * (embipc_separate() finds such bodies). */
+/* Adds a body; the arrays are copied. May be called between any two steps. Fails, with the world unchanged, on:
+ * bad numbers or indices; a dynamic body whose surface is open, inside out, or encloses no volume; a flat or
+ * inverted tet; a surface vertex outside its cage; a surface that crosses itself or a body it may touch, or is
+ * nearer to one than their thickness. Only surfaces count: a body wholly inside another solid is accepted, and
+ * stays inside (embipc_separate() finds such bodies). */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def,
                                             embipc_body *body);
 /* Removes a body with its drives and pair rules. Handles of other bodies stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
-/* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0: the two
- * are never tested. Fails if contact is switched on while they cross. */
+/* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0:
+ * the two are never tested. Fails if contact is switched on while they cross. */
 EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body a, embipc_body b,
                                                embipc_real friction, int contact);
 
@@ -494,8 +500,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body 
  * distributed like its mass. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_body body, int vertex,
                                                  const embipc_real force[3]);
-/* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass), m/s, rad/s. Fixed and kinematic
- * bodies ignore it. */
+/* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass), m/s, rad/s. Fixed and
+ * kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_body body,
                                                   const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3]);
@@ -530,9 +536,9 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_d
                                              embipc_drive *drive);
 /* Removes a drive. Its nodes keep their velocity. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive drive);
-/* Overrides the keys: the pose of the drive at the end of the next step, and from then on. displacement, m; rotation,
- * rad, as in keys. The rotation vector may be wrapped at pi: of all vectors with this rotation, the drive takes the one
- * nearest to its present one. (Keys are interpolated as they are, so they count full turns.) */
+/* Overrides the keys: the pose of the drive at the end of the next step, and from then on. displacement, m;
+ * rotation, rad, as in keys. The rotation vector may be wrapped at pi: of all vectors with this rotation, the
+ * drive takes the one nearest to its present one. (Keys are interpolated as they are, so they count full turns.) */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3]);
@@ -611,7 +617,7 @@ typedef struct embipc_iteration {
     int contacts;
     embipc_real alpha_ccd;       /* largest safe fraction of the direction */
     embipc_real alpha;           /* fraction taken */
-    embipc_real direction;       /* max |p| over nodes, divided by h, m/s */
+    embipc_real direction;       /* max |p| over nodes, divided by h (2 h/3 with BDF2), m/s */
     embipc_real slope;           /* p . grad E / h^2 at the start of the iteration, J */
     embipc_real drive_left;      /* fraction of the step's driven motion that remained before the iteration */
 } embipc_iteration;
@@ -639,14 +645,14 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_
                                               embipc_body_view *out);
 
 /* How the surface follows the nodes, x_v = sum_k weight[4 v + k] q[node[4 v + k]]: for skinning, also on a GPU.
- * Constant during the life of the body. node, weight: 4 * vertex_count. Each vertex of a full body has one weight 1 and
- * three 0. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, or a fixed body, which has no nodes. */
+ * Constant during the life of the body. node, weight: 4 * vertex_count. Each vertex of a full body has one weight
+ * 1 and three 0. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, or a fixed body, which has no nodes. */
 EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_body body, int *node,
                                              embipc_real *weight);
 
-/* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
- * that carry a surface vertex inside. A drive of these nodes holds that part of the surface. Writes at most capacity
- * node numbers, ascending. Returns how many there are, -1 for an invalid handle or a NULL. */
+/* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body
+ * those that carry a surface vertex inside. A drive of these nodes holds that part of the surface. Writes at most
+ * capacity node numbers, ascending. Returns how many there are, -1 for an invalid handle or a NULL. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -699,8 +705,8 @@ typedef struct embipc_pair_force {
     embipc_real friction[3];             /* its friction part */
     int contacts;
 } embipc_pair_force;
-/* One row per touching pair of different bodies, ordered by (a, b). Writes at most capacity rows and returns how many
- * there are. out may be NULL if capacity is 0. */
+/* One row per touching pair of different bodies, ordered by (a, b). Writes at most capacity rows and returns how
+ * many there are. out may be NULL if capacity is 0. */
 EMBIPC_API int embipc_world_pair_forces(const embipc_world *world, embipc_pair_force *out, int capacity);
 /* Contact force on each surface vertex (barrier and friction), N (3 * vertex_count). */
 EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *world, embipc_body body,
@@ -724,9 +730,9 @@ typedef struct embipc_crossing {
     int edge[2];                         /* two surface vertices; for a refused body, numbers in its description */
     int edge_triangle, triangle;         /* a triangle with that edge; the triangle that the edge meets */
 } embipc_crossing;
-/* Tests all allowed pairs in exact arithmetic: the guarantee promises 0 crossings. Returns their number, or -1 out of
- * memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has the crossings of the
- * refused body (index1 0). */
+/* Tests all allowed pairs in exact arithmetic: the guarantee promises 0 crossings. Returns their number, or -1 out
+ * of memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has the crossings of
+ * the refused body (index1 0). */
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_crossing *out, int capacity);
 EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_crossing *out, int capacity);
 
@@ -1160,16 +1166,16 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage);
 
 /* ---- Toolbox: barrier and friction ---------------------------------------------------------- */
 
-/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may be NULL).
- * Infinite at d <= 0, 0 from dhat on. [EIPC24 eq. 7] */
+/* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may be
+ * NULL). Infinite at d <= 0, 0 from dhat on. [EIPC24 eq. 7] */
 EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
                                       embipc_real *second);
 
 /* Gap at which one pair of primitives carries a force, m: force = -kappa b'(gap), N. Returns dhat for no force. */
 EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, embipc_real dhat);
 
-/* Smoothed Coulomb friction [EIPC24 eq. 9]: returns f0(y) - f0(0), m, for the tangential displacement y >= 0 and the
- * smoothing width e = epsv h, both m. f1(y)/y and f1'(y), 1/m, may be NULL. */
+/* Smoothed Coulomb friction [EIPC24 eq. 9]: returns f0(y) - f0(0), m, for the tangential displacement y >= 0 and
+ * the smoothing width e = epsv h, both m. f1(y)/y and f1'(y), 1/m, may be NULL. */
 EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
                                        embipc_real *f1_slope);
 #endif /* EMBIPC_H */
@@ -1275,8 +1281,8 @@ static int embi_is_one_of(int value, int count) { return value >= 0 && value < c
 /* Finite, without relying on a C99 macro that C++11 may hide: inf - inf and nan - nan are nan. */
 static int embi_finite(embipc_real a) { return a - a == 0; }
 
-/* 1 when none of n numbers is inf or nan. The differences stay 0 unless one of them is, so there is no branch in the
- * loop. */
+/* 1 when none of n numbers is inf or nan. The differences stay 0 unless one of them is, so there is no branch in
+ * the loop. */
 static int embi_all_finite(const embipc_real *a, int n)
 {
     embipc_real s = 0;
@@ -1375,9 +1381,9 @@ static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
     return v;
 }
 
-/* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as the
- * sum of several. A step then ends at the same place within its tolerance. EMBIPC_PLAIN leaves out what belongs to the
- * search of candidates and to linear systems, and the initial guess. */
+/* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as
+ * the sum of several. A step then ends at the same place within its tolerance. EMBIPC_PLAIN leaves out what
+ * belongs to the search of candidates and to linear systems, and the initial guess. */
 enum {
     EMBIPC_WITHOUT_SEARCH = 1 << 0,      /* all pairs of primitives are tried in each iteration */
     EMBIPC_WITHOUT_KEPT = 1 << 1,        /* no step begins with the factor of an earlier one */
@@ -1432,7 +1438,8 @@ enum {
 #ifndef EMBI_SHARE
 #define EMBI_SHARE(work) (work)
 #endif
-/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to wake. */
+/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to
+ * wake. */
 #define EMBI_POOL_LOOKS (EMBI_ATOMIC ? 400 : 0)
 
 /* ---- Dense LDL^T ---- */
@@ -1447,7 +1454,8 @@ enum {
 /* [block multiplications] Least cost of a factor that is shared. Greater: fewer are; smaller: waiting costs more
  * than it saves. */
 #define EMBI_SHARE_FACTOR EMBI_SHARE(40000)
-/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it saves. */
+/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it
+ * saves. */
 #define EMBI_SHARE_SOLVE EMBI_SHARE(500000)
 /* [block multiplications] Cost of a block that is sent on. Greater: wider panels; smaller: narrower. */
 #define EMBI_PANEL_BLOCK 2
@@ -1499,7 +1507,8 @@ enum {
 #define EMBI_CERTIFICATE_TETS 2
 /* [rho] Pairs with more are opened. Greater: weaker certificates; smaller: more of them. */
 #define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)
-/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller: weaker. */
+/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller:
+ * weaker. */
 #define EMBI_CERTIFICATE_DEPTH 4
 /* [triangles] Pairs of so many are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
 #define EMBI_CERTIFICATE_MEASURE 256
@@ -1515,15 +1524,17 @@ enum {
 #define EMBI_CERTIFICATE_WALKED 4
 
 /* ---- Continuous collision detection ---- */
-/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more evaluations. */
+/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more
+ * evaluations. */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
 /* [present gap] Left where only a contact is searched for; any is right. Greater: more evaluations; smaller:
  * nearer to rounding. */
 #define EMBI_CCD_CLOSE ((embipc_real)1e-3)
-/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be cut. */
+/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be
+ * cut. */
 #define EMBI_CCD_WORK 256
 
-/* ---- Vertices that follow nodes ---- */
+/* ---- Positions of vertices ---- */
 /* [vertices] x = J q in a range, between loops. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_ROWS EMBI_SHARE(1024)
 /* [leaves] Leaves per patch. Greater: looser bounds; smaller: more patches to bound. */
@@ -1549,7 +1560,8 @@ enum {
 #define EMBI_SHARE_TETS EMBI_SHARE(128)
 /* [vertices] x = J q and boxes in a range. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_VERTICES EMBI_SHARE(1024)
-/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad pivots. */
+/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad
+ * pivots. */
 #define EMBI_SLOW 2
 
 /* ---- Contacts of an island ---- */
@@ -1589,15 +1601,15 @@ enum {
 /* [nodes] Of a body with contacts, at most. Greater: memory grows with the square; smaller: rarer. */
 #define EMBI_DUAL_NODES 1024
 /* [nodes] Smaller systems reuse no factor. Greater: fewer do; smaller: an iteration costs as much as a factor. */
-#define EMBI_KEEP_NODES 24
+#define EMBI_REUSE_NODES 24
 
 /* ---- Direction ---- */
 /* [iterations] Most with a reused factor. Greater: they cost as much as a new one; smaller: more factors. */
-#define EMBI_KEEP_ITERATIONS 8
+#define EMBI_REUSE_ITERATIONS 8
 /* [tolerance] Rest at which a solve with a reused factor ends. Greater: less exact; smaller: more iterations. */
-#define EMBI_KEEP_EXACT ((embipc_real)0.05)
+#define EMBI_REUSE_EXACT ((embipc_real)0.05)
 /* [direction] Rest at which it ends without drives. Greater: less exact; smaller: more iterations. */
-#define EMBI_KEEP_SMALL ((embipc_real)0.01)
+#define EMBI_REUSE_SMALL ((embipc_real)0.01)
 /* [forces] Share that counts as nothing. Greater: a solve ends less exact; smaller: more iterations. */
 #define EMBI_BALANCE ((embipc_real)5e-4)
 
@@ -1610,7 +1622,7 @@ enum {
  * moves. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
-/* ---- Newton iteration ---- */
+/* ---- Move and stop test ---- */
 /* [tolerance] A direction by M alone that is so short is the last. Greater: earlier end, less exact; smaller: more
  * solves. */
 #define EMBI_OLD_SHARE ((embipc_real)0.1)
@@ -1618,7 +1630,8 @@ enum {
 #define EMBI_OLD_FALL ((embipc_real)0.2)
 /* [tolerances] A new factor serves again below it. Greater: more often; smaller: more factors. */
 #define EMBI_OLD_FAR 1000
-/* [direction] If less is free and no contact limits it, tets do. Greater: they are blamed earlier; smaller: later. */
+/* [direction] If less is free and no contact limits it, tets do. Greater: they are blamed earlier; smaller:
+ * later. */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
 /* [dhat] A longer stage of a blocked drive is divided. Greater: farther from contact; smaller: more stages. */
 #define EMBI_STAGE_LENGTH ((embipc_real)0.5)
@@ -1639,7 +1652,7 @@ enum {
 /* [rad] Turn of a step that begins with free flight. Greater: many moves along the arc; smaller: worse starts. */
 #define EMBI_TURN_FAR ((embipc_real)0.05)
 
-/* ---- Pair rules and limits ---- */
+/* ---- Parameters of bodies and pairs ---- */
 /* [clearance] Share of it that a derived dhat becomes. Greater: opposite barriers overlap; smaller: stiffer
  * contacts. */
 #define EMBI_FIT_SHARE ((embipc_real)0.4)
@@ -1676,7 +1689,7 @@ enum {
 /* [steps] Without use until a list is released. Greater: more memory where bodies mix; smaller: more searches. */
 #define EMBI_CACHED_STEPS 64
 
-/* ---- Islands in parallel ---- */
+/* ---- Islands of a step ---- */
 /* [us of work] In a run of islands. Greater: fewer runs; smaller: more waiting. */
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)
 /* [runs] Of islands, at most. Greater: more even among threads, more bookkeeping; smaller: threads wait. */
@@ -1686,10 +1699,12 @@ enum {
 /* [edges] Motion until a pair takes a new reference. Greater: looser bounds; smaller: more rebuilding. */
 #define EMBI_BASE_EDGES 2
 
-/* ---- Iterations ---- */
-/* [energy] Hidden by held rotations of which the step takes note. Greater: less often; smaller: more steps twice. */
+/* ---- Newton loop ---- */
+/* [diagonal] Distance of a node from its force-free target, from which hidden energy is computed. Greater: less
+ * often; smaller: more steps twice. */
 #define EMBI_AGAIN_STRAYS ((embipc_real)0.02)
-/* [energy] Hidden in a body that turns, to begin again. Greater: less often; smaller: more steps twice. */
+/* [diagonal] The same distance in a body that rotates, to begin again. Greater: less often; smaller: more steps
+ * twice. */
 #define EMBI_AGAIN_SHARE ((embipc_real)0.1)
 /* [rad] Least error of rotation besides. Greater: less often; smaller: more steps twice. */
 #define EMBI_AGAIN_ANGLE ((embipc_real)0.3)
@@ -2021,8 +2036,8 @@ static void embi_m3s_cofactors(embi_vec C[9], const embi_vec A[9])
     for (int i = 0; i < 3; i++) embi_cross_each(C + 3 * i, A + 3 * ((i + 1) % 3), A + 3 * ((i + 2) % 3));
 }
 
-/* The sum of the fourth powers of the singular values of A, |A^T A|^2. Its fourth root is a norm, and a bound of the
- * largest of them that is at most 1.32 times as large; |A| can be 1.73 times. */
+/* The sum of the fourth powers of the singular values of A, |A^T A|^2. Its fourth root is a norm, and a bound of
+ * the largest of them that is at most 1.32 times as large; |A| can be 1.73 times. */
 static inline embi_vec embi_m3s_stretch4(const embi_vec A[9])
 {
     embi_vec xx = A[0] * A[0] + A[3] * A[3] + A[6] * A[6], yz = A[1] * A[2] + A[4] * A[5] + A[7] * A[8],
@@ -2067,12 +2082,13 @@ static void embi_m3s_turn(embi_vec R[9], const embi_vec y[3], embi_vec share)
 }
 
 /* R[l]: in a guess (any proper rotation, the last step's is best), out the rotation of matrix l of F, which is the
- * same whatever stands beside it; the guess where F is not finite. Newton on the rotation group: with G = R^T F,
- * S = sym(G) and a the axial vector of G - G^T, the next R is R Q, (tr(S) I - S) w = a, and Q Cayley's rotation by
- * y = w/2: w to third order. tr(R^T F) has no third-order term about its maximum, so that Newton converges cubically:
- * the next y is at most 2000 |y|^3 with the worst matrix that is accepted [measured, 400 000 F]. |y|^2 < 7e-14 leaves
- * less than rounding. Accepted where tr(S) I - S is positive definite, pivots above |F|/1000: this holds at the
- * maximum of tr(R^T F) and at no other stationary point; else, and where |F|^2 is no number, the certain way. */
+ * same whatever stands beside it; the guess where F is not finite. Newton on the rotation group: with G = R^T F, S
+ * = sym(G) and a the axial vector of G - G^T, the next R is R Q, (tr(S) I - S) w = a, and Q Cayley's rotation by y
+ * = w/2: w to third order. tr(R^T F) has no third-order term about its maximum, so that Newton converges
+ * cubically: the next y is at most 2000 |y|^3 with the worst matrix that is accepted [measured, 400 000 F]. |y|^2
+ * < 7e-14 leaves less than rounding. Accepted where tr(S) I - S is positive definite, pivots above |F|/1000: this
+ * holds at the maximum of tr(R^T F) and at no other stationary point; else, and where |F|^2 is no number, the
+ * certain way. */
 static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
 {
     enum { EMBI_POLAR_BUSY, EMBI_POLAR_FOUND, EMBI_POLAR_LOST } state[EMBI_LANES];
@@ -2250,7 +2266,8 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
 #define EMBI_ROOM(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 0))
 #define EMBI_RELEASE(m, p) (embi_free((m), (p)), (p) = NULL)
 
-/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of them. */
+/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of
+ * them. */
 static void embi_release_all(embi_memory *m, void *owner, const size_t *offset, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -2384,8 +2401,8 @@ static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, 
     return 1;
 }
 
-/* fn over 0 .. count - 1, so many at a time that each time there is enough work; in one go where there is not enough
- * for two */
+/* fn over 0 .. count - 1, so many at a time that each time there is enough work; in one go where there is not
+ * enough for two */
 static void embi_for_work(const embi_threads *t, int count, long long work, int enough, embipc_range_fn *fn,
                           void *arg)
 {
@@ -2461,8 +2478,8 @@ static void embi_pool_drain(embipc_pool *p, embi_worker *self)
     if (p->busy == 0) pthread_cond_broadcast(&p->done);
 }
 
-/* A thread's whole life: it works while ranges are left, looks for the next loop for a moment, then sleeps. It holds
- * the lock except while it works or waits. */
+/* A thread's whole life: it works while ranges are left, looks for the next loop for a moment, then sleeps. It
+ * holds the lock except while it works or waits. */
 static void *embi_pool_worker(void *arg)
 {
     embi_worker *self = (embi_worker *)arg;
@@ -2518,8 +2535,8 @@ EMBIPC_API embipc_pool *embipc_pool_create(int threads)
     return p;
 }
 
-/* The ranges are split evenly among the threads, the caller included. It works too, and then waits for those still at
- * work. Only one loop may run in a pool at a time. */
+/* The ranges are split evenly among the threads, the caller included. It works too, and then waits for those still
+ * at work. Only one loop may run in a pool at a time. */
 EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void *arg, void *pool)
 {
     embipc_pool *p = (embipc_pool *)pool;
@@ -2618,8 +2635,8 @@ static embipc_real embi_two_sum(embipc_real a, embipc_real b, embipc_real *err)
     return s;
 }
 
-/* Do sums round one by one, as all of this takes for granted? Not every compiler that was told to reorder them says so
- * beforehand. */
+/* Do sums round one by one, as all of this takes for granted? Not every compiler that was told to reorder them
+ * says so beforehand. */
 static int embi_sums_are_exact(void)
 {
     volatile embipc_real one = 1, tiny = EMBI_EPS / 256;
@@ -4698,8 +4715,8 @@ static void embi_sort3(int v[3], int a, int b, int c)
     v[1] = a ^ b ^ c ^ v[0] ^ v[2];
 }
 
-/* Fills k->a[0..n) with the faces in face[3*n]: key = (smallest, middle vertex), value = face. They are sorted by all
- * three vertices, equal faces by number. */
+/* Fills k->a[0..n) with the faces in face[3*n]: key = (smallest, middle vertex), value = face. They are sorted by
+ * all three vertices, equal faces by number. */
 static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
 {
     int v[3];
@@ -4752,8 +4769,8 @@ static void embi_topology_release(embi_memory *m, embi_topology *t)
     t->edge_count = 0;
 }
 
-/* Lists each edge with its triangles. An edge with more than two (embipc_surface_check() refuses it) keeps the first
- * two. */
+/* Lists each edge with its triangles. An edge with more than two (embipc_surface_check() refuses it) keeps the
+ * first two. */
 static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const int *tri, int n)
 {
     int count = 0;
@@ -4915,8 +4932,8 @@ static embipc_real embi_solid_angle(const embipc_real p[3], const embipc_real *x
                                                embi_dot(c, a) * lb);
 }
 
-/* The winding number of the surface about p: 1 inside, 0 outside. Triangles whose label equals `except` are skipped;
- * label may be NULL. */
+/* The winding number of the surface about p: 1 inside, 0 outside. Triangles whose label equals `except` are
+ * skipped; label may be NULL. */
 static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, const int *tri, int tri_count,
                                 const int *label, int except)
 {
@@ -5299,8 +5316,8 @@ static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const e
     embi_axpy(r, 1 - total, X);
 }
 
-/* Weights of p in the tet X, accurate to rounding: one step of refinement makes them so for slender tets too. Returns
- * 0 when the tet is flat. */
+/* Weights of p in the tet X, accurate to rounding: one step of refinement makes them so for slender tets too.
+ * Returns 0 when the tet is flat. */
 static int embi_tet_weights(const embipc_real X[12], const embipc_real p[3], embipc_real w[4])
 {
     embi_barycentric b;
@@ -5419,8 +5436,8 @@ static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p
     return out;
 }
 
-/* Sets weights that rounding made negative to 0 and normalises. This is done only if the point then moves by at most
- * 1e-12 of the tet's size, or `reach`, m. Returns whether it was done. */
+/* Sets weights that rounding made negative to 0 and normalises. This is done only if the point then moves by at
+ * most 1e-12 of the tet's size, or `reach`, m. Returns whether it was done. */
 static int embi_clamp_weights(embipc_real w[4], const embipc_real X[12], const embipc_real p[3], embipc_real reach)
 {
     embipc_real c[4], r[3], box[6], total = 0;
@@ -5449,8 +5466,8 @@ static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc
     return embi_tet_outside(X, p) <= rounding && embi_clamp_weights(w, X, p, 16 * rounding);
 }
 
-/* Handles vertex v at p, which no tet contains. The nearest tet takes it if it is outside by rounding only. Otherwise
- * the error reports its place and a lower bound of its distance. */
+/* Handles vertex v at p, which no tet contains. The nearest tet takes it if it is outside by rounding only.
+ * Otherwise the error reports its place and a lower bound of its distance. */
 static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_real p[3], const embipc_real *x,
                                         const int *tets, int tet_count, embipc_real rounding, int *tet,
                                             embipc_real w[4])
@@ -5554,7 +5571,8 @@ static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, con
     return carried > 1 - 1e-6 - 8 * (s->slack + t->slack);
 }
 
-/* Marks the tets connected with tet `from`. Returns 1 when `to` is marked, or when part of the segment is in no tet. */
+/* Marks the tets connected with tet `from`. Returns 1 when `to` is marked, or when part of the segment is in no
+ * tet. */
 static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from, int to)
 {
     embipc_real covered = 0;
@@ -5621,8 +5639,8 @@ static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, cons
     return embi_stretches_hold(h->stretch, n, h->tets, h->tet_of[v], h->tet_of[w]);
 }
 
-/* Cage parts without common nodes move apart, so no edge of the surface may connect two of them. With `trace` no edge
- * may cross a slit either, where tets touch without common nodes. points: surface vertices. */
+/* Cage parts without common nodes move apart, so no edge of the surface may connect two of them. With `trace` no
+ * edge may cross a slit either, where tets touch without common nodes. points: surface vertices. */
 static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embipc_real *points, const int *tri,
                                      int tri_count, int trace, embipc_error *e)
 {
@@ -5690,9 +5708,9 @@ typedef struct embi_piece {
     embipc_real v;         /* signed volume */
 } embi_piece;
 
-/* Adds the part of a piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut in two there;
- * the volumes are in the ratio of the edge's parts. Each coordinate needs at most four cuts in a row, so the stack
- * holds at most 17. */
+/* Adds the part of a piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut in two
+ * there; the volumes are in the ratio of the edge's parts. Each coordinate needs at most four cuts in a row, so
+ * the stack holds at most 17. */
 static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc_real moment[10])
 {
     embi_piece stack[17];
@@ -5797,8 +5815,8 @@ static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real box[6])
             }
 }
 
-/* Adds the cone to all tets, slice by slice; a slice is as thick as a grid cell. The slice from fraction u to v lies
- * in the hull of the triangle's box, shrunk towards o by u and by v. */
+/* Adds the cone to all tets, slice by slice; a slice is as thick as a grid cell. The slice from fraction u to v
+ * lies in the hull of the triangle's box, shrunk towards o by u and by v. */
 static void embi_cone_in_tets(embi_cone_walk *w, int t)
 {
     embipc_real box[6], slice[6];
@@ -5847,8 +5865,8 @@ static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
     EMBI_RELEASE_ALL(m, w, arrays);
 }
 
-/* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns the
- * sum of volumes, or -1 out of memory. Each cone meets about the cube root of all tets. */
+/* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns
+ * the sum of volumes, or -1 out of memory. Each cone meets about the cube root of all tets. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                       const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                       embipc_real *volume, embipc_real *moment)
@@ -5881,8 +5899,8 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
 }
 
 /* As embi_solid_in_tets(), scaled so that the sums equal the integrals over the surface's solid to 1e-9. Triangles
- * may stick out of a cage made round the vertices, so a loss up to EMBI_COVER_TOLERANCE is scaled away. A larger loss
- * is an error, and so are overlapping tets. */
+ * may stick out of a cage made round the vertices, so a loss up to EMBI_COVER_TOLERANCE is scaled away. A larger
+ * loss is an error, and so are overlapping tets. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
                                          int tri_count, embipc_real *volume, embipc_real *moment,
@@ -5915,8 +5933,8 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
  * Uses: tuning, small math, memory.   Checked by: tests/test_elastic.c */
 
-/* EMBI_GHOST_FILL: a tet that holds little of the body still ties its nodes together. It counts, in stiffness only, as
- * if at least this share of it were filled. Rigid motions stay free; no node is left without stiffness. */
+/* EMBI_GHOST_FILL: a tet that holds little of the body still ties its nodes together. It counts, in stiffness
+ * only, as if at least this share of it were filled. Rigid motions stay free; no node is left without stiffness. */
 
 /* A material without its geometry. */
 typedef struct embi_material {
@@ -6213,8 +6231,8 @@ static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embi
     }
 }
 
-/* The rotations that the next step has if it starts at q. The held ones are the first guess. They decide the last bits:
- * a step finds the same rotations whatever was asked in between. Who moves q afterwards clears `ahead`. */
+/* The rotations that the next step has if it starts at q. The held ones are the first guess. They decide the last
+ * bits: a step finds the same rotations whatever was asked in between. Who moves q afterwards clears `ahead`. */
 static void embi_elastic_look_ahead(embi_elastic *s, const embipc_real *q)
 {
     if (s->ahead) return;
@@ -6251,7 +6269,8 @@ static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_
     return most;
 }
 
-/* The rotations of q are held: the exact forces of the corotated energy, whose rotations are where it is stationary. */
+/* The rotations of q are held: the exact forces of the corotated energy, whose rotations are where it is
+ * stationary. */
 static void embi_elastic_follow(const embi_elastic *s, const embipc_real *q)
 {
     embi_elastic_polar(s, q, s->rotation);
@@ -6343,8 +6362,8 @@ static embi_vec embi_tets_fibre(const embi_elastic *s, const embi_vec R[9], cons
     return embi_m3s_inner(D, H);
 }
 
-/* H = F R^T with the rotations R of q, which go to `next` (9 each) where they are not known yet. The held ones are the
- * first guess. */
+/* H = F R^T with the rotations R of q, which go to `next` (9 each) where they are not known yet. The held ones are
+ * the first guess. */
 static void embi_tets_now(const embi_elastic *s, int t, const embipc_real *q, embipc_real *next, embi_vec H[9],
                           embi_vec R[9])
 {
@@ -6372,8 +6391,8 @@ static void embi_tets_held(const embi_elastic *s, int t, const embipc_real *q, e
     embi_tets_gradient(s, t, r, q, H);
 }
 
-/* Psi(q) of a lagged energy, J, with the rotations held, or with `now` those of q, which also go to `next` (NULL: not).
- * trace: scratch (padded). */
+/* Psi(q) of a lagged energy, J, with the rotations held, or with `now` those of q, which also go to `next` (NULL:
+ * not). trace: scratch (padded). */
 static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *next,
                                       embipc_real *trace)
 {
@@ -6600,8 +6619,8 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     }
 }
 
-/* What tets of a lagged energy add to a matrix: scale V times mu, lambda, and the fibre's stiffness with d = R along;
- * lambda is 0 where the volume strain is averaged. */
+/* What tets of a lagged energy add to a matrix: scale V times mu, lambda, and the fibre's stiffness with d = R
+ * along; lambda is 0 where the volume strain is averaged. */
 typedef struct embi_lagged_tets {
     embi_vec shear, volume, fibre, d[3];
 } embi_lagged_tets;
@@ -6677,8 +6696,8 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
     }
 }
 
-/* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest in each iteration would end in rounding, and
- * turn inside out there. */
+/* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest in each iteration would end in
+ * rounding, and turn inside out there. */
 
 /* The least det D of tet t: its rows of grad are D0^-1 at rest. */
 static embipc_real embi_tet_least(const embi_elastic *s, int t)
@@ -7072,8 +7091,8 @@ static void embi_m3s_soften(embi_vec A[9], embipc_real keep)
     }
 }
 
-/* The three twists and flips of an isotropic energy have closed eigenvalues; the stretches are a 3x3 matrix [SGK19].
- * The share `keep` of negative ones stays. s: signed singular values of F. */
+/* The three twists and flips of an isotropic energy have closed eigenvalues; the stretches are a 3x3 matrix
+ * [SGK19]. The share `keep` of negative ones stays. s: signed singular values of F. */
 static void embi_modes_of(const embi_partials *k, const embi_vec s[3], embipc_real keep, embi_modes *h)
 {
     for (int i = 0; i < 3; i++) {
@@ -7223,8 +7242,8 @@ static embi_vec embi_material_by_invariants(const embi_material *w, const embi_v
     return psi;
 }
 
-/* psi of a nonlinear material at F, J/m^3, and P, Pa. rotation: a guess of each F's, 9 numbers each, to be there where
- * embi_material_turns(). pressure: U' of the averaged volume strain (U is not in psi then), or NULL. */
+/* psi of a nonlinear material at F, J/m^3, and P, Pa. rotation: a guess of each F's, 9 numbers each, to be there
+ * where embi_material_turns(). pressure: U' of the averaged volume strain (U is not in psi then), or NULL. */
 static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9], const embipc_real *rotation,
                                 const embi_vec *pressure, embi_vec P[9])
 {
@@ -7244,8 +7263,8 @@ static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9]
  * Uses: small math, errors, sparse matrices, elasticity, linear corotated energy, materials.
  * Checked by: tests/test_material.c, tests/test_world_material.c */
 
-/* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. rotation: first guesses
- * of rotations (9 each), which decide the last bits. */
+/* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. rotation: first
+ * guesses of rotations (9 each), which decide the last bits. */
 static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc_real *q, const embipc_real *rotation,
                                       const embipc_real *trace, embi_vec M[9], embi_vec P[9])
 {
@@ -7349,7 +7368,8 @@ static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real 
             for (int i = 0; i < 9; i++) K[9 * (a * (a + 1) / 2 + b) + i] += weight * m[a] * m[b] * H[i];
 }
 
-/* A += K_ab, local nodes a >= b of the tets; the matrix has the one of K_ab and K_ba whose row is the later node. */
+/* A += K_ab, local nodes a >= b of the tets; the matrix has the one of K_ab and K_ba whose row is the later
+ * node. */
 static void embi_nonlinear_add_block(const embi_elastic *s, int t, int a, int b, const embi_vec K[9], embi_bsr *A)
 {
     const int *v = s->tet + 4 * t, *place = s->place + 10 * t + a * (a + 1) / 2 + b;
@@ -7617,7 +7637,8 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  * parallel edges get their normal from products in doubled precision, and all their borders are tested.
  * Uses: small math, exact predicates.   Checked by: tests/test_distance.c */
 
-/* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
+/* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between
+ * them. */
 #define EMBI_THIN2 ((embipc_real)1e-4)
 /* Points with a squared extent outside [1/EMBI_FAR2, EMBI_FAR2] are scaled first, against over- and underflow. */
 #define EMBI_FAR2 ((embipc_real)1e100)
@@ -7649,8 +7670,8 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
     for (int k = 0; k < 4; k++) p[k] = x + 3 * v[k];
 }
 
-/* y = 2^-e (x - x_0) for four points, with the largest entry near 1; p points into y. Returns e. The result is finite
- * for all finite x. */
+/* y = 2^-e (x - x_0) for four points, with the largest entry near 1; p points into y. Returns e. The result is
+ * finite for all finite x. */
 static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4])
 {
     int away = 0, e;
@@ -7713,8 +7734,8 @@ static void embi_separation(const embi_point x[4], const embipc_real w[4], embip
     }
 }
 
-/* A point-segment problem: point k against the edge from i to j with vector e; r = x_k - x_i. If its squared distance
- * is below *best, its weights (`sign` at the point) and mask replace the stored ones. */
+/* A point-segment problem: point k against the edge from i to j with vector e; r = x_k - x_i. If its squared
+ * distance is below *best, its weights (`sign` at the point) and mask replace the stored ones. */
 static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int k, int i, int j,
                              embipc_real sign, embipc_real *best, embipc_real w[4], int *mask)
 {
@@ -7830,8 +7851,8 @@ static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], 
     return 0;
 }
 
-/* 1 when the closest points given by the weights are no farther apart than d. For collinear edges normal and weights
- * consist of rounding errors, so d may be wrong. */
+/* 1 when the closest points given by the weights are no farther apart than d. For collinear edges normal and
+ * weights consist of rounding errors, so d may be wrong. */
 static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], embipc_real d, embipc_real extent2)
 {
     embipc_real r[3];
@@ -7931,8 +7952,8 @@ static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embip
     return embi_direction(n, m) > 0;
 }
 
-/* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1 without a
- * normal. The error is small relative to the extent, even if d is far below that. */
+/* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1
+ * without a normal. The error is small relative to the extent, even if d is far below that. */
 static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge,
                                         embipc_real n[3])
 {
@@ -7955,9 +7976,9 @@ static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real
     return embi_abs(d);
 }
 
-/* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a. Returns n . r.
- * Inside a face and between crossing edges n is their normal. Between a point and an edge it is made perpendicular to
- * the edge, twice because of rounding. At distance 0 it is some normal of the pair. */
+/* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a. Returns n .
+ * r. Inside a face and between crossing edges n is their normal. Between a point and an edge it is made
+ * perpendicular to the edge, twice because of rounding. At distance 0 it is some normal of the pair. */
 static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
                                embipc_real n[3])
 {
@@ -8168,8 +8189,8 @@ typedef struct embi_pair_rule {
 } embi_pair_rule;
 
 /* Bits of a triangle's edges and vertices that may be within `reach` of x_0, as in embi_candidate. Vertices are
- * tested by |r|^2, edges by the squared distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2. Six products serve for
- * all. */
+ * tested by |r|^2, edges by the squared distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2. Six products serve
+ * for all. */
 static int embi_parts_near(const embi_point x[4], embipc_real reach)
 {
     embipc_real r[3], e[3], f[3], rr, re, rf, ee, ff, ef, limit, rr2, rf2, ee2;
@@ -8269,9 +8290,9 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
     return y - e / 3;
 }
 
-/* S += weight d2D/du2 in the plane normal to n; u lies in that plane. expected: probable |u| at the end of the step. At
- * u = 0 the secant slope to there, 2/e - min(expected, e)/e^2, replaces the tangent 2/e. Then one linear solve finds a
- * steady creep. */
+/* S += weight d2D/du2 in the plane normal to n; u lies in that plane. expected: probable |u| at the end of the
+ * step. At u = 0 the secant slope to there, 2/e - min(expected, e)/e^2, replaces the tangent 2/e. Then one linear
+ * solve finds a steady creep. */
 static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3], embipc_real e, embipc_real expected,
                                   embipc_real weight, embipc_real S[9])
 {
@@ -8308,8 +8329,8 @@ static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3]
 /* Kinds of elements, in the order in which an island sums them. */
 enum { EMBI_ELEMENT_BARRIER, EMBI_ELEMENT_FRICTION, EMBI_ELEMENT_SPRING, EMBI_ELEMENT_KINDS };
 
-/* What resists the motion of one point, sum_k w_k x_v_k: see chapter "Contact elements". Energy and gradient are those
- * at the positions where it was last evaluated. */
+/* What resists the motion of one point, sum_k w_k x_v_k: see chapter "Contact elements". Energy and gradient are
+ * those at the positions where it was last evaluated. */
 typedef struct embi_element {
     int kind;
     int pair;                    /* pair of bodies it belongs to; -1: none */
@@ -8364,15 +8385,15 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
 }
 
 
-/* A closest point this close to the border of its feature, as a fraction of d, is placed on that border. Features are
- * told apart by squared distances, which are equal to rounding within 2e-8 d of the border. Triangles that meet there
- * must all choose the same feature, or their contacts would not merge. */
+/* A closest point this close to the border of its feature, as a fraction of d, is placed on that border. Features
+ * are told apart by squared distances, which are equal to rounding within 2e-8 d of the border. Triangles that
+ * meet there must all choose the same feature, or their contacts would not merge. */
 #define EMBI_SNAP ((embipc_real)4e-8)
 #define EMBI_LOW ((embipc_real)-1e-3)   /* only weights above this are tested for it */
 
-/* Moves a closest point within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have negative weights,
- * so j is the vertex with the largest part of the point. It takes over weights that move the point no farther than
- * that. */
+/* Moves a closest point within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have negative
+ * weights, so j is the vertex with the largest part of the point. It takes over weights that move the point no
+ * farther than that. */
 static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
 {
     embipc_real *w = k->base.w;
@@ -8448,8 +8469,8 @@ static void embi_contact_times(embi_contact *k, int multiplicity)
     k->second *= multiplicity;
 }
 
-/* A part t[0] .. t[1] of an edge along which two fixed bodies are joined. key: the two vertices of the edge. t counts
- * from the one with the lower number. */
+/* A part t[0] .. t[1] of an edge along which two fixed bodies are joined. key: the two vertices of the edge. t
+ * counts from the one with the lower number. */
 typedef struct embi_seam {
     embi_u64 key;
     embipc_real t[2];
@@ -8509,8 +8530,8 @@ static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidat
     return to;
 }
 
-/* Number of places that a candidate takes among the contacts: one of its own, and one for each part and each seam of
- * its triangle. */
+/* Number of places that a candidate takes among the contacts: one of its own, and one for each part and each seam
+ * of its triangle. */
 static int embi_candidate_places(const embi_candidate *c, const embi_seams *seams)
 {
     int n = 1;
@@ -8572,9 +8593,9 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
     return key | 1;
 }
 
-/* Merges the contacts from `begin` on (those of one pair of bodies) that have the same feature and dhat. Their terms
- * are added at the common distance; contacts with multiplicity 0 vanish. A sum with negative multiplicity has no
- * stiffness. keys (2 per contact): scratch. The result does not depend on other bodies. */
+/* Merges the contacts from `begin` on (those of one pair of bodies) that have the same feature and dhat. Their
+ * terms are added at the common distance; contacts with multiplicity 0 vanish. A sum with negative multiplicity
+ * has no stiffness. keys (2 per contact): scratch. The result does not depend on other bodies. */
 static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int base_b, int split_vertex,
                                 embi_key *keys)
 {
@@ -8613,15 +8634,15 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     }
 }
 
-/* A friction contact. Vertices, weights, normal and lambda are those of the start of the step. dir of base: tangential
- * displacement u, m. */
+/* A friction contact. Vertices, weights, normal and lambda are those of the start of the step. dir of base:
+ * tangential displacement u, m. */
 typedef struct embi_friction {
     embi_element base;
     embipc_real n[3];
     embipc_real weight;          /* mu lambda, N; negative where the contact is subtracted */
     embipc_real e;               /* epsv h, m */
     embipc_real expected;        /* |u| of the same contact in the last step, m */
-    int turns;                   /* it reverses: the next direction takes it as sticking, see embi_island_turning() */
+    int reverses;                /* the next direction takes it as sticking, see embi_island_mark_reversals() */
     embipc_real bend[3];         /* displacement that is no slip, from curved paths of rotating bodies, m */
     embipc_real S[9];            /* stiffness at the present direction, N/m */
     embi_u64 key;                /* finds it again in the next step */
@@ -8673,9 +8694,9 @@ typedef struct embi_spring {
 #define EMBI_CCD_KEEP ((embipc_real)0.0999)
 #define EMBI_CCD_DEEP ((embipc_real)0.008)
 #define EMBI_CCD_MEET ((embipc_real)1e-9)
-/* One evaluation leaves a fraction of the present gap for the next. EMBI_CCD_LEAVE, until the time to return is found:
- * a little below a tenth, so that mostly the first evaluation finds it. EMBI_CCD_CLOSE, when only a contact is searched
- * for: next to none. */
+/* One evaluation leaves a fraction of the present gap for the next. EMBI_CCD_LEAVE, until the time to return is
+ * found: a little below a tenth, so that mostly the first evaluation finds it. EMBI_CCD_CLOSE, when only a contact
+ * is searched for: next to none. */
 
 /* One query, in coordinates relative to vertex 0. */
 typedef struct embi_ccd_path {
@@ -8786,8 +8807,8 @@ static int embi_ccd_free_to(const embi_ccd_path *path, const embi_ccd_normal *no
     return end.separates && embi_ccd_free_between(path, now, &end);
 }
 
-/* The loop. Its first choice is a step to where the gap, at its present rate, would be all but closed; it is taken if
- * the rotating direction proves it free. Otherwise steps are shorter, down to the step that the fixed direction
+/* The loop. Its first choice is a step to where the gap, at its present rate, would be all but closed; it is taken
+ * if the rotating direction proves it free. Otherwise steps are shorter, down to the step that the fixed direction
  * proves. The path is always proved free up to `now.t`. */
 static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_real *toi)
 {
@@ -8892,17 +8913,20 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 }
 
 /* ######## Part III. State and services ###############################################################
- * Solver: H p = -g, by embi_system_analyze(), _zero(), _add_bsr(), _stamp(), _factor(), _solve(). Search: which pairs of
- * primitives may meet. The step asks it for this, and knows nothing of trees, ranges, lists, certificates and paths:
- *   embi_seams_update()   fixed bodies that lie flush count as one surface
- *   embi_search_pairs()   candidates for the path from q^n to the expected end of the step
- *   embi_search_cover()   candidates for the present directions, too
- *   embi_search_moved()   q of a body is another: accepted, rolled back, or set
- *   embi_search_rest()    the step is over
+ * Solver: H p = -g, by embi_system_analyze(), _zero(), _add_bsr(), _stamp(), _factor(), _solve().
+ * Search: which pairs of primitives may come within reach along the directions? Afterwards each is in s->candidates.
+ * A step makes these calls, in this order:
  *   embi_body_foresee()   where a body is expected at the end of the step
- *   embi_own_give_back()  the step is undone
- * The chapter "Plain search of two surfaces" says what these must find; the others only find it faster. Between solver
- * and search stand the bodies, islands and bounds that services and step share. */
+ *   embi_seams_update()   fixed bodies that lie flush count as one surface. This alone changes E
+ *   embi_search_pairs()   candidates for the path from q^n to the expected end
+ *   embi_search_cover()   in each round: candidates for the present directions, too
+ *   embi_search_is_far()  are candidates at q^n lost, so that an island cannot return there?
+ *   embi_search_undo()    the step has failed
+ *   embi_search_rest()    the step is over
+ * The chapter "Plain search of two surfaces" is their specification; the others only find the same faster. The bounds
+ * of chapter "Rotation and deformation bounds" are shared. The step keeps them up to date: embi_body_go() for a
+ * direction, embi_body_arrive() after a whole move, embi_search_moved() after any other. By them it skips far candidates.
+ * "State", "Islands" and "World data" hold the data that services and step share. */
 
 /* ==== 29. Linear system ==============================================================================
  * embi_system is what the Newton solver sees: one matrix, solved as one dense panel, as a sparse factor, or by
@@ -9143,8 +9167,8 @@ static int embi_system_stamp(embi_system *S, int count, const int *node, const e
     return 1;
 }
 
-/* Adds scale sum_e z_e z_e^T, z_e: `rank` columns over the nodes of a stamp (3 numbers for each column of each node).
- * Returns 0, and does nothing, when a block has no place. */
+/* Adds scale sum_e z_e z_e^T, z_e: `rank` columns over the nodes of a stamp (3 numbers for each column of each
+ * node). Returns 0, and does nothing, when a block has no place. */
 static int embi_system_stamp_columns(embi_system *S, int count, const int *node, int rank, const embipc_real *z,
                                      embipc_real scale)
 {
@@ -9270,8 +9294,8 @@ static void embi_inverse_swap(embi_inverse *V)
     V->unknown_aside_count = count;
 }
 
-/* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since later
- * steps use it when this one fails. */
+/* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since
+ * later steps use it when this one fails. */
 static void embi_inverse_set_aside(embi_inverse *V)
 {
     if (V->is_aside) return;
@@ -9280,8 +9304,8 @@ static void embi_inverse_set_aside(embi_inverse *V)
     V->taken = V->taken_aside;   /* so that the next factor gets a new number */
 }
 
-/* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. Returns 0
- * out of memory. */
+/* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`.
+ * Returns 0 out of memory. */
 static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A, const int *local, int first,
                               embi_key **keys)
 {
@@ -9446,8 +9470,8 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
 }
 
 /* Kinds of bits in embi_bvh.own, three bits each: owned vertices and edges; those that make edge-edge and
- * point-triangle pairs; edges subtracted from and vertices added to the sum over triangles (chapter "Contacts"); edges
- * with seams to other fixed bodies (chapter "Seams"); pairs that remain where surfaces count as joined. */
+ * point-triangle pairs; edges subtracted from and vertices added to the sum over triangles (chapter "Contacts");
+ * edges with seams to other fixed bodies (chapter "Seams"); pairs that remain where surfaces count as joined. */
 enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
        EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
 
@@ -9471,7 +9495,7 @@ typedef struct embi_bvh {
     int *sample;                 /* a vertex below each node, or -1 (2 leaves) */
     embipc_real *vary;           /* largest |.|_1 difference between J's row of the sample and others below */
     float *rest;                 /* large surfaces: box of each node at creation, relative to its sample */
-    unsigned char *known;        /* flags of each node, see "trees that are refitted on demand" */
+    unsigned char *known;        /* flags of each node, see chapter "Trees refitted on demand" */
 } embi_bvh;
 
 /* A surface as the broad phase sees it. */
@@ -9652,8 +9676,8 @@ static void embi_line_try(const embipc_real *x, int from, int v, embipc_real awa
     }
 }
 
-/* Removes the point-triangle pairs of vertices inside a flat face or a straight edge: no edge with pairs ends there,
- * or two such edges form a straight line. edges, points: EMBI_OWN_... of both kinds of pairs. home: as in
+/* Removes the point-triangle pairs of vertices inside a flat face or a straight edge: no edge with pairs ends
+ * there, or two such edges form a straight line. edges, points: EMBI_OWN_... of both kinds of pairs. home: as in
  * embi_bvh_spare_flat(). sharp (3 per vertex): scratch. */
 static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv, const int *home,
                                   int edges, int points, int *sharp)
@@ -9678,8 +9702,8 @@ static void embi_bvh_spare_points(embi_bvh *b, const embipc_real *x, const int *
         if (sharp[3 * tri[i]] == 0 || sharp[3 * tri[i]] == -1) b->own[i / 3] &= ~(1u << points << i % 3);
 }
 
-/* A plane through three distant vertices of a face, and the distances of the others. All triangles are visited three
- * times, since a sum of their normals would accumulate rounding errors. */
+/* A plane through three distant vertices of a face, and the distances of the others. All triangles are visited
+ * three times, since a sum of their normals would accumulate rounding errors. */
 typedef struct embi_plane {
     const embipc_real *x;        /* a vertex */
     embipc_real e[3], n[3];      /* from x to the farthest vertex; the longest cross product of e and another */
@@ -9718,8 +9742,8 @@ static int embi_plane_is_flat(const embi_plane *p, embipc_real away)
     return p->hi - p->lo <= 32 * EMBI_EPS * away * embi_norm(p->n);
 }
 
-/* Bends below rounding add up. So a face is flat only if all its vertices are in one plane. Edges of other faces make
- * pairs again. keys (2 nt): scratch. */
+/* Bends below rounding add up. So a face is flat only if all its vertices are in one plane. Edges of other faces
+ * make pairs again. keys (2 nt): scratch. */
 static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real away,
                                  embi_key *keys)
 {
@@ -9743,10 +9767,10 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
     }
 }
 
-/* Removes the edge-edge pairs of edges inside flat faces that stay flat. If another edge comes near such an edge, one
- * of its ends or the face's border is as near. home: per vertex, the part of the body that moves as one affine map;
- * NULL: the whole body. keys: sorted edges from embi_bvh_build(), then as many for scratch. sharp (3 per vertex):
- * scratch. */
+/* Removes the edge-edge pairs of edges inside flat faces that stay flat. If another edge comes near such an edge,
+ * one of its ends or the face's border is as near. home: per vertex, the part of the body that moves as one affine
+ * map; NULL: the whole body. keys: sorted edges from embi_bvh_build(), then as many for scratch. sharp (3 per
+ * vertex): scratch. */
 static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                                const int *home, embi_key *keys, int *sharp)
 {
@@ -9806,8 +9830,8 @@ static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int 
     }
 }
 
-/* Returns |J_a - J_b|_1 <= 2 for two vertices. Their displacements differ by at most half of it times the diagonal of
- * the box of all nodes' displacements. */
+/* Returns |J_a - J_b|_1 <= 2 for two vertices. Their displacements differ by at most half of it times the diagonal
+ * of the box of all nodes' displacements. */
 static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 {
     const int *na = J->node + 4 * (size_t)a, *nb = J->node + 4 * (size_t)b;
@@ -9852,7 +9876,8 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
     return 1;
 }
 
-/* Fraction of the surface's range of relative displacements that a point below node i and one below node j can use. */
+/* Fraction of the surface's range of relative displacements that a point below node i and one below node j can
+ * use. */
 static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
@@ -9944,8 +9969,8 @@ static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], 
     return 1;
 }
 
-/* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in `one`
- * and one in `two`. Empty boxes have lo > hi. */
+/* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in
+ * `one` and one in `two`. Empty boxes have lo > hi. */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                            const embipc_real two[6])
 {
@@ -10368,8 +10393,9 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return 1;
 }
 
-/* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal fractions
- * of their displacements. Their boxes must meet on the way, and the relative displacement must bridge the distance. */
+/* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal
+ * fractions of their displacements. Their boxes must meet on the way, and the relative displacement must bridge
+ * the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
@@ -10392,8 +10418,8 @@ static int embi_vertices_shared(const int v[4], int edge_edge)
     return v[0] == v[2] || v[0] == v[3] || (edge_edge ? v[1] == v[2] || v[1] == v[3] : v[0] == v[1]);
 }
 
-/* What a candidate takes from its surfaces a and b, and from the rule of their bodies. Within one body, dhat is at most
- * half of the distance at rest, so no mesh has contact forces at rest. */
+/* What a candidate takes from its surfaces a and b, and from the rule of their bodies. Within one body, dhat is at
+ * most half of the distance at rest, so no mesh has contact forces at rest. */
 static void embi_candidate_complete(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                     const embi_pair_rule *rule)
 {
@@ -10419,7 +10445,8 @@ static void embi_candidate_complete(embi_candidate *c, const embi_surface *a, co
     c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
 }
 
-/* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and b. */
+/* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and
+ * b. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count)
@@ -10560,8 +10587,8 @@ typedef struct embi_swept_surface {
     embipc_real box[6];
 } embi_swept_surface;
 
-/* Appends the primitives of `size` vertices whose boxes meet the box `in`: the vertices and edges that triangles own in
- * the given way, or all triangles. Returns 0 out of memory. */
+/* Appends the primitives of `size` vertices whose boxes meet the box `in`: the vertices and edges that triangles
+ * own in the given way, or all triangles. Returns 0 out of memory. */
 static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size, int kind, int joined,
                            const embipc_real in[6], embi_primitives *to)
 {
@@ -10591,8 +10618,8 @@ static void embi_box_grow(const embipc_real a[6], embipc_real reach, embipc_real
     }
 }
 
-/* Appends the candidates of vertices of a and triangles of b (size 1), or of edges of both (size 2), whose boxes come
- * within reach. Returns 0 out of memory. */
+/* Appends the candidates of vertices of a and triangles of b (size 1), or of edges of both (size 2), whose boxes
+ * come within reach. Returns 0 out of memory. */
 static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const embi_swept_surface *b, int size,
                            const embi_pair_rule *rule, embipc_real reach, embi_primitives *scratch,
                            embi_candidate **list, int *count)
@@ -10640,7 +10667,8 @@ static int embi_plain_pairs(embi_memory *m, const embi_swept_surface *a, const e
            embi_plain_meet(m, a, b, 2, rule, reach, scratch, list, count);
 }
 
-/* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first body. */
+/* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first
+ * body. */
 static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
 {
     embi_point p[4];
@@ -10804,8 +10832,8 @@ static void embi_certifying_edges(embi_certifying *f)
     }
 }
 
-/* Appends those of nearby[from .. to - 1], with n corners each, whose boxes meet the pair's. Returns their number, or
- * -1 out of memory. */
+/* Appends those of nearby[from .. to - 1], with n corners each, whose boxes meet the pair's. Returns their number,
+ * or -1 out of memory. */
 static int embi_certifying_near(embi_certifying *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
@@ -10930,9 +10958,9 @@ static embipc_real embi_certifying_bends(const embi_certifying *f, embi_key pair
                                (embi_certifying_is_mixed(f, b) ? embi_certifying_longest(f, b) : (embipc_real)0));
 }
 
-/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_CERTIFICATE_REACH of the
- * longest edge are measured one by one, the others share a bound. Primitives that can change neither value are not
- * searched. */
+/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_CERTIFICATE_REACH
+ * of the longest edge are measured one by one, the others share a bound. Primitives that can change neither value
+ * are not searched. */
 static int embi_certifying_measure(embi_certifying *f, embipc_real *least, embipc_real *rho)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -11120,9 +11148,9 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
     return ok;
 }
 
-/* How much the F (9 per tet) may change before primitives below the pair can touch. It is -EMBI_HUGE if that is less
- * than `enough`, which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its upper
- * bound, m. */
+/* How much the F (9 per tet) may change before primitives below the pair can touch. It is -EMBI_HUGE if that is
+ * less than `enough`, which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its
+ * upper bound, m. */
 static embipc_real embi_certificate_margin(const embi_certificates *f, const embi_certificate *one,
                                            const embipc_real *F, embipc_real share,
                                     embipc_real reach, embipc_real enough)
@@ -11183,7 +11211,8 @@ static void embi_crossing_set(embipc_crossing *x, embipc_body edge_body, embipc_
     x->triangle = triangle;
 }
 
-/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of both. */
+/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of
+ * both. */
 static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embipc_body body[2],
                           const embi_key *keys, int key_count, embipc_crossing **list, int *count)
 {
@@ -11209,7 +11238,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * Uses: threads, sparse matrices, elasticity, pairs of primitives, contacts, part III.
  * Checked by: tests/test_world_step.c, tests/test_integrator.c */
 
-/* What is valid for a vertex in this step. UNKNOWN: nothing. STARTED: xn. LIVE: xn, x, next_x and trial_x too,
+/* What is valid for a vertex in this step. UNKNOWN: nothing. STARTED: xn. LIVE: also x, path.x and path.trial_x,
  * because a candidate has the vertex. LISTED: live, and already on a list under construction. STILL: like LIVE, but
  * of a body that does not move in this step; several islands may read it. */
 enum { EMBI_VERTEX_UNKNOWN, EMBI_VERTEX_STARTED, EMBI_VERTEX_LIVE, EMBI_VERTEX_LISTED, EMBI_VERTEX_STILL };
@@ -11221,8 +11250,8 @@ typedef struct embi_shrunk {
     embipc_real least[4], rest;
 } embi_shrunk;
 
-/* How a body moved from one state to another. For two of its points x_a - x_b = turn (d + w_a - w_b). d is x_a - x_b
- * before. w is the rest of the displacement in the rotated frame. */
+/* How a body moved from one state to another. For two of its points x_a - x_b = turn (d + w_a - w_b). d is x_a -
+ * x_b before. w is the rest of the displacement in the rotated frame. */
 typedef struct embi_shift {
     embipc_real box[6];          /* bounds of the displacements of the surface, lo and hi, m */
     embipc_real *part;           /* bounds for each patch (6 panel_count) */
@@ -11232,8 +11261,8 @@ typedef struct embi_shift {
     embipc_real end[3];          /* that bound at the end of the direction, m */
 } embi_shift;
 
-/* Strain of a tet, |turn^T F - F_0|. F_0 is that of the step's start for the first three, and that of the making of the
- * cached list for the last two. */
+/* Strain of a tet, |turn^T F - F_0|. F_0 is that of the step's start for the first three, and that of the making
+ * of the cached list for the last two. */
 typedef struct embi_strain {
     embipc_real now, next;       /* at q; bound all along the present direction */
     embipc_real end;             /* at the end of the direction */
@@ -11246,7 +11275,7 @@ typedef struct embi_panel {
     int root;                    /* node of the tree */
     int first, count;            /* its range of the shrunk tets, or of the holders, which bound it; 0: all nodes do */
     embipc_real block[16];       /* of a body of one tet: weights of the middle and the sides of its box at rest */
-    embipc_real start_box[6];    /* bounds of its vertices at x^n, or at base_q */
+    embipc_real start_box[6];    /* bounds of its vertices at x^n, or at reference.q */
     embipc_real hull[6];         /* bounds of all displacements since then, along the present direction too */
     embipc_real region[6];       /* when it leaves this box, new neighbours are searched for */
 } embi_panel;
@@ -11283,16 +11312,16 @@ typedef struct embi_end {
 /* One body's part of the statistics, J. before, after, size: its part of the objective, J s^2. */
 typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
 
-/* A cached list of the candidates of two patches, for more than one step. The search had a margin. The list serves as
- * long as the range of a step, plus the drift since the search, stays within that margin. For one body both are
- * counted in its rotated frame. A step takes from the list exactly what a new search would give, to the last bit. One
- * exception: pairs within one body that could not touch when the list was made are not on it. */
+/* A cached list of the candidates of two patches, for more than one step. The search had a margin. The list serves
+ * as long as the range of a step, plus the drift since the search, stays within that margin. For one body both are
+ * counted in its rotated frame. A step takes from the list exactly what a new search would give, to the last bit.
+ * One exception: pairs within one body that could not touch when the list was made are not on it. */
 typedef struct embi_cached {
     int a, b, pa, pb, valid;     /* as in embi_pair; valid: the list may be used */
     int start[2];                /* of two bodies: tree nodes where the search starts */
     embipc_real range[6];        /* complete for these displacements of pa relative to pb since the search */
     embipc_real drift[6];        /* displacements of the steps since the search */
-    embipc_real turn[9];         /* within one body: its rotation since the nodes were at kept_q */
+    embipc_real turn[9];         /* within one body: its rotation since the nodes were at cached_q */
     int loose;                   /* no search was needed: the range is not checked */
     embipc_real reach, dhat, xi;
     unsigned joined;             /* as in embi_pair_rule */
@@ -11322,7 +11351,7 @@ typedef struct embi_body_mass {
     int *row, *place;            /* the blocks of A that are not 0 in M, by row (nn + 1; ..) */
 } embi_body_mass;
 
-/* The step form of a body, see above. */
+/* The step form of a body: see chapter "Energy of a body". */
 typedef struct embi_body_step {
     embipc_real c, inertia;      /* c, s, and 1/s */
     int two_step;                /* this step is one of BDF2 */
@@ -11440,7 +11469,7 @@ typedef struct embi_pair {
     embipc_real push[EMBI_WHENS][3];
     embipc_real radius;          /* while slack is at most this, only active candidates come within reach, m */
     embipc_real reach;           /* 2 dhat and the thickness, with rounding, m */
-    embipc_real slack;           /* bound of relative drift from known_q at the last evaluation, m */
+    embipc_real slack;           /* bound of relative drift from measured_q at the last evaluation, m */
     int nearby_count;            /* active candidates; < 0: not listed yet */
     int row;                     /* in the head: its row in the report of forces; -1: none yet */
 } embi_pair;
@@ -11465,8 +11494,8 @@ typedef struct embi_drive {
     embipc_drive_state reached;  /* state that the last completed step reported */
 } embi_drive;
 
-/* Lower bound of a candidate's distance, m, with the nodes at known_q (-EMBI_HUGE: always evaluate it). While the
- * pair's slack is at most d, the distance is at least least - share d. */
+/* Lower bound of a candidate's distance, m, with the nodes at measured_q (-EMBI_HUGE: always evaluate it). While
+ * the pair's slack is at most d, the distance is at least least - share d. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
 /* Scratch of all bodies; each has its part. */
@@ -11489,8 +11518,8 @@ typedef struct embi_timer {
 /* The rows of J. */
 typedef struct embi_row_arrays { int *node; embipc_real *weight; unsigned char *count; } embi_row_arrays;
 
-/* Positions that bounds of the search count from. Bodies that moved far in a step have reference positions of their own,
- * instead of q^n. */
+/* Positions that bounds of the search count from. Bodies that moved far in a step have reference positions of
+ * their own, instead of q^n. */
 typedef struct embi_reference {
     embipc_real *measured_q;     /* where distances were measured */
     embipc_real *cached_q;       /* where lists within a body were made */
@@ -11554,7 +11583,7 @@ typedef struct embi_state {
     embipc_real *q, *v, *qn, *vn;              /* now, and at the start of the step */
     embi_last_state before;
     embi_creation creation;
-    embipc_real *qt, *qc;                      /* of the step form above */
+    embipc_real *qt, *qc;                      /* of the step form */
     embipc_real *gq, *g;                       /* gradients, J s^2/m: of the part of E whose Hessian is A; of E */
     embipc_real *p, *Ap, *rhs;                 /* direction; A p; right-hand side */
     embipc_real *trial_q;                      /* trial state, or end of the direction */
@@ -11593,7 +11622,7 @@ static int embi_body_of_vertex(const embi_state *s, int v)
     return lo;
 }
 
-/* ==== 39. Vertices that follow nodes =================================================================
+/* ==== 39. Positions of vertices =====================================================================
  * Small questions to the state, x = J q over a body, and bounds from the nodes. Weights are in [0, 1] and add
  * up to 1. So a box around the nodes of a tet bounds the surface in it, and a box around their displacements
  * bounds those of its vertices. Vertices that touch nothing are not evaluated. The nodes of a body of one tet
@@ -11878,8 +11907,7 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
  * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to
  * the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is larger. The
  * second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path.
- * Uses: tuning, small math, memory, part II, state, vertices that follow nodes.
- * Checked by: tests/test_reach.c */
+ * Uses: tuning, small math, memory, part II, state, positions of vertices.   Checked by: tests/test_reach.c */
 
 /* A body that has not moved: no displacement, no rotation, no deformation. */
 static void embi_shift_none(const embi_body *b, embi_shift *r)
@@ -11916,8 +11944,9 @@ static void embi_shift_arrive(const embi_body *b, embi_shift *to, const embi_shi
     embi_copy(to->deformation, way->end);
 }
 
-/* The rotation that fits n points at x to those at y best; turn: first guess, then result. cof M = cof(R S) = R cof S
- * has the same rotation as M = R S. It is added because M alone is not enough when all points lie in one plane. */
+/* The rotation that fits n points at x to those at y best; turn: first guess, then result. cof M = cof(R S) = R
+ * cof S has the same rotation as M = R S. It is added because M alone is not enough when all points lie in one
+ * plane. */
 static void embi_turn_fit(const embipc_real *x, const embipc_real *y, int n, embipc_real turn[9])
 {
     embipc_real M[9], cof[9], a[3] = {0, 0, 0}, b[3] = {0, 0, 0}, u[3], v[3], size;
@@ -11989,8 +12018,8 @@ static int embi_body_stands(const embi_body *b, embipc_real times)
 }
 
 /* How the body moves from one state of its nodes to another: fills r. at: NULL, or the state at the start of a
- * direction, from the same reference; then r bounds the whole path. d: scratch, which holds w afterwards where self-
- * contact is searched for. Returns 2 tan(theta/2) of the rotation along the path. */
+ * direction, from the same reference; then r bounds the whole path. d: scratch, which holds w afterwards where
+ * self- contact is searched for. Returns 2 tan(theta/2) of the rotation along the path. */
 static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, const embipc_real *to,
                                    embipc_real *d, const embi_shift *at, embi_shift *r)
 {
@@ -12066,8 +12095,8 @@ static void embi_body_locate(embi_body *b, const embipc_real *q)
     }
 }
 
-/* Vertex v of body b becomes live: x, next_x and trial_x are valid from here on. Its xn must be. Returns 0 out of
- * memory. */
+/* Vertex v of body b becomes live: x, path.x and path.trial_x are valid from here on. Its xn must be. Returns 0
+ * out of memory. */
 static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
 {
     if (s->vertex_state[v] >= EMBI_VERTEX_LIVE) return 1;
@@ -12166,16 +12195,17 @@ static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
 }
 
 /* Length of a direction, m, above which it is searched along its paths: half an edge. For surfaces finer than some
- * 1300 triangles, which are swept as a whole, it is a fiftieth of the size. A pair that is searched so stays so down
- * to a tenth of that. At the start of a step, expected displacements above four times this length are cut to it. */
+ * 1300 triangles, which are swept as a whole, it is a fiftieth of the size. A pair that is searched so stays so
+ * down to a tenth of that. At the start of a step, expected displacements above four times this length are cut to
+ * it. */
 static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
 {
     return embi_max(embi_pair_edge(s, p) / 2, sqrt(embi_min(s->body[p->a].area, s->body[p->b].area)) / 50);
 }
 
-/* Bound of the relative drift of a pair from known_q, m. s->apart has a lower bound of each candidate's distance at
- * known_q. After a drift of at most slack the distance is at least least - share slack. So most candidates are
- * decided by one number, without looking at their vertices. */
+/* Bound of the relative drift of a pair from measured_q, m. s->apart has a lower bound of each candidate's
+ * distance at measured_q. After a drift of at most slack the distance is at least least - share slack. So most
+ * candidates are decided by one number, without looking at their vertices. */
 static embipc_real embi_pair_slack(const embi_pair *pair, const embi_shift *a, const embi_shift *b)
 {
     embipc_real r[6];
@@ -12201,8 +12231,8 @@ static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
         if (embi_is_near(s->candidates.apart + pair->first + k, pair->reach, radius)) nearby[pair->nearby_count++] = k;
 }
 
-/* The present positions become known_q. slack: bound of the drift until here. stamp: of the evaluation here, whose
- * distances are exact. */
+/* The present positions become measured_q. slack: bound of the drift until here. stamp: of the evaluation here,
+ * whose distances are exact. */
 static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
     const int *nearby = s->candidates.active + pair->first;
@@ -12231,10 +12261,24 @@ static void embi_body_cap(embi_body *b, embipc_real cap)
         b->search.strain[t].next = b->search.strain[t].now + cap * (b->search.strain[t].next - b->search.strain[t].now);
 }
 
+/* The hulls of all that the body's patches visit in this step take in the present direction. */
+static void embi_body_hull(embi_body *b)
+{
+    for (int n = 0; n < b->search.panel_count; n++)
+        embi_box_join(b->search.panel[n].hull, b->search.shift_next.part + 6 * n);
+}
+
+/* The body stays where it is in this round. */
+static void embi_body_stay(embi_body *b)
+{
+    embi_shift_copy(b, &b->search.shift_next, &b->search.shift);
+    b->search.has_direction = 0;
+}
+
 /* ==== 41. Islands ====================================================================================
  * An island is a set of bodies linked by candidate pairs. E is minimised over their unknown nodes. This chapter
  * has the data of an island, and loops over its bodies that threads share. Chapters "Direction", "Line search"
- * and "Newton iteration" say how an island is solved.
+ * and "Move and stop test" say how an island is solved.
  * Uses: part I, contacts, part III.   Checked by: tests/test_world_step.c, tests/test_oom.c */
 
 /* The contacts of one chunk of active candidates, and their place among all contacts. */
@@ -12273,11 +12317,11 @@ typedef struct embi_dual {
     embi_system K;
 } embi_dual;
 
-/* What the island had from earlier steps at the start of this step. A step that fails restores it, since the bits of
- * later steps depend on it. */
 /* What is stored for a step that fails: nothing, numbers, or the factor too. */
 typedef enum embi_past { EMBI_PAST_NONE, EMBI_PAST_NUMBERS, EMBI_PAST_FACTOR } embi_past;
 
+/* What the island had from earlier steps at the start of this step. A step that fails restores it, since the bits
+ * of later steps depend on it. */
 typedef struct embi_island_past {
     embi_past stored;
     int useful, wait, pause, unknown_count;
@@ -12288,20 +12332,20 @@ typedef struct embi_island_past {
     int is_odd;                  /* factors have changed places an odd number of times */
 } embi_island_past;
 
-/* Whether a factor of an earlier solve or step serves again: see "factors that serve for more than one step". */
+/* Whether a factor of an earlier solve or step serves again: see chapter "Direction". */
 typedef struct embi_reuse {
     int analysed;                /* the system has an order for this step; not carried over: bits must
                                     depend on the state, not on history */
     int same;                    /* unknowns are those of the factor in the system */
-    int is_old;                  /* a factor of an earlier step is reused as preconditioner */
+    int from_last_step;          /* the factor is of an earlier step, and serves as preconditioner */
     int useful;                  /* there is a factor that may be reused */
     int wait, pause;             /* steps until reuse is tried again; wait after the next failure */
     unsigned *of;                /* revisions of the bodies that have unknowns */
     int of_count;
     embi_island_past past;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
-    int one_solve;               /* the direction is one solve with an old factor */
-    int next_is_old;             /* the next direction is to be such a solve */
+    int one_backsolve;               /* the direction is one solve with an old factor */
+    int reuse_next;
     int slow;                    /* see EMBI_SLOW */
 } embi_reuse;
 
@@ -12329,7 +12373,7 @@ typedef struct embi_shares {
 
 /* How far an island may move along its direction. */
 typedef struct embi_bound {
-    embipc_real reach;           /* expected displacement in this step, m */
+    embipc_real expected;        /* displacement that is expected in this step, m */
     embipc_real cap;             /* fraction of the direction that candidates are searched for */
     embipc_real safe;            /* fraction of the direction before any contact or inversion */
     int is_known;                /* safe is valid for the present candidates */
@@ -12340,7 +12384,8 @@ typedef struct embi_bound {
 
 /* State of what makes Newton's method converge sooner. */
 typedef struct embi_tune {
-    embipc_real keep, too_much;  /* fraction of negative curvature in tangents; one that was too much */
+    embipc_real negative;        /* fraction of negative curvature in tangents */
+    embipc_real too_much;        /* the least such fraction that was too much; 2: none yet */
     int slow_moves, full_hessian;   /* moves in a row shorter than half of Newton's; contacts have their full Hessian */
     embipc_real stretch;         /* factor by which the present direction was lengthened */
     embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
@@ -12361,7 +12406,7 @@ enum embi_island_change { EMBI_ISLAND_SAME, EMBI_ISLAND_SEARCHED, EMBI_ISLAND_ME
 typedef struct embi_island {
     int active;                  /* still iterating */
     int changed;                 /* in this iteration: an embi_island_change */
-    int recorded;                /* 0: its record of this iteration is still to be listed */
+    int to_record;               /* its record of this iteration is still to be listed */
     int index;                   /* number within the step */
     int *bodies, body_count;
     int *pairs, pair_count;
@@ -12376,12 +12421,17 @@ typedef struct embi_island {
     embi_touched touched;
     embi_key *keys;              /* scratch: feature keys, couplings */
     embipc_real *rhs;            /* (3 unknown_count, and as much again for H x) */
-    int iterations, factorizations, regularized, passes, first;
-    int converged, just_drove, just_guessed, driving;
-    int relagged;                /* passes added so far for rotations */
-    int secures;                 /* its present state is to become the one to go back to */
+    int iterations, factorizations;
+    int regularized;             /* pivots that were replaced */
+    int passes;                  /* passes still to do, with the present one */
+    int first;                   /* nothing has moved yet: friction takes secants for its stiffness */
+    int converged;
+    int driving, just_drove;     /* a drive has motion left; the last move was driven */
+    int just_guessed;            /* the last move was a prediction */
+    int relagged;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
+    int saves_safe;              /* the present state is to become the one that drives go back to */
     int guess;                   /* order of the prediction that the step begins with; 0: none, or done */
-    embipc_real measure, last_measure;   /* |p|/(h tolerance) of the worst body; below 1 is converged */
+    embipc_real measure, last_measure;   /* see embi_island_measure(); below 1 is converged */
     embi_tune tune;
     embi_island_energy energy;
     embi_bound bound;
@@ -12449,8 +12499,8 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
 
 static int embi_body_work(const embi_body *b, int vertices) { return vertices ? b->nv : b->ntet + b->nn; }
 
-/* Cuts the bodies of the island into chunks. Each has enough work for a thread; an island with less is one chunk, and
- * wakes no thread. */
+/* Cuts the bodies of the island into chunks. Each has enough work for a thread; an island with less is one chunk,
+ * and wakes no thread. */
 static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *isle)
 {
     embi_chunks_clear(&isle->shares.by_tets);
@@ -12515,12 +12565,24 @@ static void embi_apply_many(const embi_state *s, const embi_island *isle, const 
         if (embi_has_many_live(s->body + isle->bodies[k])) embi_apply_live(s, s->body + isle->bodies[k], q, y);
 }
 
-/* How far the body has moved since distances were measured. When they were measured at q^n that is known already. */
+/* How far the body has moved since distances were measured. When they were measured at q^n that is known
+ * already. */
 static void embi_body_drift(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
     if (b->search.measured_at_start) embi_shift_copy(b, &b->search.drift, &b->search.shift);
     else (void)embi_body_shift(b, t->s->reference.measured_q, t->s->q, t->s->scratch.nodes, NULL, &b->search.drift);
+}
+
+/* Did a hard drive move a node of the island in this step? */
+static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
+            if (embi_drive_of(s, i / 3) >= 0 && s->q[i] != s->qn[i]) return 1;
+    }
+    return 0;
 }
 
 /* ==== 42. World data ================================================================================
@@ -12700,7 +12762,7 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
     return s->body[p->a].moving ? s->body[p->a].island : s->body[p->b].moving ? s->body[p->b].island : -1;
 }
 
-/* ==== 43. Pair rules and limits ======================================================================
+/* ==== 43. Parameters of bodies and pairs ============================================================
  * Finds what a handle names, and derives dhat, kappa and friction of a pair of bodies.
  * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides
  * would overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings
@@ -12828,8 +12890,8 @@ static embipc_real embi_body_thickness(const embi_body *b)
     return b->solid.volume > 0 ? 2 * b->solid.volume / b->area : (embipc_real)0;
 }
 
-/* dhat is 1e-3 of the diagonal. It is at most a tenth of the mean thickness: contacts on one side of a plate must not
- * act on the other. It is at most half an edge, so that few primitives are within reach. */
+/* dhat is 1e-3 of the diagonal. It is at most a tenth of the mean thickness: contacts on one side of a plate must
+ * not act on the other. It is at most half an edge, so that few primitives are within reach. */
 static embipc_real embi_derive_dhat(const embi_body *b)
 {
     embipc_real dhat = (embipc_real)1e-3 * b->diagonal, thick = embi_body_thickness(b) / 10;
@@ -12837,16 +12899,17 @@ static embipc_real embi_derive_dhat(const embi_body *b)
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
 
-/* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one step. */
+/* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one
+ * step. */
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
     return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
 }
 
-/* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can stand.
- * Affine bodies represent stiffer parts, of which only the contacts yield. Their load is a third of the force that
- * stops a fall by ten diagonals in one step. (60 boxes fall on a heap at 5 m/s: with embi_body_load() alone one step in
- * 12 gets stuck, with this 0 of 600.) */
+/* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can
+ * stand. Affine bodies represent stiffer parts, of which only the contacts yield. Their load is a third of the
+ * force that stops a fall by ten diagonals in one step. (60 boxes fall on a heap at 5 m/s: with embi_body_load()
+ * alone one step in 12 gets stuck, with this 0 of 600.) */
 static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_body *b)
 {
     embipc_real gravity = embi_norm(w->def.gravity), fall = sqrt(20 * gravity * b->diagonal);
@@ -12854,10 +12917,10 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
     return b->mass.total * (gravity + fall / w->def.time_step) / 3;
 }
 
-/* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of 1e6
- * Pa between plates that close by 60 %: without the pressure load the plates give up after a quarter.) The pressure
- * load must not lift a body at rest above 0.9 dhat. Contacts that only graze their barrier flicker, and their lagged
- * friction is wrong. */
+/* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of
+ * 1e6 Pa between plates that close by 60 %: without the pressure load the plates give up after a quarter.) The
+ * pressure load must not lift a body at rest above 0.9 dhat. Contacts that only graze their barrier flicker, and
+ * their lagged friction is wrong. */
 static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 {
     embipc_real weight = b->mass.total * embi_norm(w->def.gravity), load = embi_body_load(w, b);
@@ -12999,9 +13062,9 @@ static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc
     }
 }
 
-/* Predicts the end of the step. Free nodes go to q + h (v + dv). dv is the velocity change of the last step, at most h
- * f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while blocked. So a falling body
- * goes on falling, and a resting one stays. Only the number of candidates depends on this. */
+/* Predicts the end of the step. Free nodes go to q + h (v + dv). dv is the velocity change of the last step, at
+ * most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while blocked. So a
+ * falling body goes on falling, and a resting one stays. Only the number of candidates depends on this. */
 static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -13209,6 +13272,17 @@ static void embi_own_give_back(embi_state *s, embi_cached *k)
     b->search.aside = 0;
 }
 
+/* A step has failed. Lists whose reference was reached only in it are dropped, and those set aside come back. */
+static void embi_search_undo(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int n = 0; n < w->search.cached_count; n++) {
+        embi_cached *k = w->search.cached + n;
+        if (s->body[k->a].search.has_reference || s->body[k->b].search.has_reference) k->valid = 0;
+        embi_own_give_back(s, k);
+    }
+}
+
 /* How much a pair outgrew the range of its list, in m per step since the list was made. */
 static embipc_real embi_cached_pace(const embi_cached *k, const embi_pair *pair)
 {
@@ -13223,10 +13297,11 @@ static embipc_real embi_cached_pace(const embi_cached *k, const embi_pair *pair)
 
 /* Margin of a search, m: the width of the pair's range plus four dhat, but at most a quarter of the shorter edge.
  * Beyond that, lists grow faster than searches become rare (an eighth and a half cost 0 to 40 % more). On large
- * surfaces with few candidates the traversal dominates. There the limit is at least four dhat, and half an edge within
- * a body (bears take 0.80 to 0.86 of the time; with that limit everywhere heaps take 1.26 to 1.37). A pair gets no
- * margin if it moves so fast that the list would hardly serve the next step (falling heaps take 0.93 to 0.96). Short
- * lists within a body keep it, because there the traversal dominates, too (bears in cages take 1.07 without it). */
+ * surfaces with few candidates the traversal dominates. There the limit is at least four dhat, and half an edge
+ * within a body (bears take 0.80 to 0.86 of the time; with that limit everywhere heaps take 1.26 to 1.37). A pair
+ * gets no margin if it moves so fast that the list would hardly serve the next step (falling heaps take 0.93 to
+ * 0.96). Short lists within a body keep it, because there the traversal dominates, too (bears in cages take 1.07
+ * without it). */
 static embipc_real embi_cached_room(const embi_state *s, const embi_cached *k, const embi_pair *pair)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -13273,8 +13348,8 @@ static embi_approach embi_cached_approach(const embi_cached *k)
     return t;
 }
 
-/* Tree nodes where a body's search for itself starts: pairs whose certificate may fail under the expected strain and a
- * margin. The strain that all others tolerate is the limit of the cached list. */
+/* Tree nodes where a body's search for itself starts: pairs whose certificate may fail under the expected strain
+ * and a margin. The strain that all others tolerate is the limit of the cached list. */
 static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_cached *k)
 {
     embipc_real *F = s->scratch.trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) /
@@ -13409,7 +13484,8 @@ static void embi_body_unfit(embi_state *s, embi_body *b)
     memset(b->bvh.known, 0, 2 * (size_t)b->bvh.leaves);
 }
 
-/* Refits trees that searches need as a whole: parts in parallel, then the nodes above. Prepares others for later. */
+/* Refits trees that searches need as a whole: parts in parallel, then the nodes above. Prepares others for
+ * later. */
 static int embi_searches_refit_all(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -13553,7 +13629,8 @@ static void embi_traverse_range(void *arg, int begin, int end)
     }
 }
 
-/* Finds pairs of triangles of a large search from the next starts, in parallel lanes. w->parts cuts them into runs. */
+/* Finds pairs of triangles of a large search from the next starts, in parallel lanes. w->parts cuts them into
+ * runs. */
 static int embi_search_walk(embipc_world *w, embi_traverse_task *t, int lanes)
 {
     int left = 1;
@@ -13574,7 +13651,8 @@ static int embi_search_walk(embipc_world *w, embi_traverse_task *t, int lanes)
     return 1;
 }
 
-/* Turns the runs of a large search into candidates. A pair of triangles gives at most 15: 6 vertices, 9 edge pairs. */
+/* Turns the runs of a large search into candidates. A pair of triangles gives at most 15: 6 vertices, 9 edge
+ * pairs. */
 static int embi_search_runs(embipc_world *w, embi_search_task *t)
 {
     embi_cached *k = t->one->kept;
@@ -13816,9 +13894,9 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
     pair->nearby_count = -1;
-    /* from known_q to x */
+    /* from measured_q to x */
     if (pair->path) embi_relative_box(&A->search.drift, pair->pa, &B->search.drift, pair->pb, r);
-    /* from the middle of the range to known_q */
+    /* from the middle of the range to measured_q */
     else embi_relative_box(&A->search.shift_measured, pair->pa, &B->search.shift_measured, pair->pb, r);
     for (int i = 0; i < 6 && !pair->path; i++) r[i] -= (pair->range[i % 3] + pair->range[3 + i % 3]) / 2;
     slack = embi_box_norm(r);
@@ -13995,8 +14073,8 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
     return 1;
 }
 
-/* Makes all queued searches at the reference positions. Few cached lists are taken at a time, so that gaps need little
- * room. Searches along paths are last in the queue. */
+/* Makes all queued searches at the reference positions. Few cached lists are taken at a time, so that gaps need
+ * little room. Searches along paths are last in the queue. */
 static int embi_searches_run(embipc_world *w)
 {
     int all = w->search.due_count;
@@ -14348,8 +14426,8 @@ static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, 
     return embi_root(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
 }
 
-/* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body), and returns
- * their number. */
+/* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body), and
+ * returns their number. */
 static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
 {
     int count = 0, total = first[w->s.body_count];
@@ -14478,8 +14556,8 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
     return 1;
 }
 
-/* Does a dynamic body meet a fixed one as part of its joined surface? The answer is cached, because a surface may have
- * thousands of bodies. */
+/* Does a dynamic body meet a fixed one as part of its joined surface? The answer is cached, because a surface may
+ * have thousands of bodies. */
 static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
 {
     const embi_state *s = &w->s;
@@ -14504,8 +14582,8 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
  * Uses: tuning, memory, sorting and sets, edges and faces, part III.
  * Checked by: tests/test_plain.c, tests/test_reach.c */
 
-/* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the first
- * pair of these bodies; -1: this one. */
+/* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the
+ * first pair of these bodies; -1: this one. */
 static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, int head)
 {
     embi_state *s = &w->s;
@@ -14545,7 +14623,8 @@ static int embi_regions_meet(const embi_panel *a, const embi_panel *b, embipc_re
 
 #define EMBI_SWEEP_UNITS ((embipc_real)2147483648.0)
 
-/* Axis along which regions are spread farthest, relative to their mean extent. *begin, *scale map it to 0 .. 2^31. */
+/* Axis along which regions are spread farthest, relative to their mean extent. *begin, *scale map it to 0 ..
+ * 2^31. */
 static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begin, embipc_real *scale)
 {
     embipc_real all[6], most = -1;
@@ -14614,8 +14693,8 @@ static void embi_regions_order(embi_key *pair, int count)
 }
 
 /* Pairs of patches whose regions meet, into w->tri_pairs: keys embi_pack(i, j) of the bodies, i <= j, values
- * embi_panels_pack(), both sorted. Each patch is tested with those that begin before it ends. A body and itself are one
- * pair. */
+ * embi_panels_pack(), both sorted. Each patch is tested with those that begin before it ends. A body and itself
+ * are one pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -14734,8 +14813,8 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
     return embi_pairs_join(w);
 }
 
-/* All candidates of all pairs, anew. Nothing is known of their distances, so that each is looked at wherever it counts.
- * Returns 0 out of memory. */
+/* All candidates of all pairs, anew. Nothing is known of their distances, so that each is looked at wherever it
+ * counts. Returns 0 out of memory. */
 static int embi_plain_search(embipc_world *w, int aimed)
 {
     embi_state *s = &w->s;
@@ -14766,8 +14845,8 @@ static int embi_plain_search(embipc_world *w, int aimed)
     return 1;
 }
 
-/* Makes the pairs of patches whose regions meet. Candidates cover the predicted displacement, or its first part if it
- * is long. */
+/* Makes the pairs of patches whose regions meet. Candidates cover the predicted displacement, or its first part if
+ * it is long. */
 static int embi_search_pairs(embipc_world *w)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -14800,8 +14879,17 @@ static int embi_search_pairs(embipc_world *w)
  * Part of the search.
  * Uses: tuning, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
+/* Are the candidates at q^n lost, so that the island cannot go back? */
+static int embi_search_is_far(const embi_state *s, const embi_island *isle)
+{
+    int any = 0;
+    for (int k = 0; k < isle->body_count; k++)
+        any |= s->body[isle->bodies[k]].search.has_reference || s->body[isle->bodies[k]].search.swept;
+    return any;
+}
+
 /* Has the patch left its region? Then the region grows. */
-static int embi_panel_drifts(const embi_body *b, embi_panel *one)
+static int embi_panel_follow(const embi_body *b, embi_panel *one)
 {
     embipc_real now[6];
     for (int c = 0; c < 6; c++) now[c] = one->start_box[c] + one->hull[c];
@@ -14817,7 +14905,7 @@ static int embi_neighbours_check(embipc_world *w)
     int strayed = 0;
     for (int i = 0; i < s->body_count; i++)
         for (int n = 0; n < s->body[i].search.panel_count && s->body[i].moving; n++)
-            strayed |= embi_panel_drifts(s->body + i, s->body[i].search.panel + n);
+            strayed |= embi_panel_follow(s->body + i, s->body[i].search.panel + n);
     return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
 }
 
@@ -14862,8 +14950,8 @@ static int embi_pair_is_together(const embi_state *s, const embi_pair *p)
     return !a->moving || !b->moving || a->island == b->island;
 }
 
-/* Do the present directions leave the range searched for the pair? r: bounds of what they visit. Bodies of different
- * islands may move independently, so their hulls count. */
+/* Do the present directions leave the range searched for the pair? r: bounds of what they visit. Bodies of
+ * different islands may move independently, so their hulls count. */
 static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real r[6])
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
@@ -14909,7 +14997,7 @@ static int embi_bodies_rebase(embipc_world *w)
         embi_body *b = s->body + k;
         if (!b->search.takes_reference) continue;
         embi_body_rebase(s, b, w->islands.list[b->island]->bound.cap);
-        w->islands.list[b->island]->secures = 1;
+        w->islands.list[b->island]->saves_safe = 1;
         b->search.takes_reference = 0;
     }
     return 1;
@@ -14951,8 +15039,8 @@ static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const
     embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
     if (!embi_search_add(w, n)) return 0;
     p->path = path;
-    if (path && a->moving) w->islands.list[a->island]->secures = 1;
-    if (path && b->moving) w->islands.list[b->island]->secures = 1;
+    if (path && a->moving) w->islands.list[a->island]->saves_safe = 1;
+    if (path && b->moving) w->islands.list[b->island]->saves_safe = 1;
     return 1;
 }
 
@@ -14991,8 +15079,20 @@ static int embi_search_cover(embipc_world *w, int *searched)
 }
 
 /* ######## Part IV. The step ##########################################################################
- * The spine: from the forces of contacts to embipc_world_step(). E is formed, minimised island by island, and
- * reported. */
+ * E is formed, minimised island by island, and reported. Bottom-up, so that embipc_world_step() stands last:
+ *   embi_step()                            "World step"
+ *     embi_bodies_begin()                  "Begin of a step"
+ *     embi_search_pairs()                  part III
+ *     embi_islands_begin()                 "Islands of a step"
+ *     embi_iterate()                       "Newton loop"
+ *       embi_island_find_direction()       p = -H^-1 g: "Direction", of "System of an island"
+ *       embi_islands_cover()               candidates along p, and islands that meet
+ *       embi_island_take_direction()
+ *         embi_island_advance()            "Move and stop test"
+ *           embi_island_ccd()              how far p is free of contact: "Line search"
+ *           embi_island_line_search()      E must fall
+ *         embi_island_end()                "Velocities at the end"
+ *     embi_velocities_finish(), _report()  "End of a step", "Reports" */
 
 /* ==== 50. Contact elements ===========================================================================
  * Barrier contacts, friction contacts and soft springs are all elements: at most four vertices with weights, and an
@@ -15076,8 +15176,8 @@ static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_
  *   energy kappa m b(d - xi),   gradient kappa m b' n,   Hessian kappa m b'' n n^T
  * m is the edge-edge mollifier. Its own gradient enters the gradient, but not the Hessian. The term b' d2d/dx2
  * is never positive semi-definite as a whole, and is left out. Measured: projecting it changed no iteration
- * count that matters and cost 1.2 to 5 times the time. Where a step makes only short moves, chapter "Newton
- * iteration" asks for b'' n n^T + b' d2d/dx2 without its negative eigenvalues.
+ * count that matters and cost 1.2 to 5 times the time. Where a step makes only short moves, chapter "Move and
+ * stop test" asks for b'' n n^T + b' d2d/dx2 without its negative eigenvalues.
  * Terms that are negative after merging have no stiffness in the Hessian: their stiffness would be negative,
  * and the direction stays one of descent. embi_contact_make() sets energy and gradient. */
 
@@ -15089,10 +15189,10 @@ static void embi_contact_hessian(const embi_element *e, embipc_real S[9])
 
 #define EMBI_BENT 5   /* vectors z_e, at most */
 
-/* The Hessian of a contact with its curvature, kappa m (b'' dd dd^T + b' d2d), without the negative part: sum_e z_e
- * z_e^T. Returns the number of vectors z_e. By chapter "Distances" it is E M E^T. The orthonormal columns of E
- * are a_i x n (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made orthogonal). The remaining part,
- * b' (w w^T x Q)/d, is negative since b' <= 0. So M has only 1, 3 or 5 rows. */
+/* The Hessian of a contact with its curvature, kappa m (b'' dd dd^T + b' d2d), without the negative part: sum_e
+ * z_e z_e^T. Returns the number of vectors z_e. By chapter "Distances" it is E M E^T. The orthonormal columns of E
+ * are a_i x n (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made orthogonal). The remaining
+ * part, b' (w w^T x Q)/d, is negative since b' <= 0. So M has only 1, 3 or 5 rows. */
 static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real z[EMBI_BENT][12])
 {
     embipc_real r[3], d, rk[2][3], up[2][3], dw[2][4], Ri[2][2], a[3][4], t[2][3], f, M[EMBI_BENT * EMBI_BENT],
@@ -15151,8 +15251,8 @@ static void embi_curvature_at(const embi_rows *J, const embi_contact *c, int nod
                 embi_axpy(to + 3 * e, J->weight[4 * c->base.v[k] + l], z[e] + 3 * k);
 }
 
-/* Adds scale sum_e z_e z_e^T to the system; local as in embi_contact_stamp(). Returns 0 when a block does not fit its
- * pattern. */
+/* Adds scale sum_e z_e z_e^T to the system; local as in embi_contact_stamp(). Returns 0 when a block does not fit
+ * its pattern. */
 static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J, const int *local,
                                         const embi_contact *c, embipc_real scale, int count,
                                         embipc_real z[EMBI_BENT][12])
@@ -15172,8 +15272,8 @@ static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J,
  * Energy and derivatives are those of chapter "Friction". Friction contacts are copies of the contacts at the start of
  * the step, with the weight mu lambda [EIPC24 eq. 8]. */
 
-/* Evaluates D at u, the tangential displacement between xn and x: there is no motion along n in it. A surface velocity
- * of its own (a conveyor) would be subtracted here. */
+/* Evaluates D at u, the tangential displacement between xn and x: there is no motion along n in it. A surface
+ * velocity of its own (a conveyor) would be subtracted here. */
 static void embi_friction_evaluate(embi_element *to, const embipc_real *xn, const embipc_real *x)
 {
     embi_friction *f = (embi_friction *)to;
@@ -15192,23 +15292,23 @@ static void embi_friction_evaluate(embi_element *to, const embipc_real *xn, cons
     to->first = f->weight * across;
 }
 
-/* Stiffness over weight, 1/m, of a friction contact that reverses, and of all in the first iteration: a secant of the
- * force. */
+/* Stiffness over weight, 1/m, of a friction contact that reverses, and of all in the first iteration: a secant of
+ * the force. */
 static embipc_real embi_friction_secant(const embi_friction *f)
 {
-    return f->turns ? 1 / f->e : 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
+    return f->reverses ? 1 / f->e : 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
 }
 
-/* Sets the stiffness S of a friction contact. In the step's first iteration it is the secant to |u| of the last step.
- * For a contact that reverses it is the secant from 0 to the end of the sticking zone, weight/e. */
+/* Sets the stiffness S of a friction contact. In the step's first iteration it is the secant to |u| of the last
+ * step. For a contact that reverses it is the secant from 0 to the end of the sticking zone, weight/e. */
 static void embi_friction_stiffness(embi_friction *f, int first)
 {
     static const embipc_real none[3] = {0, 0, 0};
-    int secant = f->turns || first;
+    int secant = f->reverses || first;
     memset(f->S, 0, sizeof f->S);
     if (f->weight > 0)   /* subtracted contacts have no stiffness */
         embi_friction_hessian(secant ? none : f->base.dir, f->n, f->e,
-                              f->turns ? f->e : first ? f->expected : (embipc_real)0, f->weight, f->S);
+                              f->reverses ? f->e : first ? f->expected : (embipc_real)0, f->weight, f->S);
 }
 
 static void embi_friction_take(const embi_element *e, embipc_real S[9])
@@ -15223,7 +15323,7 @@ static embipc_real embi_friction_hold(const embi_element *e, int first)
     const embi_friction *f = (const embi_friction *)e;
     embipc_real along;
     (void)embipc_friction(embi_norm(e->dir), f->e, NULL, &along);
-    if (f->turns || first) along = embi_friction_secant(f);
+    if (f->reverses || first) along = embi_friction_secant(f);
     return embi_max(f->weight, 0) * along;
 }
 
@@ -15259,15 +15359,17 @@ static void embi_spring_hessian(const embi_element *e, embipc_real S[9])
     for (int i = 0; i < 9 && e->first < 1; i++) S[i] -= e->first * e->dir[i / 3] * e->dir[i % 3] / p->rKr;
 }
 
-/* The share. At the limit the stiffness along the force ends, so a spring within it counts as four times as stiff. */
+/* The share. At the limit the stiffness along the force ends, so a spring within it counts as four times as
+ * stiff. */
 static embipc_real embi_spring_hold(const embi_element *e, int first)
 {
     (void)first;
     return e->first < 1 ? e->first : (embipc_real)4;
 }
 
-/* Does the force of a spring, evaluated at y, differ from its linear prediction at x by more than a hundredth of the
- * limit? A spring can reach its limit within a motion that counts as converged. Then another direction is needed. */
+/* Does the force of a spring, evaluated at y, differ from its linear prediction at x by more than a hundredth of
+ * the limit? A spring can reach its limit within a motion that counts as converged. Then another direction is
+ * needed. */
 static int embi_spring_misses(const embi_element *e, const embipc_real *x, const embipc_real *y)
 {
     embi_spring p = *(const embi_spring *)e;
@@ -15284,7 +15386,8 @@ static int embi_spring_misses(const embi_element *e, const embipc_real *x, const
 
 /* ---- all kinds ---- */
 
-/* What a kind of element provides. Contacts are evaluated, and compared with the last factor, where they are made. */
+/* What a kind of element provides. Contacts are evaluated, and compared with the last factor, where they are
+ * made. */
 typedef struct embi_element_kind {
     int rank;                                                                              /* of its Hessian, at most */
     void (*evaluate)(embi_element *e, const embipc_real *xn, const embipc_real *x);        /* energy, first, dir at x */
@@ -15331,8 +15434,8 @@ static void embi_element_push(const embi_element *e, const embipc_real *y, const
     embi_gather_point(e->v, e->w, t, to);
 }
 
-/* The unknown nodes of an element and their coefficients. local: node -> unknown, or -1 where it is driven. Returns how
- * many. */
+/* The unknown nodes of an element and their coefficients. local: node -> unknown, or -1 where it is driven.
+ * Returns how many. */
 static int embi_element_unknowns(const embi_rows *J, const int *local, const embi_element *e, int node[EMBI_STAMP],
                                  embipc_real coef[EMBI_STAMP])
 {
@@ -15413,8 +15516,8 @@ static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
  * the displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M + h^2
  * (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
  * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
- * Uses: small math, sparse matrices, linear corotated energy, materials over a body, state, vertices that
- * follow nodes.   Checked by: tests/test_integrator.c, tests/test_elastic.c */
+ * Uses: small math, sparse matrices, linear corotated energy, materials over a body, state, positions of
+ * vertices.   Checked by: tests/test_integrator.c, tests/test_elastic.c */
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
 static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_real *y)
@@ -15483,10 +15586,10 @@ static void embi_body_renew(embi_body *b)
     if (b->inverse) b->inverse->valid = 0;
 }
 
-/* y = A x over the nodes of one body (both local, 3 nn). A step that reuses a factor takes some eight products. With
- * averaged volume strain, which couples each node to its neighbours' neighbours, products are formed tet by tet:
- * assembling A costs as much as eight of them. Without averaging assembling costs as much as 3.4, and a product tet
- * by tet takes 3.4 times one with A [instructions; a cage of 108 tets, a ball of 1280]. */
+/* y = A x over the nodes of one body (both local, 3 nn). A step that reuses a factor takes some eight products.
+ * With averaged volume strain, which couples each node to its neighbours' neighbours, products are formed tet by
+ * tet: assembling A costs as much as eight of them. Without averaging assembling costs as much as 3.4, and a
+ * product tet by tet takes 3.4 times one with A [instructions; a cage of 108 tets, a ball of 1280]. */
 static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x, embipc_real *y)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
@@ -15536,8 +15639,8 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     }
 }
 
-/* One body's part of E, J s^2, without contact [EIPC24 eq. 5]; a nonlinear material is included. The work -f.q counts
- * from q^n. *size grows by the size of the terms, for rounding. */
+/* One body's part of E, J s^2, without contact [EIPC24 eq. 5]; a nonlinear material is included. The work -f.q
+ * counts from q^n. *size grows by the size of the terms, for rounding. */
 static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc_real *q, embipc_real *size)
 {
     int n = 3 * b->nn, o = 3 * b->node0;
@@ -15593,12 +15696,12 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * loss from the motion of their centres, equal and opposite. Friction does not count the curvature of the flight,
  * (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
- * Uses: tuning, small math, state, vertices that follow nodes, energy of a body.
+ * Uses: tuning, small math, state, positions of vertices, energy of a body.
  * Checked by: tests/test_motion.c */
 
 /* The largest angle of R is EMBI_TURN_TOUCHING for a body that touched something at the end of the last step, and
- * EMBI_TURN_FREE for others. A body that rotates faster keeps its angular momentum, but not its angle. A straight path
- * to a rotation by more would flatten it on the way. */
+ * EMBI_TURN_FREE for others. A body that rotates faster keeps its angular momentum, but not its angle. A straight
+ * path to a rotation by more would flatten it on the way. */
 
 /* L = sum a_k x b_k over n vectors */
 static void embi_cross_sum(const embipc_real *a, const embipc_real *b, int n, embipc_real L[3])
@@ -15612,8 +15715,8 @@ static void embi_cross_sum(const embipc_real *a, const embipc_real *b, int n, em
     embi_set(L, x, y, z);
 }
 
-/* The inverse of the inertia J = tr(S) I - S, S = sum r_k (M r)_k^T. For a rotation about an axis a it is a a^T/(a.J
- * a), or 0 without inertia. */
+/* The inverse of the inertia J = tr(S) I - S, S = sum r_k (M r)_k^T. For a rotation about an axis a it is a
+ * a^T/(a.J a), or 0 without inertia. */
 static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const embipc_real *Mr, embipc_real K[9])
 {
     const embi_flight *f = &b->flight;
@@ -15683,8 +15786,8 @@ static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_rea
     for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
 }
 
-/* The rotation R of a rigid body in free flight over the time h. Its inverse inertia in its own frame changes from K0
- * to K1. */
+/* The rotation R of a rigid body in free flight over the time h. Its inverse inertia in its own frame changes from
+ * K0 to K1. */
 static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9],
                              const embipc_real L[3],
                              embipc_real h, embipc_real R[9])
@@ -15746,9 +15849,9 @@ static void embi_subtract_rotation(const embi_body *b, const embipc_real w[3], c
     }
 }
 
-/* The terms that BDF2 adds, in the frame of the free flight through q^n. R^T is the rotation of the last step in this
- * frame, w the spin. r, u, the centre and L get a third of their changes since the last step. qc: out, r plus its
- * third. */
+/* The terms that BDF2 adds, in the frame of the free flight through q^n. R^T is the rotation of the last step in
+ * this frame, w the spin. r, u, the centre and L get a third of their changes since the last step. qc: out, r plus
+ * its third. */
 static void embi_turning_look_back(embi_state *s, const embi_body *b, const embipc_real R[9], const embipc_real w[3],
                                    embi_turning *p, embipc_real *qc, embipc_real L[3])
 {
@@ -15812,8 +15915,8 @@ static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turni
     }
 }
 
-/* The flight of a body from p, which is in the frame of q^n. Returns 0 where deformation would make the body so thin
- * that it spins four times as fast: such a body is torn apart, and gets no flight. */
+/* The flight of a body from p, which is in the frame of q^n. Returns 0 where deformation would make the body so
+ * thin that it spins four times as fast: such a body is torn apart, and gets no flight. */
 static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
 {
     embi_flight *f = &b->flight;
@@ -15841,8 +15944,9 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
     return 1;
 }
 
-/* Does a body turn so little that its arc, h^2 w^2 D/2 off its tangent, changes velocities by less than a hundredth of
- * what the step stops at? Then its flight is q^n + h v^n, and the spin that the last step ended with is all it takes. */
+/* Does a body turn so little that its arc, h^2 w^2 D/2 off its tangent, changes velocities by less than a
+ * hundredth of what the step stops at? Then its flight is q^n + h v^n, and the spin that the last step ended with
+ * is all it takes. */
 static int embi_flight_is_straight(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -15920,7 +16024,8 @@ static void embi_flight_turns(const embi_body *b, const embipc_real d[3], embipc
     else embi_copy(turned, d);
 }
 
-/* Where node i of a body ends its free flight, m, without forces and without deformation by the centrifugal force */
+/* Where node i of a body ends its free flight, m, without forces and without deformation by the centrifugal
+ * force */
 static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embipc_real x[3])
 {
     const embi_flight *f = &b->flight;
@@ -16006,7 +16111,282 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* ==== 54. Contacts of an island ======================================================================
+/* Where each node of a drive should be at the end of its present stage. */
+static void embi_drive_aim(embi_state *s, embi_drive *d)
+{
+    embipc_real share = (embipc_real)(d->stage + 1) / (embipc_real)d->stages, pose[6], R[9];
+    const embi_body *b = s->body + d->body;
+    for (int i = 0; i < 6; i++)
+        pose[i] =
+            d->stage + 1 == d->stages ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
+    embi_m3_rotation(R, pose + 3);
+    for (int k = 0; k < d->node_count; k++)
+        embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
+}
+
+/* ==== 54. Begin of a step ============================================================================
+ * embipc_world_step() has three stages, in this chapter and those below:
+ *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
+ *   iterate    each island computes a direction; where it leaves the range of its candidates, new ones are searched,
+ *              which may merge islands; the others move
+ *   finish     velocities, forces, statistics; or, after an error, everything is restored
+ * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1
+ * where 0 has another meaning; pointer functions return NULL. This chapter prepares bodies and drives for the
+ * step.
+ * Uses: tuning, small math, threads, elasticity, part III, part IV.
+ * Checked by: tests/test_world_step.c, tests/world_begin.h */
+
+/* Swaps the iteration lists of this step and of the last one. The old list survives a step that fails. */
+static void embi_swap_iterations(embipc_world *w)
+{
+    embipc_iteration *list = w->report.iteration;
+    int count = w->report.iteration_count;
+    w->report.is_odd = !w->report.is_odd;
+    w->report.iteration = w->report.iteration_before;
+    w->report.iteration_count = w->report.iteration_before_count;
+    w->report.iteration_before = list;
+    w->report.iteration_before_count = count;
+}
+
+/* Largest change of a velocity in a step, m/s, that counts as smooth for BDF2: by gravity, plus a tenth of the
+ * speed, plus what counts as nothing. */
+static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
+{
+    return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
+}
+
+/* ---- bodies in parallel ---- */
+
+typedef void embi_each_fn(embipc_world *w, embi_body *b);
+
+typedef struct embi_each {
+    embipc_world *w;
+    embi_each_fn *fn;
+} embi_each;
+
+static void embi_each_range(void *arg, int begin, int end)
+{
+    const embi_each *t = (const embi_each *)arg;
+    for (int k = begin; k < end; k++) t->fn(t->w, t->w->s.body + k);
+}
+
+/* Calls fn for each body of the world. fn may write only data of that body. */
+static void embi_each_body(embipc_world *w, embi_each_fn *fn)
+{
+    embi_state *s = &w->s;
+    embi_each t;
+    long long work = 0;
+    t.w = w;
+    t.fn = fn;
+    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k, 0);
+    embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_range, &t);
+}
+
+/* ---- begin ---- */
+
+/* Pose at time t, by the keys or the target that was set. */
+static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose[6])
+{
+    int k = 0;
+    memcpy(pose, d->is_set ? d->pose_set : d->pose, 6 * sizeof *pose);
+    if (d->is_set || !d->key_count) return;
+    while (k < d->key_count && d->keys[7 * k] <= t) k++;
+    if (k == 0 || k == d->key_count) {
+        memcpy(pose, d->keys + 7 * (k ? k - 1 : 0) + 1, 6 * sizeof *pose);
+        return;
+    }
+    for (int i = 0; i < 6; i++) {
+        const embipc_real *a = d->keys + 7 * (k - 1), *b = d->keys + 7 * k;
+        pose[i] = a[1 + i] + (t - a[0]) / (b[0] - a[0]) * (b[1 + i] - a[1 + i]);
+    }
+}
+
+/* T: expected rotation by forces in this step, which is that of the last one. Returns 0 without any. */
+static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embipc_real T[9])
+{
+    embipc_real twist[3], size;
+    size = embi_norm(b->flight.twist);
+    if (!b->flight.on || !(size * b->diagonal > s->h * b->rules.tolerance / 100)) return 0;
+    embi_flight_turns(b, b->flight.twist, twist);
+    size = embi_norm(twist);
+    if (size > EMBI_TURN_TOUCHING) embi_scale(twist, EMBI_TURN_TOUCHING / size, twist);
+    embi_m3_rotation(T, twist);
+    return 1;
+}
+
+/* Rotations that a lagged material holds, those at the expected end: the rotations of q^n, rotated with the body,
+ * or for BDF2 those of its free flight. */
+static void embi_body_turn(embi_state *s, embi_body *b)
+{
+    embi_elastic *e = &b->elastic;
+    embipc_real T[9], R[9];
+    int twists = embi_body_foresee_twist(s, b, T), turns = twists && !embi_is_two_step(b);
+    if (!embi_is_dynamic(b) || !embi_material_turns(&e->material)) return;
+    embi_body_renew(b);
+    if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
+    else memcpy(R, b->flight.turn, sizeof R);
+    turns |= embi_body_arcs(b);
+    embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
+    if (b->flight.straight && !turns && !e->nonlinear) b->end.before = s->hh * (b->past.kinetic + b->past.elastic);
+    if (!embi_is_two_step(b)) return;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
+    embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
+    embi_elastic_hold(e, e->rotation, twists ? T : NULL);
+}
+
+/* Sets qc, qt, c and s of the step form (chapter "Energy of a body") from q^n and v^n. */
+static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
+{
+    embipc_real t[3];
+    b->step.two_step = two_step;
+    b->step.c = two_step ? 2 * s->h / 3 : s->h;
+    b->step.inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
+    embi_body_renew(b);
+    if (embi_body_fly(s, b)) return;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
+        embi_copy(s->qc + i, s->qn + i);
+        embi_copy(s->qt + i, s->qn + i);
+        embi_axpy(s->qt + i, b->step.c, s->vn + i);
+        if (!two_step) continue;
+        embi_sub(t, s->qn + i, s->before.q + i);
+        embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
+        embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
+        embi_sub(t, s->vn + i, s->before.v + i);
+        embi_axpy(s->qt + i, b->step.c / 3, t);
+    }
+}
+
+/* Does the velocity of the drive change abruptly? */
+static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
+{
+    const embi_body *b = s->body + d->body;
+    if (d->reached.blocked) return 1;
+    for (int k = 0; k < d->node_count; k++) {
+        int i = 3 * (b->node0 + d->nodes[k]);
+        embipc_real move[3], change[3];
+        embi_sub(move, s->driven.target + i, s->q + i);
+        embi_copy(change, move);
+        embi_axpy(change, -s->h, s->v + i);
+        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->rules.tolerance)) return 1;
+    }
+    return 0;
+}
+
+/* Aims every drive at the end of the step. A rotation has stages whose chords are less than 0.1 dhat from the arc:
+ * radius (1 - cos(angle/2)) <= 0.1 dhat. */
+static void embi_drives_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        embi_drive *d = s->driven.list + n;
+        embi_body *b = s->body + d->body;
+        embipc_real turn[3], angle, radius = 0, chord, moved = 0;
+        embi_drive_pose(d, w->time + s->h, d->pose_next);
+        if (d->soft) continue;
+        embi_sub(turn, d->pose_next + 3, d->pose + 3);
+        angle = embi_norm(turn);
+        for (int k = 0; k < d->node_count; k++) {
+            embipc_real r[3];
+            embi_sub(r, d->start + 3 * k, d->centre);
+            radius = embi_max(radius, embi_norm(r));
+        }
+        chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : (embipc_real)1;
+        d->rotating = angle > 0;
+        d->stages = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
+        d->stage = d->safe_stage = 0;
+        d->phi = d->safe_phi = 0;
+        d->blocked = 0;
+        for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
+        d->done = 0;
+        embi_drive_aim(s, d);
+        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless its nodes are behind */
+            int i = b->node0 + d->nodes[k];
+            moved = embi_max(moved, embi_abs(s->driven.target[3 * i] - s->q[3 * i]) +
+                                        embi_abs(s->driven.target[3 * i + 1] - s->q[3 * i + 1]) +
+                                        embi_abs(s->driven.target[3 * i + 2] - s->q[3 * i + 2]));
+        }
+        d->done = moved == 0;
+        if (!d->done) b->moving = 1;
+        if (embi_is_second_order(s) && embi_drive_jumps(s, d)) {
+            b->step.jump = 1;
+            embi_body_integrate(s, b, 0);
+        }
+    }
+}
+
+/* Starts the step of a body: parameters, bounding boxes, qt and the forces f. */
+static void embi_body_begin(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embi_body_derive(w, b);
+    b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
+    b->island = -1;
+    b->search.around = 0;
+    b->scale_x = 0;
+    b->search.live_count = b->search.aside = 0;
+    if (b->inverse) b->inverse->is_aside = 0;
+    embi_body_locate(b, s->q);
+    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
+    b->step.jump = 0;
+    if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
+    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth);
+    for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
+        embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
+        embi_axpy(s->load.f + 3 * i, b->mass.node[i - b->node0], s->gravity);
+    }
+}
+
+/* Stores q^n, starts every body, and gives each its part of the common scratch. */
+static void embi_bodies_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int trace = 0, patch = 0;
+    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
+    if (s->node_count) {
+        memcpy(s->qn, s->q, nodes);
+        memcpy(s->vn, s->v, nodes);
+        memcpy(s->driven.safe_q, s->q, nodes);
+        memcpy(s->reference.measured_q, s->q, nodes);
+        memcpy(s->trial_q, s->q, nodes);
+    }
+    s->reference.any = 0;
+    if (s->vert_count) memset(s->vertex_state, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
+    for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body *b = s->body + k;
+        b->trace0 = trace;
+        b->patch0 = patch;
+        trace += embi_body_trace(b);
+        patch += embi_body_patch(b);
+        if (w->islands.list[k]) w->islands.list[k]->factor.past.stored = EMBI_PAST_NONE;
+    }
+    embi_each_body(w, embi_body_begin);
+    embi_drives_begin(w);
+}
+
+/* x^n of small surfaces, and of vertices that soft drives hold. Searches request others later. */
+static int embi_vertices_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    w->search.asked_count = 0;
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        if (b->started || b->bvh.known) continue;
+        for (int v = b->vert0; v < b->vert0 + b->nv; v++)
+            if (!embi_vertex_ask(w, v)) return 0;
+    }
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        const embi_drive *d = s->driven.list + n;
+        for (int k = 0; k < d->node_count && d->soft; k++)
+            if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
+    }
+    embi_asked_start(w);
+    for (int k = 0; k < s->body_count; k++)
+        if (!s->body[k].bvh.known) s->body[k].started = 1;
+    return 1;
+}
+
+/* ==== 55. Contacts of an island ======================================================================
  * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
  * At the start of a step friction takes its forces lambda and tangents from the contacts there (they are
  * lagged). Candidates that are far away are not measured again until the bodies have moved far enough.
@@ -16170,7 +16550,8 @@ static int embi_island_touch_room(embi_memory *m, embi_island *isle)
     return EMBI_GROW(m, isle->touched.list, 4 * embi_element_count(isle));
 }
 
-/* Contacts of the island at the live vertices x. `stray` of its bodies must be that of x. Returns 0 out of memory. */
+/* Contacts of the island at the live vertices x. search.drift of its bodies must be that of x. Returns 0 out of
+ * memory. */
 static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
@@ -16255,8 +16636,8 @@ static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
  * them, J. */
 typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; } embi_energies;
 
-/* Evaluates the elements of an island at the vertices x. Contacts are evaluated there already; for xn their energy at
- * q^n is known. */
+/* Evaluates the elements of an island at the vertices x. Contacts are evaluated there already; for xn their energy
+ * at q^n is known. */
 static embi_energies embi_island_energies(const embi_state *s, const embi_island *isle, const embipc_real *x)
 {
     embi_energies E;
@@ -16274,8 +16655,8 @@ static embi_energies embi_island_energies(const embi_state *s, const embi_island
     return E;
 }
 
-/* Energy of all that is not in A, J s^2: elements, nonlinear materials [EIPC24 eqs. 10, 11]; and the size of its terms,
- * for rounding. */
+/* Energy of all that is not in A, J s^2: elements, nonlinear materials [EIPC24 eqs. 10, 11]; and the size of its
+ * terms, for rounding. */
 static void embi_island_contact_energy(embi_state *s, embi_island *isle, const embipc_real *q,
                                        const embipc_real *x)
 {
@@ -16292,8 +16673,8 @@ static void embi_island_contact_energy(embi_state *s, embi_island *isle, const e
     isle->energy.size = s->hh * embi_max(size, sum);
 }
 
-/* E of an island at the nodes q and their vertices x, J s^2, where its elements are evaluated then. *size grows by the
- * size of the terms, for rounding. */
+/* E of an island at the nodes q and their vertices x, J s^2, where its elements are evaluated then. *size grows by
+ * the size of the terms, for rounding. */
 static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, const embipc_real *q,
                                          const embipc_real *x, embipc_real *size)
 {
@@ -16315,14 +16696,8 @@ static void embi_vertex_bend(const embi_state *s, const embi_body *b, int v, emb
     embi_m3_mulv(r, b->flight.bend, arm);
 }
 
-/* Largest change of a velocity in a step, m/s, that counts as smooth for BDF2: by gravity, plus a tenth of the speed,
- * plus what counts as nothing. */
-static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
-{
-    return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
-}
-
-/* For each pair of bodies: whether it has contacts, and their force on body a, N; with that of friction where asked. */
+/* For each pair of bodies: whether it has contacts, and their force on body a, N; with that of friction where
+ * asked. */
 static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when, int with_friction)
 {
     int count = isle->contacts.count + (with_friction ? isle->friction.count : 0);
@@ -16347,42 +16722,6 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
         embi_axpy(v, embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn,
                   s->vn + 3 * (b->node0 + i));
     return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : (embipc_real)0;
-}
-
-/* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? It must
- * be less than half or more than twice as large, and the difference must change velocities by more than gravity does
- * in a step plus a hundredth. Otherwise friction is one step late, which adds up to the same. After a step that used
- * the forces of its own end friction is not late: a quarter of both limits is enough then. At a start that no step
- * led to, it is a fiftieth. Otherwise a step that took long gets no more passes. */
-static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair, int long_step)
-{
-    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    const embipc_real *now = pair->push[EMBI_NOW], *lagged = pair->push[EMBI_AS_LAGGED];
-    embipc_real va[3], vb[3], change[3], mobility, share, force;
-    int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
-    if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh)) return 0;
-    embi_sub(change, now, lagged);
-    force = embi_norm(change);
-    share = fresh ? EMBI_PASS_FRESH : a->past.own_friction || b->past.own_friction ? EMBI_PASS_OWN :
-        (embipc_real)1;
-    if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
-    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
-    embi_sub(va, va, vb);
-    return s->h * mobility * pair->rule.mu * force >
-               share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
-}
-
-/* Does any pair of the island need another pass, with friction by the present normal forces? */
-static int embi_island_slips_otherwise(embi_state *s, embi_island *isle)
-{
-    int any = 0;
-    if (s->settings.friction_iterations || isle->friction.passes >= EMBI_FRICTION_PASSES) return 0;
-    embi_island_touches(s, isle, EMBI_NOW, 0);
-    for (int n = 0; n < isle->pair_count && !any; n++)
-        any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
-                                        5 * isle->iterations > 2 * s->settings.max_iterations);
-    isle->friction.passes += any;
-    return any;
 }
 
 /* Makes the friction contacts: lambda, normals and weights of all present contacts. |u| of the last step comes from
@@ -16426,36 +16765,21 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
             }
         f->key = key;
         at = embi_lower_bound(memory, memory_count, key);
-        f->expected = at < memory_count && memory[at].key == key && !EMBI_WITHOUT(MEMORY) ? u[memory[at].value] : (embipc_real)0;
-        f->turns = 0;
+        f->expected = at < memory_count && memory[at].key == key && !EMBI_WITHOUT(MEMORY) ? u[memory[at].value]
+                                                                                         : (embipc_real)0;
+        f->reverses = 0;
         isle->friction.count++;
     }
     isle->touched.stamp = -1;
     return embi_island_touch_room(m, isle);
 }
 
-/* ==== 55. System of an island ========================================================================
+/* ==== 56. System of an island ========================================================================
  * Numbers the unknowns of an island, and sums over its bodies and elements:
  *   g = grad E,   H = A + elements                                                 [EIPC24 eq. 17]
  * Also products with H without forming it, and what a motion of driven nodes does to the right side.
  * Uses: part I, materials over a body, contacts, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/test_cg.c */
-
-/* Stores what a step that fails restores. Returns 0 out of memory. */
-static int embi_island_remember(embi_memory *m, embi_island *isle)
-{
-    embi_island_past *past = &isle->factor.past;
-    if (!EMBI_GROW(m, past->of, isle->factor.of_count)) return 0;
-    if (isle->factor.of_count)
-        memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
-    past->of_count = isle->factor.of_count;
-    past->useful = isle->factor.useful;
-    past->wait = isle->factor.wait;
-    past->pause = isle->factor.pause;
-    past->unknown_count = isle->unknown_count;
-    past->stored = EMBI_PAST_NUMBERS;
-    return 1;
-}
 
 /* The present factor and the one that the step began with change places. A step that fails changes them back. */
 static void embi_island_swap_factors(embi_island *isle)
@@ -16468,7 +16792,7 @@ static void embi_island_swap_factors(embi_island *isle)
 }
 
 /* The step failed. */
-static void embi_island_forget(embi_island *isle)
+static void embi_island_restore_past(embi_island *isle)
 {
     embi_island_past *past = &isle->factor.past;
     if (past->stored == EMBI_PAST_FACTOR) embi_island_swap_factors(isle);
@@ -16507,8 +16831,8 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
     isle->factor.same &= count == isle->factor.of_count;
     isle->factor.of_count = count;
     if (!isle->factor.same)
-        isle->factor.useful = isle->factor.wait = isle->factor.pause = isle->factor.is_old = isle->factor.next_is_old =
-            0;
+        isle->factor.useful = isle->factor.wait = isle->factor.pause = isle->factor.from_last_step =
+            isle->factor.reuse_next = 0;
     return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs,
                                                        6 * isle->unknown_count) &&
            EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
@@ -16547,9 +16871,9 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
 
 /* K of the nonlinear materials at q, for each new factor. Until the next factor K is frozen, while energies and
  * gradients are exact; embi_island_advance() decides how long. Freezing K for longer, with new contacts around it,
- * does not pay. Refreshed after a move cut by half or a direction that shrank by less than half, it saves 3 % of the
- * time where there is contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in free flight [measured, bodies
- * of 48 and 1280 tets]. */
+ * does not pay. Refreshed after a move cut by half or a direction that shrank by less than half, it saves 3 % of
+ * the time where there is contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in free flight [measured,
+ * bodies of 48 and 1280 tets]. */
 static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_bsr T;
@@ -16557,7 +16881,7 @@ static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int 
     if (!embi_is_dynamic(b) || !b->elastic.nonlinear) return;
     T = embi_body_tangent(b);
     embi_bsr_zero(&T);
-    b->elastic.keep = t->isle->tune.keep;
+    b->elastic.keep = t->isle->tune.negative;
     embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
     b->elastic.keep = 0;
 }
@@ -16738,78 +17062,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
 }
 
-/* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short as a
- * velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
-static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *isle)
-{
-    embipc_real most = 0, r[3];
-    for (int k = 0; k < isle->contacts.count; k++) {
-        const embi_contact *c = isle->contacts.list + k;
-        embi_contact_motion(c->base.v, c->base.w, s->path.motion, r);
-        most = embi_max(most, embi_abs(embi_dot(r, c->base.dir)) / ((embipc_real)0.1 * c->gap));
-    }
-    return most;
-}
-
-/* The measure below which a direction is the last correction. After an old factor alone, after a prediction and with
- * full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
-static embipc_real embi_island_enough(const embi_island *isle)
-{
-    return isle->factor.one_solve || isle->just_guessed || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
-}
-
-/* Factor, 1 to 16, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an old factor leaves
- * out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda would be right. Two
- * directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda) p_last. Where both point
- * the same way, p is lengthened by 1/lambda; the line search decides in the end. Buckling contacts, whose true
- * curvature is negative for a while, took 40 solves without this. Below the tolerance only the slowest mode is left,
- * and directions must agree still better. The last correction, by its measure, is taken as it is. */
-static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
-{
-    embipc_real same = 0, now = 0, last = 0, ratio, stretch;
-    embipc_real along = measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
-    for (int k = 0; k < isle->unknown_count; k++) {
-        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
-        same += embi_dot(p, q);
-        now += embi_dot(p, p);
-        last += embi_dot(q, q);
-    }
-    for (int k = 0; k < isle->unknown_count; k++)
-        embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
-        measure < embi_island_enough(isle) || same * same < along * now * last)
-        return 1;
-    ratio = same / last;
-    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
-    return embi_min(embi_max(stretch, 1), 16);
-}
-
-/* Is the stiffness of an element wrong in the last factor, by a factor of two? Contacts are counted where they are
- * made. */
-static int embi_island_changed(const embi_state *s, const embi_island *isle)
-{
-    if (isle->contacts.changed) return 1;
-    for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
-        const embi_element *e = embi_element_at(isle, k);
-        if (embi_stiffness_changed(embi_element_kinds[e->kind].hold(e, isle->first), e->held,
-                                   e->pair < 0 ? 0 : s->pair[e->pair].rule.kappa))
-            return 1;
-    }
-    return 0;
-}
-
-/* Does the force of an element at the trial state differ too much from its linear prediction? */
-static int embi_island_misses(const embi_state *s, const embi_island *isle)
-{
-    int any = 0;
-    for (int k = isle->contacts.count; k < embi_element_count(isle) && !any; k++) {
-        const embi_element *e = embi_element_at(isle, k);
-        any = embi_element_kinds[e->kind].misses && embi_element_kinds[e->kind].misses(e, s->x, s->path.trial_x);
-    }
-    return any;
-}
-
-/* ==== 56. Contact forces as unknowns =================================================================
+/* ==== 57. Contact forces as unknowns =================================================================
  * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has a
  * column sqrt(h^2) J^T z for each direction in which an element resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
@@ -16822,8 +17075,8 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
  * Uses: part I, contacts, part III, contact elements, contacts of an island, system of an island.
  * Checked by: tests/test_dual.c */
 
-/* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and no K
- * that changes in the step. */
+/* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and
+ * no K that changes in the step. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
     int columns = isle->tune.full_hessian ? isle->contacts.count : 0;
@@ -16840,7 +17093,8 @@ static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
     return 1;
 }
 
-/* First unknowns of the bodies, and memory for a factor of A of each body that lacks one. Returns 0 out of memory. */
+/* First unknowns of the bodies, and memory for a factor of A of each body that lacks one. Returns 0 out of
+ * memory. */
 static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -16916,8 +17170,8 @@ static void embi_dual_column(embi_dual *D, const embipc_real *coef, embipc_real 
     l->rank++;
 }
 
-/* The columns of U of one element: sqrt(h^2 kappa m b'') J^T n for a contact, up to five with its curvature. For other
- * kinds: eigenvectors of the stiffness times the root of the eigenvalues. Returns 0 out of memory. */
+/* The columns of U of one element: sqrt(h^2 kappa m b'') J^T n for a contact, up to five with its curvature. For
+ * other kinds: eigenvectors of the stiffness times the root of the eigenvalues. Returns 0 out of memory. */
 static int embi_dual_element(embi_memory *m, embi_state *s, embi_island *isle, const embi_element *e)
 {
     const embi_contact *c = (const embi_contact *)e;   /* if it is one */
@@ -17186,9 +17440,9 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     pivots = embi_system_factor(&isle->system);
-    while (pivots > 0 && isle->tune.keep > 0) {   /* halves the negative curvature, down to an eighth: see EMBI_SLOW */
-        isle->tune.too_much = isle->tune.keep;
-        isle->tune.keep = isle->tune.keep > (embipc_real)0.2 ? isle->tune.keep / 2 : (embipc_real)0;
+    while (pivots > 0 && isle->tune.negative > 0) {   /* halves it, down to an eighth: see embi_island_bend() */
+        isle->tune.too_much = isle->tune.negative;
+        isle->tune.negative = isle->tune.negative > (embipc_real)0.2 ? isle->tune.negative / 2 : (embipc_real)0;
         embi_island_tangent(s, isle);
         if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
         pivots = embi_system_factor(&isle->system);
@@ -17204,7 +17458,7 @@ static void embi_island_set_aside(embi_island *isle)
 {
     const embi_threads *threads = isle->system.F.threads;
     if (isle->factor.past.stored != EMBI_PAST_NUMBERS || !isle->factor.past.useful || isle->factor.past.unknown_count <
-        EMBI_KEEP_NODES) return;
+        EMBI_REUSE_NODES) return;
     isle->factor.past.stored = EMBI_PAST_FACTOR;
     embi_island_swap_factors(isle);
     isle->system.F.threads = threads;
@@ -17220,7 +17474,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     if (result != EMBIPC_OK) return result;
     isle->factorizations++;
     isle->factor.useful = 1;
-    isle->factor.is_old = 0;
+    isle->factor.from_last_step = 0;
     if (isle->factor.pause == 0) isle->factor.pause = 1;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);   /* remembers the stiffnesses in the matrix */
     for (int n = 0; n < isle->shares.by_near.count; n++) {
@@ -17237,12 +17491,12 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 57. Direction ==================================================================================
+/* ==== 58. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
- *   H p = -g - H_fd r,   p = r on driven nodes
+ *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a
- * step begins with a reused factor, as preconditioner M of conjugate gradients on its own H. The first
- * iteration solves all that M has right; each contact that M lacks takes one more. A is not even assembled:
+ * step begins with a reused factor: M, the preconditioner of conjugate gradients on its own H (no mass here). The first
+ * iteration solves all that M has right. Each contact that is missing in M costs about one more. A is not even assembled:
  * products are formed tet by tet. The reused factor also serves for the last solves of its step. The very last
  * one is convergence test and correction in one. Bodies that rest, hang or are carried need no new factor.
  * At q^n every friction contact has u = 0, where its Hessian is the sticking spring. So the first solve carries
@@ -17251,16 +17505,50 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * Uses: part I, linear corotated energy, friction, contacts, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
-/* at the start of a step */
-static void embi_island_recall(const embi_state *s, embi_island *isle)
+/* The measure below which a direction is the last correction. After an old factor alone, after a prediction and
+ * with full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
+static embipc_real embi_island_enough(const embi_island *isle)
 {
-    isle->factor.is_old = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
-        isle->unknown_count >= EMBI_KEEP_NODES &&
-              isle->system.method != EMBI_SYSTEM_CG;
-    isle->factor.is_old = isle->factor.is_old && embi_dual_fits(s, isle);
-    if (!isle->factor.is_old || isle->factor.wait == 0) return;
-    isle->factor.wait--;
-    isle->factor.is_old = 0;
+    return isle->factor.one_backsolve || isle->just_guessed || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
+}
+
+/* Factor, 1 to 16, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an old factor
+ * leaves out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda would be right.
+ * Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda) p_last. Where both
+ * point the same way, p is lengthened by 1/lambda; the line search decides in the end. Buckling contacts, whose
+ * true curvature is negative for a while, took 40 solves without this. Below the tolerance only the slowest mode
+ * is left, and directions must agree still better. The last correction, by its measure, is taken as it is. */
+static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
+{
+    embipc_real same = 0, now = 0, last = 0, ratio, stretch;
+    embipc_real along = measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
+    for (int k = 0; k < isle->unknown_count; k++) {
+        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
+        same += embi_dot(p, q);
+        now += embi_dot(p, p);
+        last += embi_dot(q, q);
+    }
+    for (int k = 0; k < isle->unknown_count; k++)
+        embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
+    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
+        measure < embi_island_enough(isle) || same * same < along * now * last)
+        return 1;
+    ratio = same / last;
+    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
+    return embi_min(embi_max(stretch, 1), 16);
+}
+
+/* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short
+ * as a velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
+static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *isle)
+{
+    embipc_real most = 0, r[3];
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_contact *c = isle->contacts.list + k;
+        embi_contact_motion(c->base.v, c->base.w, s->path.motion, r);
+        most = embi_max(most, embi_abs(embi_dot(r, c->base.dir)) / ((embipc_real)0.1 * c->gap));
+    }
+    return most;
 }
 
 /* y = H x over the unknowns */
@@ -17309,8 +17597,9 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
     return most;
 }
 
-/* Do the forces r (on the unknowns, N s^2) on each body without driven nodes add up to nothing, against its weight
- * and the mean load of bodies? For bodies that float and touch nothing, the tolerance is the measure. */
+/* Is the sum of the forces r (on the unknowns, N s^2) small on each body without driven nodes? It is compared with
+ * the weight plus the mean contact force of a body; for a body that floats and touches nothing, with the
+ * tolerance. */
 static int embi_island_balances(const embi_state *s, const embi_island *isle, const embipc_real *r)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -17324,26 +17613,27 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
     return 1;
 }
 
-/* Solves H x = b by conjugate gradients with a reused factor M, of this step or an earlier one. b = isle->rhs, which
- * becomes x. z = M^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the tolerance
- * and the forces r balance. Without a drive x + z is good enough once z is below 0.01 of x. (With a drive it is not:
- * the direction carries along what sticks, and an error there makes it slip.) x, not x + z, is taken in the first
- * case: z adds forces at stiff contacts that M lacks. A ball held between plates, and moved by 0.05 of the tolerance,
- * then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of contacts, M^-1 b itself is
- * taken, because products with H lack these. Else an iteration is cheaper than evaluating all contacts for a
- * direction that is only nearly Newton's. Against M^-1 b throughout, squeeze affine and cage, grasp low and a tower
- * of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer instructions. When x is the sum of the p, the
- * sum of their A p gives A x, in trial_q, which is free until a direction is aimed; the product with driven nodes is
- * in it already. Returns 0, and leaves b alone, when that takes too many iterations: a new factor is due. */
-static int embi_island_solve_kept(embi_state *s, embi_island *isle)
+/* Solves H x = b by conjugate gradients with a reused factor M, of this step or an earlier one. b = isle->rhs,
+ * which becomes x. z = M^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the
+ * tolerance and the forces r balance. Without a drive x + z is good enough once z is below 0.01 of x. (With a
+ * drive it is not: the direction carries along what sticks, and an error there makes it slip.) x, not x + z, is
+ * taken in the first case: z adds forces at stiff contacts that M lacks. A ball held between plates, and moved by
+ * 0.05 of the tolerance, then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of
+ * contacts, M^-1 b itself is taken, because products with H lack these. Else an iteration is cheaper than
+ * evaluating all contacts for a direction that is only nearly Newton's. Against M^-1 b throughout, squeeze affine
+ * and cage, grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer
+ * instructions. When x is the sum of the p, the sum of their A p gives A x, in trial_q, which is free until a
+ * direction is aimed; the product with driven nodes is in it already. Returns 0, and leaves b alone, when that
+ * takes too many iterations: a new factor is due. */
+static int embi_island_solve_reused(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
     embipc_real *x = isle->factor.work, *r = x + n, *z = r + n, *p = z + n, *q = isle->rhs + n, rz = 0, first = 0,
         before = 0;
-    embipc_real enough = EMBI_KEEP_EXACT * embi_island_tolerance(s, isle);
+    embipc_real enough = EMBI_REUSE_EXACT * embi_island_tolerance(s, isle);
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
     memcpy(r, isle->rhs, (size_t)n * sizeof *r);
-    for (int k = 0; k < EMBI_KEEP_ITERATIONS; k++) {
+    for (int k = 0; k < EMBI_REUSE_ITERATIONS; k++) {
         embipc_real size, pq, alpha;
         memcpy(z, r, (size_t)n * sizeof *z);
         embi_island_back_solve(s, isle, z);
@@ -17352,18 +17642,18 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
         rz = embi_row_dot(n, r, z);
         if (k == 0) first = size;
         if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
-        if (k == 0 && isle->factor.next_is_old && isle->tune.full_hessian) {
+        if (k == 0 && isle->factor.reuse_next && isle->tune.full_hessian) {
             memcpy(isle->rhs, z, (size_t)n * sizeof *z);
-            isle->factor.one_solve = 1;
+            isle->factor.one_backsolve = 1;
             return 1;
         }
-        if (k == 0 && isle->factor.next_is_old) embi_island_tangent(s, isle);
+        if (k == 0 && isle->factor.reuse_next) embi_island_tangent(s, isle);
         if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
             memcpy(isle->rhs, x, (size_t)n * sizeof *x);
             isle->tune.multiplied = !EMBI_WITHOUT(SUM);
             return 1;
         }
-        if (k > 0 && !embi_is_driving(isle) && size < EMBI_KEEP_SMALL * embi_row_most(n, x)) {
+        if (k > 0 && !embi_is_driving(isle) && size < EMBI_REUSE_SMALL * embi_row_most(n, x)) {
             for (int i = 0; i < n; i++) isle->rhs[i] = x[i] + z[i];
             return 1;
         }
@@ -17382,8 +17672,9 @@ static int embi_island_solve_kept(embi_state *s, embi_island *isle)
     return 0;
 }
 
-/* Slope of E along p, and the length of p over the length that counts as converged: c tolerance of each body, or 0.1
- * dhat where that is less, so that no contact can begin or end within a motion that counts as nothing. */
+/* The measure of a direction, and the slope of E along it. The measure is the length of p over the length that
+ * counts as converged: c tolerance of each body, or 0.1 dhat where that is less, so that no contact can begin or
+ * end within a motion that counts as nothing. */
 static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 {
     embipc_real worst = 0;
@@ -17406,20 +17697,20 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    isle->factor.one_solve = isle->tune.multiplied = 0;
+    isle->factor.one_backsolve = isle->tune.multiplied = 0;
     /* all nodes of an island may be driven */
-    if (isle->unknown_count && (isle->factor.is_old || isle->factor.next_is_old)) {
+    if (isle->unknown_count && (isle->factor.from_last_step || isle->factor.reuse_next)) {
         int solved;
         (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
-        solved = embi_island_solve_kept(s, isle);
+        solved = embi_island_solve_reused(s, isle);
         (void)embi_island_driven_motion(s, isle);   /* p on the driven nodes, again */
-        if (solved && isle->factor.is_old) isle->factor.pause = 1;
+        if (solved && isle->factor.from_last_step) isle->factor.pause = 1;
         if (solved) return EMBIPC_OK;
-        if (isle->factor.is_old) {
+        if (isle->factor.from_last_step) {
             isle->factor.wait = EMBI_WITHOUT(WAIT) ? 0 : isle->factor.pause;
             isle->factor.pause = embi_min_int(2 * isle->factor.pause, 16);
         }
-        isle->factor.is_old = isle->factor.next_is_old = 0;
+        isle->factor.from_last_step = isle->factor.reuse_next = 0;
         (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     }
     if ((r = embi_island_factor(m, s, isle)) != EMBIPC_OK) return r;
@@ -17428,20 +17719,13 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
     return EMBIPC_OK;
 }
 
-/* The projected Hessian of a nonlinear body is stiffer than the true one, and Newton's method with it is no longer
- * quadratic. After EMBI_SLOW solves in a row, each with a new matrix, that shortened the direction by less than half,
- * tets get their negative curvature back: all of it, or half, a quarter, an eighth where more leaves pivots that are
- * not positive. While solves stay slow, it is the middle between the least that was too much and the most that was
- * not. Rubber pressed flat between plates, cylinders of 16 and 24 cells, takes 11.0 and 12.9 solves per step; with
- * all or nothing of it 13.0 and 15.3, and 2 of 80 steps are cut short. */
-
 /* Marks friction contacts that reverse. A contact that slips has no stiffness along its motion. When the direction
  * takes it back through the sticking zone and out on the other side, the line search ends the move of the whole
- * island there, for one such contact after the other. So these contacts count as sticking in the next direction, with
- * the force weight u/e, which goes through 0. They do so until they are in the zone, or until such a direction ends
- * outside again. A pile of 100 cages takes 11.4 solves per step, and 8 % of its moves are cut so; without this 13.7
- * and 27 %. Takes J p from motion. */
-static void embi_island_turning(embi_state *s, embi_island *isle)
+ * island there, for one such contact after the other. So these contacts count as sticking in the next direction,
+ * with the force weight u/e, which goes through 0. They do so until they are in the zone, or until such a
+ * direction ends outside again. A pile of 100 cages takes 11.4 solves per step, and 8 % of its moves are cut so;
+ * without this 13.7 and 27 %. Takes J p from motion. */
+static void embi_island_mark_reversals(embi_state *s, embi_island *isle)
 {
     isle->friction.reversing = 0;
     for (int k = 0; k < isle->friction.count; k++) {
@@ -17453,25 +17737,25 @@ static void embi_island_turning(embi_state *s, embi_island *isle)
         embi_add(to, to, u);
         back = embi_dot(to, u) < 0;
         ends_inside = embi_dot(to, to) < zone;
-        f->turns = !EMBI_WITHOUT(REVERSAL) && f->weight > 0 && embi_dot(u, u) > zone &&
-                   (f->turns ? ends_inside : back && !ends_inside);
-        isle->friction.reversing += f->turns;
+        f->reverses = !EMBI_WITHOUT(REVERSAL) && f->weight > 0 && embi_dot(u, u) > zone &&
+                   (f->reverses ? ends_inside : back && !ends_inside);
+        isle->friction.reversing += f->reverses;
     }
 }
 
 /* Contacts that are in the sticking zone by now no longer reverse. For the others the matrix has a spring whose
  * force, weight u/e, is larger than their own; rhs -= the difference. In the first iteration, where u is only the
- * curvature of paths, all contacts have the spring of sticking. Returns whether there are any: then the direction may
- * not be one of descent. */
-static int embi_island_turn(embi_state *s, embi_island *isle)
+ * curvature of paths, all contacts have the spring of sticking. Returns whether there are any: then the direction
+ * may not be one of descent. */
+static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
     int any = 0;
     for (int k = 0; k < isle->friction.count; k++) {
         embi_friction *f = isle->friction.list + k;
         embipc_real force[3], across, *u = f->base.dir;
-        f->turns = f->turns && embi_dot(u, u) > f->e * f->e;
-        if (!(f->weight > 0) || (!f->turns && !(isle->first && embi_dot(u, u) > 0))) continue;
+        f->reverses = f->reverses && embi_dot(u, u) > f->e * f->e;
+        if (!(f->weight > 0) || (!f->reverses && !(isle->first && embi_dot(u, u) > 0))) continue;
         any = 1;
         (void)embipc_friction(embi_norm(u), f->e, &across, NULL);
         embi_scale(force, f->weight * (embi_friction_secant(f) - across), u);
@@ -17481,8 +17765,8 @@ static int embi_island_turn(embi_state *s, embi_island *isle)
     return any;
 }
 
-/* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. What p takes from det D is removed entirely. What p
- * should add to it is added only up to half of the tolerance, so that it does not count as a motion. */
+/* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. What p takes from det D is removed entirely. What
+ * p should add to it is added only up to half of the tolerance, so that it does not count as a motion. */
 static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_body *b, int t)
 {
     const int *v = b->elastic.tet + 4 * t;
@@ -17520,8 +17804,23 @@ static void embi_island_unflatten(embi_state *s, embi_island *isle)
     }
 }
 
-/* Newton's direction p at the present state: gradient, system, solution, and the measures that the stop test and the
- * heuristics need. */
+/* The projected Hessian of a nonlinear body is stiffer than the true one, and Newton's method with it is no longer
+ * quadratic. After EMBI_SLOW solves in a row, each with a new matrix, that shortened the direction by less than
+ * half, tets get their negative curvature back: all of it, or half, a quarter, an eighth where more leaves pivots
+ * that are not positive. While solves stay slow, it is the middle between the least that was too much and the most
+ * that was not. Rubber pressed flat between plates, cylinders of 16 and 24 cells, takes 11.0 and 12.9 solves per
+ * step; with all or nothing of it 13.0 and 15.3, and 2 of 80 steps are cut short. */
+static void embi_island_bend(embi_island *isle)
+{
+    embi_tune *u = &isle->tune;
+    if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
+        !(u->too_much - u->negative > (embipc_real)0.03)) return;
+    u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
+    isle->factor.from_last_step = 0;
+}
+
+/* Newton's direction p at the present state: gradient, system, solution, and the measures that the stop test and
+ * the heuristics need. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real worst, stretch;
@@ -17533,14 +17832,9 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
-    if (!EMBI_WITHOUT(NEGATIVE) && isle->factor.slow >= EMBI_SLOW && isle->tune.too_much - isle->tune.keep >
-        (embipc_real)0.03 &&
-        isle->system.method != EMBI_SYSTEM_CG) {
-        isle->tune.keep = isle->tune.too_much > 1 ? (embipc_real)1 : (isle->tune.keep + isle->tune.too_much) / 2;
-        isle->factor.is_old = 0;
-    }
-    if (!isle->factor.next_is_old) embi_island_tangent(s, isle);
-    isle->friction.reversed = embi_island_turn(s, isle);
+    embi_island_bend(isle);
+    if (!isle->factor.reuse_next) embi_island_tangent(s, isle);
+    isle->friction.reversed = embi_island_reverse_rhs(s, isle);
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->first);
     if (embi_is_driving(isle)) {
@@ -17558,7 +17852,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     stretch = embi_island_stretch(s, isle, worst);
     isle->last_measure = isle->measure;
     isle->measure = worst;
-    if (!isle->factor.next_is_old)
+    if (!isle->factor.reuse_next)
         isle->factor.slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow + 1 : 0;
     isle->tune.stride = 0;
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
@@ -17566,19 +17860,19 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->energy.slope *= stretch;
     isle->tune.stretch = stretch;
     embi_island_motion(s, isle);
-    embi_island_turning(s, isle);
+    embi_island_mark_reversals(s, isle);
     if (isle->tune.multiplied) embi_island_combine(s, isle, stretch, s->trial_q, 0, s->Ap);
     else embi_island_multiply(s, isle);
     isle->measure = embi_max(worst, embi_island_gap_change(s, isle));
     isle->record.island = isle->index;
-    isle->record.fresh = !isle->factor.next_is_old && !isle->factor.is_old;
+    isle->record.fresh = !isle->factor.reuse_next && !isle->factor.from_last_step;
     isle->record.contacts = isle->contacts.count;
     isle->record.slope = isle->energy.slope / s->hh;
     isle->record.alpha_ccd = isle->record.alpha = 0;
     return EMBIPC_OK;
 }
 
-/* ==== 58. Line search ================================================================================
+/* ==== 59. Line search ================================================================================
  * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
  * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
  * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. There is no decrease test
@@ -17591,19 +17885,19 @@ typedef struct embi_ccd_task {
     const embi_pair *pair;
     int driving, stamp;
     embipc_real bound, rounding;
-    embipc_real slack, rate;     /* drift from known_q is at most slack + rate alpha */
+    embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
     embipc_real *alpha;          /* per block of 256 */
     int *index;
 } embi_ccd_task;
 
-/* EMBI_GAP_SHARE of the gap, or of dhat, must stay open along a path. A pair sees a straight path as curved: normals
- * rotate, and sliding by the length l over a curve of radius r brings points l^2/(2 r) nearer. A step that used up
- * its gap would leave room for only sqrt(2 r gap) to the next one, and the logarithm is too weak to push back. So a
- * step leaves a fraction of the gap, and ends where the barrier is felt. While drives push, the absolute floor counts
- * too. */
+/* A move ends at xi + EMBI_GAP_SHARE min(gap, dhat), plus EMBI_CCD_LEAVE of the gap above that. A pair sees a
+ * straight path as curved: normals rotate, and sliding by the length l over a curve of radius r brings points
+ * l^2/(2 r) nearer. A step that used up its gap would leave room for only sqrt(2 r gap) to the next one, and the
+ * logarithm is too weak to push back. So a step leaves a fraction of the gap, and ends where the barrier is felt.
+ * While drives push, the absolute floor counts too. */
 
-/* The distance, m, at which a path is cut for a candidate whose present distance is d. What stays open is never below
- * rounding. */
+/* The distance, m, at which a path is cut for a candidate whose present distance is d. What stays open is never
+ * below rounding. */
 static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc_real rounding, int driving)
 {
     embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
@@ -17611,8 +17905,8 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
     return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
-/* Do the two sides stay farther apart than `away` along some axis, on their paths from x to the fraction alpha of the
- * way to next? Motions count relative to the first vertex, so a common motion does not count. */
+/* Do the two sides stay farther apart than `away` along some axis, on their paths from x to the fraction alpha of
+ * the way to next? Motions count relative to the first vertex, so a common motion does not count. */
 static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
                            embipc_real away)
 {
@@ -17742,15 +18036,15 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_go(s, b);
 }
 
-/* Collision detection cuts a path while up to EMBI_CCD_KEEP of the gap is left. Searching this much farther finds the
- * contact itself. */
+/* Collision detection cuts a path while up to EMBI_CCD_KEEP of the gap is left. Searching this much farther finds
+ * the contact itself. */
 #define EMBI_LOOK_ON ((embipc_real)1.125)
 
-/* The end of the direction: trial_q = q + p, next_x = J trial_q, and bounds of each body along the path. cap:
+/* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. cap:
  * fraction of the direction that candidates are searched for; it bounds alpha. Searching farther than needed would
  * make half the scene candidates. So a direction much longer than expected (an overshoot, most often) is cut. One
- * that leaves the searched range is cut a little behind its first contact with the present candidates. Ten bears in a
- * heap take 0.8 of the time so. Returns 0 out of memory. */
+ * that leaves the searched range is cut a little behind its first contact with the present candidates. Ten bears
+ * in a heap take 0.8 of the time so. Returns 0 out of memory. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
@@ -17763,10 +18057,10 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     isle->bound.is_known = 0;
     if (EMBI_WITHOUT(SEARCH)) return 1;   /* all that it passes is searched for */
     for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
-    if (!EMBI_WITHOUT(CAP) && (!stays || most > 2 * isle->bound.reach)) {
-        if (most > 2 * isle->bound.reach) {
-            isle->bound.reach *= 2;
-            isle->bound.cap = isle->bound.reach / most;
+    if (!EMBI_WITHOUT(CAP) && (!stays || most > 2 * isle->bound.expected)) {
+        if (most > 2 * isle->bound.expected) {
+            isle->bound.expected *= 2;
+            isle->bound.cap = isle->bound.expected / most;
         }
         (void)embi_stage(s, EMBIPC_STAGE_CCD);
         if (!embi_island_ccd(m, s, isle)) return 0;
@@ -17777,8 +18071,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         if (isle->bound.cap < 1) embi_body_cap(b, isle->bound.cap);
-        for (int n = 0; n < b->search.panel_count; n++)
-            embi_box_join(b->search.panel[n].hull, b->search.shift_next.part + 6 * n);
+        embi_body_hull(b);
     }
     return 1;
 }
@@ -17786,8 +18079,8 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 /* Does the move end where embi_island_aim() computed bounds for? */
 static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->isle->bound.cap == 1; }
 
-/* The body at the trial state q + alpha p. Bounds computed for the end of the direction are taken over where that is
- * the end. */
+/* The body at the trial state q + alpha p. Bounds computed for the end of the direction are taken over where that
+ * is the end. */
 static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -17808,7 +18101,7 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
     return 1;
 }
 
-/* When there are many active candidates, the present positions become known_q: then there are few again. */
+/* When there are many active candidates, the present positions become measured_q: then there are few again. */
 static void embi_island_know(embi_state *s, const embi_island *isle)
 {
     int nearby = 0, all = 0;
@@ -17922,10 +18215,11 @@ static int embi_island_grows(const embi_island *isle, const embi_before *e, embi
     return !(change <= 16 * EMBI_EPS * size);
 }
 
-/* The line search: finds alpha in (0, bound] where E has not grown (to rounding) and its slope has halved. Once the
- * slope has changed sign, regula falsi on the slope. *alpha = 0 when there is none. The trial state is left at
- * *alpha. */
-static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
+/* The line search: finds alpha in (0, bound] where E has not grown beyond rounding, and where E rises with at most
+ * half of the first slope. An alpha that went too far gives a bracket. Within it, regula falsi finds a slope of at
+ * most a tenth, up or down. Every third trial halves the bracket, so no end of it can be stuck. *alpha = 0 when
+ * there is none. The trial state is left at *alpha. */
+static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                         embipc_real *alpha)
 {
     embipc_real lo = 0, hi = bound, slope_lo = isle->energy.slope, slope_hi = 0;
@@ -17959,46 +18253,11 @@ static embipc_result embi_island_search(embi_memory *m, embi_state *s, embi_isla
     return embi_island_move(m, s, isle, alpha);
 }
 
-/* ==== 59. Newton iteration ===========================================================================
- * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
- * The loop over all islands is embi_iterate() in chapter "Iterations". It calls embi_island_look(), that is
- * embi_island_direction() and embi_island_aim(); searches more candidates where the direction leaves the
- * searched range; and calls embi_island_go(), that is embi_island_advance().
- * The stop test is |p|/h < tolerance, a velocity that is derived from epsv. With a coarser one a block would
- * stick on a slope where it must slide. A driven step converges in one to three iterations [measured; the
- * reference needs 49 in a lift].
- * Drives yield: while r is not zero the path keeps a gap floor, min(0.05 dhat, 0.9 of the present gap). Where
- * the floor stops the motion, the drive that contributes most to that approach gives up the rest of its motion,
- * and is reported. The others go on.
- * Tried where many contacts begin in one step, and left out. Solves per step of a pile of 100 cages, and of ten
- * bears:
- *   as it is                                                                    10.8          12.2
- *   contacts that a direction would cause have their stiffness beforehand       12.1 to 13.0  12.8 to 16
- *   they have their whole force too, as at 0.3 dhat                             17.7          16.3
- *   contact forces predicted from the last direction (primal-dual)              11.7          11.5
- *   a step begins with the free part of a prediction                            10.8          11.8
- *   the full Hessian from the start                                             11.6          12.3
- *   each body moves as far as its own contacts allow                            19 and more
- * Iterating only on bodies that have not converged would leave three quarters of the work.
- * In impacts the second line saves solves, with springs up to half of dhat where a direction meets something:
- * the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and
- * 53 for 33 and 98 full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the
- * time there, and 2.7 for two balls, which then separate in another way.
- * Uses: part I, distances, pairs of primitives, part III, part IV.
- * Checked by: tests/world_drive.h, tests/test_world_step.c */
-
-/* Where each node of a drive should be at the end of its present stage. */
-static void embi_drive_aim(embi_state *s, embi_drive *d)
-{
-    embipc_real share = (embipc_real)(d->stage + 1) / (embipc_real)d->stages, pose[6], R[9];
-    const embi_body *b = s->body + d->body;
-    for (int i = 0; i < 6; i++)
-        pose[i] =
-            d->stage + 1 == d->stages ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
-    embi_m3_rotation(R, pose + 3);
-    for (int k = 0; k < d->node_count; k++)
-        embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
-}
+/* ==== 60. Drives that yield =========================================================================
+ * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
+ * stops the motion, the drive that contributes most to that approach gives up the rest of its motion, and is
+ * reported. The others go on.
+ * Uses: part I, distances, pairs of primitives, part III, part IV.   Checked by: tests/world_drive.h */
 
 /* Returns the island to its last state in which every rotating body was rigid. */
 static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *isle)
@@ -18097,7 +18356,7 @@ static embipc_real embi_drive_stage_length(const embi_state *s, const embi_drive
 }
 
 /* Stores the direction of the island (p and A p) in arrays that are free at this point, or restores it. */
-static void embi_island_keep(embi_state *s, const embi_island *isle, int back)
+static void embi_island_save_direction(embi_state *s, const embi_island *isle, int back)
 {
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -18123,7 +18382,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     embi_drive *d;
     embipc_real most = 0;
     int worst = -1, a, b;
-    embi_island_keep(s, isle, 0);
+    embi_island_save_direction(s, isle, 0);
     for (int n = 0; n < embi_drive_count(s); n++) {
         embipc_real approach;
         if (s->body[s->driven.list[n].body].island != isle->index || s->driven.list[n].done) continue;
@@ -18133,7 +18392,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
             worst = n;
         }
     }
-    embi_island_keep(s, isle, 1);
+    embi_island_save_direction(s, isle, 1);
     if (worst < 0 || most > -1e-6 * c->dhat) return 0;
     d = s->driven.list + worst;
     if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > EMBI_STAGE_LENGTH * c->dhat) {
@@ -18161,21 +18420,68 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
     }
 }
 
+/* ==== 61. Move and stop test ========================================================================
+ * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
+ * The loop over all islands is embi_iterate() in chapter "Newton loop". It calls embi_island_find_direction(), that is
+ * embi_island_direction() and embi_island_aim(); searches more candidates where the direction leaves the
+ * searched range; and calls embi_island_take_direction(), that is embi_island_advance().
+ * The stop test is |p|/h < tolerance, a velocity that is derived from epsv. With a coarser one a block would
+ * stick on a slope where it must slide. A driven step converges in one to three iterations [measured; the
+ * reference needs 49 in a lift].
+ * Tried where many contacts begin in one step, and left out. Solves per step of a pile of 100 cages, and of ten
+ * bears:
+ *   as it is                                                                    10.8          12.2
+ *   contacts that a direction would cause have their stiffness beforehand       12.1 to 13.0  12.8 to 16
+ *   they have their whole force too, as at 0.3 dhat                             17.7          16.3
+ *   contact forces predicted from the last direction (primal-dual)              11.7          11.5
+ *   a step begins with the free part of a prediction                            10.8          11.8
+ *   the full Hessian from the start                                             11.6          12.3
+ *   each body moves as far as its own contacts allow                            19 and more
+ * Iterating only on bodies that have not converged would save a quarter of the work.
+ * In impacts stiffness beforehand saves solves, with springs up to half of dhat where a direction meets something:
+ * the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and
+ * 53 for 33 and 98 full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the
+ * time there, and 2.7 for two balls, which then separate in another way.
+ * Uses: tuning, memory, contacts, part III, part IV.
+ * Checked by: tests/world_drive.h, tests/test_world_step.c */
+
+/* Is the stiffness of an element wrong in the last factor, by a factor of two? Contacts are counted where they are
+ * made. */
+static int embi_island_changed(const embi_state *s, const embi_island *isle)
+{
+    if (isle->contacts.changed) return 1;
+    for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        if (embi_stiffness_changed(embi_element_kinds[e->kind].hold(e, isle->first), e->held,
+                                   e->pair < 0 ? 0 : s->pair[e->pair].rule.kappa))
+            return 1;
+    }
+    return 0;
+}
+
+/* Does the force of an element at the trial state differ too much from its linear prediction? */
+static int embi_island_misses(const embi_state *s, const embi_island *isle)
+{
+    int any = 0;
+    for (int k = isle->contacts.count; k < embi_element_count(isle) && !any; k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        any = embi_element_kinds[e->kind].misses && embi_element_kinds[e->kind].misses(e, s->x, s->path.trial_x);
+    }
+    return any;
+}
+
 /* The stop test: is this direction the last correction? After an old factor alone it must be ten times shorter,
- * because such a factor reduces errors linearly, not quadratically. So must the first direction after a prediction:
- * no direction before it has shown that friction is past its kinks, and errors below the tolerance with one sign in
- * every step let a block at mu = tan slide away. A test by the contraction of the last two directions (theta/(1 -
- * theta) of this one below a tenth of the tolerance) makes a lift a fifth faster, and forces at the end of a step 2
- * to 10 times as far from balance. A friction contact loaded beyond its limit by the fraction delta moves to the kink
- * of f1 in steps of at least sqrt(delta) epsv h: so a tolerance of 0.1 epsv resolves sticking to 1 %. */
+ * because such a factor reduces errors linearly, not quadratically. So must the first direction after a
+ * prediction: no direction before it has shown that friction is past its kinks, and errors below the tolerance
+ * with one sign in every step let a block at mu = tan slide away. A test by the contraction of the last two
+ * directions (theta/(1 - theta) of this one below a tenth of the tolerance) makes a lift a fifth faster, and
+ * forces at the end of a step 2 to 10 times as far from balance. A friction contact loaded beyond its limit by the
+ * fraction delta moves to the kink of f1 in steps of at least sqrt(delta) epsv h: so a tolerance of 0.1 epsv
+ * resolves sticking to 1 %. */
 static int embi_island_is_last(const embi_island *isle)
 {
     return !isle->friction.reversing && isle->measure < embi_island_enough(isle);
 }
-
-/* After EMBI_CRAWL moves in a row that are shorter than half of Newton's, contacts get their full Hessian until the step
- * ends. A direction of the rank-one matrix ignores curvature: sliding past a tip by s closes the gap by s^2/(2 r). A
- * gap far smaller than that cuts every move, and it stays so small. */
 
 /* The safe fraction of the direction, computed again unless it is valid for the present candidates. *limit: the
  * candidate that limits it, or -1. Returns 0 out of memory. */
@@ -18188,12 +18494,14 @@ static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, in
     return 1;
 }
 
-/* One accepted move of the island along its direction, all of which is within the searched range. */
+/* Takes the direction, all of which is within the searched range: a driven move, the last correction, or a line
+ * search. Then decides whether the island goes on, and whether the factor serves again. A drive that is blocked
+ * moves nothing. */
 static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real alpha, left = 0;
     embipc_result r;
-    int limit, was_old = isle->factor.next_is_old;
+    int limit, reused = isle->factor.reuse_next;
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     isle->record.alpha_ccd = alpha = isle->bound.safe;
     for (int n = 0; n < embi_drive_count(s); n++)
@@ -18214,21 +18522,21 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
             for (int n = 0; n < embi_drive_count(s); n++)
                 rotated |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
                            s->driven.list[n].phi > 0;
-            isle->factor.next_is_old = 0;
+            isle->factor.reuse_next = 0;
             return rotated ? embi_island_roll_back(m, s, isle) : EMBIPC_OK;
         }
         if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
         embi_island_accept(s, isle, alpha);
         embi_island_progress(s, isle, alpha);
         isle->just_drove = 1;
-    } else if (embi_island_is_last(isle)) {
+    } else if (embi_island_is_last(isle)) {   /* so short that a line search would compare rounding */
         if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
         isle->converged = alpha == 1 && !embi_island_misses(s, isle);
         embi_island_accept(s, isle, alpha);
-        if (alpha == 0 && !was_old) isle->active = 0;
+        if (alpha == 0 && !reused) isle->active = 0;   /* even Newton's own direction leads nowhere */
     } else {
         if (isle->energy.slope < 0) {
-            if ((r = embi_island_search(m, s, isle, isle->bound.safe, &alpha)) != EMBIPC_OK) return r;
+            if ((r = embi_island_line_search(m, s, isle, isle->bound.safe, &alpha)) != EMBIPC_OK) return r;
         } else {
             alpha = 0;
             if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
@@ -18236,29 +18544,34 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         embi_island_accept(s, isle, alpha);
         isle->tune.stride = alpha * isle->tune.stretch;
         isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
+        /* From here on contacts have their full Hessian. A direction of the rank-one matrix ignores curvature: sliding
+         * past a tip by s closes the gap by s^2/(2 r). A gap far smaller than that cuts every move, and stays so. */
         if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
             isle->tune.full_hessian = 1;
-            isle->factor.is_old = 0;
+            isle->factor.from_last_step = 0;
         }
         /* not a descent of the true E: the next direction is Newton's own */
         if (alpha == 0 && isle->friction.reversed)
-            for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].turns = 0;
-        else if (alpha == 0 && !was_old) {   /* no descent left above rounding: as good as it gets */
+            for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
+        else if (alpha == 0 && !reused) {   /* no descent left above rounding: as good as it gets. The passes before
+                                              * this one have converged, and full Hessians cost the last digits */
             isle->active = 0;
             isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes > 0;
         }
     }
-    isle->factor.next_is_old = EMBI_WITHOUT(OLD) ? 0 : was_old ? alpha == 1 && isle->measure < EMBI_OLD_FALL *
-        isle->last_measure
-                            : !isle->factor.is_old && alpha == 1 && (isle->just_drove || isle->measure < EMBI_OLD_FAR);
+    /* a factor serves on while full moves shorten the direction enough, and first where it is near the end */
+    if (reused) isle->factor.reuse_next = alpha == 1 && isle->measure < EMBI_OLD_FALL * isle->last_measure;
+    else isle->factor.reuse_next = !isle->factor.from_last_step && alpha == 1 &&
+                                   (isle->just_drove || isle->measure < EMBI_OLD_FAR);
+    if (EMBI_WITHOUT(OLD)) isle->factor.reuse_next = 0;
     /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
-    if (isle->factor.next_is_old && embi_island_changed(s, isle)) isle->factor.next_is_old = 0;
+    if (isle->factor.reuse_next && embi_island_changed(s, isle)) isle->factor.reuse_next = 0;
     if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->first = isle->just_guessed = 0;
     return EMBIPC_OK;
 }
 
-/* ==== 60. Predictions ================================================================================
+/* ==== 62. Predictions ================================================================================
  * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls needs one
  * solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n. So a step may
  * begin with a prediction, before its first direction:
@@ -18300,31 +18613,9 @@ static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, co
     }
 }
 
-/* After a step: the displacement of the body's free nodes, the errors of both predictions, and the velocity change by
- * forces. */
-static void embi_body_remember(const embi_state *s, embi_body *b)
-{
-    b->past.displacement = b->past.prediction_error[0] = b->past.prediction_error[1] = 0;
-    if (!embi_is_dynamic(b)) return;
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        embipc_real d[3], turned[3];
-        embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
-        if (embi_drive_of(s, i) < 0) {
-            for (int c = 0; c < 3; c++) b->past.displacement = embi_max(b->past.displacement, embi_abs(d[c]));
-            embi_guess_errors(s, b, i, d, b->past.prediction_error);
-        }
-        embi_sub(d, s->vn + 3 * i, b->flight.velocity);
-        embi_flight_turns(b, d, turned);
-        for (int c = 0; c < 3; c++)
-            s->before.gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->step.c - b->flight.velocity[c] -
-                turned[c];
-    }
-}
-
-/* A body that rotates by more than EMBI_TURN_FAR in a step begins with its free flight, however good that was in the
- * last step: without it a stiff body moves along the arc in many small moves. */
-
-/* The order of the prediction that this step begins with; 0: none is worth it. */
+/* The order of the prediction that this step begins with; 0: none is worth it. A body that rotates by more than
+ * EMBI_TURN_FAR in a step begins with its free flight, however good that was in the last step. Without it a stiff
+ * body moves along the arc in many small moves. */
 static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
 {
     embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
@@ -18344,7 +18635,8 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
         }
     }
     order = missed[1] < missed[0] ? 2 : 1;
-    if (!EMBI_WITHOUT(GUESS) && !fresh && went > embi_island_tolerance(s, isle) && missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
+    if (!EMBI_WITHOUT(GUESS) && !fresh && went > embi_island_tolerance(s, isle) &&
+        missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
 
@@ -18395,600 +18687,12 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 61. Velocities at the end ======================================================================
- * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
- * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given forces
- * and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the bound. It is
- * computed from the energies themselves, not from an estimate. Where velocities exceed the bound without corrections,
- * motions about the centres are slowed down, then all motions. That happens in an implicit step where potentials are
- * not convex, for example with lagged rotations, or when a ball rolls from facet to facet. Energy that the bound takes
- * from rotations is given back later, from losses that are neither friction nor those of every implicit step.
- * Uses: small math, dense LDL^T, materials over a body, contacts, part III, part IV.
- * Checked by: tests/test_motion.c, tests/test_integrator.c */
-
-/* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
-static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
-{
-    embi_flight *f = &b->flight;
-    int o = 3 * b->node0;
-    embipc_real *d = s->g + o, c[3], l[3];
-    embi_body_about(b, s->q + o, r, c);
-    embi_mass_multiply(b, r, Mr);
-    embi_inertia_inverse(b, r, Mr, b->end.inverse);
-    embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
-    embi_m3_mulv(b->end.spin, b->end.inverse, b->end.momentum);
-    for (int i = 0; i < 3 * b->nn; i++) d[i] = s->qt[o + i] - s->qc[o + i];
-    embi_cross_sum(Mr, d, b->nn, l);
-    embi_copy(f->loss, f->momentum);
-    embi_axpy(f->loss, -1 / b->step.c, l);
-    for (int i = 0; i < b->nn; i++) {
-        embi_flight_end(s, b, b->node0 + i, c);
-        embi_sub(d + 3 * i, s->q + o + 3 * i, c);
-    }
-    embi_cross_sum(Mr, d, b->nn, l);
-    embi_m3_mulv(b->end.twist, b->end.inverse, l);
-}
-
-/* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of its correction. Scratch: p, Ap,
- * rhs. */
-static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
-{
-    embi_state *s = t->s;
-    int o = 3 * b->node0, n = 3 * b->nn;
-    embipc_real *v = s->v + o, force;
-    (void)k;
-    b->end.touching = 0;
-    embi_set(b->end.twist, 0, 0, 0);
-    for (int i = 0; i < n; i++) v[i] = (s->q[o + i] - s->qc[o + i]) / b->step.c;
-    if (!embi_is_dynamic(b)) return;
-    embi_mass_multiply(b, v, s->rhs + o);
-    b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
-    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, s->scratch.trace + b->trace0, &force);
-    b->end.work = 0;
-    for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
-    if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
-}
-
-/* By how much the centre of a body moved in the step, m */
-static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real way[3])
-{
-    embi_set(way, 0, 0, 0);
-    for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++)
-            way[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
-}
-
-/* Adds the loss by the motion of centres to dL of two free bodies that push each other. In backward Euler the sum of
- * c x m v changes as if F acted at c^n, while spin has the arms of the end. The difference is c^2/h (c_a - c_b)^(n+1
- * - n) x F, with c of the step form. It is shared by the masses, so that a ball on the ground gets nothing of it.
- * Motions as slow as sticking friction, or as gravity in one step, count as rest. */
-static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
-{
-    int known = 0;
-    for (int n = 0; n < isle->pair_count; n++) {
-        const embi_pair *pair = s->pair + isle->pairs[n];
-        embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        embipc_real way[3], other[3], T[3], share, away, rest;
-        if (pair->head != isle->pairs[n] || a == b || !embi_keeps_spin(a) || !embi_keeps_spin(b)) continue;
-        embi_body_way(s, a, way);
-        embi_body_way(s, b, other);
-        embi_sub(way, way, other);
-        away = embi_norm(way);
-        rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
-        if (!(away > rest)) continue;
-        if (!known) embi_island_touches(s, isle, EMBI_NOW, 1);
-        known = 1;
-        if (!pair->touching[EMBI_NOW]) continue;
-        embi_scale(way, 1 - rest / away, way);
-        embi_cross(T, way, pair->push[EMBI_NOW]);
-        share = a->mass.total / (a->mass.total + b->mass.total);
-        embi_axpy(a->flight.loss, a->step.c * a->step.c / s->h * share, T);
-        embi_axpy(b->flight.loss, b->step.c * b->step.c / s->h * (1 - share), T);
-    }
-}
-
-/* dw of the body, and its terms of the energy T + s linear + s^2 square. */
-static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real *square)
-{
-    embi_m3_mulv(b->end.turn, b->end.inverse, b->flight.loss);
-    b->end.linear = embi_dot(b->end.turn, b->end.momentum);
-    b->end.square = embi_dot(b->end.turn, b->flight.loss) / 2;
-    *linear += b->end.linear;
-    *square += b->end.square;
-}
-
-/* Did a hard drive move a node of the island in this step? */
-static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
-            if (embi_drive_of(s, i / 3) >= 0 && s->q[i] != s->qn[i]) return 1;
-    }
-    return 0;
-}
-
-/* Work of the hard drives of the island, J: forces of the end times displacements. */
-static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
-{
-    embipc_real work = 0, r[3];
-    if (!embi_island_is_driven(s, isle)) return 0;
-    isle->touched.stamp = -1;
-    embi_island_gradient(s, isle);
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
-            if (embi_drive_of(s, i / 3) < 0) continue;
-            embi_sub(r, s->q + i, s->qn + i);
-            work += embi_dot(s->g + i, r) / s->hh;
-        }
-    }
-    return work;
-}
-
-/* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
-static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_real *size)
-{
-    embi_energies before = embi_island_energies(s, isle, s->xn), now = embi_island_energies(s, isle, s->x);
-    embipc_real sum = 0;
-    *size = before.noise + now.noise;
-    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
-        if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
-        sum += before.of[k] - now.of[k];
-        *size += embi_abs(before.of[k]);
-    }
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (!embi_is_dynamic(b)) continue;
-        sum += b->past.kinetic + b->past.elastic - b->end.elastic + b->end.work;
-        *size += b->past.kinetic + b->past.elastic + b->end.elastic + embi_abs(b->end.work) + b->end.kinetic;
-    }
-    return sum + embi_island_drive_work(s, isle);
-}
-
-/* The largest s in [0, 1] with s linear + s^2 square <= room; where room is negative, the s of the least left side. */
-static embipc_real embi_spin_share(embipc_real room, embipc_real linear, embipc_real square)
-{
-    if (linear + square <= room) return 1;
-    if (room > 0) return (sqrt(linear * linear + 4 * square * room) - linear) / (2 * square);
-    return linear < 0 ? embi_min(-linear / (2 * square), 1) : (embipc_real)0;
-}
-
-/* The body's rotation gains so much energy, J, or at most as much as it has. Returns the gain. */
-static embipc_real embi_body_speed_up(embi_state *s, embi_body *b, embipc_real more)
-{
-    int o = 3 * b->node0;
-    embipc_real w[3], t[3], has = embi_dot(b->end.spin, b->end.momentum) / 2;
-    more = embi_min(more, has);
-    if (!(more > 0)) return 0;
-    embi_scale(w, sqrt(1 + more / has) - 1, b->end.spin);
-    embi_add(b->end.spin, b->end.spin, w);
-    embi_scale(b->end.momentum, sqrt(1 + more / has), b->end.momentum);
-    for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_cross(t, w, s->p + o + i);
-        embi_add(s->v + o + i, s->v + o + i, t);
-    }
-    return more;
-}
-
-/* v += share dw x r */
-static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real share)
-{
-    int o = 3 * b->node0;
-    embipc_real t[3];
-    for (int i = 0; i < 3 * b->nn && share > 0; i += 3) {
-        embi_cross(t, b->end.turn, s->p + o + i);
-        embi_axpy(s->v + o + i, share, t);
-    }
-    embi_axpy(b->end.spin, share, b->end.turn);
-    embi_axpy(b->end.momentum, share, b->flight.loss);
-    b->end.kinetic += share * (b->end.linear + share * b->end.square);
-}
-
-/* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
-static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body *b, embipc_real mean[3])
-{
-    embi_set(mean, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->mass.node[i] / b->mass.total, s->v + 3 * (b->node0 + i));
-    return embi_max(b->end.kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
-}
-
-/* May the bound take energy from the body? touching: only from bodies that touch something */
-static int embi_body_may_pay(const embi_body *b, int touching)
-{
-    return embi_is_dynamic(b) && !b->driven_nodes && (b->end.touching || !touching);
-}
-
-/* Takes `excess`, J, from the bodies: rotations and deformations slow down, and when that is not enough all motions.
- * Returns what is left of it. */
-static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int touching)
-{
-    embipc_real about = 0, all = 0, turn, move, mean[3];
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (!embi_body_may_pay(b, touching)) continue;
-        about += embi_body_mean_velocity(s, b, mean);
-        all += b->end.kinetic;
-    }
-    turn = about > excess ? sqrt(1 - excess / about) : (embipc_real)0;
-    move = turn > 0 ? (embipc_real)1 : all > excess ? sqrt((all - excess) / (all - about)) : (embipc_real)0;
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        embipc_real less;
-        if (!embi_body_may_pay(b, touching)) continue;
-        less = (1 - turn * turn) * embi_body_mean_velocity(s, b, mean);
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            s->v[i] = move * mean[i % 3] + turn * (s->v[i] - mean[i % 3]);
-        embi_scale(b->end.spin, turn, b->end.spin);
-        embi_scale(b->end.momentum, turn, b->end.momentum);
-        b->end.owed = b->past.owed + less;
-        b->end.kinetic = b->end.kinetic - less - (1 - move * move) * b->mass.total * embi_dot(mean, mean) / 2;
-    }
-    return embi_max(excess - all, 0);
-}
-
-/* Gives back energy that the bound took in earlier steps, at most `room`, J; owed: sum over the bodies. */
-static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real room, embipc_real owed)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        embipc_real more;
-        if (!(b->past.owed > 0) || !embi_keeps_spin(b)) continue;
-        more = embi_body_speed_up(s, b, embi_min(room / owed, 1) * b->past.owed);
-        b->end.kinetic += more;
-        b->end.owed = b->past.owed - more;
-    }
-}
-
-/* Do the held rotations miss more strain energy than `excess`, J? */
-static int embi_island_is_misturned(const embi_state *s, const embi_island *isle, embipc_real excess)
-{
-    embipc_real sum = 0, force;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_dynamic(b) && !b->elastic.nonlinear)
-            sum += b->end.elastic -
-                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->scratch.trace + b->trace0, &force);
-    }
-    return sum > excess;
-}
-
-/* Losses that are normal: those of every implicit step, and friction, J */
-static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isle)
-{
-    embipc_real sum = 0;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        int o = 3 * b->node0;
-        if (!embi_is_dynamic(b)) continue;
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embi_flight_end(s, b, i, s->g + 3 * i);
-            embi_sub(s->g + 3 * i, s->q + 3 * i, s->g + 3 * i);
-            embi_scale(s->g + 3 * i, 1 / b->step.c, s->g + 3 * i);
-        }
-        embi_mass_multiply(b, s->g + o, s->rhs + o);
-        sum += embi_row_dot(3 * b->nn, s->g + o, s->rhs + o) / 2;
-    }
-    for (int n = 0; n < isle->friction.count; n++) {
-        const embi_element *f = &isle->friction.list[n].base;
-        embipc_real y = embi_norm(f->dir);
-        sum += f->first * y * y;
-    }
-    return sum;
-}
-
-/* How the step of an island ends: well; with more energy than the bound, because materials hold wrong rotations; or
- * with too much energy even at rest. */
-typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
-
-/* Marks a body as touched. Bodies that do not move are shared by islands, which may end side by side on threads, so
- * nothing is written there. */
-static void embi_body_touches(embi_body *b)
-{
-    if (b->moving) b->end.touching = 1;
-}
-
-/* Marks touched bodies, and sums the terms of the island's energy, J: kinetic, and linear and square of the
- * corrections. */
-static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
-                                     embipc_real *square, embipc_real *owed)
-{
-    *kinetic = *linear = *square = *owed = 0;
-    embi_island_orbit_loss(s, isle);
-    for (int k = 0; k < isle->contacts.count; k++) {
-        const embi_pair *pair = s->pair + isle->contacts.list[k].base.pair;
-        embi_body_touches(s->body + pair->a);
-        embi_body_touches(s->body + pair->b);
-    }
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        if (!embi_is_dynamic(b)) continue;
-        *kinetic += b->end.kinetic;
-        b->end.owed = b->past.owed;
-        *owed += b->past.owed;
-        if (embi_keeps_spin(b)) embi_body_spin_energy(b, linear, square);
-    }
-}
-
-/* The end of an island's step: its velocities within the energy bound. may_go_on: another pass with other rotations
- * is possible, in case wrong rotations are the reason. */
-static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
-{
-    embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
-    int driven = embi_island_is_driven(s, isle);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_settle, NULL, NULL, 0);
-    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].end.counted = isle->friction.passes > 0;
-    if (!s->settings.spin) return EMBI_ENDS_WELL;
-    embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
-    budget = embi_island_budget(s, isle, &size);
-    size *= 64 * EMBI_EPS;
-    if (may_go_on && !driven && kinetic > budget + size && embi_island_is_misturned(s, isle, (kinetic - budget) / 2))
-        return EMBI_ENDS_MISTURNED;
-    share = embi_spin_share(budget + size - kinetic, linear, square);
-    kinetic += share * (linear + share * square);
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        if (embi_keeps_spin(b)) embi_body_spin_up(s, b, share);
-    }
-    excess = kinetic - budget;
-    if (excess > size && !driven) {
-        left = embi_island_slow_down(s, isle, excess, 1);
-        if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
-        return left > size ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
-    }
-    left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
-    if (owed > 0 && left > 0) embi_island_speed_up(s, isle, left, owed);
-    return EMBI_ENDS_WELL;
-}
-
-/* ==== 62. Begin of a step ============================================================================
- * embipc_world_step() has three stages, in this chapter and those below:
- *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
- *   iterate    each island computes a direction; where it leaves the range of its candidates, new ones are searched,
- *              which may merge islands; the others move
- *   finish     velocities, forces, statistics; or, after an error, everything is restored
- * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1
- * where 0 has another meaning; pointer functions return NULL. This chapter prepares bodies and drives for the
- * step.
- * Uses: tuning, small math, threads, elasticity, part III, part IV.
- * Checked by: tests/test_world_step.c, tests/world_begin.h */
-
-/* ---- bodies in parallel ---- */
-
-typedef void embi_each_fn(embipc_world *w, embi_body *b);
-
-typedef struct embi_each {
-    embipc_world *w;
-    embi_each_fn *fn;
-} embi_each;
-
-static void embi_each_range(void *arg, int begin, int end)
-{
-    const embi_each *t = (const embi_each *)arg;
-    for (int k = begin; k < end; k++) t->fn(t->w, t->w->s.body + k);
-}
-
-/* Calls fn for each body of the world. fn may write only data of that body. */
-static void embi_each_body(embipc_world *w, embi_each_fn *fn)
-{
-    embi_state *s = &w->s;
-    embi_each t;
-    long long work = 0;
-    t.w = w;
-    t.fn = fn;
-    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k, 0);
-    embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_range, &t);
-}
-
-/* ---- begin ---- */
-
-/* Pose at time t, by the keys or the target that was set. */
-static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose[6])
-{
-    int k = 0;
-    memcpy(pose, d->is_set ? d->pose_set : d->pose, 6 * sizeof *pose);
-    if (d->is_set || !d->key_count) return;
-    while (k < d->key_count && d->keys[7 * k] <= t) k++;
-    if (k == 0 || k == d->key_count) {
-        memcpy(pose, d->keys + 7 * (k ? k - 1 : 0) + 1, 6 * sizeof *pose);
-        return;
-    }
-    for (int i = 0; i < 6; i++) {
-        const embipc_real *a = d->keys + 7 * (k - 1), *b = d->keys + 7 * k;
-        pose[i] = a[1 + i] + (t - a[0]) / (b[0] - a[0]) * (b[1 + i] - a[1 + i]);
-    }
-}
-
-/* T: expected rotation by forces in this step, which is that of the last one. Returns 0 without any. */
-static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embipc_real T[9])
-{
-    embipc_real twist[3], size;
-    size = embi_norm(b->flight.twist);
-    if (!b->flight.on || !(size * b->diagonal > s->h * b->rules.tolerance / 100)) return 0;
-    embi_flight_turns(b, b->flight.twist, twist);
-    size = embi_norm(twist);
-    if (size > EMBI_TURN_TOUCHING) embi_scale(twist, EMBI_TURN_TOUCHING / size, twist);
-    embi_m3_rotation(T, twist);
-    return 1;
-}
-
-/* Rotations that a lagged material holds, those at the expected end: the rotations of q^n, rotated with the body, or
- * for BDF2 those of its free flight. */
-static void embi_body_turn(embi_state *s, embi_body *b)
-{
-    embi_elastic *e = &b->elastic;
-    embipc_real T[9], R[9];
-    int twists = embi_body_foresee_twist(s, b, T), turns = twists && !embi_is_two_step(b);
-    if (!embi_is_dynamic(b) || !embi_material_turns(&e->material)) return;
-    embi_body_renew(b);
-    if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
-    else memcpy(R, b->flight.turn, sizeof R);
-    turns |= embi_body_arcs(b);
-    embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
-    if (b->flight.straight && !turns && !e->nonlinear) b->end.before = s->hh * (b->past.kinetic + b->past.elastic);
-    if (!embi_is_two_step(b)) return;
-    for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
-    embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
-    embi_elastic_hold(e, e->rotation, twists ? T : NULL);
-}
-
-/* Sets qc, qt, c and s of the step form (chapter "Energy of a body") from q^n and v^n. */
-static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
-{
-    embipc_real t[3];
-    b->step.two_step = two_step;
-    b->step.c = two_step ? 2 * s->h / 3 : s->h;
-    b->step.inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
-    embi_body_renew(b);
-    if (embi_body_fly(s, b)) return;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
-        embi_copy(s->qc + i, s->qn + i);
-        embi_copy(s->qt + i, s->qn + i);
-        embi_axpy(s->qt + i, b->step.c, s->vn + i);
-        if (!two_step) continue;
-        embi_sub(t, s->qn + i, s->before.q + i);
-        embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
-        embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
-        embi_sub(t, s->vn + i, s->before.v + i);
-        embi_axpy(s->qt + i, b->step.c / 3, t);
-    }
-}
-
-/* Does the velocity of the drive change abruptly? */
-static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
-{
-    const embi_body *b = s->body + d->body;
-    if (d->reached.blocked) return 1;
-    for (int k = 0; k < d->node_count; k++) {
-        int i = 3 * (b->node0 + d->nodes[k]);
-        embipc_real move[3], change[3];
-        embi_sub(move, s->driven.target + i, s->q + i);
-        embi_copy(change, move);
-        embi_axpy(change, -s->h, s->v + i);
-        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->rules.tolerance)) return 1;
-    }
-    return 0;
-}
-
-/* Aims every drive at the end of the step. A rotation has stages whose chords are less than 0.1 dhat from the arc:
- * radius (1 - cos(angle/2)) <= 0.1 dhat. */
-static void embi_drives_begin(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        embi_body *b = s->body + d->body;
-        embipc_real turn[3], angle, radius = 0, chord, moved = 0;
-        embi_drive_pose(d, w->time + s->h, d->pose_next);
-        if (d->soft) continue;
-        embi_sub(turn, d->pose_next + 3, d->pose + 3);
-        angle = embi_norm(turn);
-        for (int k = 0; k < d->node_count; k++) {
-            embipc_real r[3];
-            embi_sub(r, d->start + 3 * k, d->centre);
-            radius = embi_max(radius, embi_norm(r));
-        }
-        chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : (embipc_real)1;
-        d->rotating = angle > 0;
-        d->stages = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
-        d->stage = d->safe_stage = 0;
-        d->phi = d->safe_phi = 0;
-        d->blocked = 0;
-        for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
-        d->done = 0;
-        embi_drive_aim(s, d);
-        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless its nodes are behind */
-            int i = b->node0 + d->nodes[k];
-            moved = embi_max(moved, embi_abs(s->driven.target[3 * i] - s->q[3 * i]) +
-                                        embi_abs(s->driven.target[3 * i + 1] - s->q[3 * i + 1]) +
-                                        embi_abs(s->driven.target[3 * i + 2] - s->q[3 * i + 2]));
-        }
-        d->done = moved == 0;
-        if (!d->done) b->moving = 1;
-        if (embi_is_second_order(s) && embi_drive_jumps(s, d)) {
-            b->step.jump = 1;
-            embi_body_integrate(s, b, 0);
-        }
-    }
-}
-
-/* Starts the step of a body: parameters, bounding boxes, qt and the forces f. */
-static void embi_body_begin(embipc_world *w, embi_body *b)
-{
-    embi_state *s = &w->s;
-    embi_body_derive(w, b);
-    b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
-    b->island = -1;
-    b->search.around = 0;
-    b->scale_x = 0;
-    b->search.live_count = b->search.aside = 0;
-    if (b->inverse) b->inverse->is_aside = 0;
-    embi_body_locate(b, s->q);
-    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
-    b->step.jump = 0;
-    if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
-    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth);
-    for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
-        embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
-        embi_axpy(s->load.f + 3 * i, b->mass.node[i - b->node0], s->gravity);
-    }
-}
-
-/* Stores q^n, starts every body, and gives each its part of the common scratch. */
-static void embi_bodies_begin(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    int trace = 0, patch = 0;
-    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
-    if (s->node_count) {
-        memcpy(s->qn, s->q, nodes);
-        memcpy(s->vn, s->v, nodes);
-        memcpy(s->driven.safe_q, s->q, nodes);
-        memcpy(s->reference.measured_q, s->q, nodes);
-        memcpy(s->trial_q, s->q, nodes);
-    }
-    s->reference.any = 0;
-    if (s->vert_count) memset(s->vertex_state, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
-    for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
-    for (int k = 0; k < s->body_count; k++) {
-        embi_body *b = s->body + k;
-        b->trace0 = trace;
-        b->patch0 = patch;
-        trace += embi_body_trace(b);
-        patch += embi_body_patch(b);
-        if (w->islands.list[k]) w->islands.list[k]->factor.past.stored = EMBI_PAST_NONE;
-    }
-    embi_each_body(w, embi_body_begin);
-    embi_drives_begin(w);
-}
-
-/* x^n of small surfaces, and of vertices that soft drives hold. Searches request others later. */
-static int embi_vertices_begin(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    w->search.asked_count = 0;
-    for (int k = 0; k < s->body_count; k++) {
-        const embi_body *b = s->body + k;
-        if (b->started || b->bvh.known) continue;
-        for (int v = b->vert0; v < b->vert0 + b->nv; v++)
-            if (!embi_vertex_ask(w, v)) return 0;
-    }
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        for (int k = 0; k < d->node_count && d->soft; k++)
-            if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
-    }
-    embi_asked_start(w);
-    for (int k = 0; k < s->body_count; k++)
-        if (!s->body[k].bvh.known) s->body[k].started = 1;
-    return 1;
-}
-
-/* ==== 63. Abrupt changes with BDF2 ===================================================================
+/* ==== 63. Return to backward Euler ==================================================================
  * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with BDF2 and
  * one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If its contacts
  * change abruptly, the step ends with backward Euler, from where BDF2 brought it.
- * Uses: small math, memory, part III, part IV.   Checked by: tests/test_integrator.c */
+ * Uses: small math, memory, part III, energy of a body, begin of a step, contacts of an island.
+ * Checked by: tests/test_integrator.c */
 
 /* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
@@ -19004,7 +18708,8 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
            embi_jump_limit(s, embi_norm(va), embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
-/* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow then. */
+/* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow
+ * then. */
 static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 {
     embipc_real size = 0, before, now;
@@ -19030,16 +18735,8 @@ static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Are the candidates at q^n lost, so that the island cannot go back? */
-static int embi_island_is_far(const embi_state *s, const embi_island *isle)
-{
-    int any = 0;
-    for (int k = 0; k < isle->body_count; k++)
-        any |= s->body[isle->bodies[k]].search.has_reference || s->body[isle->bodies[k]].search.swept;
-    return any;
-}
-
-/* Continues the step with backward Euler from the present positions, or from q^n if E is lower there: E never grows. */
+/* Continues the step with backward Euler from the present positions, or from q^n if E is lower there: E never
+ * grows. */
 static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -19049,10 +18746,10 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
         embi_body_turn(s, b);
         embi_body_gradient(s, b);
     }
-    isle->converged = isle->factor.next_is_old = isle->just_drove = 0;
+    isle->converged = isle->factor.reuse_next = isle->just_drove = 0;
     isle->tune.stride = 0;
     isle->system.kept = 0;   /* the cached system has another A */
-    return !embi_island_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
+    return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
 }
 
 /* Changes an island to backward Euler if some of its bodies cannot use BDF2. */
@@ -19067,8 +18764,9 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or the step was cut short. */
-static embi_answer embi_island_jumps(embi_memory *m, embi_state *s, embi_island *isle, int cut)
+/* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or the step was cut
+ * short. */
+static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
     if (!embi_is_second_order(s)) return EMBI_NO;
@@ -19085,12 +18783,40 @@ static embi_answer embi_island_jumps(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
-/* ==== 64. Islands in parallel ========================================================================
+/* ==== 64. Islands of a step =========================================================================
  * Collects bodies, pairs, springs and unknowns of all islands, and starts their steps. Islands are independent
  * between searches. So threads share the small ones of a round, in runs without threads inside. A large one,
  * with more than half of the work, is solved alone and shares its loops.
  * Uses: tuning, memory, threads, solids and checks of meshes, part III, part IV.
  * Checked by: tests/test_threads.c */
+
+/* Stores what a step that fails restores. Returns 0 out of memory. */
+static int embi_island_store_past(embi_memory *m, embi_island *isle)
+{
+    embi_island_past *past = &isle->factor.past;
+    if (!EMBI_GROW(m, past->of, isle->factor.of_count)) return 0;
+    if (isle->factor.of_count)
+        memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
+    past->of_count = isle->factor.of_count;
+    past->useful = isle->factor.useful;
+    past->wait = isle->factor.wait;
+    past->pause = isle->factor.pause;
+    past->unknown_count = isle->unknown_count;
+    past->stored = EMBI_PAST_NUMBERS;
+    return 1;
+}
+
+/* at the start of a step */
+static void embi_island_recall(const embi_state *s, embi_island *isle)
+{
+    isle->factor.from_last_step = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
+        isle->unknown_count >= EMBI_REUSE_NODES &&
+              isle->system.method != EMBI_SYSTEM_CG;
+    isle->factor.from_last_step = isle->factor.from_last_step && embi_dual_fits(s, isle);
+    if (!isle->factor.from_last_step || isle->factor.wait == 0) return;
+    isle->factor.wait--;
+    isle->factor.from_last_step = 0;
+}
 
 /* Adds pair n to the list, behind others of the same bodies. */
 static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
@@ -19111,7 +18837,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         if (changed && !changed[w->islands.order[k]]) continue;
         isle->body_count = isle->pair_count = 0;
         isle->energy.noise_x = isle->tune.stride = 0;
-        if (!changed) isle->bound.reach = 0;   /* within a step it only grows */
+        if (!changed) isle->bound.expected = 0;   /* within a step it only grows */
     }
     for (int i = 0; i < s->body_count; i++) {
         int root = s->body[i].island;
@@ -19121,7 +18847,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         if (!EMBI_GROW(m, isle->bodies, isle->body_count + 1)) return 0;
         isle->bodies[isle->body_count++] = i;
         isle->energy.noise_x = embi_max(isle->energy.noise_x, s->body[i].scale_x);
-        isle->bound.reach = embi_max(isle->bound.reach, s->body[i].search.expected);
+        isle->bound.expected = embi_max(isle->bound.expected, s->body[i].search.expected);
     }
     for (int n = 0; n < s->pair_count; n++) {
         int root = s->pair[n].count ? embi_pair_island(s, s->pair + n) : -1;
@@ -19294,17 +19020,17 @@ static int embi_islands_begin(embipc_world *w)
                                                                                     sizeof **w->islands.list)))
             return 0;
         isle = w->islands.list[i];
-        if (!embi_island_remember(&w->memory, isle)) return 0;
+        if (!embi_island_store_past(&w->memory, isle)) return 0;
         w->islands.order[w->islands.order_count++] = i;
         isle->index = i;
         isle->active = 1;
         isle->first = !EMBI_WITHOUT(STICKING);
         isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
-            isle->factor.next_is_old = 0;
+            isle->factor.reuse_next = 0;
         isle->just_drove = isle->just_guessed = isle->relagged = isle->friction.passes = 0;
         isle->passes = embi_max_int(1, s->settings.friction_iterations);
         isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow = 0;
-        isle->tune.keep = 0;
+        isle->tune.negative = 0;
         isle->tune.too_much = 2;
         isle->measure = isle->last_measure = 0;
     }
@@ -19316,7 +19042,7 @@ static int embi_islands_begin(embipc_world *w)
 
 /* ==== 65. Islands that meet =========================================================================
  * Islands whose bodies may touch along their directions become one. Their directions are void then.
- * Uses: memory, part III, contacts of an island, Newton iteration, abrupt changes with BDF2.
+ * Uses: memory, part III, contacts of an island, drives that yield, return to backward Euler.
  * Checked by: tests/world_guarantee.h, tests/test_threads.c */
 
 /* Appends to the list of embipc_world_iterations(). */
@@ -19328,8 +19054,8 @@ static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
     return 1;
 }
 
-/* Merges the islands of a and b. The direction is void until the next round. is_new: the first was not merged in this
- * round before. */
+/* Merges the islands of a and b. The direction is void until the next round. is_new: the first was not merged in
+ * this round before. */
 static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 {
     embi_state *s = &w->s;
@@ -19354,7 +19080,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->factorizations += J->factorizations;
     isle->regularized += J->regularized;
     isle->active = 1;
-    isle->converged = isle->factor.next_is_old = isle->factor.is_old = 0;   /* the factor is of the old bodies */
+    isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = 0;   /* the factor is of the old bodies */
     isle->first &= J->first;
     isle->passes = embi_max_int(1, embi_max_int(isle->passes, J->passes));
     isle->guess = 0;
@@ -19399,22 +19125,395 @@ static int embi_islands_cover(embipc_world *w, int *changed)
     if (!embi_search_cover(w, &searched)) return 0;
     for (int k = 0; k < w->islands.order_count; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
-        if (isle->secures) embi_island_secure(s, isle);
-        isle->secures = 0;
+        if (isle->saves_safe) embi_island_secure(s, isle);
+        isle->saves_safe = 0;
     }
     for (int n = 0; n < searched; n++)
         if (!embi_pair_link(w, s->pair + w->search.due[n].pair, changed)) return 0;
     return 1;
 }
 
-/* ==== 66. Iterations =================================================================================
+/* ==== 66. Velocities at the end ======================================================================
+ * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
+ * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given forces
+ * and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the bound. It is
+ * computed from the energies themselves, not from an estimate. Where velocities exceed the bound without corrections,
+ * motions about the centres are slowed down, then all motions. That happens in an implicit step where potentials are
+ * not convex, for example with lagged rotations, or when a ball rolls from facet to facet. Energy that the bound takes
+ * from rotations is given back later, from losses that are neither friction nor those of every implicit step.
+ * Uses: small math, dense LDL^T, materials over a body, contacts, part III, part IV.
+ * Checked by: tests/test_motion.c, tests/test_integrator.c */
+
+/* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
+static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
+{
+    embi_flight *f = &b->flight;
+    int o = 3 * b->node0;
+    embipc_real *d = s->g + o, c[3], l[3];
+    embi_body_about(b, s->q + o, r, c);
+    embi_mass_multiply(b, r, Mr);
+    embi_inertia_inverse(b, r, Mr, b->end.inverse);
+    embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
+    embi_m3_mulv(b->end.spin, b->end.inverse, b->end.momentum);
+    for (int i = 0; i < 3 * b->nn; i++) d[i] = s->qt[o + i] - s->qc[o + i];
+    embi_cross_sum(Mr, d, b->nn, l);
+    embi_copy(f->loss, f->momentum);
+    embi_axpy(f->loss, -1 / b->step.c, l);
+    for (int i = 0; i < b->nn; i++) {
+        embi_flight_end(s, b, b->node0 + i, c);
+        embi_sub(d + 3 * i, s->q + o + 3 * i, c);
+    }
+    embi_cross_sum(Mr, d, b->nn, l);
+    embi_m3_mulv(b->end.twist, b->end.inverse, l);
+}
+
+/* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of its correction. Scratch: p, Ap,
+ * rhs. */
+static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    int o = 3 * b->node0, n = 3 * b->nn;
+    embipc_real *v = s->v + o, force;
+    (void)k;
+    b->end.touching = 0;
+    embi_set(b->end.twist, 0, 0, 0);
+    for (int i = 0; i < n; i++) v[i] = (s->q[o + i] - s->qc[o + i]) / b->step.c;
+    if (!embi_is_dynamic(b)) return;
+    embi_mass_multiply(b, v, s->rhs + o);
+    b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
+    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, s->scratch.trace + b->trace0, &force);
+    b->end.work = 0;
+    for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
+    if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
+}
+
+/* By how much the centre of a body moved in the step, m */
+static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real way[3])
+{
+    embi_set(way, 0, 0, 0);
+    for (int i = b->node0; i < b->node0 + b->nn; i++)
+        for (int c = 0; c < 3; c++)
+            way[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
+}
+
+/* Adds the loss by the motion of centres to dL of two free bodies that push each other. In backward Euler the sum
+ * of c x m v changes as if F acted at c^n, while spin has the arms of the end. The difference is c^2/h (c_a -
+ * c_b)^(n+1 - n) x F, with c of the step form. It is shared by the masses, so that a ball on the ground gets
+ * nothing of it. Motions as slow as sticking friction, or as gravity in one step, count as rest. */
+static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
+{
+    int known = 0;
+    for (int n = 0; n < isle->pair_count; n++) {
+        const embi_pair *pair = s->pair + isle->pairs[n];
+        embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+        embipc_real way[3], other[3], T[3], share, away, rest;
+        if (pair->head != isle->pairs[n] || a == b || !embi_keeps_spin(a) || !embi_keeps_spin(b)) continue;
+        embi_body_way(s, a, way);
+        embi_body_way(s, b, other);
+        embi_sub(way, way, other);
+        away = embi_norm(way);
+        rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
+        if (!(away > rest)) continue;
+        if (!known) embi_island_touches(s, isle, EMBI_NOW, 1);
+        known = 1;
+        if (!pair->touching[EMBI_NOW]) continue;
+        embi_scale(way, 1 - rest / away, way);
+        embi_cross(T, way, pair->push[EMBI_NOW]);
+        share = a->mass.total / (a->mass.total + b->mass.total);
+        embi_axpy(a->flight.loss, a->step.c * a->step.c / s->h * share, T);
+        embi_axpy(b->flight.loss, b->step.c * b->step.c / s->h * (1 - share), T);
+    }
+}
+
+/* dw of the body, and its terms of the energy T + s linear + s^2 square. */
+static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real *square)
+{
+    embi_m3_mulv(b->end.turn, b->end.inverse, b->flight.loss);
+    b->end.linear = embi_dot(b->end.turn, b->end.momentum);
+    b->end.square = embi_dot(b->end.turn, b->flight.loss) / 2;
+    *linear += b->end.linear;
+    *square += b->end.square;
+}
+
+/* Work of the hard drives of the island, J: forces of the end times displacements. */
+static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
+{
+    embipc_real work = 0, r[3];
+    if (!embi_island_is_driven(s, isle)) return 0;
+    isle->touched.stamp = -1;
+    embi_island_gradient(s, isle);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
+            if (embi_drive_of(s, i / 3) < 0) continue;
+            embi_sub(r, s->q + i, s->qn + i);
+            work += embi_dot(s->g + i, r) / s->hh;
+        }
+    }
+    return work;
+}
+
+/* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
+static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_real *size)
+{
+    embi_energies before = embi_island_energies(s, isle, s->xn), now = embi_island_energies(s, isle, s->x);
+    embipc_real sum = 0;
+    *size = before.noise + now.noise;
+    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
+        if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
+        sum += before.of[k] - now.of[k];
+        *size += embi_abs(before.of[k]);
+    }
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (!embi_is_dynamic(b)) continue;
+        sum += b->past.kinetic + b->past.elastic - b->end.elastic + b->end.work;
+        *size += b->past.kinetic + b->past.elastic + b->end.elastic + embi_abs(b->end.work) + b->end.kinetic;
+    }
+    return sum + embi_island_drive_work(s, isle);
+}
+
+/* The largest s in [0, 1] with s linear + s^2 square <= room; where room is negative, the s of the least left
+ * side. */
+static embipc_real embi_spin_share(embipc_real room, embipc_real linear, embipc_real square)
+{
+    if (linear + square <= room) return 1;
+    if (room > 0) return (sqrt(linear * linear + 4 * square * room) - linear) / (2 * square);
+    return linear < 0 ? embi_min(-linear / (2 * square), 1) : (embipc_real)0;
+}
+
+/* The body's rotation gains so much energy, J, or at most as much as it has. Returns the gain. */
+static embipc_real embi_body_speed_up(embi_state *s, embi_body *b, embipc_real more)
+{
+    int o = 3 * b->node0;
+    embipc_real w[3], t[3], has = embi_dot(b->end.spin, b->end.momentum) / 2;
+    more = embi_min(more, has);
+    if (!(more > 0)) return 0;
+    embi_scale(w, sqrt(1 + more / has) - 1, b->end.spin);
+    embi_add(b->end.spin, b->end.spin, w);
+    embi_scale(b->end.momentum, sqrt(1 + more / has), b->end.momentum);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_cross(t, w, s->p + o + i);
+        embi_add(s->v + o + i, s->v + o + i, t);
+    }
+    return more;
+}
+
+/* v += share dw x r */
+static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real share)
+{
+    int o = 3 * b->node0;
+    embipc_real t[3];
+    for (int i = 0; i < 3 * b->nn && share > 0; i += 3) {
+        embi_cross(t, b->end.turn, s->p + o + i);
+        embi_axpy(s->v + o + i, share, t);
+    }
+    embi_axpy(b->end.spin, share, b->end.turn);
+    embi_axpy(b->end.momentum, share, b->flight.loss);
+    b->end.kinetic += share * (b->end.linear + share * b->end.square);
+}
+
+/* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
+static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body *b, embipc_real mean[3])
+{
+    embi_set(mean, 0, 0, 0);
+    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->mass.node[i] / b->mass.total, s->v + 3 * (b->node0 + i));
+    return embi_max(b->end.kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
+}
+
+/* May the bound take energy from the body? touching: only from bodies that touch something */
+static int embi_body_may_pay(const embi_body *b, int touching)
+{
+    return embi_is_dynamic(b) && !b->driven_nodes && (b->end.touching || !touching);
+}
+
+/* Takes `excess`, J, from the bodies: rotations and deformations slow down, and when that is not enough all
+ * motions. Returns what is left of it. */
+static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int touching)
+{
+    embipc_real about = 0, all = 0, turn, move, mean[3];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (!embi_body_may_pay(b, touching)) continue;
+        about += embi_body_mean_velocity(s, b, mean);
+        all += b->end.kinetic;
+    }
+    turn = about > excess ? sqrt(1 - excess / about) : (embipc_real)0;
+    move = turn > 0 ? (embipc_real)1 : all > excess ? sqrt((all - excess) / (all - about)) : (embipc_real)0;
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        embipc_real less;
+        if (!embi_body_may_pay(b, touching)) continue;
+        less = (1 - turn * turn) * embi_body_mean_velocity(s, b, mean);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            s->v[i] = move * mean[i % 3] + turn * (s->v[i] - mean[i % 3]);
+        embi_scale(b->end.spin, turn, b->end.spin);
+        embi_scale(b->end.momentum, turn, b->end.momentum);
+        b->end.owed = b->past.owed + less;
+        b->end.kinetic = b->end.kinetic - less - (1 - move * move) * b->mass.total * embi_dot(mean, mean) / 2;
+    }
+    return embi_max(excess - all, 0);
+}
+
+/* Gives back energy that the bound took in earlier steps, at most `room`, J; owed: sum over the bodies. */
+static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real room, embipc_real owed)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        embipc_real more;
+        if (!(b->past.owed > 0) || !embi_keeps_spin(b)) continue;
+        more = embi_body_speed_up(s, b, embi_min(room / owed, 1) * b->past.owed);
+        b->end.kinetic += more;
+        b->end.owed = b->past.owed - more;
+    }
+}
+
+/* Do the held rotations miss more strain energy than `excess`, J? */
+static int embi_island_is_misturned(const embi_state *s, const embi_island *isle, embipc_real excess)
+{
+    embipc_real sum = 0, force;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (embi_is_dynamic(b) && !b->elastic.nonlinear)
+            sum += b->end.elastic -
+                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->scratch.trace + b->trace0, &force);
+    }
+    return sum > excess;
+}
+
+/* Losses that are normal: those of every implicit step, and friction, J */
+static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isle)
+{
+    embipc_real sum = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        int o = 3 * b->node0;
+        if (!embi_is_dynamic(b)) continue;
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            embi_flight_end(s, b, i, s->g + 3 * i);
+            embi_sub(s->g + 3 * i, s->q + 3 * i, s->g + 3 * i);
+            embi_scale(s->g + 3 * i, 1 / b->step.c, s->g + 3 * i);
+        }
+        embi_mass_multiply(b, s->g + o, s->rhs + o);
+        sum += embi_row_dot(3 * b->nn, s->g + o, s->rhs + o) / 2;
+    }
+    for (int n = 0; n < isle->friction.count; n++) {
+        const embi_element *f = &isle->friction.list[n].base;
+        embipc_real y = embi_norm(f->dir);
+        sum += f->first * y * y;
+    }
+    return sum;
+}
+
+/* How the step of an island ends: well; with more energy than the bound, because materials hold wrong rotations; or
+ * with too much energy even at rest. */
+typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
+
+/* Marks a body as touched. Bodies that do not move are shared by islands, which may end side by side on threads, so
+ * nothing is written there. */
+static void embi_body_touches(embi_body *b)
+{
+    if (b->moving) b->end.touching = 1;
+}
+
+/* Marks touched bodies, and sums the terms of the island's energy, J: kinetic, and linear and square of the
+ * corrections. */
+static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
+                                     embipc_real *square, embipc_real *owed)
+{
+    *kinetic = *linear = *square = *owed = 0;
+    embi_island_orbit_loss(s, isle);
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_pair *pair = s->pair + isle->contacts.list[k].base.pair;
+        embi_body_touches(s->body + pair->a);
+        embi_body_touches(s->body + pair->b);
+    }
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        if (!embi_is_dynamic(b)) continue;
+        *kinetic += b->end.kinetic;
+        b->end.owed = b->past.owed;
+        *owed += b->past.owed;
+        if (embi_keeps_spin(b)) embi_body_spin_energy(b, linear, square);
+    }
+}
+
+/* The end of an island's step: its velocities within the energy bound. may_go_on: another pass with other rotations
+ * is possible, in case wrong rotations are the reason. */
+static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
+{
+    embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
+    int driven = embi_island_is_driven(s, isle);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_settle, NULL, NULL, 0);
+    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].end.counted = isle->friction.passes > 0;
+    if (!s->settings.spin) return EMBI_ENDS_WELL;
+    embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
+    budget = embi_island_budget(s, isle, &size);
+    size *= 64 * EMBI_EPS;
+    if (may_go_on && !driven && kinetic > budget + size && embi_island_is_misturned(s, isle, (kinetic - budget) / 2))
+        return EMBI_ENDS_MISTURNED;
+    share = embi_spin_share(budget + size - kinetic, linear, square);
+    kinetic += share * (linear + share * square);
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        if (embi_keeps_spin(b)) embi_body_spin_up(s, b, share);
+    }
+    excess = kinetic - budget;
+    if (excess > size && !driven) {
+        left = embi_island_slow_down(s, isle, excess, 1);
+        if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
+        return left > size ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
+    }
+    left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
+    if (owed > 0 && left > 0) embi_island_speed_up(s, isle, left, owed);
+    return EMBI_ENDS_WELL;
+}
+
+/* ==== 67. Newton loop ===============================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
  * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
  * that has converged may take friction forces of its end, and begin again.
  * Uses: part I, elasticity, materials over a body, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
-/* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. */
+/* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? It
+ * must be less than half or more than twice as large, and the difference must change velocities by more than
+ * gravity does in a step plus a hundredth. Otherwise friction is one step late, which adds up to the same. After a
+ * step that used the forces of its own end friction is not late: a quarter of both limits is enough then. In the
+ * first step of a body it is a fiftieth, even in a long step. Other long steps get no more passes. */
+static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair, int long_step)
+{
+    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+    const embipc_real *now = pair->push[EMBI_NOW], *lagged = pair->push[EMBI_AS_LAGGED];
+    embipc_real va[3], vb[3], change[3], mobility, share, force;
+    int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
+    if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh)) return 0;
+    embi_sub(change, now, lagged);
+    force = embi_norm(change);
+    share = fresh ? EMBI_PASS_FRESH : a->past.own_friction || b->past.own_friction ? EMBI_PASS_OWN :
+        (embipc_real)1;
+    if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
+    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
+    embi_sub(va, va, vb);
+    return s->h * mobility * pair->rule.mu * force >
+               share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
+}
+
+/* Does any pair of the island need another pass, with friction by the present normal forces? */
+static int embi_island_ask_pass(embi_state *s, embi_island *isle)
+{
+    int any = 0;
+    if (s->settings.friction_iterations || isle->friction.passes >= EMBI_FRICTION_PASSES) return 0;
+    embi_island_touches(s, isle, EMBI_NOW, 0);
+    for (int n = 0; n < isle->pair_count && !any; n++)
+        any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
+                                        5 * isle->iterations > 2 * s->settings.max_iterations);
+    isle->friction.passes += any;
+    return any;
+}
+
+/* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. If the energy is
+ * too high even so, the island goes back to q^n, while its candidates there are still known. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;
@@ -19425,9 +19524,9 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
             s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
                 s->driven.list[n].phi > 0;
     isle->active = 0;
-    if (embi_island_jumps(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
+    if (embi_island_leave_bdf2(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_roll_back(&w->memory, s, isle)) != EMBIPC_OK) return r;
-    if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half && !embi_island_is_far(s, isle)) {
+    if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half && !embi_search_is_far(s, isle)) {
         if (!embi_island_back(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
         (void)embi_island_settle(s, isle, 0);
     }
@@ -19436,17 +19535,13 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 }
 
 /* The bodies of an island stay where they are in this round. */
-static void embi_island_rest(embi_state *s, const embi_island *isle)
+static void embi_island_stay(embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        embi_shift_copy(b, &b->search.shift_next, &b->search.shift);
-        b->search.has_direction = 0;
-    }
+    for (int k = 0; k < isle->body_count; k++) embi_body_stay(s->body + isle->bodies[k]);
 }
 
 /* First half of an iteration: the next direction or initial guess, and where it ends. */
-static embipc_result embi_island_look(embipc_world *w, embi_state *s, embi_island *isle)
+static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embipc_result r;
     if (isle->guess) embi_island_guess(s, isle);
@@ -19487,8 +19582,8 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
     return unseen > kinetic;
 }
 
-/* Are the held rotations so wrong that the step should start again? A body, or a part of it, has rotated against them
- * by more than 0.3 rad or so, or they hide much energy. Cheap tests come first. */
+/* Are the held rotations so wrong that the step should start again? A body, or a part of it, has rotated against
+ * them by more than 0.3 rad or so, or they hide much energy. Cheap tests come first. */
 static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 {
     int strays = 0;
@@ -19503,13 +19598,13 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
     return strays && !isle->converged && !embi_island_is_driven(s, isle) && embi_island_is_blown_up(s, isle);
 }
 
-/* Another pass, with the rotations of the present positions. The lagged energy of a body that has rotated by the angle
- * a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not enough, the rotations
- * follow q in each iteration, as for nonlinear materials, from q^n where possible. Rotations of a body with a fibre
- * never follow: they do not make its energy stationary, so forces would not be its gradient. */
+/* Another pass, with the rotations of the present positions. The lagged energy of a body that has rotated by the
+ * angle a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not enough, the
+ * rotations follow q in each iteration, as for nonlinear materials, from q^n where possible. Rotations of a body
+ * with a fibre never follow: they do not make its energy stationary, so forces would not be its gradient. */
 static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
-    int again = at_once || isle->relagged > 0, held = embi_island_is_far(s, isle);
+    int again = at_once || isle->relagged > 0, held = embi_search_is_far(s, isle);
     isle->relagged += 1 + at_once;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -19528,14 +19623,15 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     }
     isle->system.kept = 0;   /* the cached system has another A */
     isle->active = isle->passes = 1;
-    isle->converged = isle->factor.next_is_old = isle->factor.is_old = isle->just_drove = 0;
+    isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = isle->just_drove = 0;
     isle->tune.stride = 0;
     if (again && !held) return embi_island_back(m, s, isle);
     embi_island_contact_energy(s, isle, s->q, s->x);
     return 1;
 }
 
-/* Ends the step of an island, or continues it with other rotations, or with backward Euler if BDF2 ended too high. */
+/* Ends the step of an island, or continues it with other rotations, or with backward Euler if BDF2 ended too
+ * high. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->relagged < 2);
@@ -19549,7 +19645,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
 }
 
 /* Second half of an iteration: the move, once all candidates along the directions are known. */
-static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island *isle)
+static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embi_memory *m = &w->memory;
     embipc_result r;
@@ -19558,17 +19654,17 @@ static embipc_result embi_island_go(embipc_world *w, embi_state *s, embi_island 
     if (!isle->active || isle->changed == EMBI_ISLAND_MERGED) return EMBIPC_OK;
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
-    isle->recorded = 0;
+    isle->to_record = 1;
     if (s->settings.spin && isle->relagged < 2 && embi_island_turned_away(s, isle))
         return embi_island_relag(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
-    if (isle->converged) isle->active = --isle->passes > 0 || embi_island_slips_otherwise(s, isle);
+    if (isle->converged) isle->active = --isle->passes > 0 || embi_island_ask_pass(s, isle);
     if (isle->active && isle->passes < 1) isle->passes = 1;
-    jumps = isle->active ? EMBI_NO : embi_island_jumps(m, s, isle, 0);
+    jumps = isle->active ? EMBI_NO : embi_island_leave_bdf2(m, s, isle, 0);
     if (jumps == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (jumps == EMBI_YES) isle->active = isle->passes = 1;
     if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
     if (jumps == EMBI_YES || !isle->active || !isle->converged) return EMBIPC_OK;
-    isle->converged = isle->factor.next_is_old = 0;   /* another pass, with the present friction forces */
+    isle->converged = isle->factor.reuse_next = 0;   /* another pass, with the present friction forces */
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
     embi_island_contact_energy(s, isle, s->q, s->x);
     return EMBIPC_OK;
@@ -19587,15 +19683,15 @@ static embipc_result embi_islands_next(embipc_world *w)
             (r = embi_island_cut(w, isle)) != EMBIPC_OK)
             return r;
         if (isle->active) w->islands.round[w->islands.round_count++] = w->islands.order[k];
-        else embi_island_rest(s, isle);
+        else embi_island_stay(s, isle);
     }
     return EMBIPC_OK;
 }
 
 /* argmin E for all islands [EIPC24 eq. 12], in rounds. Each active island computes its next direction:
- * embi_island_look(). Candidates are added where a direction leaves the searched range, and islands that may touch are
- * merged: embi_islands_cover(). Then each island moves along its direction: embi_island_go(). The rounds end when no
- * island is active. */
+ * embi_island_find_direction(). Candidates are added where a direction leaves the searched range, and islands that
+ * may touch are merged: embi_islands_cover(). Then each island moves along its direction:
+ * embi_island_take_direction(). The rounds end when no island is active. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -19605,7 +19701,7 @@ static embipc_result embi_iterate(embipc_world *w)
         for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
         if (w->islands.round_count == 0) return EMBIPC_OK;
-        if ((r = embi_islands_round(w, embi_island_look)) != EMBIPC_OK) return r;
+        if ((r = embi_islands_round(w, embi_island_find_direction)) != EMBIPC_OK) return r;
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
         if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) return EMBIPC_ERR_MEMORY;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
@@ -19613,33 +19709,43 @@ static embipc_result embi_iterate(embipc_world *w)
         for (int k = 0; k < w->islands.order_count; k++) {
             embi_island *isle = w->islands.list[w->islands.order[k]];
             isle->changed = changed[w->islands.order[k]];
-            isle->recorded = 1;
+            isle->to_record = 0;
+            /* new candidates mean new contacts, even where the island rests */
             if (isle->active || isle->changed) w->islands.round[w->islands.round_count++] = w->islands.order[k];
         }
-        if ((r = embi_islands_round(w, embi_island_go)) != EMBIPC_OK) return r;
+        if ((r = embi_islands_round(w, embi_island_take_direction)) != EMBIPC_OK) return r;
         for (int k = 0; k < w->islands.order_count; k++)
-            if (!w->islands.list[w->islands.order[k]]->recorded &&
+            if (w->islands.list[w->islands.order[k]]->to_record &&
                 !embi_iteration_record(w, &w->islands.list[w->islands.order[k]]->record))
                 return EMBIPC_ERR_MEMORY;
     }
 }
 
-/* ==== 67. End of a step ==============================================================================
+/* ==== 68. End of a step ==============================================================================
  * Velocities from positions, forces of drives, and what a failed step takes back. Each body keeps what the next
  * step predicts its motion from.
  * Uses: small math, elasticity, contacts, part III, part IV.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
 
-/* Swaps the iteration lists of this step and of the last one. The old list survives a step that fails. */
-static void embi_swap_iterations(embipc_world *w)
+/* After a step: the displacement of the body's free nodes, the errors of both predictions, and the velocity change
+ * by forces. */
+static void embi_body_remember(const embi_state *s, embi_body *b)
 {
-    embipc_iteration *list = w->report.iteration;
-    int count = w->report.iteration_count;
-    w->report.is_odd = !w->report.is_odd;
-    w->report.iteration = w->report.iteration_before;
-    w->report.iteration_count = w->report.iteration_before_count;
-    w->report.iteration_before = list;
-    w->report.iteration_before_count = count;
+    b->past.displacement = b->past.prediction_error[0] = b->past.prediction_error[1] = 0;
+    if (!embi_is_dynamic(b)) return;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embipc_real d[3], turned[3];
+        embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
+        if (embi_drive_of(s, i) < 0) {
+            for (int c = 0; c < 3; c++) b->past.displacement = embi_max(b->past.displacement, embi_abs(d[c]));
+            embi_guess_errors(s, b, i, d, b->past.prediction_error);
+        }
+        embi_sub(d, s->vn + 3 * i, b->flight.velocity);
+        embi_flight_turns(b, d, turned);
+        for (int c = 0; c < 3; c++)
+            s->before.gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->step.c - b->flight.velocity[c] -
+                turned[c];
+    }
 }
 
 /* Restores a body after a failed step. */
@@ -19663,14 +19769,9 @@ static void embi_step_undo(embipc_world *w)
     }
     for (int k = 0; k < s->body_count; k++) {
         embi_body_undo(s, s->body + k);
-        if (w->islands.list[k]) embi_island_forget(w->islands.list[k]);
+        if (w->islands.list[k]) embi_island_restore_past(w->islands.list[k]);
     }
-    /* drops lists whose reference was reached only in the failed step */
-    for (int n = 0; n < w->search.cached_count; n++) {
-        embi_cached *k = w->search.cached + n;
-        if (s->body[k->a].search.has_reference || s->body[k->b].search.has_reference) k->valid = 0;
-        embi_own_give_back(s, k);
-    }
+    embi_search_undo(w);
 }
 
 static int embi_has_moved(const embi_body *b)
@@ -19689,8 +19790,8 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. A steady torque rotates a
- * body in each step, an impact once. */
+/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. A steady torque
+ * rotates a body in each step, an impact once. */
 static void embi_body_foretell_twist(embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -19731,8 +19832,8 @@ static void embi_velocities_finish(embi_state *s)
     memcpy(s->before.v, s->vn, nodes);
 }
 
-/* g = grad E at every driven node. Bodies at rest, which are in no island, are added here. Their vertices become live
- * only now, when no islands run in parallel. */
+/* g = grad E at every driven node. Bodies at rest, which are in no island, are added here. Their vertices become
+ * live only now, when no islands run in parallel. */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -19820,7 +19921,7 @@ static void embi_drives_finish(embipc_world *w)
     }
 }
 
-/* ==== 68. Reports ====================================================================================
+/* ==== 69. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
  * terms of E at the end of the step, so they are the forces that the step used.
  * Uses: small math, memory, sorting and sets, contacts, part III.
@@ -19944,7 +20045,7 @@ static void embi_report_sort(embipc_world *w)
     }
 }
 
-/* ==== 69. Statistics and warnings ====================================================================
+/* ==== 70. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
  * Uses: small math, pairs of primitives, barrier, contacts, part III, part IV.
@@ -19977,7 +20078,8 @@ static embipc_real embi_drive_work(const embipc_world *w)
     return work;
 }
 
-/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat where a barrier has this force. */
+/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat where a barrier has this
+ * force. */
 static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
 {
     const embi_contact *tight = NULL;
@@ -20016,8 +20118,8 @@ static embipc_real embi_drive_short(const embi_state *s)
     return most;
 }
 
-/* Warns once when a load presses a gap below 5 % of dhat, and each time that ratio has halved. Where a drive fell short
- * 10 % is enough, because drives give in earlier. */
+/* Warns once when a load presses a gap below 5 % of dhat, and each time that ratio has halved. Where a drive fell
+ * short 10 % is enough, because drives give in earlier. */
 static void embi_warn_tight(embipc_world *w)
 {
     embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05, ratio;
@@ -20159,7 +20261,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     t->drive_short = embi_drive_short(s);
 }
 
-/* ==== 70. World step =================================================================================
+/* ==== 71. World step =================================================================================
  * embipc_world_step(), read from its end: begin, iterate, finish. Errors of a step name a body and a node, and
  * everything is restored.
  * Uses: part I, elasticity, materials over a body, part III, part IV.
@@ -20274,7 +20376,7 @@ static void embi_body_energies(embi_state *s, embi_body *b)
 }
 
 /* Sets rotations and gradient at the start of a step. */
-static void embi_body_rotate(embipc_world *w, embi_body *b)
+static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
     embi_body_renew(b);
@@ -20289,8 +20391,8 @@ static void embi_body_rotate(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* Begin, embi_iterate() and finish, as chapter "Begin of a step" says. Nothing that a caller can see changes until the
- * end. After an error embi_step_undo() restores the rest. */
+/* Begin, embi_iterate() and finish, as chapter "Begin of a step" says. Nothing that a caller can see changes until
+ * the end. After an error embi_step_undo() restores the rest. */
 static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
@@ -20307,16 +20409,16 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
     embi_bodies_begin(w);
     (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
-    embi_each_body(w, embi_body_rotate);
+    embi_each_body(w, embi_body_begin_elastic);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
-    embi_each_body(w, embi_body_foresee);
+    embi_each_body(w, embi_body_foresee);   /* trial_q: the expected end */
     if ((lost = embi_body_too_far(s, s->trial_q, &away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
     else if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w) || !embi_islands_begin(w))
         r = EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     if (r == EMBIPC_OK) r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
-    for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* the new velocity, too */
+    for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* a velocity may overflow where q does not */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK && (lost = embi_body_too_far(s, s->q, &away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
     if (r == EMBIPC_OK) {
@@ -20355,7 +20457,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part V. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 71. Faults of meshes ===========================================================================
+/* ==== 72. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
  * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -20749,7 +20851,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 72. Parts of a surface =========================================================================
+/* ==== 73. Parts of a surface =========================================================================
  * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
  * of the other parts about one of its points.
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
@@ -20787,8 +20889,8 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
 /* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
 typedef struct embi_part { embipc_part p; embipc_real box[6]; int first; } embi_part;
 
-/* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts(). Returns
- * the number of parts. */
+/* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts().
+ * Returns the number of parts. */
 static int embi_number_parts(const int *label, int n, int *number)
 {
     int count = 0;
@@ -20834,8 +20936,8 @@ static void embi_order_parts(const int *number, int n, embi_part *part, int coun
     for (int i = 0; i < count; i++) part[i].first -= part[i].p.triangle_count;
 }
 
-/* Winding number of the other parts about a point of part i. The point is inside a triangle, since at a vertex parts
- * may touch. Only parts whose boxes contain it are evaluated. */
+/* Winding number of the other parts about a point of part i. The point is inside a triangle, since at a vertex
+ * parts may touch. Only parts whose boxes contain it are evaluated. */
 static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
                            int i)
 {
@@ -20897,7 +20999,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return count;
 }
 
-/* ==== 73. Cage lattice and cuts ======================================================================
+/* ==== 74. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse tet mesh around the solid inside a closed surface. Space is filled with the
  * body-centred cubic lattice. Its nodes are corners and centres of cubes of side h. Each square between two
  * cubes has four tets: each has both centres and one side of the square. All tets have the same shape (dihedral
@@ -21049,8 +21151,9 @@ static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[
     }
 }
 
-/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction, and
- * one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the rim. */
+/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction,
+ * and one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the
+ * rim. */
 static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 {
     static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
@@ -21070,8 +21173,8 @@ static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 }
 
 /* The tet across the face opposite to node `face`, or -1 at the rim. Opposite to an end of the square's side it is
- * the tet of the neighbouring side. Opposite to a centre it has the same side. Two squares of the other centre's cell
- * have that side, and the tet across belongs to the second one. */
+ * the tet of the neighbouring side. Opposite to a centre it has the same side. Two squares of the other centre's
+ * cell have that side, and the tet across belongs to the second one. */
 static int embi_lattice_across(const embi_caging *c, int tet, int face)
 {
     int d = tet % 12 / 4, side = tet % 4, i[3], u = (d + 1) % 3, v = (d + 2) % 3;
@@ -21191,8 +21294,8 @@ static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, const embi
     }
 }
 
-/* Clips a triangle to the tet, whose faces are moved out by -depth. Returns the kinds of its sides as bits, or 0 when
- * nothing is left. */
+/* Clips a triangle to the tet, whose faces are moved out by -depth. Returns the kinds of its sides as bits, or 0
+ * when nothing is left. */
 static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embipc_real depth)
 {
     int sides = 0;
@@ -21262,9 +21365,9 @@ static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
     return 1;
 }
 
-/* Finds the cuts of triangle t, sorted by tet. The search spreads from the tets of its corners through the faces that
- * the triangle reaches. Tets that it only touches are included: otherwise a curve on the face between would have a
- * gap. */
+/* Finds the cuts of triangle t, sorted by tet. The search spreads from the tets of its corners through the faces
+ * that the triangle reaches. Tets that it only touches are included: otherwise a curve on the face between would
+ * have a gap. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
     int from = c->cut_count, n = 0, home[3], v[4];
@@ -21349,7 +21452,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 74. Cage pieces ================================================================================
+/* ==== 75. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
@@ -21646,10 +21749,10 @@ static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
     return 1;
 }
 
-/* Sends a ray from a closed curve in face f to node i0. The ray starts where the curve's weight of i0 is largest, so
- * it does not meet the curve again. Returns the winding number at its start, and in *hit the first element that it
- * meets. i: nodes of the face from i0 on; curve: root of its segments. In coordinates (w1, w2), weights of i1 and i2,
- * the ray lies on a line through the origin and its start P. So cross(Q, P) tells on which side Q lies. */
+/* Sends a ray from a closed curve in face f to node i0. The ray starts where the curve's weight of i0 is largest,
+ * so it does not meet the curve again. Returns the winding number at its start, and in *hit the first element that
+ * it meets. i: nodes of the face from i0 on; curve: root of its segments. In coordinates (w1, w2), weights of i1
+ * and i2, the ray lies on a line through the origin and its start P. So cross(Q, P) tells on which side Q lies. */
 static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int curve, int *own, int *hit)
 {
     const embipc_real *from = NULL;
@@ -21694,7 +21797,8 @@ static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int
     if (w > 0) embi_join(p->parent, own, hit);
 }
 
-/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
+/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes
+ * first. */
 static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
 {
     embi_polygon_whole(q, c, b, t);
@@ -21729,8 +21833,8 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     return at >= 0 && at < 1 ? at : -1;
 }
 
-/* Sends a ray from a closed shell of whole triangles to node 0 or 1. It starts at the shell's point with the largest
- * weight of that node. Returns the winding number there, and in *hit the first element that it meets. */
+/* Sends a ray from a closed shell of whole triangles to node 0 or 1. It starts at the shell's point with the
+ * largest weight of that node. Returns the winding number there, and in *hit the first element that it meets. */
 static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell, int node, int *hit)
 {
     embipc_real from[4] = {-1, 0, 0, 0}, nearest = -1;
@@ -21907,7 +22011,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 75. Cage nodes and search ======================================================================
+/* ==== 76. Cage nodes and search ======================================================================
  * Copies of neighbouring tets share the nodes of a face only where their pieces meet in that face. Where solid
  * meets in a single vertex of the surface, the copies share the nodes that carry it: a vertex has one position.
  * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count
@@ -21927,8 +22031,8 @@ static void embi_cage_share(embi_caging *c, int a, int b, int f)
             if (v[i] == w[j]) embi_join(c->slot, 4 * a + i, 4 * b + j);
 }
 
-/* Joins copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the face,
- * or a triangle that crosses it. */
+/* Joins copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the
+ * face, or a triangle that crosses it. */
 static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
 {
     int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
@@ -21946,8 +22050,8 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
     }
 }
 
-/* Solid under a surface edge that runs along a face goes through that face. Rounding decides which tets have cuts of
- * the edge's two triangles. So it is enough that each triangle has a cut in one of the tets. */
+/* Solid under a surface edge that runs along a face goes through that face. Rounding decides which tets have cuts
+ * of the edge's two triangles. So it is enough that each triangle has a cut in one of the tets. */
 static void embi_cage_share_along(embi_caging *c)
 {
     for (int i = 0; i < c->along_count; i++) {
@@ -21959,8 +22063,8 @@ static void embi_cage_share_along(embi_caging *c)
     }
 }
 
-/* Another copy holds a pinched vertex, with weights w. It shares the nodes that carry the vertex with the first such
- * copy. If these are not nodes of both tets, rounding chose the tets, and the lattice is rejected. */
+/* Another copy holds a pinched vertex, with weights w. It shares the nodes that carry the vertex with the first
+ * such copy. If these are not nodes of both tets, rounding chose the tets, and the lattice is rejected. */
 static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const embipc_real w[4])
 {
     int a[4], b[4];
@@ -22066,9 +22170,9 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
 
 /* ---- The search ---- */
 
-/* Position of the body's middle, in cells from a corner. The first four put it on a node, or halfway along an edge in
- * x, y or z. They give a body that is symmetric about its box's middle planes a symmetric cage; exchanging corners
- * and centres gives nothing new. The others are tried if these miss the wished count. */
+/* Position of the body's middle, in cells from a corner. The first four put it on a node, or halfway along an edge
+ * in x, y or z. They give a body that is symmetric about its box's middle planes a symmetric cage; exchanging
+ * corners and centres gives nothing new. The others are tried if these miss the wished count. */
 static const embipc_real embi_cage_shift[12][3] = {
     {0, 0, 0}, {0.5, 0, 0}, {0, 0.5, 0}, {0, 0, 0.5},
     {0.25, 0.25, 0.25}, {0.11, 0.23, 0.36}, {0.29, 0.08, 0.41}, {0.37, 0.31, 0.06},
@@ -22080,8 +22184,8 @@ typedef struct embi_cage_choice {
 } embi_cage_choice;
 
 /* Fills the lattice of cell size h. If rounding decides the result, cells are made slightly larger, then moved a
- * little along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along it
- * costs no symmetry. */
+ * little along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along
+ * it costs no symmetry. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
 {
     int doubts = 0;
@@ -22139,7 +22243,8 @@ static embipc_real embi_cage_stiffening(const embi_caging *c)
 }
 
 /* Tries one lattice. Its score is the stiffness error times nodes^(2/3), since the error is quadratic in node
- * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no cage. */
+ * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no
+ * cage. */
 static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
                                    embi_cage_choice *best, int *count)
 {
@@ -22171,8 +22276,9 @@ static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real 
     return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
 }
 
-/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If that
- * misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer tries. */
+/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If
+ * that misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer
+ * tries. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
@@ -22203,7 +22309,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
     return embi_cage_sweep(c, coarse, fine, 0.94, 4, 12, wish, best);
 }
 
-/* ==== 76. Cage tightening ============================================================================
+/* ==== 77. Cage tightening ============================================================================
  * Nodes outside the solid move towards it. They stop before a new tet is needed or a dihedral angle becomes
  * small. Then the cage is extracted: its nodes, its tets, the tet of each surface vertex, and how well the cage
  * fits.
@@ -22225,8 +22331,8 @@ static embipc_real embi_tet_angle(const embipc_real X[12])
     return acos(embi_min(largest, 1)) * (180 / 3.14159265358979323846);
 }
 
-/* State of tightening. Per lattice node: start position, displacement, allowed fraction of it, and whether that must
- * shrink. Per lattice tet: number of copies before and now. */
+/* State of tightening. Per lattice node: start position, displacement, allowed fraction of it, and whether that
+ * must shrink. Per lattice tet: number of copies before and now. */
 typedef struct embi_tightening {
     embipc_real *from, *way, *share;
     unsigned char *bad;
@@ -22310,8 +22416,8 @@ static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
 }
 
 /* One round. All nodes outside the solid move. Then marked nodes go back in steps, at last fully, until none is
- * marked. *done: the cage has no more tets or nodes than before. It may lose a tenth of its nodes, which held next to
- * nothing. */
+ * marked. *done: the cage has no more tets or nodes than before. It may lose a tenth of its nodes, which held next
+ * to nothing. */
 static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int attempts, int *done)
 {
     *done = 0;
@@ -22373,8 +22479,8 @@ static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int node
     return EMBIPC_OK;
 }
 
-/* Chooses the copy that holds each vertex: of those with cuts of its triangles, the one in which its smallest weight
- * is largest. vertex_weight[4*v] stores that weight until embi_cage_measure(). */
+/* Chooses the copy that holds each vertex: of those with cuts of its triangles, the one in which its smallest
+ * weight is largest. vertex_weight[4*v] stores that weight until embi_cage_measure(). */
 static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
 {
     for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
@@ -22453,7 +22559,7 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ==== 77. Cage builder ===============================================================================
+/* ==== 78. Cage builder ===============================================================================
  * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
  * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
  * equal surface.
@@ -22515,8 +22621,8 @@ static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
     return 1;
 }
 
-/* Labels triangles by the separate solid that they bound. A shell with negative volume is a cavity of the part around
- * it. */
+/* Labels triangles by the separate solid that they bound. A shell with negative volume is a cavity of the part
+ * around it. */
 static int embi_parts_find(embi_caging *c, embi_parts *s)
 {
     embipc_real o[3];
@@ -22875,7 +22981,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 78. Creating a world ==========================================================================
+/* ==== 79. Creating a world ==========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -23105,7 +23211,8 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     return ok;
 }
 
-/* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex share. */
+/* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex
+ * share. */
 static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
     EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
@@ -23144,7 +23251,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 79. Shape of a new body ========================================================================
+/* ==== 80. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
  * Uses: small math, memory, errors, part II, part III, cage builder.
@@ -23257,9 +23364,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     return embi_check_material(&d->material, e);
 }
 
-/* The frame of construction. World point = rotation (scale p) + position, but coordinates far from 0 would round cage,
- * weights and rest shape. So points are measured from a near one, and the body is built far_position away from its
- * place. Both offsets are exact, and 0 for a body near 0. */
+/* The frame of construction. World point = rotation (scale p) + position, but coordinates far from 0 would round
+ * cage, weights and rest shape. So points are measured from a near one, and the body is built far_position away
+ * from its place. Both offsets are exact, and 0 for a body near 0. */
 static void embi_build_frame(const embipc_body_def *d, embi_build *t)
 {
     embipc_real box[6], middle[3], p[3], most = 0, size;
@@ -23303,8 +23410,8 @@ static void embi_build_move(embi_body *b, embi_build *t)
     for (int i = 0; i < b->nn; i++) embi_add(t->q + 3 * i, t->q + 3 * i, far_position);
 }
 
-/* Surface: the given triangles, or the boundary of the tets without inner vertices. Fills t->x, and b->origin with the
- * caller's numbers. */
+/* Surface: the given triangles, or the boundary of the tets without inner vertices. Fills t->x, and b->origin with
+ * the caller's numbers. */
 static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                         embipc_error *e)
 {
@@ -23455,7 +23562,8 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
     return EMBIPC_OK;
 }
 
-/* Weights of the surface vertices in the tets that the cage names. A search would be ambiguous where tets overlap. */
+/* Weights of the surface vertices in the tets that the cage names. A search would be ambiguous where tets
+ * overlap. */
 static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
 {
     for (int i = 0; i < b->nv; i++) {
@@ -23486,7 +23594,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* ==== 80. Mechanics of a new body ====================================================================
+/* ==== 81. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -23691,8 +23799,8 @@ static int embi_triangle_is_met(const embipc_real *x, const int v[3], const embi
     return left == 3 || right == 3;
 }
 
-/* Widths along one axis, from the triangles of keys begin .. end - 1 (value: 2 triangle + 1 for the opposite sense).
- * Measures from the middles of some to the nearest opposite face, on both sides. */
+/* Widths along one axis, from the triangles of keys begin .. end - 1 (value: 2 triangle + 1 for the opposite
+ * sense). Measures from the middles of some to the nearest opposite face, on both sides. */
 static void embi_widths_along(embi_body *b, const embipc_real *x, const embi_key *keys, int begin, int end)
 {
     int both = 0, stride = (end - begin) / 256 + 1;
@@ -23780,7 +23888,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 81. Adding a body ==============================================================================
+/* ==== 82. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, part V.
@@ -23802,8 +23910,8 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_cross
            embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count);
 }
 
-/* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a pair
- * could never move. */
+/* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a
+ * pair could never move. */
 static embi_answer embi_check_gap(embipc_world *w, int i, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -24122,7 +24230,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 82. Removing a body ============================================================================
+/* ==== 83. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those
  * of others stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check
  * as adding a body.
@@ -24244,7 +24352,8 @@ static void embi_islands_close_gap(embipc_world *w, int at)
     if (gone) gone->factor.of_count = gone->factor.useful = 0;
 }
 
-/* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay valid. */
+/* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay
+ * valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -24335,7 +24444,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     return EMBIPC_OK;
 }
 
-/* ==== 83. Forces and drives ==========================================================================
+/* ==== 84. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -24617,7 +24726,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 84. Settings and reset =========================================================================
+/* ==== 85. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: part I, elasticity, part III, part IV, part V.
@@ -24805,7 +24914,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 85. Queries ====================================================================================
+/* ==== 86. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: small math, part II, part III, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -25113,15 +25222,15 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
     return embipc_world_rejected(w, out, capacity);
 }
 
-/* ==== 86. Validation =================================================================================
+/* ==== 87. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
 
 #ifndef EMBIPC_NO_VALIDATE
 
-/* Checks a body: finite state, x = J q, rows of J that sum to 1, sorted matrix rows, positive mass, and no inverted tet
- * under a determinant bound. */
+/* Checks a body: finite state, x = J q, rows of J that sum to 1, sorted matrix rows, positive mass, and no
+ * inverted tet under a determinant bound. */
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
@@ -25200,8 +25309,8 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
 /* ---- A surface by itself ---- */
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* Traversal of the pairs of nearby triangles of a surface without a world. It gives one pair at a time, because a heap
- * of n triangles has n^2. */
+/* Traversal of the pairs of nearby triangles of a surface without a world. It gives one pair at a time, because a
+ * heap of n triangles has n^2. */
 typedef struct embi_pair_walk {
     embi_surface s;
     embi_bvh bvh;
@@ -25236,7 +25345,8 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
     return ok;
 }
 
-/* The next two triangles whose boxes, grown by reach, may meet; 0 at the end. reach may shrink from call to call. */
+/* The next two triangles whose boxes, grown by reach, may meet; 0 at the end. reach may shrink from call to
+ * call. */
 static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
@@ -25268,8 +25378,8 @@ static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, in
     }
 }
 
-/* Tests the edges of each of two near triangles against the other. Each edge belongs to one triangle, so no crossing
- * counts twice. */
+/* Tests the edges of each of two near triangles against the other. Each edge belongs to one triangle, so no
+ * crossing counts twice. */
 EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                         embipc_crossing *list, int capacity, int limit)
 {
@@ -25376,7 +25486,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 87. Sparse LDL^T for callers ===================================================================
+/* ==== 88. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -25450,7 +25560,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 88. Repair of surfaces =========================================================================
+/* ==== 89. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -25580,8 +25690,8 @@ static void embi_collect_shells(const embipc_real *x, const int *tri, int n, con
     }
 }
 
-/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number of
- * reversed triangles. Out of memory it restores all of them. */
+/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number
+ * of reversed triangles. Out of memory it restores all of them. */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -25905,7 +26015,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 89. Surfaces that overlap ======================================================================
+/* ==== 90. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -26046,8 +26156,8 @@ static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, co
     return 1;
 }
 
-/* Finds two loops per handle. They are closed by edges that are neither in a spanning tree of the vertices nor in one
- * of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. */
+/* Finds two loops per handle. They are closed by edges that are neither in a spanning tree of the vertices nor in
+ * one of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. */
 static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
     int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
@@ -26145,7 +26255,8 @@ static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *
 
 /* ---- Bodies ---- */
 
-/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2. */
+/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F /
+ * 2. */
 static int embi_part_topology(embi_memory *m, embi_part_body *b)
 {
     int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
@@ -26245,7 +26356,8 @@ static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_re
 
 /* ---- Are two surfaces apart? ---- */
 
-/* 1 when a part of s, shifted by t, is in the solid of u. One vertex of it decides, since the surfaces do not cross. */
+/* 1 when a part of s, shifted by t, is in the solid of u. One vertex of it decides, since the surfaces do not
+ * cross. */
 static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
 {
     const embipc_real *box = u->bvh.box + 6;
@@ -26309,8 +26421,8 @@ static embi_answer embi_part_touches(embi_parting *p, const embi_part_body *a, c
     return EMBI_NO;
 }
 
-/* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here, without
- * a search. */
+/* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here,
+ * without a search. */
 static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                  const embipc_real t[3], embipc_real gap)
 {
@@ -26365,7 +26477,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 90. Shifts and rotations =======================================================================
+/* ==== 91. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -26659,7 +26771,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 91. Separating surfaces ========================================================================
+/* ==== 92. Separating surfaces ========================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -26709,8 +26821,9 @@ static int embi_part_spread(embi_parting *p)
     return 1;
 }
 
-/* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a strain e
- * with the force 10 m L e / h^2, and a displacement with m / h^2 per metre. So it grows back and others make room. */
+/* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a
+ * strain e with the force 10 m L e / h^2, and a displacement with m / h^2 per metre. So it grows back and others
+ * make room. */
 static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc_body *handle)
 {
     embipc_result r = EMBIPC_OK;
@@ -26742,8 +26855,8 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
     return r;
 }
 
-/* One step from rest, after the rest shapes of stuck bodies grow by a factor. *travel: largest displacement of a node
- * over its body's dhat. */
+/* One step from rest, after the rest shapes of stuck bodies grow by a factor. *travel: largest displacement of a
+ * node over its body's dhat. */
 static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embipc_body *handle,
                                     embipc_real factor, embipc_real *travel)
 {
@@ -26785,8 +26898,8 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     embi_part_put(to, &pose);
 }
 
-/* The stuck bodies grow to their size; more steps follow until all rest. *grown is 0 if the world rejects the bodies,
- * such as an open surface that may move. */
+/* The stuck bodies grow to their size; more steps follow until all rest. *grown is 0 if the world rejects the
+ * bodies, such as an open surface that may move. */
 static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
 {
     embipc_world_def d = embipc_default_world_def();
@@ -26909,8 +27022,8 @@ static embipc_result embi_part_check(const embipc_movable *body, int count, cons
     return EMBIPC_OK;
 }
 
-/* Overlapping pairs are listed first. Then rounds of smallest shifts separate them; what is left grows from shrunken
- * copies. */
+/* Overlapping pairs are listed first. Then rounds of smallest shifts separate them; what is left grows from
+ * shrunken copies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error)

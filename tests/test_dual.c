@@ -109,14 +109,14 @@ static void test_old_factors_of_bodies(void)
         I->factor.same = 1;
         I->factor.wait = 0;
         embi_island_recall(&s.w->s, I);
-        ENSURE(I->factor.is_old);
+        ENSURE(I->factor.from_last_step);
         s.w->s.body[I->bodies[1]].inverse->taken++;
         embi_island_recall(&s.w->s, I);
-        ENSURE(!I->factor.is_old);
+        ENSURE(!I->factor.from_last_step);
         s.w->s.body[I->bodies[1]].inverse->taken--;
         I->body_count--;   /* other bodies */
         embi_island_recall(&s.w->s, I);
-        ENSURE(!I->factor.is_old);
+        ENSURE(!I->factor.from_last_step);
         I->body_count++;
         kept++;
     }
