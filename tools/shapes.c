@@ -87,15 +87,10 @@ static void shape_cross(double r[3], const double a[3], const double b[3])
     r[2] = a[0] * b[1] - a[1] * b[0];
 }
 
-/* six times the signed volume */
-static double shape_det(const double *x, const int t[4])
+/* the sign of the volume, exact */
+static int shape_sense(const double *x, const int t[4])
 {
-    double a[3], b[3], c[3], n[3];
-    shape_sub(a, x + 3 * t[1], x + 3 * t[0]);
-    shape_sub(b, x + 3 * t[2], x + 3 * t[0]);
-    shape_sub(c, x + 3 * t[3], x + 3 * t[0]);
-    shape_cross(n, b, c);
-    return shape_dot(a, n);
+    return embipc_orient3d(x + 3 * t[0], x + 3 * t[1], x + 3 * t[2], x + 3 * t[3]);
 }
 
 /* The six cosines of the dihedral angles: of the angle between faces i and j it is -n_i . n_j with unit
@@ -123,7 +118,7 @@ static int shape_cosines(double cosine[6], const double *x, const int t[4])
 static double shape_quality(const double *x, const int t[4])
 {
     double cosine[6], worst = 0;
-    if (!(shape_det(x, t) > 0) || !shape_cosines(cosine, x, t)) return -1;
+    if (shape_sense(x, t) <= 0 || !shape_cosines(cosine, x, t)) return -1;
     for (int i = 0; i < 6; i++) worst = fmax(worst, fabs(cosine[i]));
     return sqrt(fmax(0, 1 - worst * worst));
 }
@@ -193,7 +188,7 @@ static void shape_tet(shape_build *b, int i, int j, int k, int l)
         b->tet_room = room;
     }
     t[0] = i; t[1] = j; t[2] = k; t[3] = l;
-    if (shape_det(b->x, t) < 0) {
+    if (shape_sense(b->x, t) < 0) {
         t[2] = l; t[3] = k;
     }
     memcpy(b->tet + 4 * b->tets++, t, sizeof t);
