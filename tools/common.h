@@ -7,7 +7,7 @@
 /* One message for the user: where, what was found, what was expected. */
 typedef struct tool_error { char text[1024]; } tool_error;
 
-/* Fills e and returns 0, so that a reader can end with `return tool_fail(e, ...)`. */
+/* Fills e, which may be NULL, and returns 0, so that a reader can end with `return tool_fail(e, ...)`. */
 int tool_fail(tool_error *e, const char *format, ...);
 
 /* Memory, or the end of the program with a message: a tool has nothing to save. p may be NULL. */

@@ -51,6 +51,11 @@ int mesh_parse_tetgen(tool_mesh *m, const char *node_name, const char *node, siz
 int mesh_read(tool_mesh *m, const char *path, tool_error *e);
 void mesh_free(tool_mesh *m);
 
+/* Makes a mesh grow; before the first call it is all zero. Of a new node: where to write its coordinates. */
+double *mesh_add_node(tool_mesh *m);
+void mesh_add_tri(tool_mesh *m, int a, int b, int c);
+void mesh_add_tet(tool_mesh *m, const int n[4]);
+
 /* "12 hexahedra", without a line end. */
 void mesh_put_note(tool_text *t, const mesh_note *n);
 
