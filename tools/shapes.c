@@ -244,28 +244,14 @@ static int shape_compare_faces(const void *a, const void *b)
  * nodes in use. Without `solid` the tetrahedra go. Returns 1. */
 static int shape_finish(tool_mesh *m, int solid)
 {
-    int *name = (int *)tool_alloc((size_t)m->node_count, sizeof *name), *list, used = 0, corners;
-    free(m->tri);
-    m->tri_count = mesh_surface(m, &m->tri);
-    m->tri_capacity = 3 * m->tri_count;
+    mesh_take_surface(m);
     qsort(m->tri, (size_t)m->tri_count, 3 * sizeof *m->tri, shape_compare_faces);
     if (!solid) {
         free(m->tet);
         m->tet = NULL;
         m->tet_count = m->tet_capacity = 0;
     }
-    list = solid ? m->tet : m->tri;
-    corners = solid ? 4 * m->tet_count : 3 * m->tri_count;
-    for (int i = 0; i < corners; i++) name[list[i]] = 1;
-    for (int i = 0; i < m->node_count; i++) {
-        if (!name[i]) continue;
-        memmove(m->x + 3 * used, m->x + 3 * i, 3 * sizeof *m->x);
-        name[i] = used++;
-    }
-    for (int i = 0; i < 3 * m->tri_count; i++) m->tri[i] = name[m->tri[i]];
-    for (int i = 0; i < 4 * m->tet_count; i++) m->tet[i] = name[m->tet[i]];
-    m->node_count = used;
-    free(name);
+    (void)mesh_drop_unused(m);
     return 1;
 }
 
