@@ -471,9 +471,9 @@ static void test_frame(void)
         for (int c = 0; c < 8; c++) {
             double d[3], a[2];
             for (int i = 0; i < 3; i++) d[i] = (c >> i & 1 ? high[i] : low[i]) - s->eye[i];
-            a[0] = raster_dot(d, s->right) / raster_dot(d, s->ahead) * s->focal / (1.5 * s->width);
-            a[1] = raster_dot(d, s->up) / raster_dot(d, s->ahead) * s->focal / (1.5 * s->height);
-            ENSURE(raster_dot(d, s->ahead) > 0);
+            a[0] = tool_dot(d, s->right) / tool_dot(d, s->ahead) * s->focal / (1.5 * s->width);
+            a[1] = tool_dot(d, s->up) / tool_dot(d, s->ahead) * s->focal / (1.5 * s->height);
+            ENSURE(tool_dot(d, s->ahead) > 0);
             for (int i = 0; i < 2; i++) {
                 largest = fmax(largest, fabs(a[i]));
                 side[2 * i] = fmin(side[2 * i], a[i]);
@@ -532,8 +532,8 @@ static void test_paint(void)
     raster_add_mesh(s, x, 3, tri, 1, &look);
     raster_camera(s, eye, target, up, 60);
     p[1] = -1.5 + 0.7 * 31.5;       /* where rest x is 7 on the middle line */
-    raster_sub(d, p, s->eye);
-    row = 50 - s->focal / 3 * raster_dot(d, s->up) / raster_dot(d, s->ahead);
+    tool_sub(d, p, s->eye);
+    row = 50 - s->focal / 3 * tool_dot(d, s->up) / tool_dot(d, s->ahead);
     rgb = picture(s);
     ENSURE(calls > 500);
     ENSURE(pixel(s, rgb, 50, (int)row - 2)[0] > 40);

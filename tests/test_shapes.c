@@ -308,7 +308,7 @@ static void test_sphere(void)
         check(&m, 0, 2, 0);
         ENSURE(m.node_count == 10 * f * f + 2 && m.tri_count == 20 * f * f);
         for (int v = 0; v < m.node_count; v++)
-            ENSURE_CLOSE(sqrt(shape_dot(m.x + 3 * v, m.x + 3 * v)), 2, 1e-14);
+            ENSURE_CLOSE(tool_length(m.x + 3 * v), 2, 1e-14);
         lack = 1 - surface_volume(&m) / exact; /* flat faces lose a part that falls with the square of f */
         ENSURE(lack > 0.3 / (f * f) && lack < 0.7 / (f * f));
         mesh_free(&m);
@@ -327,7 +327,7 @@ static void test_ball(void)
         lack = 1 - surface_volume(&m) / (4.0 / 3 * SHAPE_PI * 8);
         ENSURE(lack > 0 && lack < 0.3 * h * h);
         for (int v = 0; v < m.node_count; v++) {
-            double r = sqrt(shape_dot(m.x + 3 * v, m.x + 3 * v));
+            double r = tool_length(m.x + 3 * v);
             on += fabs(r - 2) < 1e-6;
             inside += r < 2 - 1e-6;
         }
@@ -350,7 +350,7 @@ static void test_ball_of_shells(void)
         ENSURE(m.node_count == 2 * outer + 1 && m.tet_count == 4 * m.tri_count && m.tri_count == 2 * outer - 4);
         ENSURE(s.node_count == outer && s.tri_count == m.tri_count);
         for (int v = 0; v < outer; v++) {
-            ENSURE_CLOSE(sqrt(shape_dot(m.x + 3 * v, m.x + 3 * v)), 0.05, 1e-16);
+            ENSURE_CLOSE(tool_length(m.x + 3 * v), 0.05, 1e-16);
             for (int c = 0; c < 3; c++) ENSURE_CLOSE(m.x[3 * (outer + v) + c], 0.6 * m.x[3 * v + c], 1e-17);
         }
         for (int c = 0; c < 3; c++) ENSURE(m.x[6 * outer + c] == 0);

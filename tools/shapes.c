@@ -43,24 +43,7 @@ static int shape_cells(double length, double h)
     return n > 1 ? n : 1;
 }
 
-/* ==== 2. Vectors and tetrahedra ============================================================== */
-
-static void shape_sub(double r[3], const double a[3], const double b[3])
-{
-    for (int i = 0; i < 3; i++) r[i] = a[i] - b[i];
-}
-
-static double shape_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void shape_cross(double r[3], const double a[3], const double b[3])
-{
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
+/* ==== 2. Tetrahedra ========================================================================== */
 
 /* the sign of the volume, exact */
 static int shape_sense(const double *x, const int t[4])
@@ -77,15 +60,15 @@ static int shape_cosines(double cosine[6], const double *x, const int t[4])
     int k = 0;
     for (int i = 0; i < 4; i++) {
         double size;
-        shape_sub(a, x + 3 * t[face[i][1]], x + 3 * t[face[i][0]]);
-        shape_sub(b, x + 3 * t[face[i][2]], x + 3 * t[face[i][0]]);
-        shape_cross(n[i], a, b);
-        size = sqrt(shape_dot(n[i], n[i]));
+        tool_sub(a, x + 3 * t[face[i][1]], x + 3 * t[face[i][0]]);
+        tool_sub(b, x + 3 * t[face[i][2]], x + 3 * t[face[i][0]]);
+        tool_cross(n[i], a, b);
+        size = tool_length(n[i]);
         if (!(size > 0)) return 0;
         for (int c = 0; c < 3; c++) n[i][c] /= size;
     }
     for (int i = 0; i < 4; i++)
-        for (int j = 0; j < i; j++) cosine[k++] = -shape_dot(n[i], n[j]);
+        for (int j = 0; j < i; j++) cosine[k++] = -tool_dot(n[i], n[j]);
     return 1;
 }
 
@@ -327,7 +310,7 @@ int shape_box(tool_mesh *mesh, const double size[3], int resolution, int solid, 
 int shape_plane(tool_mesh *mesh, const double normal[3], int resolution, int solid, tool_error *error)
 {
     static const double size[3] = {10, 10, 0.2};
-    double axis[3][3], length = sqrt(shape_dot(normal, normal));
+    double axis[3][3], length = tool_length(normal);
     int least = 0;
     if (!shape_begin(mesh, resolution, error)) return 0;
     if (!(length >= 1e-6 && length <= 1e6))
@@ -337,9 +320,9 @@ int shape_plane(tool_mesh *mesh, const double normal[3], int resolution, int sol
         if (fabs(normal[i]) < fabs(normal[least])) least = i;
     for (int i = 0; i < 3; i++) axis[2][i] = normal[i] / length;
     for (int i = 0; i < 3; i++) axis[0][i] = (i == least ? 1 : 0) - axis[2][least] * axis[2][i];
-    length = sqrt(shape_dot(axis[0], axis[0]));
+    length = tool_length(axis[0]);
     for (int i = 0; i < 3; i++) axis[0][i] /= length;
-    shape_cross(axis[1], axis[2], axis[0]);
+    tool_cross(axis[1], axis[2], axis[0]);
     for (int v = 0; v < mesh->node_count; v++) {
         double *x = mesh->x + 3 * v, p[3];
         memcpy(p, x, sizeof p);
@@ -543,7 +526,7 @@ typedef struct shape_icosphere {
 
 static int shape_ico_add(shape_icosphere *s, const double p[3])
 {
-    double length = sqrt(shape_dot(p, p));
+    double length = tool_length(p);
     return shape_node(s->mesh, p[0] / length, p[1] / length, p[2] / length);
 }
 
@@ -629,7 +612,7 @@ static int shape_ball_middle(tool_mesh *b, shape_edges *edge, int i, int j)
     double p[3], length;
     if (edge->cut[e] >= 0) return edge->cut[e];
     for (int c = 0; c < 3; c++) p[c] = 0.5 * (b->x[3 * i + c] + b->x[3 * j + c]);
-    length = sqrt(shape_dot(p, p));
+    length = tool_length(p);
     edge->cut[e] = shape_node(b, p[0] / length, p[1] / length, p[2] / length);
     return edge->cut[e];
 }
@@ -822,8 +805,8 @@ static void shape_project(const shape_stuffing *s, double p[3], int in_plane)
             g[i] = (g[i] - s->field(s->data, q)) / (2 * d);
         }
         if (in_plane) g[1] = 0;
-        if (!(shape_dot(g, g) > 1e-6)) return;
-        f = fmax(-s->h, fmin(s->h, f)) / shape_dot(g, g);
+        if (!(tool_dot(g, g) > 1e-6)) return;
+        f = fmax(-s->h, fmin(s->h, f)) / tool_dot(g, g);
         for (int i = 0; i < 3; i++) p[i] -= f * g[i];
     }
 }
@@ -843,8 +826,8 @@ static void shape_snap(shape_stuffing *s)
             int w = e[0] == v ? e[1] : e[0];
             double t = e[0] == v ? s->edge.t[list[i]] : 1 - s->edge.t[list[i]], length2;
             if (!(s->value[v] * s->value[w] < 0)) continue;
-            shape_sub(d, x + 3 * w, x + 3 * v);
-            length2 = shape_dot(d, d) / (s->h * s->h);
+            tool_sub(d, x + 3 * w, x + 3 * v);
+            length2 = tool_dot(d, d) / (s->h * s->h);
             if (t >= shape_nearest_crossing(length2)) continue;
             if (found && t * t * length2 >= best) continue;
             best = t * t * length2;
@@ -907,9 +890,9 @@ static void shape_stencil(shape_stuffing *s, const int t[4])
     } else if (ins == 2) {
         double d[2][3];
         for (int i = 0; i < 4; i++) c[i] = shape_cut(s, in[i / 2], out[i % 2]);
-        shape_sub(d[0], s->lattice.x + 3 * c[0], s->lattice.x + 3 * c[3]);
-        shape_sub(d[1], s->lattice.x + 3 * c[1], s->lattice.x + 3 * c[2]);
-        if (shape_dot(d[0], d[0]) > shape_dot(d[1], d[1])) {    /* the free quadrilateral: shorter diagonal */
+        tool_sub(d[0], s->lattice.x + 3 * c[0], s->lattice.x + 3 * c[3]);
+        tool_sub(d[1], s->lattice.x + 3 * c[1], s->lattice.x + 3 * c[2]);
+        if (tool_dot(d[0], d[0]) > tool_dot(d[1], d[1])) {    /* the free quadrilateral: shorter diagonal */
             int w = c[0]; c[0] = c[1]; c[1] = w;
             w = c[2]; c[2] = c[3]; c[3] = w;
         }
@@ -1061,7 +1044,7 @@ static int shape_stuff(tool_mesh *mesh, shape_field field, const void *data, con
 
 static double shape_ball_field(const void *data, const double p[3])
 {
-    return *(const double *)data - sqrt(shape_dot(p, p));
+    return *(const double *)data - tool_length(p);
 }
 
 int shape_sphere(tool_mesh *mesh, double radius, int resolution, int solid, tool_error *error)
@@ -1088,12 +1071,12 @@ typedef struct shape_part {
 static double shape_part_depth(const shape_part *part, const double p[3])
 {
     double u[3], v[3], t, k0 = 0, k1 = 0;
-    shape_sub(u, p, part->a);
+    tool_sub(u, p, part->a);
     if (part->radius > 0) {
-        shape_sub(v, part->b, part->a);
-        t = fmin(1, fmax(0, shape_dot(u, v) / shape_dot(v, v)));
+        tool_sub(v, part->b, part->a);
+        t = fmin(1, fmax(0, tool_dot(u, v) / tool_dot(v, v)));
         for (int i = 0; i < 3; i++) u[i] -= t * v[i];
-        return part->radius - sqrt(shape_dot(u, u));
+        return part->radius - tool_length(u);
     }
     for (int i = 0; i < 3; i++) {
         double w = u[i] / part->b[i];
@@ -1194,7 +1177,7 @@ static void shape_dome_nodes(tool_mesh *b, double wide, double high, int centre,
             p[0] = sin(0.5 * SHAPE_PI * i / SHAPE_DOME);
             p[1] = sin(0.5 * SHAPE_PI * j / SHAPE_DOME);
             p[2] = k ? -sin(0.5 * SHAPE_PI * k / SHAPE_DOME) : 0;
-            length = sqrt(shape_dot(p, p));
+            length = tool_length(p);
             for (int c = 0; c < 3; c++) p[c] *= (c < 2 ? wide : high) * shape_bubble_axes[c] / length;
             *at = shape_node(b, p[0], p[1], p[2]);
         }
@@ -1284,9 +1267,9 @@ static void shape_bubble_refine(tool_mesh *b)
         for (int e = 0; e < 6; e++) m[e] = edge.cut[shape_find_edge(&edge, t[pair[e][0]], t[pair[e][1]])];
         for (int c = 0; c < 4; c++) shape_tet(b, t[c], m[at[c][0]], m[at[c][1]], m[at[c][2]]);
         for (int k = 0; k < 3; k++) {
-            shape_sub(d, b->x + 3 * m[ring[k][0]], b->x + 3 * m[ring[k][1]]);
-            if (k && shape_dot(d, d) >= shortest * (1 - 1e-9)) continue;
-            shortest = shape_dot(d, d);
+            tool_sub(d, b->x + 3 * m[ring[k][0]], b->x + 3 * m[ring[k][1]]);
+            if (k && tool_dot(d, d) >= shortest * (1 - 1e-9)) continue;
+            shortest = tool_dot(d, d);
             best = k;
         }
         for (int c = 0; c < 4; c++)
