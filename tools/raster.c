@@ -70,8 +70,8 @@ struct raster_scene {
     int objects;
     raster_text *text;
     int texts;
-    double top[3], bottom[3], light[3];
-    int has_light, has_ground, has_camera;
+    double top[3], bottom[3], light[3];                 /* background; towards the key light */
+    int has_light, has_ground, has_camera;              /* without light it comes over the left shoulder of the camera */
     double ground_z, ground_check, ground_rgb[2][3];
     double eye[3], right[3], up[3], ahead[3], focal;    /* focal length in samples */
     /* while drawing */
@@ -135,7 +135,8 @@ raster_scene *raster_create(int width, int height)
     if (!s) return NULL;
     s->width = width;
     s->height = height;
-    raster_background(s, top, bottom);
+    memcpy(s->top, top, sizeof s->top);
+    memcpy(s->bottom, bottom, sizeof s->bottom);
     return s;
 }
 
@@ -250,18 +251,6 @@ void raster_ground(raster_scene *scene, double z, double check, const double rgb
     memcpy(scene->ground_rgb[1], rgb_b, sizeof scene->ground_rgb[1]);
 }
 
-void raster_background(raster_scene *scene, const double top[3], const double bottom[3])
-{
-    memcpy(scene->top, top, sizeof scene->top);
-    memcpy(scene->bottom, bottom, sizeof scene->bottom);
-}
-
-void raster_light(raster_scene *scene, const double toward[3])
-{
-    memcpy(scene->light, toward, sizeof scene->light);
-    scene->has_light = raster_unit(scene->light) > 0;
-}
-
 int raster_label(raster_scene *scene, const char *text, int x, int y, int scale, const double rgb[3])
 {
     raster_text *grown = (raster_text *)realloc(scene->text, ((size_t)scene->texts + 1) * sizeof *grown), *t;
@@ -281,8 +270,9 @@ int raster_label(raster_scene *scene, const char *text, int x, int y, int scale,
 
 /* ==== 2. The camera ========================================================================== */
 
-void raster_camera(raster_scene *scene, const double eye[3], const double target[3], const double up[3],
-                   double fov)
+/* fov is the vertical angle in degrees */
+static void raster_camera(raster_scene *scene, const double eye[3], const double target[3], const double up[3],
+                          double fov)
 {
     memcpy(scene->eye, eye, sizeof scene->eye);
     tool_sub(scene->ahead, target, eye);
@@ -294,7 +284,8 @@ void raster_camera(raster_scene *scene, const double eye[3], const double target
     scene->has_camera = 1;
 }
 
-int raster_bounds(const raster_scene *scene, double low[3], double high[3])
+/* the box of all meshes that cast shadows; 0 when there is none */
+static int raster_bounds(const raster_scene *scene, double low[3], double high[3])
 {
     int found = 0;
     for (int i = 0; i < scene->objects; i++) {

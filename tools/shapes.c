@@ -81,7 +81,8 @@ static double shape_quality(const double *x, const int t[4])
     return sqrt(fmax(0, 1 - worst * worst));
 }
 
-void shape_dihedral_range(const tool_mesh *mesh, double *smallest, double *largest)
+/* smallest and largest dihedral angle of the tetrahedra, degrees */
+static void shape_dihedral_range(const tool_mesh *mesh, double *smallest, double *largest)
 {
     double cosine[6], lo = -1, hi = 1;
     for (int t = 0; t < mesh->tet_count; t++) {

@@ -61,7 +61,4 @@ int shape_bubble(tool_mesh *mesh, int resolution, int solid, tool_error *error);
 /* Colour (sRGB, 0..1) of the bear at a point of its own space: fur, muzzle, belly, paws, eyes, nose. */
 void shape_bear_paint(void *unused, const double point[3], double rgb[3]);
 
-/* Smallest and largest dihedral angle of the tetrahedra, degrees. */
-void shape_dihedral_range(const tool_mesh *mesh, double *smallest, double *largest);
-
 #endif
