@@ -30,7 +30,7 @@ void embi_default_free(void *p, size_t size, void *ctx)
 #include "../tools/doctor.c"
 
 enum { MOST = 8 };
-static shape_mesh mesh[MOST];
+static tool_mesh mesh[MOST];
 static embipc_movable body[MOST];
 static double gap[MOST * MOST], axis[9 * MOST], radius[MOST];   /* of rings: their frame, and that of the circle */
 static embipc_movement movement[MOST];
@@ -40,14 +40,14 @@ static embipc_error error;
 
 static void clear(void)
 {
-    for (int i = 0; i < count; i++) shape_free(&mesh[i]);
+    for (int i = 0; i < count; i++) mesh_free(&mesh[i]);
     count = 0;
 }
 /* takes mesh[count] in, turned by degrees and moved to (x, y, z) */
 static void put(double x, double y, double z, double ax, double ay, double az, int fixed)
 {
     double *R = axis + 9 * count, angle[3], p[3];
-    shape_mesh *m = &mesh[count];
+    tool_mesh *m = &mesh[count];
     angle[0] = ax; angle[1] = ay; angle[2] = az;
     scene_rotation(R, angle);
     for (int i = 0; i < m->node_count; i++) {

@@ -4,6 +4,20 @@
 #include "../tools/raster.c"
 #include "test.h"
 
+/* a background that runs from top to bottom */
+static void set_background(raster_scene *scene, const double top[3], const double bottom[3])
+{
+    memcpy(scene->top, top, sizeof scene->top);
+    memcpy(scene->bottom, bottom, sizeof scene->bottom);
+}
+
+/* the direction from the scene towards the key light */
+static void set_light(raster_scene *scene, const double toward[3])
+{
+    memcpy(scene->light, toward, sizeof scene->light);
+    scene->has_light = raster_unit(scene->light) > 0;
+}
+
 /* ---- a decoder: inflate of all three kinds of block, then the five row filters ---- */
 
 typedef struct bits {
@@ -266,7 +280,7 @@ static raster_scene *from_above(int width, int height)
     static const double target[3] = {0, 0, 0}, up[3] = {0, 1, 0};
     raster_scene *s = raster_create(width, height);
     double eye[3] = {0, 0, 10};
-    raster_background(s, black, black);
+    set_background(s, black, black);
     raster_camera(s, eye, target, up, 2 * atan(0.005 * height / 10) * 180 / RASTER_PI);
     return s;
 }
@@ -442,7 +456,7 @@ static void test_shadow(void)
     raster_scene *s = from_above(100, 100);
     double slanted[3] = {0.5, 0, 1}, lit, under, beside;
     unsigned char *rgb;
-    raster_light(s, slanted);
+    set_light(s, slanted);
     raster_ground(s, 0, 0, white, white);
     add_square(s, 0.2, 0, 1, 0.15, red, 1, 0); /* its shadow is half a metre, 50 pixels, to the left */
     rgb = picture(s);
@@ -471,9 +485,9 @@ static void test_frame(void)
         for (int c = 0; c < 8; c++) {
             double d[3], a[2];
             for (int i = 0; i < 3; i++) d[i] = (c >> i & 1 ? high[i] : low[i]) - s->eye[i];
-            a[0] = raster_dot(d, s->right) / raster_dot(d, s->ahead) * s->focal / (1.5 * s->width);
-            a[1] = raster_dot(d, s->up) / raster_dot(d, s->ahead) * s->focal / (1.5 * s->height);
-            ENSURE(raster_dot(d, s->ahead) > 0);
+            a[0] = tool_dot(d, s->right) / tool_dot(d, s->ahead) * s->focal / (1.5 * s->width);
+            a[1] = tool_dot(d, s->up) / tool_dot(d, s->ahead) * s->focal / (1.5 * s->height);
+            ENSURE(tool_dot(d, s->ahead) > 0);
             for (int i = 0; i < 2; i++) {
                 largest = fmax(largest, fabs(a[i]));
                 side[2 * i] = fmin(side[2 * i], a[i]);
@@ -493,7 +507,7 @@ static void test_near_plane(void)
     static const double eye[3] = {0, 0, 1}, target[3] = {10, 0, 1}, up[3] = {0, 0, 1};
     raster_scene *s = raster_create(80, 60);
     unsigned char *rgb;
-    raster_background(s, black, black);
+    set_background(s, black, black);
     add_square(s, 0, 0, 0, 10000, white, 1, RASTER_NO_SHADOW);
     add_square(s, 5, 0, 1, 0.2, red, 1, 0);
     raster_camera(s, eye, target, up, 60);
@@ -528,12 +542,12 @@ static void test_paint(void)
     look.paint = paint_by_x;
     look.paint_user = &calls;
     look.rest = rest;
-    raster_background(s, green, green);
+    set_background(s, green, green);
     raster_add_mesh(s, x, 3, tri, 1, &look);
     raster_camera(s, eye, target, up, 60);
     p[1] = -1.5 + 0.7 * 31.5;       /* where rest x is 7 on the middle line */
-    raster_sub(d, p, s->eye);
-    row = 50 - s->focal / 3 * raster_dot(d, s->up) / raster_dot(d, s->ahead);
+    tool_sub(d, p, s->eye);
+    row = 50 - s->focal / 3 * tool_dot(d, s->up) / tool_dot(d, s->ahead);
     rgb = picture(s);
     ENSURE(calls > 500);
     ENSURE(pixel(s, rgb, 50, (int)row - 2)[0] > 40);
@@ -556,7 +570,7 @@ static void test_smooth_and_flat(void)
         look.flags = k == 1 ? RASTER_FLAT : 0;
         look.crease = k == 2 ? 40 : 120;
         look.gloss = 0;
-        raster_light(s, side);
+        set_light(s, side);
         raster_add_mesh(s, x, 6, tri, 8, &look);
         rgb = picture(s);
         step[k] = abs(pixel(s, rgb, 39, 28)[0] - pixel(s, rgb, 41, 28)[0]);
@@ -571,7 +585,7 @@ static void test_label(void)
     raster_scene *s = raster_create(80, 40);
     unsigned char *rgb;
     int left = 80, right = 0, top = 40, bottom = 0;
-    raster_background(s, black, black);
+    set_background(s, black, black);
     ENSURE(raster_label(s, "h8", -3, -4, 2, white));
     rgb = picture(s);
     for (int y = 0; y < 40; y++)

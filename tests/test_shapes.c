@@ -27,7 +27,7 @@ static double orient(const double *a, const double *b, const double *c, const do
            u[2] * (v[0] * w[1] - v[1] * w[0]);
 }
 
-static double surface_volume(const shape_mesh *m)
+static double surface_volume(const tool_mesh *m)
 {
     double zero[3] = {0, 0, 0}, v = 0;
     for (int t = 0; t < m->tri_count; t++)
@@ -37,7 +37,7 @@ static double surface_volume(const shape_mesh *m)
     return v;
 }
 
-static double extent(const shape_mesh *m, int axis, int high)
+static double extent(const tool_mesh *m, int axis, int high)
 {
     double e = m->x[axis];
     for (int v = 0; v < m->node_count; v++)
@@ -46,7 +46,7 @@ static double extent(const shape_mesh *m, int axis, int high)
 }
 
 /* Smallest dihedral angle in degrees, edge by edge: the angle between the other two corners seen along it. */
-static double worst_dihedral(const shape_mesh *m)
+static double worst_dihedral(const tool_mesh *m)
 {
     double worst = 180;
     for (int t = 0; t < m->tet_count; t++)
@@ -82,7 +82,7 @@ static double worst_dihedral(const shape_mesh *m)
 
 /* Closed, oriented, one fan of triangles at every node: each directed edge once and its reverse once, and as
  * many triangles at a node as a walk around it meets. Returns the Euler characteristic, or -99. */
-static int euler(const shape_mesh *m)
+static int euler(const tool_mesh *m)
 {
     int n = 3 * m->tri_count, corners = 0, good = 1;
     key4 *edge = (key4 *)calloc((size_t)n + 1, sizeof *edge);
@@ -118,7 +118,7 @@ static int euler(const shape_mesh *m)
 }
 
 /* every inner face shared by two tetrahedra, every other one in tri, and as many triangles as such faces */
-static int faces_conform(const shape_mesh *m)
+static int faces_conform(const tool_mesh *m)
 {
     int n = 4 * m->tet_count, single = 0, good = 1;
     key4 *face = (key4 *)calloc((size_t)n + 1, sizeof *face);
@@ -144,7 +144,7 @@ static int faces_conform(const shape_mesh *m)
 }
 
 /* pairs of a segment and a triangle of the surface, without common nodes, that cross by more than rounding */
-static int crossings(const shape_mesh *m)
+static int crossings(const tool_mesh *m)
 {
     double size = fmax(extent(m, 0, 1) - extent(m, 0, 0), extent(m, 2, 1) - extent(m, 2, 0)), tiny = 1e-14 * size * size * size;
     int count = 0;
@@ -167,7 +167,7 @@ static int crossings(const shape_mesh *m)
 }
 
 /* everything that must hold of every shape */
-static void check(const shape_mesh *m, int solid, int characteristic, double angle)
+static void check(const tool_mesh *m, int solid, int characteristic, double angle)
 {
     int used = 0, *seen = (int *)calloc((size_t)m->node_count + 1, sizeof *seen), good = 1;
     double volume = 0, small, large;
@@ -210,7 +210,7 @@ static int compare_points(const void *a, const void *b)
 
 /* Triangles and tetrahedra that are not there a second time after mirroring along an axis; all nodes when a
  * node has no exact twin. */
-static int unmirrored(const shape_mesh *m, int axis)
+static int unmirrored(const tool_mesh *m, int axis)
 {
     int n = m->node_count, bad = 0, *twin = (int *)calloc((size_t)n, sizeof *twin);
     const double **point = (const double **)calloc((size_t)n, sizeof *point);
@@ -252,7 +252,7 @@ static int unmirrored(const shape_mesh *m, int axis)
 static void test_box(void)
 {
     for (int k = 0; k < 40; k++) {
-        shape_mesh m;
+        tool_mesh m;
         double size[3];
         int solid = k % 2;
         for (int i = 0; i < 3; i++) size[i] = pow(10, test_uniform(-2, 0));
@@ -261,27 +261,27 @@ static void test_box(void)
         ENSURE_REL(surface_volume(&m), size[0] * size[1] * size[2], 1e-12);
         for (int i = 0; i < 3; i++) ENSURE_REL(extent(&m, i, 1) - extent(&m, i, 0), size[i], 1e-14);
         if (!solid && k % 5 == 0) ENSURE(m.node_count == 8 && m.tri_count == 12);
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
 static void test_box_is_symmetric_in_even_cells(void)
 {
     static const double size[3] = {1, 1, 1};
-    shape_mesh m;
+    tool_mesh m;
     ENSURE(shape_box(&m, size, 4, 1, NULL));
     ENSURE(m.node_count == 125 && m.tet_count == 5 * 64);
     for (int axis = 0; axis < 3; axis++) ENSURE(unmirrored(&m, axis) == 0);
-    shape_free(&m);
+    mesh_free(&m);
     ENSURE(shape_box(&m, size, 3, 1, NULL));
     ENSURE(unmirrored(&m, 0) > 0);      /* the check can tell */
-    shape_free(&m);
+    mesh_free(&m);
 }
 
 static void test_plane(void)
 {
     for (int k = 0; k < 20; k++) {
-        shape_mesh m;
+        tool_mesh m;
         double n[3], length;
         for (int i = 0; i < 3; i++) n[i] = k < 6 ? (k / 2 == i) * (k % 2 ? -1.0 : 1.0) : test_uniform(-1, 1);
         length = sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]);
@@ -294,31 +294,31 @@ static void test_plane(void)
         }
         length = n[2] > 0 ? extent(&m, 2, 1) : 0;
         if (k == 4) ENSURE(length == 0);     /* top of the ground: exact */
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
 static void test_sphere(void)
 {
     for (int n = 2; n <= 40; n += 6) {
-        shape_mesh m;
+        tool_mesh m;
         int f = (int)floor(0.5535 * n + 0.5);
         double exact = 4.0 / 3 * SHAPE_PI * 8, lack;
         ENSURE(shape_sphere(&m, 2, n, 0, NULL));
         check(&m, 0, 2, 0);
         ENSURE(m.node_count == 10 * f * f + 2 && m.tri_count == 20 * f * f);
         for (int v = 0; v < m.node_count; v++)
-            ENSURE_CLOSE(sqrt(shape_dot(m.x + 3 * v, m.x + 3 * v)), 2, 1e-14);
+            ENSURE_CLOSE(tool_length(m.x + 3 * v), 2, 1e-14);
         lack = 1 - surface_volume(&m) / exact; /* flat faces lose a part that falls with the square of f */
         ENSURE(lack > 0.3 / (f * f) && lack < 0.7 / (f * f));
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
 static void test_ball(void)
 {
     for (int n = 3; n <= 12; n++) {
-        shape_mesh m;
+        tool_mesh m;
         double lack, h = 2.0 / n;
         int on = 0, inside = 0;
         ENSURE(shape_sphere(&m, 2, n, 1, NULL));
@@ -327,21 +327,21 @@ static void test_ball(void)
         lack = 1 - surface_volume(&m) / (4.0 / 3 * SHAPE_PI * 8);
         ENSURE(lack > 0 && lack < 0.3 * h * h);
         for (int v = 0; v < m.node_count; v++) {
-            double r = sqrt(shape_dot(m.x + 3 * v, m.x + 3 * v));
+            double r = tool_length(m.x + 3 * v);
             on += fabs(r - 2) < 1e-6;
             inside += r < 2 - 1e-6;
         }
         ENSURE(on + inside == m.node_count && on == m.tri_count / 2 + 2); /* all of the surface is on it */
         ENSURE(unmirrored(&m, 1) == 0);
         if (n <= 6) ENSURE(crossings(&m) == 0);
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
 static void test_ball_of_shells(void)
 {
     for (int more = 0; more < 2; more++) {
-        shape_mesh m, s;
+        tool_mesh m, s;
         int outer = more ? 642 : 162;
         ENSURE(shape_ball(&m, 0.05, more ? 12 : 0, 1, NULL) && shape_ball(&s, 0.05, more ? 12 : 0, 0, NULL));
         if (!m.x || !s.x) return;
@@ -350,13 +350,13 @@ static void test_ball_of_shells(void)
         ENSURE(m.node_count == 2 * outer + 1 && m.tet_count == 4 * m.tri_count && m.tri_count == 2 * outer - 4);
         ENSURE(s.node_count == outer && s.tri_count == m.tri_count);
         for (int v = 0; v < outer; v++) {
-            ENSURE_CLOSE(sqrt(shape_dot(m.x + 3 * v, m.x + 3 * v)), 0.05, 1e-16);
+            ENSURE_CLOSE(tool_length(m.x + 3 * v), 0.05, 1e-16);
             for (int c = 0; c < 3; c++) ENSURE_CLOSE(m.x[3 * (outer + v) + c], 0.6 * m.x[3 * v + c], 1e-17);
         }
         for (int c = 0; c < 3; c++) ENSURE(m.x[6 * outer + c] == 0);
         if (!more) ENSURE_REL(surface_volume(&m), 5.059e-4, 1e-4);
-        shape_free(&m);
-        shape_free(&s);
+        mesh_free(&m);
+        mesh_free(&s);
     }
 }
 
@@ -367,7 +367,7 @@ static void test_ball_is_that_of_the_peers(void)
     FILE *f = path ? fopen(path, "r") : NULL;
     char line[256];
     int count = 0, same = 0;
-    shape_mesh m;
+    tool_mesh m;
     key4 mine[1280], theirs[1280];
     if (!path) SKIP("no DATA");
     ENSURE(f != NULL && shape_ball(&m, 0.05, 0, 1, NULL));
@@ -405,13 +405,13 @@ static void test_ball_is_that_of_the_peers(void)
     for (int t = 0; t < count; t++) same += compare_keys(mine + t, theirs + t) == 0;
     ENSURE(same == 1280);
     fclose(f);
-    shape_free(&m);
+    mesh_free(&m);
 }
 
 static void test_cylinder(void)
 {
     for (int k = 0; k < 30; k++) {
-        shape_mesh m;
+        tool_mesh m;
         double r = pow(10, test_uniform(-1.5, 0)), height = pow(10, test_uniform(-1.5, 0)), turn;
         int sides = 0;
         ENSURE(shape_cylinder(&m, r, height, k % 4 ? 2 * (k % 4) + 2 : 0, k % 2, NULL));
@@ -421,14 +421,14 @@ static void test_cylinder(void)
         turn = 2 * SHAPE_PI / sides;
         ENSURE(sides >= 12);
         ENSURE_REL(surface_volume(&m), 0.5 * sides * r * r * sin(turn) * height, 1e-12);
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
 static void test_torus(void)
 {
     for (int k = 1; k <= 16; k++) {
-        shape_mesh m;
+        tool_mesh m;
         double tube = 0.05 * k, lack;
         int rings, layers;
         ENSURE(shape_torus(&m, 1, tube, k % 3 ? 0 : 20, k % 2, NULL));
@@ -439,30 +439,30 @@ static void test_torus(void)
         ENSURE(m.tri_count == 12 * rings * layers);
         lack = 1 - surface_volume(&m) / (2 * SHAPE_PI * SHAPE_PI * tube * tube);
         ENSURE(lack > 0 && lack < 6.6 / (36.0 * rings * rings) + 13.2 / ((double)layers * layers));
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
 static void test_plate(void)
 {
     for (int n = 0; n <= 40; n += 10) {
-        shape_mesh m;
+        tool_mesh m;
         ENSURE(shape_plate(&m, 0.1, n, 1, NULL));
         check(&m, 1, 2, n ? 12 : 15);
         ENSURE_CLOSE(extent(&m, 2, 0), 0, 1e-15);
         ENSURE_CLOSE(extent(&m, 0, 1), 0.1, 1e-15);
         if (n < 20) ENSURE(crossings(&m) == 0);
-        shape_free(&m);
+        mesh_free(&m);
         ENSURE(shape_plate(&m, 0.1, n, 0, NULL));
         check(&m, 0, 2, 0);
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
 /* the numbers the scenes are built on, and that it is the solid of its own field */
 static void test_bear(void)
 {
-    shape_mesh m;
+    tool_mesh m;
     int seat = 0, on = 0;
     ENSURE(shape_bear(&m, 0, 1, NULL));
     if (!m.x) return;
@@ -484,14 +484,14 @@ static void test_bear(void)
     ENSURE(unmirrored(&m, 1) == 0);
     ENSURE(unmirrored(&m, 0) > 0);
     ENSURE(crossings(&m) == 0);
-    shape_free(&m);
+    mesh_free(&m);
 }
 
 static void test_bear_at_other_resolutions(void)
 {
     double before = 0;
     for (int n = 4; n <= 24; n += 4) {
-        shape_mesh m;
+        tool_mesh m;
         ENSURE(shape_bear(&m, n, n != 24, NULL));
         if (!m.x) return;
         check(&m, n != 24, 2, 12);
@@ -499,7 +499,7 @@ static void test_bear_at_other_resolutions(void)
         ENSURE(extent(&m, 2, 0) == 0 && extent(&m, 1, 1) < 0.053);
         ENSURE(surface_volume(&m) > before);    /* chords of a mostly convex body: finer is larger */
         before = surface_volume(&m);
-        shape_free(&m);
+        mesh_free(&m);
     }
     ENSURE_REL(before, 8.3e-4, 0.02);
 }
@@ -516,7 +516,7 @@ static void test_bubble(void)
 {
     double exact = 2.0 / 3 * SHAPE_PI * 0.057 * 0.0405 * 0.037, before = 0;
     for (int n = 8; n <= 32; n *= 2) {
-        shape_mesh m;
+        tool_mesh m;
         double lack;
         int base = 0, dome = 0;
         ENSURE(shape_bubble(&m, n == 8 ? 0 : n, 1, NULL));
@@ -537,10 +537,10 @@ static void test_bubble(void)
         lack = exact - surface_volume(&m);      /* halving the edges leaves a quarter */
         if (n > 8) ENSURE(before / lack > 3.6 && before / lack < 4.4);
         before = lack;
-        shape_free(&m);
+        mesh_free(&m);
         ENSURE(shape_bubble(&m, n, 0, NULL));
         check(&m, 0, 2, 0);
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
@@ -548,13 +548,13 @@ static void test_comb(void)
 {
     static const double size[3] = {0.15, 0.03, 0.13};
     for (int solid = 0; solid < 2; solid++) {
-        shape_mesh m;
+        tool_mesh m;
         ENSURE(shape_comb(&m, size, solid ? 0 : 26, solid, NULL));
         check(&m, solid, 2, 30);
         /* 3 cells of the back, and 12 of 15 of the ten above */
         ENSURE_REL(surface_volume(&m), 0.15 * 0.03 * 0.13 * (3 + 10 * 12.0 / 15) / 13, 1e-12);
         ENSURE(crossings(&m) == 0);
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
@@ -563,7 +563,7 @@ static void test_finger(void)
 {
     static const double size[3] = {0.04, 0.02, 0.11};
     for (int solid = 0; solid < 2; solid++) {
-        shape_mesh m;
+        tool_mesh m;
         double front = 0, behind = 0;
         ENSURE(shape_finger(&m, size, solid ? 0 : 44, solid, NULL));
         check(&m, solid, 2 - 2 * 4, 10);
@@ -576,15 +576,15 @@ static void test_finger(void)
             behind += fabs(x - width) < 1e-15 || fabs(x - width + 0.004) < 1e-15;
         }
         ENSURE(front >= 2 * 4 * 23 && behind >= 2 * 4 * 23);
-        shape_free(&m);
+        mesh_free(&m);
     }
 }
 
 static void test_bad_arguments(void)
 {
     static const double bad[] = {0, -1, 1e-9, 1e9, NAN, INFINITY};
-    shape_mesh m;
-    shape_error e;
+    tool_mesh m;
+    tool_error e;
     for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
         double size[3] = {1, 1, 1}, normal[3] = {0, 0, 0};
         size[i % 3] = bad[i];
@@ -609,24 +609,24 @@ static void test_bad_arguments(void)
 
 static void test_same_bits(void)
 {
-    shape_mesh a, b;
+    tool_mesh a, b;
     ENSURE(shape_bear(&a, 9, 1, NULL) && shape_bear(&b, 9, 1, NULL));
     ENSURE(a.node_count == b.node_count && a.tet_count == b.tet_count);
     ENSURE(memcmp(a.x, b.x, 3 * (size_t)a.node_count * sizeof *a.x) == 0);
     ENSURE(memcmp(a.tet, b.tet, 4 * (size_t)a.tet_count * sizeof *a.tet) == 0);
-    shape_free(&a);
-    shape_free(&b);
+    mesh_free(&a);
+    mesh_free(&b);
 }
 
 /* the check of crossings sees a surface pushed through itself */
 static void test_crossings_are_seen(void)
 {
-    shape_mesh m;
+    tool_mesh m;
     ENSURE(shape_bubble(&m, 0, 0, NULL));
     for (int v = 0; v < m.node_count; v++)
         if (m.x[3 * v + 2] < -0.036) m.x[3 * v + 2] = 0.01;
     ENSURE(crossings(&m) > 0);
-    shape_free(&m);
+    mesh_free(&m);
 }
 
 int main(int argc, char **argv)

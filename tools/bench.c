@@ -132,21 +132,16 @@ static void bench_patch(const bench_world *b, bench_row *r)
         (void)embipc_body_get_view(b->w, b->s.body[i].handle, &v);
         force = (double *)tool_alloc(3 * (size_t)v.vertex_count, sizeof *force);
         (void)embipc_body_vertex_forces(b->w, b->s.body[i].handle, force);
-        for (int k = 0; k < v.vertex_count; k++) {
-            const double *f = force + 3 * k;
-            load += sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
-        }
+        for (int k = 0; k < v.vertex_count; k++) load += tool_length(force + 3 * k);
         for (int t = 0; t < 3 * v.triangle_count; t++) {
             const int *tri = v.triangles + t / 3 * 3;
             const double *f = force + 3 * v.triangles[t];
             double p[3], q[3], n[3];
             if (f[0] == 0 && f[1] == 0 && f[2] == 0) continue;
-            for (int c = 0; c < 3; c++) {
-                p[c] = v.x[3 * tri[1] + c] - v.x[3 * tri[0] + c];
-                q[c] = v.x[3 * tri[2] + c] - v.x[3 * tri[0] + c];
-            }
-            for (int c = 0; c < 3; c++) n[c] = p[(c + 1) % 3] * q[(c + 2) % 3] - p[(c + 2) % 3] * q[(c + 1) % 3];
-            r->patch += sqrt(n[0] * n[0] + n[1] * n[1] + n[2] * n[2]) / 6;
+            tool_sub(p, v.x + 3 * tri[1], v.x + 3 * tri[0]);
+            tool_sub(q, v.x + 3 * tri[2], v.x + 3 * tri[0]);
+            tool_cross(n, p, q);
+            r->patch += tool_length(n) / 6;
         }
         free(force);
     }
@@ -184,7 +179,7 @@ static void bench_results(const bench_world *b, bench_row *r)
     (void)embipc_world_pair_forces(b->w, pair, count);
     for (int i = 0; i < count; i++) {
         const double *f = pair[i].force;
-        sum += sqrt(f[0] * f[0] + f[1] * f[1] + f[2] * f[2]);
+        sum += tool_length(f);
         if (r->bodies > BENCH_NAMED) continue;
         tool_put(t, "%s{ \"a\": \"%s\", \"b\": \"%s\", ", i ? ", " : " ",
                  b->s.body[scene_index_of(&b->s, pair[i].a)].name, b->s.body[scene_index_of(&b->s, pair[i].b)].name);

@@ -1,7 +1,7 @@
 #include "check.h"
 #include "mend.h"
+#include "output.h"
 #include "../embipc.h"
-#include <errno.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -466,16 +466,13 @@ static int check_report(check *c)
 static int check_write(const tool_mesh *m, const char *path, tool_error *e)
 {
     tool_text t = { NULL, 0, 0 };
-    FILE *f;
     int ok;
     if (mesh_format_of(path) == MESH_OBJ)
         mesh_put_obj(&t, "mended", m->x, m->node_count, m->tri, m->tri_count, 0);
     else mesh_put_msh(&t, m);
-    f = fopen(path, "wb");
-    ok = f && fwrite(t.data, 1, (size_t)t.length, f) == (size_t)t.length;
-    if (f && fclose(f) != 0) ok = 0;
+    ok = output_file(path, &t, e);
     tool_text_free(&t);
-    return ok ? 1 : tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
+    return ok;
 }
 
 /* Mends m in place, says what was done and writes it. Returns 0 with e filled when nothing was written. */

@@ -11,7 +11,7 @@ int tool_fail(tool_error *e, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    (void)vsnprintf(e->text, sizeof e->text, format, args);
+    if (e) (void)vsnprintf(e->text, sizeof e->text, format, args);
     va_end(args);
     return 0;
 }

@@ -1,13 +1,14 @@
 /* What the parts of the tool share: one kind of error, growing arrays, text that is written in one piece,
- * and whole files in memory. Nothing here knows about simulation. C99 and libc only. */
+ * whole files in memory, and vectors. Nothing here knows about simulation. C99 and libc only. */
 #ifndef TOOL_COMMON_H
 #define TOOL_COMMON_H
+#include <math.h>
 #include <stddef.h>
 
 /* One message for the user: where, what was found, what was expected. */
 typedef struct tool_error { char text[1024]; } tool_error;
 
-/* Fills e and returns 0, so that a reader can end with `return tool_fail(e, ...)`. */
+/* Fills e, which may be NULL, and returns 0, so that a reader can end with `return tool_fail(e, ...)`. */
 int tool_fail(tool_error *e, const char *format, ...);
 
 /* Memory, or the end of the program with a message: a tool has nothing to save. p may be NULL. */
@@ -37,4 +38,21 @@ const char *tool_nearest(const char *word, const char *const *list, int count);
 int tool_number(const char *word, size_t length, double *out);
 /* The same for an integer that fits an int. */
 int tool_integer(const char *word, size_t length, int *out);
+
+/* Vectors: r = a - b, a . b, r = a x b, |a|. */
+static inline void tool_sub(double r[3], const double a[3], const double b[3])
+{
+    for (int i = 0; i < 3; i++) r[i] = a[i] - b[i];
+}
+static inline double tool_dot(const double a[3], const double b[3])
+{
+    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
+}
+static inline void tool_cross(double r[3], const double a[3], const double b[3])
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
+static inline double tool_length(const double a[3]) { return sqrt(tool_dot(a, a)); }
 #endif

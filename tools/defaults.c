@@ -144,7 +144,7 @@ static double defaults_weight(const scene *s, const embipc_world *world)
         if (defaults_is_dynamic(&s->body[i]) && embipc_body_get_state(world, s->body[i].handle, &b) == EMBIPC_OK)
             mass += b.mass;
     }
-    return mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    return mass * tool_length(g);
 }
 
 /* What holds between two bodies, and the gap that is left when all weight stands on three of its contacts. */

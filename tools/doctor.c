@@ -86,7 +86,7 @@ static void doctor_collect(doctor *d, const embipc_world *world)
 
 static double doctor_shift(const embipc_movement *m)
 {
-    return sqrt(m->shift[0] * m->shift[0] + m->shift[1] * m->shift[1] + m->shift[2] * m->shift[2]);
+    return tool_length(m->shift);
 }
 
 /* trace of R - I: 0 for the identity, to the bit */

@@ -1,6 +1,7 @@
 #include "embed.h"
 #include "../embipc.h"
-#include "meshio.h"
+#include "mend.h"
+#include "output.h"
 #include "png.h"
 #include "raster.h"
 #include "system.h"
@@ -13,22 +14,21 @@ enum { EMBED_WIDTH = 1000, EMBED_HEIGHT = 800 };
 /* The mesh becomes its surface, without the vertices inside. */
 static void embed_skin(tool_mesh *m)
 {
-    int *map, n = 0, *tri;
-    m->tri_count = mesh_surface(m, &tri);
-    free(m->tri);
-    m->tri = tri;
-    m->tri_capacity = 3 * m->tri_count;
-    map = (int *)tool_alloc((size_t)m->node_count + 1, sizeof *map);
-    for (int i = 0; i < 3 * m->tri_count; i++) map[m->tri[i]] = 1;
-    for (int i = 0; i < m->node_count; i++) {
-        if (!map[i]) continue;
-        memmove(m->x + 3 * n, m->x + 3 * i, 3 * sizeof *m->x);
-        map[i] = n++;
-    }
-    for (int i = 0; i < 3 * m->tri_count; i++) m->tri[i] = map[m->tri[i]];
-    m->node_count = n;
+    mesh_take_surface(m);
     m->tet_count = 0;
-    free(map);
+    (void)mesh_drop_unused(m);
+}
+
+/* The cage as a mesh, which has its arrays. */
+static tool_mesh embed_mesh(const embipc_cage *c)
+{
+    tool_mesh m;
+    memset(&m, 0, sizeof m);
+    m.x = c->x;
+    m.node_count = c->node_count;
+    m.tet = c->tets;
+    m.tet_count = c->tet_count;
+    return m;
 }
 
 static void embed_say(FILE *f, const embed_options *o, const tool_mesh *m, const embipc_cage *c, double seconds)
@@ -68,25 +68,19 @@ static int embed_picture(const char *path, const tool_mesh *m, const embipc_cage
     static const double from[3] = {1, 0.42, 0.4}, blue[3] = {0.36, 0.58, 0.80}, dark[3] = {0.80, 0.30, 0.10};
     raster_scene *r = raster_create(EMBED_WIDTH, EMBED_HEIGHT);
     unsigned char *rgb = (unsigned char *)tool_alloc((size_t)EMBED_WIDTH * EMBED_HEIGHT, 3);
-    int *face, count = embipc_tets_boundary(c->tets, c->tet_count, NULL, 0), ok = 0;
+    tool_mesh cage = embed_mesh(c);
+    int *face, count = mesh_surface(&cage, &face), ok = 0;
     raster_look look = raster_default_look(), net = look;
     double lo[3], hi[3];
     for (int k = 0; k < 3; k++) {
         look.rgb[k] = blue[k];
         net.rgb[k] = net.wire_rgb[k] = dark[k];
-        lo[k] = HUGE_VAL;
-        hi[k] = -HUGE_VAL;
     }
-    for (int i = 0; i < 3 * c->node_count; i++) {
-        lo[i % 3] = fmin(lo[i % 3], c->x[i]);
-        hi[i % 3] = fmax(hi[i % 3], c->x[i]);
-    }
+    (void)mend_diagonal(&cage, lo, hi);
     net.alpha = 0.06;
     net.flags = RASTER_FLAT | RASTER_WIRE | RASTER_NO_SHADOW;
     net.wire_width = 1.5;
-    face = (int *)tool_alloc((size_t)(count > 0 ? count : 0) * 3 + 1, sizeof *face);
     if (r && count > 0) {
-        (void)embipc_tets_boundary(c->tets, c->tet_count, face, count);
         ok = raster_add_mesh(r, m->x, m->node_count, m->tri, m->tri_count, &look) >= 0
              && raster_add_mesh(r, c->x, c->node_count, face, count, &net) >= 0;
         raster_frame(r, lo, hi, from, 28);
@@ -100,22 +94,12 @@ static int embed_picture(const char *path, const tool_mesh *m, const embipc_cage
 
 static int embed_write(const char *path, const embipc_cage *c)
 {
-    tool_mesh m;
-    tool_text text;
-    FILE *f;
-    int ok = 0;
-    memset(&m, 0, sizeof m);
-    memset(&text, 0, sizeof text);
-    m.x = c->x;
-    m.node_count = c->node_count;
-    m.tet = c->tets;
-    m.tet_count = c->tet_count;
+    tool_mesh m = embed_mesh(c);
+    tool_text text = { NULL, 0, 0 };
+    tool_error e;
+    int ok;
     mesh_put_msh(&text, &m);
-    f = fopen(path, "wb");
-    if (f) {
-        ok = fwrite(text.data, 1, (size_t)text.length, f) == (size_t)text.length;
-        ok = fclose(f) == 0 && ok;
-    }
+    ok = output_file(path, &text, &e);
     tool_text_free(&text);
     return ok;
 }

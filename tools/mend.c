@@ -426,21 +426,15 @@ static int mend_tets(tool_mesh *m, tool_text *said)
 
 static int mend_unused(tool_mesh *m, tool_text *said)
 {
-    int count, n = 0;
+    int count;
     embipc_fault *f = mend_faults(m, EMBIPC_FAULT_UNUSED, &count);
-    int *to = (int *)tool_alloc((size_t)m->node_count, sizeof *to);
-    for (int i = 0; i < count; i++) to[f[i].element] = -1;
-    for (int i = 0; i < m->node_count; i++) {
-        if (to[i] < 0) continue;
-        memmove(m->x + 3 * n, m->x + 3 * i, 3 * sizeof *m->x);
-        to[i] = n++;
-    }
-    m->node_count = n;
-    for (int i = 0; i < 3 * m->tri_count; i++) m->tri[i] = to[m->tri[i]];
-    for (int i = 0; i < 4 * m->tet_count; i++) m->tet[i] = to[m->tet[i]];
+    int *keep = (int *)tool_alloc((size_t)m->node_count, sizeof *keep);
+    for (int i = 0; i < m->node_count; i++) keep[i] = 1;
+    for (int i = 0; i < count; i++) keep[f[i].element] = 0;
+    (void)mesh_keep_nodes(m, keep);
     if (count) tool_put(said, "dropped %d unused vert%s\n", count, count == 1 ? "ex" : "ices");
     free(f);
-    free(to);
+    free(keep);
     return count;
 }
 

@@ -127,6 +127,40 @@ int mesh_surface(const tool_mesh *m, int **tri)
     return count;
 }
 
+void mesh_take_surface(tool_mesh *m)
+{
+    int *tri;
+    m->tri_count = mesh_surface(m, &tri);
+    m->tri_capacity = 3 * m->tri_count;
+    free(m->tri);
+    m->tri = tri;
+}
+
+int mesh_keep_nodes(tool_mesh *m, int *keep)
+{
+    int n = 0, dropped;
+    for (int i = 0; i < m->node_count; i++) {
+        if (!keep[i]) continue;
+        memmove(m->x + 3 * n, m->x + 3 * i, 3 * sizeof *m->x);
+        keep[i] = n++;
+    }
+    for (int i = 0; i < 3 * m->tri_count; i++) m->tri[i] = keep[m->tri[i]];
+    for (int i = 0; i < 4 * m->tet_count; i++) m->tet[i] = keep[m->tet[i]];
+    dropped = m->node_count - n;
+    m->node_count = n;
+    return dropped;
+}
+
+int mesh_drop_unused(tool_mesh *m)
+{
+    int *keep = (int *)tool_alloc((size_t)m->node_count, sizeof *keep), dropped;
+    for (int i = 0; i < 3 * m->tri_count; i++) keep[m->tri[i]] = 1;
+    for (int i = 0; i < 4 * m->tet_count; i++) keep[m->tet[i]] = 1;
+    dropped = mesh_keep_nodes(m, keep);
+    free(keep);
+    return dropped;
+}
+
 /* ---- Writing -------------------------------------------------------------------------------- */
 
 void mesh_put_obj(tool_text *t, const char *name, const double *x, int node_count, const int *tri,

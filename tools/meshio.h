@@ -51,12 +51,23 @@ int mesh_parse_tetgen(tool_mesh *m, const char *node_name, const char *node, siz
 int mesh_read(tool_mesh *m, const char *path, tool_error *e);
 void mesh_free(tool_mesh *m);
 
+/* Makes a mesh grow; before the first call it is all zero. Of a new node: where to write its coordinates. */
+double *mesh_add_node(tool_mesh *m);
+void mesh_add_tri(tool_mesh *m, int a, int b, int c);
+void mesh_add_tet(tool_mesh *m, const int n[4]);
+
 /* "12 hexahedra", without a line end. */
 void mesh_put_note(tool_text *t, const mesh_note *n);
 
 /* The surface of a mesh: the boundary of its tets, or its triangles. *tri receives 3 indices of nodes for each
  * (free() it). Returns their number. */
 int mesh_surface(const tool_mesh *m, int **tri);
+/* The triangles become the surface. */
+void mesh_take_surface(tool_mesh *m);
+/* Keeps the nodes that are marked in `keep`, which receives their new numbers, and whose others are in no element; or
+ * those that are in an element. Return how many go. */
+int mesh_keep_nodes(tool_mesh *m, int *keep);
+int mesh_drop_unused(tool_mesh *m);
 
 /* One object of an OBJ file; `first` points have been written to it before. */
 void mesh_put_obj(tool_text *t, const char *name, const double *x, int node_count, const int *tri,

@@ -169,24 +169,17 @@ static void mesh_drop_triangles(tool_mesh *m)
 /* Nodes that belong to what was passed over and to nothing else. */
 static void mesh_drop_nodes(tool_mesh *m)
 {
-    int *map, n = 0, dropped;
+    int *keep, dropped;
     if (!m->aside) return;
     for (int i = 0; i < 3 * m->tri_count; i++) m->aside[m->tri[i]] = 0;
     for (int i = 0; i < 4 * m->tet_count; i++) m->aside[m->tet[i]] = 0;
-    map = (int *)tool_alloc((size_t)m->node_count, sizeof *map);
-    for (int i = 0; i < m->node_count; i++) {
-        if (m->aside[i]) continue;
-        if (n < i) memcpy(m->x + 3 * n, m->x + 3 * i, 3 * sizeof *m->x);
-        map[i] = n++;
-    }
-    dropped = m->node_count - n;
-    for (int i = 0; i < 3 * m->tri_count && dropped; i++) m->tri[i] = map[m->tri[i]];
-    for (int i = 0; i < 4 * m->tet_count && dropped; i++) m->tet[i] = map[m->tet[i]];
-    m->node_count = n;
+    keep = (int *)tool_alloc((size_t)m->node_count, sizeof *keep);
+    for (int i = 0; i < m->node_count; i++) keep[i] = !m->aside[i];
+    dropped = mesh_keep_nodes(m, keep);
     if (dropped)
         (void)mesh_pass(m, dropped, "node that is a corner of no triangle or tet",
                         "nodes that are corners of no triangle or tet");
-    free(map);
+    free(keep);
 }
 
 int mesh_finish(tool_mesh *m, const char *name, tool_error *e)

@@ -57,10 +57,6 @@ int mesh_get_int(mesh_cursor *c, mesh_scalar type, int least, int most, int *out
 /* Over count values of so many bytes each; in text, over so many words. */
 int mesh_get_nothing(mesh_cursor *c, size_t bytes, size_t count, const char *expected);
 
-/* A new node: where to write its coordinates. */
-double *mesh_add_node(tool_mesh *m);
-void mesh_add_tri(tool_mesh *m, int a, int b, int c);
-void mesh_add_tet(tool_mesh *m, const int n[4]);
 /* At least 3 corners; cut into triangles when all nodes are read. */
 void mesh_add_polygon(tool_mesh *m, const int *v, int n);
 /* Corners i, i + 1, i + 2 make a triangle, every second one turned. Those that name a corner twice only lead on to

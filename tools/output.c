@@ -89,11 +89,11 @@ static double output_start_speed(const embipc_body_view *view, const embipc_body
     for (int i = 0; i < view->vertex_count; i++) {
         const double *x = view->x + 3 * i, *w = b->angular_velocity, *v = b->velocity;
         double r[3], u[3], speed;
-        for (int k = 0; k < 3; k++) r[k] = x[k] - b->centre[k];
+        tool_sub(r, x, b->centre);
         u[0] = v[0] + w[1] * r[2] - w[2] * r[1];
         u[1] = v[1] + w[2] * r[0] - w[0] * r[2];
         u[2] = v[2] + w[0] * r[1] - w[1] * r[0];
-        speed = sqrt(u[0] * u[0] + u[1] * u[1] + u[2] * u[2]);
+        speed = tool_length(u);
         fastest = speed > fastest ? speed : fastest;
     }
     return fastest;

@@ -75,8 +75,6 @@ static double polygon_difference(const double *a, const double *b, double r[3])
     return r[0] * r[0] + r[1] * r[1] + r[2] * r[2];
 }
 
-static double polygon_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 static double polygon_cross_length(const double a[3], const double b[3])
 {
     return hypot(hypot(a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2]), a[0] * b[1] - a[1] * b[0]);
@@ -416,7 +414,7 @@ static int polygon_should_flip(const polygon *p, int a, int b, int c, int d)
     if (polygon_turn_of(p, c, a, d) <= 0 || polygon_turn_of(p, d, b, c) <= 0) return 0;
     size = polygon_difference(xc, xa, ca) * polygon_difference(xc, xb, cb);
     size *= polygon_difference(xd, xa, da) * polygon_difference(xd, xb, db);
-    sine = polygon_cross_length(ca, cb) * polygon_dot(da, db) + polygon_dot(ca, cb) * polygon_cross_length(da, db);
+    sine = polygon_cross_length(ca, cb) * tool_dot(da, db) + tool_dot(ca, cb) * polygon_cross_length(da, db);
     return sine < -POLYGON_TURN * sqrt(size);
 }
 

@@ -6,6 +6,7 @@
  * parallel lights with a shadow map each. The nine samples of a pixel share the lights among themselves, so
  * that a pixel has seen all of them once. */
 #include "raster.h"
+#include "common.h"
 
 #include <math.h>
 #include <stdint.h>
@@ -69,8 +70,8 @@ struct raster_scene {
     int objects;
     raster_text *text;
     int texts;
-    double top[3], bottom[3], light[3];
-    int has_light, has_ground, has_camera;
+    double top[3], bottom[3], light[3];                 /* background; towards the key light */
+    int has_light, has_ground, has_camera;              /* without light it comes over the left shoulder of the camera */
     double ground_z, ground_check, ground_rgb[2][3];
     double eye[3], right[3], up[3], ahead[3], focal;    /* focal length in samples */
     /* while drawing */
@@ -81,27 +82,10 @@ struct raster_scene {
     int faces, face_room, opaque;                       /* see-through faces come after the opaque ones */
 };
 
-static void raster_sub(double r[3], const double a[3], const double b[3])
-{
-    for (int i = 0; i < 3; i++) r[i] = a[i] - b[i];
-}
-
-static double raster_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void raster_cross(double r[3], const double a[3], const double b[3])
-{
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
-
 /* scales to length 1, and returns the length it had; a null vector stays */
 static double raster_unit(double a[3])
 {
-    double length = sqrt(raster_dot(a, a));
+    double length = tool_length(a);
     if (length > 0)
         for (int i = 0; i < 3; i++) a[i] /= length;
     return length;
@@ -121,9 +105,9 @@ static void raster_across(double u[3], double v[3], const double n[3])
 {
     double axis[3] = {0, 0, 0};
     axis[fabs(n[2]) < 0.9 ? 2 : 0] = 1;
-    raster_cross(u, axis, n);
+    tool_cross(u, axis, n);
     raster_unit(u);
-    raster_cross(v, n, u);
+    tool_cross(v, n, u);
 }
 
 raster_look raster_default_look(void)
@@ -151,7 +135,8 @@ raster_scene *raster_create(int width, int height)
     if (!s) return NULL;
     s->width = width;
     s->height = height;
-    raster_background(s, top, bottom);
+    memcpy(s->top, top, sizeof s->top);
+    memcpy(s->bottom, bottom, sizeof s->bottom);
     return s;
 }
 
@@ -197,21 +182,21 @@ static int raster_normals(raster_object *o)
     int good = first && list && area;
     for (int t = 0; good && t < o->nt; t++) {
         double a[3], b[3];
-        raster_sub(a, o->x + 3 * o->tri[3 * t + 1], o->x + 3 * o->tri[3 * t]);
-        raster_sub(b, o->x + 3 * o->tri[3 * t + 2], o->x + 3 * o->tri[3 * t]);
-        raster_cross(area + 3 * t, a, b);
-        o->edge += (sqrt(raster_dot(a, a)) + sqrt(raster_dot(b, b))) / (2.0 * o->nt);
+        tool_sub(a, o->x + 3 * o->tri[3 * t + 1], o->x + 3 * o->tri[3 * t]);
+        tool_sub(b, o->x + 3 * o->tri[3 * t + 2], o->x + 3 * o->tri[3 * t]);
+        tool_cross(area + 3 * t, a, b);
+        o->edge += (tool_length(a) + tool_length(b)) / (2.0 * o->nt);
         for (int c = 0; c < 3; c++) first[o->tri[3 * t + c] + 2]++;
     }
     for (int v = 0; good && v < o->nv; v++) first[v + 2] += first[v + 1];
     for (int i = 0; good && i < 3 * o->nt; i++) list[first[o->tri[i] + 1]++] = i / 3;
     for (int i = 0; good && i < 3 * o->nt; i++) {
         const double *own = area + 3 * (i / 3);
-        double *n = o->normal + 3 * i, size = sqrt(raster_dot(own, own));
+        double *n = o->normal + 3 * i, size = tool_length(own);
         memcpy(n, own, 3 * sizeof *n);
         for (int k = first[o->tri[i]]; k < first[o->tri[i] + 1] && !(o->look.flags & RASTER_FLAT); k++) {
             const double *other = area + 3 * list[k];
-            if (list[k] == i / 3 || raster_dot(own, other) < limit * size * sqrt(raster_dot(other, other)))
+            if (list[k] == i / 3 || tool_dot(own, other) < limit * size * tool_length(other))
                 continue;
             for (int c = 0; c < 3; c++) n[c] += other[c];
         }
@@ -266,18 +251,6 @@ void raster_ground(raster_scene *scene, double z, double check, const double rgb
     memcpy(scene->ground_rgb[1], rgb_b, sizeof scene->ground_rgb[1]);
 }
 
-void raster_background(raster_scene *scene, const double top[3], const double bottom[3])
-{
-    memcpy(scene->top, top, sizeof scene->top);
-    memcpy(scene->bottom, bottom, sizeof scene->bottom);
-}
-
-void raster_light(raster_scene *scene, const double toward[3])
-{
-    memcpy(scene->light, toward, sizeof scene->light);
-    scene->has_light = raster_unit(scene->light) > 0;
-}
-
 int raster_label(raster_scene *scene, const char *text, int x, int y, int scale, const double rgb[3])
 {
     raster_text *grown = (raster_text *)realloc(scene->text, ((size_t)scene->texts + 1) * sizeof *grown), *t;
@@ -297,20 +270,22 @@ int raster_label(raster_scene *scene, const char *text, int x, int y, int scale,
 
 /* ==== 2. The camera ========================================================================== */
 
-void raster_camera(raster_scene *scene, const double eye[3], const double target[3], const double up[3],
-                   double fov)
+/* fov is the vertical angle in degrees */
+static void raster_camera(raster_scene *scene, const double eye[3], const double target[3], const double up[3],
+                          double fov)
 {
     memcpy(scene->eye, eye, sizeof scene->eye);
-    raster_sub(scene->ahead, target, eye);
+    tool_sub(scene->ahead, target, eye);
     if (!(raster_unit(scene->ahead) > 0)) scene->ahead[0] = 1;
-    raster_cross(scene->right, scene->ahead, up);
+    tool_cross(scene->right, scene->ahead, up);
     if (raster_unit(scene->right) < 1e-9) raster_across(scene->right, scene->up, scene->ahead);
-    raster_cross(scene->up, scene->right, scene->ahead);
+    tool_cross(scene->up, scene->right, scene->ahead);
     scene->focal = 0.5 * scene->height * RASTER_SIDE / tan(0.5 * raster_clamp(fov, 1, 170) * RASTER_PI / 180);
     scene->has_camera = 1;
 }
 
-int raster_bounds(const raster_scene *scene, double low[3], double high[3])
+/* the box of all meshes that cast shadows; 0 when there is none */
+static int raster_bounds(const raster_scene *scene, double low[3], double high[3])
 {
     int found = 0;
     for (int i = 0; i < scene->objects; i++) {
@@ -367,8 +342,8 @@ void raster_frame(raster_scene *scene, const double low[3], const double high[3]
         for (int k = 0; k < 8; k++) {
             double d[3];
             for (int i = 0; i < 3; i++) d[i] = (k >> i & 1 ? high[i] : low[i]) - target[i];
-            deep[k] = raster_dot(d, scene->ahead);
-            across[a][k] = raster_dot(d, a ? scene->up : scene->right);
+            deep[k] = tool_dot(d, scene->ahead);
+            across[a][k] = tool_dot(d, a ? scene->up : scene->right);
             most[0] = fmax(most[0], across[a][k] - slope * deep[k]);
             most[1] = fmax(most[1], -across[a][k] - slope * deep[k]);
         }
@@ -391,10 +366,10 @@ static void raster_shadow_triangle(const raster_scene *s, raster_lamp *l, const 
     int lo[2], hi[2];
     for (int c = 0; c < 3; c++) {
         double d[3];
-        raster_sub(d, p[c], s->centre);
-        x[c] = 0.5 * s->map + scale * raster_dot(d, l->u);
-        y[c] = 0.5 * s->map + scale * raster_dot(d, l->v);
-        z[c] = raster_dot(d, l->toward);
+        tool_sub(d, p[c], s->centre);
+        x[c] = 0.5 * s->map + scale * tool_dot(d, l->u);
+        y[c] = 0.5 * s->map + scale * tool_dot(d, l->v);
+        z[c] = tool_dot(d, l->toward);
     }
     area = (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0]);
     if (area == 0) return;
@@ -456,7 +431,7 @@ static int raster_shadow_maps(raster_scene *s)
         s->centre[i] = 0.5 * (low[i] + high[i]);
         half[i] = 0.5 * (high[i] - low[i]);
     }
-    s->radius = fmax(1.01 * sqrt(raster_dot(half, half)), 1e-9);
+    s->radius = fmax(1.01 * tool_length(half), 1e-9);
     s->map = (int)raster_clamp(0.3 * (s->width > s->height ? s->width : s->height), 96, 400);
     raster_place_lights(s);
     for (int i = 0; i < RASTER_LIGHTS; i++) {
@@ -489,11 +464,11 @@ static int raster_reached(const raster_scene *s, const raster_lamp *l, const dou
     double d[3], texel = 2 * s->radius / s->map, x, y, above;
     const raster_blocker *at;
     for (int i = 0; i < 3; i++) d[i] = p[i] + 1.5 * texel * n[i] - s->centre[i];
-    x = 0.5 * s->map + raster_dot(d, l->u) / texel;
-    y = 0.5 * s->map + raster_dot(d, l->v) / texel;
+    x = 0.5 * s->map + tool_dot(d, l->u) / texel;
+    y = 0.5 * s->map + tool_dot(d, l->v) / texel;
     if (!(x >= 0 && y >= 0 && x < s->map && y < s->map)) return 1;
     at = l->blocker + (int)y * s->map + (int)x;
-    above = (double)at->height - raster_dot(d, l->toward);
+    above = (double)at->height - tool_dot(d, l->toward);
     return above < (at->object == object && object >= 0 ? fmax(texel, s->object[object].edge) : 0.5 * texel);
 }
 
@@ -518,14 +493,14 @@ static void raster_shade(const raster_scene *s, double rgb[3], const double p[3]
     raster_unit(half);
     for (int i = sample; i < RASTER_LIGHTS; i += RASTER_SAMPLES) {
         const raster_lamp *l = s->lamp + i;
-        double facing = raster_dot(n, l->toward);
+        double facing = tool_dot(n, l->toward);
         if (facing <= 0 || !raster_reached(s, l, p, n, object)) continue;
         if (i < RASTER_KEYS) key += facing * RASTER_SAMPLES / RASTER_KEYS;
         else sky += 2 * facing * RASTER_SAMPLES / RASTER_SKIES;
     }
-    fill = fmax(0, 0.7 * raster_dot(n, s->right) - 0.5 * raster_dot(n, s->ahead) + 0.2 * n[2]);
+    fill = fmax(0, 0.7 * tool_dot(n, s->right) - 0.5 * tool_dot(n, s->ahead) + 0.2 * n[2]);
     floor_light = 0.5 - 0.5 * n[2];
-    shine = gloss > 0 && key > 0 ? gloss * fmin(1, 4 * key) * pow(fmax(0, raster_dot(n, half)), 28) : 0;
+    shine = gloss > 0 && key > 0 ? gloss * fmin(1, 4 * key) * pow(fmax(0, tool_dot(n, half)), 28) : 0;
     for (int i = 0; i < 3; i++)
         rgb[i] = raster_to_linear(raster_clamp(rgb[i], 0, 1)) *
                      (0.80 * key * key_rgb[i] + 0.42 * sky * sky_rgb[i] + 0.10 * fill +
@@ -577,10 +552,10 @@ static int raster_project(raster_scene *s, int object, int tri, double nearest)
     int count = 0;
     for (int c = 0; c < 3; c++) {
         double d[3];
-        raster_sub(d, o->x + 3 * o->tri[3 * tri + c], s->eye);
-        in[c].p[0] = raster_dot(d, s->right);
-        in[c].p[1] = raster_dot(d, s->up);
-        in[c].p[2] = raster_dot(d, s->ahead);
+        tool_sub(d, o->x + 3 * o->tri[3 * tri + c], s->eye);
+        in[c].p[0] = tool_dot(d, s->right);
+        in[c].p[1] = tool_dot(d, s->up);
+        in[c].p[2] = tool_dot(d, s->ahead);
         for (int i = 0; i < 3; i++) in[c].weight[i] = i == c;
     }
     for (int c = 0; c < 3; c++) {
@@ -614,8 +589,8 @@ static int raster_compare_faces(const void *a, const void *b)
 static int raster_faces(raster_scene *s)
 {
     double d[3], nearest;
-    raster_sub(d, s->centre, s->eye);
-    nearest = fmax(0.05 * (sqrt(raster_dot(d, d)) - s->radius), 1e-3 * s->radius);
+    tool_sub(d, s->centre, s->eye);
+    nearest = fmax(0.05 * (tool_length(d) - s->radius), 1e-3 * s->radius);
     for (int pass = 0; pass < 2; pass++) {
         for (int o = 0; o < s->objects; o++) {
             if ((s->object[o].look.alpha < 1) != (pass == 1)) continue;
@@ -692,14 +667,14 @@ static double raster_face_colour(const raster_scene *s, const raster_face *f, in
         }
     }
     raster_unit(n);
-    raster_sub(view, s->eye, p);
+    tool_sub(view, s->eye, p);
     raster_unit(view);
-    if (raster_dot(n, view) < 0) { /* seen from behind; at the rim a smooth normal may lean away a little */
+    if (tool_dot(n, view) < 0) { /* seen from behind; at the rim a smooth normal may lean away a little */
         double a[3], b[3], flat[3];
-        raster_sub(a, o->x + 3 * o->tri[3 * f->tri + 1], o->x + 3 * o->tri[3 * f->tri]);
-        raster_sub(b, o->x + 3 * o->tri[3 * f->tri + 2], o->x + 3 * o->tri[3 * f->tri]);
-        raster_cross(flat, a, b);
-        if (raster_dot(flat, view) < 0)
+        tool_sub(a, o->x + 3 * o->tri[3 * f->tri + 1], o->x + 3 * o->tri[3 * f->tri]);
+        tool_sub(b, o->x + 3 * o->tri[3 * f->tri + 2], o->x + 3 * o->tri[3 * f->tri]);
+        tool_cross(flat, a, b);
+        if (tool_dot(flat, view) < 0)
             for (int i = 0; i < 3; i++) n[i] = -n[i];
     }
     memcpy(rgb, look->rgb, sizeof look->rgb);

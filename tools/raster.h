@@ -55,22 +55,9 @@ int raster_add_mesh(raster_scene *scene, const double *x, int nv, const int *tri
 /* A checkered ground plane at height z that fades into the background; check 0: all in the first colour. */
 void raster_ground(raster_scene *scene, double z, double check, const double rgb_a[3], const double rgb_b[3]);
 
-/* The background runs from top to bottom. */
-void raster_background(raster_scene *scene, const double top[3], const double bottom[3]);
-
-/* Direction from the scene towards the key light; the default is over the left shoulder of the camera. */
-void raster_light(raster_scene *scene, const double toward[3]);
-
-/* The camera; fov is the vertical angle in degrees. */
-void raster_camera(raster_scene *scene, const double eye[3], const double target[3], const double up[3],
-                   double fov);
-
 /* The camera in direction `from` (as seen from the middle) so far away that the box just fits. */
 void raster_frame(raster_scene *scene, const double low[3], const double high[3], const double from[3],
                   double fov);
-
-/* The box of all meshes that cast shadows; 0 when there is none. */
-int raster_bounds(const raster_scene *scene, double low[3], double high[3]);
 
 /* A line of text with its upper left corner at pixel (x, y), letters 7 * scale pixels high. Digits, letters
  * (drawn as capitals) and . , : ; - + = / ( ) % ' ! ? * < > _; negative x or y count from the far edge to the

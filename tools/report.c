@@ -22,8 +22,8 @@ void report_free(report *r)
 static double report_upward(const scene *s, const double force[3])
 {
     const double *g = s->world.gravity;
-    double n = sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
-    return n > 0 ? -(force[0] * g[0] + force[1] * g[1] + force[2] * g[2]) / n : force[2];
+    double n = tool_length(g);
+    return n > 0 ? -tool_dot(force, g) / n : force[2];
 }
 
 static void report_add(report *r, int body, int partner, double force, double friction)
@@ -97,7 +97,7 @@ static void report_print_drives(const report *r, const scene *s, const embipc_wo
         printf("%s\"%s\" %.3g m short at the end", shown++ ? "\n                       " : "",
                s->body[s->drive[i].body].name, d.shortfall);
         if (scene_is_soft(&s->drive[i]))
-            printf(", pulled with %.3g N%s", sqrt(d.force[0] * d.force[0] + d.force[1] * d.force[1] + d.force[2] * d.force[2]),
+            printf(", pulled with %.3g N%s", tool_length(d.force),
                    d.limited ? ", its limit" : "");
         if (blocker >= 0) printf(", \"%s\" in the way, gap %.3g m", s->body[blocker].name, d.gap);
     }
@@ -121,7 +121,7 @@ static void report_print_balance(const report *r, const scene *s, const embipc_w
     embipc_body_state b;
     double weight, total = 0;
     if (embipc_body_get_state(world, s->body[body].handle, &b) != EMBIPC_OK) return;
-    weight = b.mass * sqrt(g[0] * g[0] + g[1] * g[1] + g[2] * g[2]);
+    weight = b.mass * tool_length(g);
     printf("  forces on \"%s\", upward, mean of the last %.3g s\n", s->body[body].name,
            r->window_steps * s->world.time_step);
     for (int i = 0; i < r->sum_count; i++) {

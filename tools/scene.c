@@ -339,19 +339,6 @@ static int scene_read_mesh(scene_reader *r, const json_value *body, const char *
     return !r->failed;
 }
 
-/* Takes over what shapes.c made. */
-static void scene_take_shape(tool_mesh *m, shape_mesh *from)
-{
-    memset(m, 0, sizeof *m);
-    m->x = from->x;
-    m->node_count = from->node_count;
-    m->tri = from->tri;
-    m->tri_count = from->tri_count;
-    m->tet = from->tet;
-    m->tet_count = from->tet_count;
-    memset(from, 0, sizeof *from);
-}
-
 static const char *const scene_shapes[] = { "box",   "sphere", "cylinder", "torus", "plane",
                                             "plate", "bear",   "bubble",   "comb",  "finger",
                                             "ball" };
@@ -401,7 +388,7 @@ static void scene_read_shape_keys(scene_reader *r, const json_value *body, scene
     scene_integer(r, body, "resolution", 1, 512, &p->resolution);
 }
 
-static int scene_make_shape(const scene_shape *p, int solid, shape_mesh *m, shape_error *e)
+static int scene_make_shape(const scene_shape *p, int solid, tool_mesh *m, tool_error *e)
 {
     switch (p->kind) {
     case SCENE_BOX: return shape_box(m, p->size, p->resolution, solid, e);
@@ -421,20 +408,15 @@ static int scene_make_shape(const scene_shape *p, int solid, shape_mesh *m, shap
 static void scene_read_shape(scene_reader *r, const json_value *body, scene_body *b)
 {
     scene_shape p;
-    shape_mesh made;
-    shape_error inner;
+    tool_error inner;
     memset(&p, 0, sizeof p);
-    memset(&made, 0, sizeof made);
     p.normal[2] = 1;
     if (!scene_choice(r, body, "shape", scene_shapes, SCENE_COUNT(scene_shapes), &p.kind)) return;
     scene_read_shape_keys(r, body, &p);
     if (r->failed) return;
     snprintf(b->source, sizeof b->source, "%s", scene_shapes[p.kind]);
     b->is_bear = p.kind == SCENE_BEAR;
-    if (scene_make_shape(&p, b->def.kind == EMBIPC_FULL, &made, &inner)) {
-        scene_take_shape(&b->surface, &made);
-        return;
-    }
+    if (scene_make_shape(&p, b->def.kind == EMBIPC_FULL, &b->surface, &inner)) return;
     r->failed = 1;
     tool_fail(r->e, "%s:%d: %s: shape %s: %s", r->s->path, body->line, r->where, scene_shapes[p.kind],
               inner.text);

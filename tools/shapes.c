@@ -6,10 +6,7 @@
 #include "shapes.h"
 #include "../embipc.h"
 
-#include <limits.h>
 #include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,46 +16,24 @@ enum { SHAPE_MOST_CELLS = 512, SHAPE_MOST_TETS = 40000000 };
 
 /* ==== 1. Arguments and errors ================================================================ */
 
-static int shape_fail(shape_error *error, const char *format, ...)
-{
-    va_list list;
-    if (error) {
-        va_start(list, format);
-        vsnprintf(error->text, sizeof error->text, format, list);
-        va_end(list);
-    }
-    return 0;
-}
-
 /* empties the mesh and judges the resolution */
-static int shape_begin(shape_mesh *mesh, int resolution, shape_error *error)
+static int shape_begin(tool_mesh *mesh, int resolution, tool_error *error)
 {
     memset(mesh, 0, sizeof *mesh);
-    if (error) error->text[0] = '\0';
     if (resolution >= 0 && resolution <= SHAPE_MOST_CELLS) return 1;
-    return shape_fail(error, "resolution is %d: expected 0 (the default) to %d", resolution,
-                      SHAPE_MOST_CELLS);
+    return tool_fail(error, "resolution is %d: expected 0 (the default) to %d", resolution, SHAPE_MOST_CELLS);
 }
 
-static int shape_length(const char *name, double value, shape_error *error)
+static int shape_length(const char *name, double value, tool_error *error)
 {
     if (value >= 1e-6 && value <= 1e6) return 1;
-    return shape_fail(error, "%s is %g m: expected a length from 1e-6 to 1e6", name, value);
+    return tool_fail(error, "%s is %g m: expected a length from 1e-6 to 1e6", name, value);
 }
 
-static int shape_fits(double tets, shape_error *error)
+static int shape_fits(double tets, tool_error *error)
 {
     if (tets <= (double)SHAPE_MOST_TETS) return 1;
-    return shape_fail(error, "this resolution needs about %.2g tetrahedra: at most %d", tets,
-                      SHAPE_MOST_TETS);
-}
-
-void shape_free(shape_mesh *mesh)
-{
-    free(mesh->x);
-    free(mesh->tri);
-    free(mesh->tet);
-    memset(mesh, 0, sizeof *mesh);
+    return tool_fail(error, "this resolution needs about %.2g tetrahedra: at most %d", tets, SHAPE_MOST_TETS);
 }
 
 /* at least one cell of about h along a length */
@@ -68,34 +43,12 @@ static int shape_cells(double length, double h)
     return n > 1 ? n : 1;
 }
 
-/* ==== 2. Vectors and tetrahedra ============================================================== */
+/* ==== 2. Tetrahedra ========================================================================== */
 
-static void shape_sub(double r[3], const double a[3], const double b[3])
+/* the sign of the volume, exact */
+static int shape_sense(const double *x, const int t[4])
 {
-    for (int i = 0; i < 3; i++) r[i] = a[i] - b[i];
-}
-
-static double shape_dot(const double a[3], const double b[3])
-{
-    return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
-}
-
-static void shape_cross(double r[3], const double a[3], const double b[3])
-{
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-/* six times the signed volume */
-static double shape_det(const double *x, const int t[4])
-{
-    double a[3], b[3], c[3], n[3];
-    shape_sub(a, x + 3 * t[1], x + 3 * t[0]);
-    shape_sub(b, x + 3 * t[2], x + 3 * t[0]);
-    shape_sub(c, x + 3 * t[3], x + 3 * t[0]);
-    shape_cross(n, b, c);
-    return shape_dot(a, n);
+    return embipc_orient3d(x + 3 * t[0], x + 3 * t[1], x + 3 * t[2], x + 3 * t[3]);
 }
 
 /* The six cosines of the dihedral angles: of the angle between faces i and j it is -n_i . n_j with unit
@@ -107,15 +60,15 @@ static int shape_cosines(double cosine[6], const double *x, const int t[4])
     int k = 0;
     for (int i = 0; i < 4; i++) {
         double size;
-        shape_sub(a, x + 3 * t[face[i][1]], x + 3 * t[face[i][0]]);
-        shape_sub(b, x + 3 * t[face[i][2]], x + 3 * t[face[i][0]]);
-        shape_cross(n[i], a, b);
-        size = sqrt(shape_dot(n[i], n[i]));
+        tool_sub(a, x + 3 * t[face[i][1]], x + 3 * t[face[i][0]]);
+        tool_sub(b, x + 3 * t[face[i][2]], x + 3 * t[face[i][0]]);
+        tool_cross(n[i], a, b);
+        size = tool_length(n[i]);
         if (!(size > 0)) return 0;
         for (int c = 0; c < 3; c++) n[i][c] /= size;
     }
     for (int i = 0; i < 4; i++)
-        for (int j = 0; j < i; j++) cosine[k++] = -shape_dot(n[i], n[j]);
+        for (int j = 0; j < i; j++) cosine[k++] = -tool_dot(n[i], n[j]);
     return 1;
 }
 
@@ -123,12 +76,13 @@ static int shape_cosines(double cosine[6], const double *x, const int t[4])
 static double shape_quality(const double *x, const int t[4])
 {
     double cosine[6], worst = 0;
-    if (!(shape_det(x, t) > 0) || !shape_cosines(cosine, x, t)) return -1;
+    if (shape_sense(x, t) <= 0 || !shape_cosines(cosine, x, t)) return -1;
     for (int i = 0; i < 6; i++) worst = fmax(worst, fabs(cosine[i]));
     return sqrt(fmax(0, 1 - worst * worst));
 }
 
-void shape_dihedral_range(const shape_mesh *mesh, double *smallest, double *largest)
+/* smallest and largest dihedral angle of the tetrahedra, degrees */
+static void shape_dihedral_range(const tool_mesh *mesh, double *smallest, double *largest)
 {
     double cosine[6], lo = -1, hi = 1;
     for (int t = 0; t < mesh->tet_count; t++) {
@@ -145,63 +99,29 @@ void shape_dihedral_range(const shape_mesh *mesh, double *smallest, double *larg
 
 /* ==== 3. A mesh under construction =========================================================== */
 
-/* Nodes and tetrahedra as they come; `failed` stays set once memory was short. */
-typedef struct shape_build {
-    double *x;
-    int *tet;
-    int nodes, node_room, tets, tet_room, failed;
-} shape_build;
-
-static void shape_build_free(shape_build *b)
+static int shape_node(tool_mesh *m, double x, double y, double z)
 {
-    free(b->x);
-    free(b->tet);
-    memset(b, 0, sizeof *b);
-}
-
-static int shape_node(shape_build *b, double x, double y, double z)
-{
-    if (b->nodes == b->node_room) {
-        int room = b->node_room ? 2 * b->node_room : 256;
-        double *grown = b->failed ? NULL : (double *)realloc(b->x, 3 * (size_t)room * sizeof *grown);
-        if (!grown) {
-            b->failed = 1;
-            return 0;
-        }
-        b->x = grown;
-        b->node_room = room;
-    }
-    b->x[3 * b->nodes] = x;
-    b->x[3 * b->nodes + 1] = y;
-    b->x[3 * b->nodes + 2] = z;
-    return b->nodes++;
+    double *at = mesh_add_node(m);
+    at[0] = x;
+    at[1] = y;
+    at[2] = z;
+    return m->node_count - 1;
 }
 
 /* adds the tetrahedron in the orientation that has positive volume */
-static void shape_tet(shape_build *b, int i, int j, int k, int l)
+static void shape_tet(tool_mesh *m, int i, int j, int k, int l)
 {
     int t[4];
-    if (b->failed) return;
-    if (b->tets == b->tet_room) {
-        int room = b->tet_room ? 2 * b->tet_room : 512;
-        int *grown = (int *)realloc(b->tet, 4 * (size_t)room * sizeof *grown);
-        if (!grown) {
-            b->failed = 1;
-            return;
-        }
-        b->tet = grown;
-        b->tet_room = room;
-    }
     t[0] = i; t[1] = j; t[2] = k; t[3] = l;
-    if (shape_det(b->x, t) < 0) {
+    if (shape_sense(m->x, t) < 0) {
         t[2] = l; t[3] = k;
     }
-    memcpy(b->tet + 4 * b->tets++, t, sizeof t);
+    mesh_add_tet(m, t);
 }
 
 /* The prism with ends (a, b, c) and (A, B, C) in three tetrahedra. Each side is cut by the diagonal from the
  * first end at its earlier corner, in the order a, b, c; prisms that agree on the order agree on sides. */
-static void shape_prism(shape_build *m, int a, int b, int c, int A, int B, int C)
+static void shape_prism(tool_mesh *m, int a, int b, int c, int A, int B, int C)
 {
     shape_tet(m, a, b, c, C);
     shape_tet(m, a, b, B, C);
@@ -216,50 +136,80 @@ static void shape_swap_if(int *a, int *b)
     *b = t;
 }
 
-/* An edge of a mesh of tetrahedra, and the node that cuts it in two, if any. */
-typedef struct shape_edge {
-    int a, b;           /* a < b */
-    int cut;            /* node on it, or -1 */
-    double t;           /* its place: a + t (b - a) */
-} shape_edge;
+static void shape_sort3(int v[3])
+{
+    shape_swap_if(v, v + 1);
+    shape_swap_if(v + 1, v + 2);
+    shape_swap_if(v, v + 1);
+}
+
+/* The edges of a mesh, sorted, and the node that cuts each in two, if any. */
+typedef struct shape_edges {
+    int *node;          /* two each, the smaller first */
+    int *cut;           /* node on it, or -1 */
+    double *t;          /* its place: a + t (b - a) */
+    int count;
+} shape_edges;
+
+static void shape_edges_free(shape_edges *e)
+{
+    free(e->node);
+    free(e->cut);
+    free(e->t);
+}
+
+/* the edges of triangles, not cut */
+static shape_edges shape_edges_of(const int *tri, int tris)
+{
+    shape_edges e;
+    size_t room = 3 * (size_t)tris;
+    e.node = (int *)tool_alloc(2 * room, sizeof *e.node);
+    e.cut = (int *)tool_alloc(room, sizeof *e.cut);
+    e.t = (double *)tool_alloc(room, sizeof *e.t);
+    e.count = embipc_surface_edges(tri, tris, e.node, NULL, 3 * tris);
+    for (int i = 0; i < e.count; i++) e.cut[i] = -1;
+    return e;
+}
+
+/* the edges of tetrahedra: those of three faces of each */
+static shape_edges shape_edges_of_tets(const tool_mesh *m)
+{
+    static const int corner[9] = {0, 1, 2, 0, 1, 3, 1, 2, 3};
+    size_t n = 9 * (size_t)m->tet_count;
+    int *tri = (int *)tool_alloc(n, sizeof *tri);
+    shape_edges e;
+    for (size_t i = 0; i < n; i++) tri[i] = m->tet[4 * (i / 9) + (size_t)corner[i % 9]];
+    e = shape_edges_of(tri, 3 * m->tet_count);
+    free(tri);
+    return e;
+}
 
 static int shape_compare_edges(const void *a, const void *b)
 {
-    const shape_edge *e = (const shape_edge *)a, *g = (const shape_edge *)b;
-    if (e->a != g->a) return e->a < g->a ? -1 : 1;
-    return e->b < g->b ? -1 : e->b > g->b;
+    const int *e = (const int *)a, *g = (const int *)b;
+    int k = e[0] == g[0];
+    return (e[k] > g[k]) - (e[k] < g[k]);
 }
 
-/* Every edge once, sorted, not cut: those of three faces of each tetrahedron. Returns their number and a block in
- * *edge, or -1. */
-static int shape_edge_list(shape_edge **edge, const int *tet, int tets)
+/* the number of the edge between two nodes, which must exist */
+static int shape_find_edge(const shape_edges *e, int a, int b)
 {
-    static const int corner[9] = {0, 1, 2, 0, 1, 3, 1, 2, 3};
-    size_t n = (size_t)tets;
-    int *tri = (int *)malloc((9 * n + 1) * sizeof *tri), *pair = (int *)malloc((12 * n + 1) * sizeof *pair), edges = -1;
-    for (size_t i = 0; tri && i < 9 * n; i++) tri[i] = tet[4 * (i / 9) + (size_t)corner[i % 9]];
-    if (tri && pair) edges = embipc_surface_edges(tri, 3 * tets, pair, NULL, 6 * tets);
-    *edge = edges < 0 ? NULL : (shape_edge *)malloc(((size_t)edges + 1) * sizeof **edge);
-    if (!*edge) edges = -1;
-    for (int i = 0; i < edges; i++) {
-        (*edge)[i].a = pair[2 * i];
-        (*edge)[i].b = pair[2 * i + 1];
-        (*edge)[i].cut = -1;
-        (*edge)[i].t = 0;
-    }
-    free(tri);
-    free(pair);
-    return edges;
+    int key[2];
+    key[0] = a;
+    key[1] = b;
+    shape_swap_if(key, key + 1);
+    return (int)((int *)bsearch(key, e->node, (size_t)e->count, sizeof key, shape_compare_edges) - e->node) / 2;
 }
 
-/* the edge between two nodes, which must exist */
-static shape_edge *shape_find_edge(shape_edge *edge, int edges, int a, int b)
+/* Which of `count` groups of `size` nodes have node v: list[first[v]] to list[first[v + 1] - 1]. Returns first. */
+static int *shape_groups_at(int **list, const int *node, int count, int size, int nodes)
 {
-    shape_edge key = {0};
-    key.a = a;
-    key.b = b;
-    shape_swap_if(&key.a, &key.b);
-    return (shape_edge *)bsearch(&key, edge, (size_t)edges, sizeof key, shape_compare_edges);
+    int *first = (int *)tool_alloc((size_t)nodes + 2, sizeof *first);
+    *list = (int *)tool_alloc((size_t)count * (size_t)size, sizeof **list);
+    for (int i = 0; i < size * count; i++) first[node[i] + 2]++;
+    for (int v = 0; v < nodes; v++) first[v + 2] += first[v + 1];
+    for (int i = 0; i < size * count; i++) (*list)[first[node[i] + 1]++] = i / size;
+    return first;
 }
 
 /* by their nodes, the smallest first */
@@ -268,61 +218,24 @@ static int shape_compare_faces(const void *a, const void *b)
     int key[2][3];
     memcpy(key[0], a, sizeof key[0]);
     memcpy(key[1], b, sizeof key[1]);
-    for (int i = 0; i < 2; i++) {
-        shape_swap_if(key[i], key[i] + 1);
-        shape_swap_if(key[i] + 1, key[i] + 2);
-        shape_swap_if(key[i], key[i] + 1);
-    }
+    for (int i = 0; i < 2; i++) shape_sort3(key[i]);
     for (int i = 0; i < 3; i++)
         if (key[0][i] != key[1][i]) return key[0][i] < key[1][i] ? -1 : 1;
     return 0;
 }
 
-/* The boundary, outward and sorted. Returns its number of triangles and a block in *tri, or -1. */
-static int shape_boundary(int **tri, const int *tet, int tets)
+/* Finishes a mesh of tetrahedra: its boundary, sorted by nodes, as scenes and results rest on that order, and only the
+ * nodes in use. Without `solid` the tetrahedra go. Returns 1. */
+static int shape_finish(tool_mesh *m, int solid)
 {
-    int count = embipc_tets_boundary(tet, tets, NULL, 0);
-    *tri = count < 0 ? NULL : (int *)malloc((3 * (size_t)count + 1) * sizeof **tri);
-    if (!*tri || embipc_tets_boundary(tet, tets, *tri, count) < 0) {
-        free(*tri);
-        *tri = NULL;
-        return -1;
+    mesh_take_surface(m);
+    qsort(m->tri, (size_t)m->tri_count, 3 * sizeof *m->tri, shape_compare_faces);
+    if (!solid) {
+        free(m->tet);
+        m->tet = NULL;
+        m->tet_count = m->tet_capacity = 0;
     }
-    qsort(*tri, (size_t)count, 3 * sizeof **tri, shape_compare_faces);
-    return count;
-}
-
-/* Turns the build into a mesh: boundary, then only the nodes in use. Frees the build. */
-static int shape_finish(shape_mesh *mesh, shape_build *b, int solid, shape_error *error)
-{
-    int *name = (int *)malloc(((size_t)b->nodes + 1) * sizeof *name), *list;
-    int used = 0, corners;
-    mesh->tri_count = b->failed || !name ? -1 : shape_boundary(&mesh->tri, b->tet, b->tets);
-    if (mesh->tri_count < 0) {
-        free(name);
-        shape_build_free(b);
-        shape_free(mesh);
-        return shape_fail(error, "out of memory");
-    }
-    list = solid ? b->tet : mesh->tri;
-    corners = solid ? 4 * b->tets : 3 * mesh->tri_count;
-    for (int i = 0; i < b->nodes; i++) name[i] = -1;
-    for (int i = 0; i < corners; i++) name[list[i]] = 0;
-    for (int i = 0; i < b->nodes; i++) {
-        if (name[i] < 0) continue;
-        memmove(b->x + 3 * used, b->x + 3 * i, 3 * sizeof *b->x);
-        name[i] = used++;
-    }
-    for (int i = 0; i < 3 * mesh->tri_count; i++) mesh->tri[i] = name[mesh->tri[i]];
-    for (int i = 0; i < 4 * b->tets; i++) b->tet[i] = name[b->tet[i]];
-    free(name);
-    mesh->x = b->x;
-    mesh->node_count = used;
-    if (solid) {
-        mesh->tet = b->tet;
-        mesh->tet_count = b->tets;
-    } else free(b->tet);
-    memset(b, 0, sizeof *b);
+    (void)mesh_drop_unused(m);
     return 1;
 }
 
@@ -339,7 +252,7 @@ typedef struct shape_lattice {
 
 /* The corners of a cell with an even sum of indices span one tetrahedron, the four others cut off one each;
  * neighbours agree because the rule looks at the lattice, not the cell. */
-static void shape_lattice_cells(shape_build *b, const shape_lattice *l)
+static void shape_lattice_cells(tool_mesh *b, const shape_lattice *l)
 {
     const int *n = l->n;
     int row = n[0] + 1, sheet = row * (n[1] + 1);
@@ -371,15 +284,14 @@ static void shape_lattice_cells(shape_build *b, const shape_lattice *l)
             }
 }
 
-static int shape_sizes(const double size[3], shape_error *error)
+static int shape_sizes(const double size[3], tool_error *error)
 {
     return shape_length("size x", size[0], error) && shape_length("size y", size[1], error) &&
            shape_length("size z", size[2], error);
 }
 
-int shape_box(shape_mesh *mesh, const double size[3], int resolution, int solid, shape_error *error)
+int shape_box(tool_mesh *mesh, const double size[3], int resolution, int solid, tool_error *error)
 {
-    shape_build build = {0};
     shape_lattice l = {{0}, {0}, NULL, NULL};
     double longest = 0, shortest, h;
     if (!shape_begin(mesh, resolution, error) || !shape_sizes(size, error)) return 0;
@@ -392,26 +304,26 @@ int shape_box(shape_mesh *mesh, const double size[3], int resolution, int solid,
         l.n[i] = shape_cells(size[i], h);
         l.size[i] = size[i];
     }
-    shape_lattice_cells(&build, &l);
-    return shape_finish(mesh, &build, solid, error);
+    shape_lattice_cells(mesh, &l);
+    return shape_finish(mesh, solid);
 }
 
-int shape_plane(shape_mesh *mesh, const double normal[3], int resolution, int solid, shape_error *error)
+int shape_plane(tool_mesh *mesh, const double normal[3], int resolution, int solid, tool_error *error)
 {
     static const double size[3] = {10, 10, 0.2};
-    double axis[3][3], length = sqrt(shape_dot(normal, normal));
+    double axis[3][3], length = tool_length(normal);
     int least = 0;
     if (!shape_begin(mesh, resolution, error)) return 0;
     if (!(length >= 1e-6 && length <= 1e6))
-        return shape_fail(error, "normal (%g, %g, %g) has no direction", normal[0], normal[1], normal[2]);
+        return tool_fail(error, "normal (%g, %g, %g) has no direction", normal[0], normal[1], normal[2]);
     if (!shape_box(mesh, size, resolution, solid, error)) return 0;
     for (int i = 1; i < 3; i++)
         if (fabs(normal[i]) < fabs(normal[least])) least = i;
     for (int i = 0; i < 3; i++) axis[2][i] = normal[i] / length;
     for (int i = 0; i < 3; i++) axis[0][i] = (i == least ? 1 : 0) - axis[2][least] * axis[2][i];
-    length = sqrt(shape_dot(axis[0], axis[0]));
+    length = tool_length(axis[0]);
     for (int i = 0; i < 3; i++) axis[0][i] /= length;
-    shape_cross(axis[1], axis[2], axis[0]);
+    tool_cross(axis[1], axis[2], axis[0]);
     for (int v = 0; v < mesh->node_count; v++) {
         double *x = mesh->x + 3 * v, p[3];
         memcpy(p, x, sizeof p);
@@ -422,10 +334,9 @@ int shape_plane(shape_mesh *mesh, const double normal[3], int resolution, int so
 }
 
 /* A lattice of base cells, or of the multiple of them that comes nearest to the resolution along z. */
-static int shape_of_cells(shape_mesh *mesh, const double size[3], const int base[3], shape_lattice *l, int resolution,
-                          int solid, shape_error *error)
+static int shape_of_cells(tool_mesh *mesh, const double size[3], const int base[3], shape_lattice *l, int resolution,
+                          int solid, tool_error *error)
 {
-    shape_build build = {0};
     int times = resolution > base[2] ? (resolution + base[2] / 2) / base[2] : 1;
     if (!shape_begin(mesh, resolution, error) || !shape_sizes(size, error)) return 0;
     for (int i = 0; i < 3; i++) {
@@ -433,8 +344,8 @@ static int shape_of_cells(shape_mesh *mesh, const double size[3], const int base
         l->size[i] = size[i];
     }
     if (!shape_fits(5.0 * l->n[0] * l->n[1] * l->n[2], error)) return 0;
-    shape_lattice_cells(&build, l);
-    return shape_finish(mesh, &build, solid, error);
+    shape_lattice_cells(mesh, l);
+    return shape_finish(mesh, solid);
 }
 
 enum { COMB_TEETH = 4, COMB_ACROSS = 4 * COMB_TEETH - 1, COMB_BACK = 3, COMB_HIGH = 13 };
@@ -445,7 +356,7 @@ static int shape_comb_inside(const shape_lattice *l, int i, int k)
     return k < COMB_BACK * times || i / times % 4 < 3;
 }
 
-int shape_comb(shape_mesh *mesh, const double size[3], int resolution, int solid, shape_error *error)
+int shape_comb(tool_mesh *mesh, const double size[3], int resolution, int solid, tool_error *error)
 {
     static const int base[3] = {COMB_ACROSS, 3, COMB_HIGH};
     shape_lattice l = {{0}, {0}, shape_comb_inside, NULL};
@@ -473,7 +384,7 @@ static void shape_finger_place(const shape_lattice *l, int i, int k, double p[3]
                                         : wall + (width - 2 * wall) * along);
 }
 
-int shape_finger(shape_mesh *mesh, const double size[3], int resolution, int solid, shape_error *error)
+int shape_finger(tool_mesh *mesh, const double size[3], int resolution, int solid, tool_error *error)
 {
     static const int base[3] = {FINGER_ACROSS, 3, FINGER_HIGH};
     shape_lattice l = {{0}, {0}, shape_finger_inside, shape_finger_place};
@@ -488,17 +399,17 @@ typedef void (*shape_path)(const double *size, double r, double angle, double s,
 /* The disc is a hexagon of triangles pulled round: ring k has 6 k nodes, the middle is ring 0. */
 static int shape_disc_node(int ring, int i) { return ring ? 1 + 3 * ring * (ring - 1) + i % (6 * ring) : 0; }
 
-static void shape_disc_prism(shape_build *b, int i, int j, int k, int from, int to)
+static void shape_disc_prism(tool_mesh *b, int i, int j, int k, int from, int to)
 {
-    shape_swap_if(&i, &j);
-    shape_swap_if(&j, &k);
-    shape_swap_if(&i, &j);
-    shape_prism(b, from + i, from + j, from + k, to + i, to + j, to + k);
+    int v[3];
+    v[0] = i; v[1] = j; v[2] = k;
+    shape_sort3(v);
+    shape_prism(b, from + v[0], from + v[1], from + v[2], to + v[0], to + v[1], to + v[2]);
 }
 
 /* A disc of `rings` rings carried through `layers` layers; closed joins the last layer to the first. In the
  * second half of an open sweep prisms are cut from the far end, so that the two halves mirror each other. */
-static void shape_sweep(shape_build *b, int rings, int layers, int closed, shape_path path,
+static void shape_sweep(tool_mesh *b, int rings, int layers, int closed, shape_path path,
                         const double *size)
 {
     int disc = shape_disc_node(rings + 1, 0);
@@ -536,10 +447,9 @@ static void shape_cylinder_path(const double *size, double r, double angle, doub
     p[2] = size[1] * (s - 0.5);
 }
 
-int shape_cylinder(shape_mesh *mesh, double radius, double height, int resolution, int solid,
-                   shape_error *error)
+int shape_cylinder(tool_mesh *mesh, double radius, double height, int resolution, int solid,
+                   tool_error *error)
 {
-    shape_build build = {0};
     double size[2], h;
     int rings, layers;
     if (!shape_begin(mesh, resolution, error)) return 0;
@@ -554,8 +464,8 @@ int shape_cylinder(shape_mesh *mesh, double radius, double height, int resolutio
     if (rings < 2) rings = 2;
     while (solid && height / layers > 3 * radius / rings) layers++;
     if (!shape_fits(shape_sweep_tets(rings, layers), error)) return 0;
-    shape_sweep(&build, rings, layers, 0, shape_cylinder_path, size);
-    return shape_finish(mesh, &build, solid, error);
+    shape_sweep(mesh, rings, layers, 0, shape_cylinder_path, size);
+    return shape_finish(mesh, solid);
 }
 
 static void shape_torus_path(const double *size, double r, double angle, double s, double p[3])
@@ -566,23 +476,22 @@ static void shape_torus_path(const double *size, double r, double angle, double 
     p[2] = size[1] * r * sin(angle);
 }
 
-int shape_torus(shape_mesh *mesh, double radius, double tube, int resolution, int solid, shape_error *error)
+int shape_torus(tool_mesh *mesh, double radius, double tube, int resolution, int solid, tool_error *error)
 {
-    shape_build build = {0};
     double size[2];
     int rings, layers;
     if (!shape_begin(mesh, resolution, error)) return 0;
     if (!shape_length("radius", radius, error) || !shape_length("tube", tube, error)) return 0;
     if (!(tube <= 0.8 * radius) || !(tube >= 0.001 * radius))
-        return shape_fail(error, "tube is %g m: expected 0.001 to 0.8 of the radius %g m", tube, radius);
+        return tool_fail(error, "tube is %g m: expected 0.001 to 0.8 of the radius %g m", tube, radius);
     size[0] = radius;
     size[1] = tube;
     rings = shape_cells(tube, 2 * (radius + tube) / (resolution ? resolution : 12));
     if (rings < 2) rings = 2;
     layers = shape_cells(2 * SHAPE_PI * radius, tube / rings);
     if (!shape_fits(shape_sweep_tets(rings, layers), error)) return 0;
-    shape_sweep(&build, rings, layers, 1, shape_torus_path, size);
-    return shape_finish(mesh, &build, solid, error);
+    shape_sweep(mesh, rings, layers, 1, shape_torus_path, size);
+    return shape_finish(mesh, solid);
 }
 
 /* Middle surface flat to 0.6 radius, then a parabola; the thickness falls on an ellipse towards the edge. */
@@ -595,9 +504,8 @@ static void shape_plate_path(const double *size, double r, double angle, double 
     p[2] = size[0] * (0.03 + 0.15 * rise * rise + (s - 0.5) * thick);
 }
 
-int shape_plate(shape_mesh *mesh, double radius, int resolution, int solid, shape_error *error)
+int shape_plate(tool_mesh *mesh, double radius, int resolution, int solid, tool_error *error)
 {
-    shape_build build = {0};
     int rings, layers;
     if (!shape_begin(mesh, resolution, error)) return 0;
     if (!shape_length("radius", radius, error)) return 0;
@@ -605,23 +513,22 @@ int shape_plate(shape_mesh *mesh, double radius, int resolution, int solid, shap
     if (rings < (solid ? 10 : 5)) rings = solid ? 10 : 5;
     layers = shape_cells(0.06, 1.0 / rings);
     if (!shape_fits(shape_sweep_tets(rings, layers), error)) return 0;
-    shape_sweep(&build, rings, layers, 0, shape_plate_path, &radius);
-    return shape_finish(mesh, &build, solid, error);
+    shape_sweep(mesh, rings, layers, 0, shape_plate_path, &radius);
+    return shape_finish(mesh, solid);
 }
 
 /* ==== 6. Icosphere =========================================================================== */
 
 typedef struct shape_icosphere {
-    shape_mesh *mesh;
+    tool_mesh *mesh;
     int n;                  /* pieces an edge is cut into */
     int side[12][12];       /* first node on the edge from the smaller to the larger corner */
 } shape_icosphere;
 
 static int shape_ico_add(shape_icosphere *s, const double p[3])
 {
-    double length = sqrt(shape_dot(p, p));
-    for (int i = 0; i < 3; i++) s->mesh->x[3 * s->mesh->node_count + i] = p[i] / length;
-    return s->mesh->node_count++;
+    double length = tool_length(p);
+    return shape_node(s->mesh, p[0] / length, p[1] / length, p[2] / length);
 }
 
 /* node at step i of the edge a to b */
@@ -635,7 +542,7 @@ static int shape_ico_side(const shape_icosphere *s, int a, int b, int i)
 /* One face (a, b, c): node (i, j) lies i steps towards b and j towards c; inner nodes are new. */
 static void shape_ico_face(shape_icosphere *s, const int f[3])
 {
-    shape_mesh *m = s->mesh;
+    tool_mesh *m = s->mesh;
     int n = s->n, first = m->node_count;
     for (int pass = 0; pass < 2; pass++)
         for (int j = 0; j <= n; j++)
@@ -658,16 +565,12 @@ static void shape_ico_face(shape_icosphere *s, const int f[3])
                     else if (u + v == n) at[c] = shape_ico_side(s, f[1], f[2], v);
                     else at[c] = first + (v - 1) * (n - 2) - (v - 1) * (v - 2) / 2 + u - 1;
                 }
-                for (int half = 0; half < (at[3] < 0 ? 1 : 2); half++) {
-                    int *t = m->tri + 3 * m->tri_count++;
-                    t[0] = at[half ? 1 : 0];
-                    t[1] = at[half ? 3 : 1];
-                    t[2] = at[2];
-                }
+                mesh_add_tri(m, at[0], at[1], at[2]);
+                if (at[3] >= 0) mesh_add_tri(m, at[1], at[3], at[2]);
             }
 }
 
-static int shape_icosphere_make(shape_mesh *mesh, double radius, int n, shape_error *error)
+static int shape_icosphere_make(tool_mesh *mesh, double radius, int n)
 {
     static const int face[20][3] = {{0, 2, 4},  {0, 5, 2},  {0, 4, 8},  {0, 10, 5}, {0, 8, 10},
                                     {1, 6, 3},  {1, 3, 7},  {1, 8, 6},  {1, 7, 10}, {1, 10, 8},
@@ -675,13 +578,6 @@ static int shape_icosphere_make(shape_mesh *mesh, double radius, int n, shape_er
                                     {3, 9, 11}, {4, 6, 8},  {4, 9, 6},  {5, 10, 7}, {5, 7, 11}};
     shape_icosphere sphere;
     double golden = 0.5 * (1 + sqrt(5.0));
-    size_t n2 = (size_t)n * (size_t)n;
-    mesh->x = (double *)malloc(3 * (10 * n2 + 2) * sizeof *mesh->x);
-    mesh->tri = (int *)malloc(60 * n2 * sizeof *mesh->tri);
-    if (!mesh->x || !mesh->tri) {
-        shape_free(mesh);
-        return shape_fail(error, "out of memory");
-    }
     sphere.mesh = mesh;
     sphere.n = n;
     for (int c = 0; c < 12; c++) {      /* corners (0, +-1, +-golden) and its turns */
@@ -710,82 +606,66 @@ static int shape_icosphere_make(shape_mesh *mesh, double radius, int n, shape_er
 
 /* ---- Ball of two shells: the peers' ball ---- */
 
-enum { BALL_MOST_EDGES = 2048 };
-
-/* The middle of edge a-b pushed out to the unit sphere, made when it is first asked for. */
-static int shape_ball_middle(shape_build *b, shape_edge *edge, int *edges, int i, int j)
+/* The middle of edge i-j pushed out to the unit sphere, made when it is first asked for. */
+static int shape_ball_middle(tool_mesh *b, shape_edges *edge, int i, int j)
 {
-    double p[3], length = 0;
-    int at = 0;
-    shape_swap_if(&i, &j);
-    while (at < *edges && (edge[at].a != i || edge[at].b != j)) at++;
-    if (at < *edges || b->failed) return b->failed ? 0 : edge[at].cut;
-    for (int c = 0; c < 3; c++) {
-        p[c] = 0.5 * (b->x[3 * i + c] + b->x[3 * j + c]);
-        length += p[c] * p[c];
-    }
-    length = sqrt(length);
-    edge[at].a = i;
-    edge[at].b = j;
-    edge[at].cut = shape_node(b, p[0] / length, p[1] / length, p[2] / length);
-    return edge[(*edges)++].cut;
+    int e = shape_find_edge(edge, i, j);
+    double p[3], length;
+    if (edge->cut[e] >= 0) return edge->cut[e];
+    for (int c = 0; c < 3; c++) p[c] = 0.5 * (b->x[3 * i + c] + b->x[3 * j + c]);
+    length = tool_length(p);
+    edge->cut[e] = shape_node(b, p[0] / length, p[1] / length, p[2] / length);
+    return edge->cut[e];
 }
 
-/* Each of the `count` triangles into four, in place; tri has room. Returns the new count. */
-static int shape_ball_subdivide(shape_build *b, int *tri, int count)
+/* Each triangle into four. */
+static void shape_ball_subdivide(tool_mesh *b)
 {
-    shape_edge *edge = (shape_edge *)malloc(BALL_MOST_EDGES * sizeof *edge);
-    int edges = 0, *old = (int *)malloc(3 * (size_t)count * sizeof *old);
-    if (!edge || !old) b->failed = 1;
-    else memcpy(old, tri, 3 * (size_t)count * sizeof *old);
-    for (int t = 0; t < count && !b->failed; t++) {
+    shape_edges edge = shape_edges_of(b->tri, b->tri_count);
+    int *old = b->tri, count = b->tri_count;
+    b->tri = NULL;
+    b->tri_count = b->tri_capacity = 0;
+    for (int t = 0; t < count; t++) {
         const int *v = old + 3 * t;
-        int m[3], *to = tri + 12 * t;
-        for (int c = 0; c < 3; c++) m[c] = shape_ball_middle(b, edge, &edges, v[c], v[(c + 1) % 3]);
-        for (int c = 0; c < 3; c++) {
-            to[3 * c] = v[c];
-            to[3 * c + 1] = m[c];
-            to[3 * c + 2] = m[(c + 2) % 3];
-        }
-        memcpy(to + 9, m, sizeof m);
+        int m[3];
+        for (int c = 0; c < 3; c++) m[c] = shape_ball_middle(b, &edge, v[c], v[(c + 1) % 3]);
+        for (int c = 0; c < 3; c++) mesh_add_tri(b, v[c], m[c], m[(c + 2) % 3]);
+        mesh_add_tri(b, m[0], m[1], m[2]);
     }
-    free(edge);
+    shape_edges_free(&edge);
     free(old);
-    return 4 * count;
 }
 
-int shape_ball(shape_mesh *mesh, double radius, int resolution, int solid, shape_error *error)
+int shape_ball(tool_mesh *mesh, double radius, int resolution, int solid, tool_error *error)
 {
     static const int face[20][3] = {{0, 11, 5}, {0, 5, 1},  {0, 1, 7},   {0, 7, 10}, {0, 10, 11},
                                     {1, 5, 9},  {5, 11, 4}, {11, 10, 2}, {10, 7, 6}, {7, 1, 8},
                                     {3, 9, 4},  {3, 4, 2},  {3, 2, 6},   {3, 6, 8},  {3, 8, 9},
                                     {4, 9, 5},  {2, 4, 11}, {6, 2, 10},  {8, 6, 7},  {9, 8, 1}};
     const double long_side = 0.5 * (1 + sqrt(5.0)), size = sqrt(1 + long_side * long_side);
-    int tri[3 * 20 * 64], count = 20, outer;
-    shape_build b = {0};
+    int outer;
     if (!shape_begin(mesh, resolution, error) || !shape_length("radius", radius, error)) return 0;
     for (int c = 0; c < 12; c++) {
         double p[3];
         p[c / 4] = (c & 1 ? 1 : -1) / size;
         p[(c / 4 + 1) % 3] = (c & 2 ? -long_side : long_side) / size;
         p[(c / 4 + 2) % 3] = 0;
-        shape_node(&b, p[0], p[1], p[2]);
+        shape_node(mesh, p[0], p[1], p[2]);
     }
-    memcpy(tri, face, sizeof face);
-    for (int r = 1; r <= 2 || (r <= 3 && resolution >= 12); r++) count = shape_ball_subdivide(&b, tri, count);
-    outer = b.nodes;
-    for (int v = 0; v < outer && !b.failed; v++) shape_node(&b, 0.6 * b.x[3 * v], 0.6 * b.x[3 * v + 1], 0.6 * b.x[3 * v + 2]);
-    shape_node(&b, 0, 0, 0);
-    for (int t = 0; t < count && !b.failed; t++) {   /* sides cut from the inner end at the smaller number */
-        int *v = tri + 3 * t;
-        shape_swap_if(v, v + 1);
-        shape_swap_if(v + 1, v + 2);
-        shape_swap_if(v, v + 1);
-        shape_prism(&b, outer + v[0], outer + v[1], outer + v[2], v[0], v[1], v[2]);
-        shape_tet(&b, outer + v[0], outer + v[1], outer + v[2], 2 * outer);
+    for (int f = 0; f < 20; f++) mesh_add_tri(mesh, face[f][0], face[f][1], face[f][2]);
+    for (int r = 1; r <= 2 || (r <= 3 && resolution >= 12); r++) shape_ball_subdivide(mesh);
+    outer = mesh->node_count;
+    for (int v = 0; v < outer; v++)
+        shape_node(mesh, 0.6 * mesh->x[3 * v], 0.6 * mesh->x[3 * v + 1], 0.6 * mesh->x[3 * v + 2]);
+    shape_node(mesh, 0, 0, 0);
+    for (int t = 0; t < mesh->tri_count; t++) {   /* sides cut from the inner end at the smaller number */
+        int *v = mesh->tri + 3 * t;
+        shape_sort3(v);
+        shape_prism(mesh, outer + v[0], outer + v[1], outer + v[2], v[0], v[1], v[2]);
+        shape_tet(mesh, outer + v[0], outer + v[1], outer + v[2], 2 * outer);
     }
-    for (int i = 0; i < 3 * b.nodes && !b.failed; i++) b.x[i] *= radius;
-    return shape_finish(mesh, &b, solid, error);
+    for (int i = 0; i < 3 * mesh->node_count; i++) mesh->x[i] *= radius;
+    return shape_finish(mesh, solid);
 }
 
 /* ==== 7. Isosurface stuffing =================================================================
@@ -806,36 +686,26 @@ typedef struct shape_stuffing {
     double low[3], h;   /* position of index (0, 0, 0); y starts at 0 */
     int n[3];           /* largest indices, even */
     int *site;          /* node at an index, or -1 */
-    shape_build lattice, out;   /* `out` shares the nodes of `lattice`, which go on with the cuts */
+    tool_mesh lattice, out;     /* `out` shares the nodes of `lattice`, which go on with the cuts */
     double *value;      /* f at the nodes */
     int value_room;
-    shape_edge *edge;   /* of the lattice tetrahedra, sorted */
-    int edges;
+    shape_edges edge;   /* of the lattice tetrahedra */
 } shape_stuffing;
 
 static void shape_stuffing_free(shape_stuffing *s)
 {
     free(s->site);
     free(s->value);
-    free(s->edge);
-    shape_build_free(&s->lattice);
-    free(s->out.tet);
+    shape_edges_free(&s->edge);
+    free(s->lattice.tet);
 }
 
 /* a new node with f there */
 static int shape_stuffing_node(shape_stuffing *s, const double p[3], double value)
 {
     int node = shape_node(&s->lattice, p[0], p[1], p[2]);
-    if (s->lattice.node_room > s->value_room) {
-        double *grown = (double *)realloc(s->value, (size_t)s->lattice.node_room * sizeof *grown);
-        if (!grown) {
-            s->lattice.failed = 1;
-            return 0;
-        }
-        s->value = grown;
-        s->value_room = s->lattice.node_room;
-    }
-    if (!s->lattice.failed) s->value[node] = value;
+    TOOL_GROW(double, s->value, s->value_room, s->lattice.node_count);
+    s->value[node] = value;
     return node;
 }
 
@@ -875,7 +745,6 @@ static void shape_lattice_ring(shape_stuffing *s, const int at[3], int axis)
         if (below == 2) continue;
         for (int c = 0; c < 4; c++) {
             t[c] = shape_lattice_node(s, corner[c]);
-            if (s->lattice.failed) return;
             inside |= s->value[t[c]] > 0;
         }
         if (inside) shape_tet(&s->lattice, t[0], t[1], t[2], t[3]);
@@ -906,14 +775,13 @@ static double shape_crossing(const shape_stuffing *s, int a, int b)
 }
 
 /* all edges of the lattice tetrahedra, with their crossings */
-static int shape_stuffing_edges(shape_stuffing *s)
+static void shape_stuffing_edges(shape_stuffing *s)
 {
-    s->edges = shape_edge_list(&s->edge, s->lattice.tet, s->lattice.tets);
-    for (int i = 0; i < s->edges; i++) {
-        shape_edge *e = s->edge + i;
-        if (s->value[e->a] * s->value[e->b] < 0) e->t = shape_crossing(s, e->a, e->b);
+    s->edge = shape_edges_of_tets(&s->lattice);
+    for (int i = 0; i < s->edge.count; i++) {
+        int a = s->edge.node[2 * i], b = s->edge.node[2 * i + 1];
+        if (s->value[a] * s->value[b] < 0) s->edge.t[i] = shape_crossing(s, a, b);
     }
-    return s->edges >= 0;
 }
 
 /* How near a node a crossing may stay, as a part of the edge, by the edge's squared length in h^2. The paper
@@ -938,43 +806,29 @@ static void shape_project(const shape_stuffing *s, double p[3], int in_plane)
             g[i] = (g[i] - s->field(s->data, q)) / (2 * d);
         }
         if (in_plane) g[1] = 0;
-        if (!(shape_dot(g, g) > 1e-6)) return;
-        f = fmax(-s->h, fmin(s->h, f)) / shape_dot(g, g);
+        if (!(tool_dot(g, g) > 1e-6)) return;
+        f = fmax(-s->h, fmin(s->h, f)) / tool_dot(g, g);
         for (int i = 0; i < 3; i++) p[i] -= f * g[i];
     }
 }
 
 /* Moves lattice nodes onto the surface where it passes too near, in the order of their numbers. A node in
  * the plane y = 0 stays there: it takes the nearest point of the surface in the plane instead. */
-static int shape_snap(shape_stuffing *s)
+static void shape_snap(shape_stuffing *s)
 {
-    int nodes = s->lattice.nodes, *first = (int *)calloc((size_t)nodes + 2, sizeof *first);
-    int *list = (int *)malloc((2 * (size_t)s->edges + 1) * sizeof *list);
+    int nodes = s->lattice.node_count, *list;
+    int *first = shape_groups_at(&list, s->edge.node, s->edge.count, 2, nodes);
     double *x = s->lattice.x;
-    if (!first || !list) {
-        free(first);
-        free(list);
-        return 0;
-    }
-    for (int e = 0; e < s->edges; e++) {
-        first[s->edge[e].a + 2]++;
-        first[s->edge[e].b + 2]++;
-    }
-    for (int v = 0; v < nodes; v++) first[v + 2] += first[v + 1];
-    for (int e = 0; e < s->edges; e++) {
-        list[first[s->edge[e].a + 1]++] = e;
-        list[first[s->edge[e].b + 1]++] = e;
-    }
     for (int v = 0; v < nodes; v++) {
         double best = 0, p[3] = {0, 0, 0}, d[3];
         int found = 0, plane = x[3 * v + 1] == 0;
         for (int i = first[v]; i < first[v + 1]; i++) {
-            const shape_edge *e = s->edge + list[i];
-            int w = e->a == v ? e->b : e->a;
-            double t = e->a == v ? e->t : 1 - e->t, length2;
+            const int *e = s->edge.node + 2 * list[i];
+            int w = e[0] == v ? e[1] : e[0];
+            double t = e[0] == v ? s->edge.t[list[i]] : 1 - s->edge.t[list[i]], length2;
             if (!(s->value[v] * s->value[w] < 0)) continue;
-            shape_sub(d, x + 3 * w, x + 3 * v);
-            length2 = shape_dot(d, d) / (s->h * s->h);
+            tool_sub(d, x + 3 * w, x + 3 * v);
+            length2 = tool_dot(d, d) / (s->h * s->h);
             if (t >= shape_nearest_crossing(length2)) continue;
             if (found && t * t * length2 >= best) continue;
             best = t * t * length2;
@@ -991,20 +845,19 @@ static int shape_snap(shape_stuffing *s)
     }
     free(first);
     free(list);
-    return 1;
 }
 
 /* the node at the crossing of edge (a, b) */
 static int shape_cut(shape_stuffing *s, int a, int b)
 {
-    shape_edge *e = shape_find_edge(s->edge, s->edges, a, b);
-    if (e->cut < 0) {
-        const double *x = s->lattice.x;
+    int e = shape_find_edge(&s->edge, a, b);
+    if (s->edge.cut[e] < 0) {
+        const double *u = s->lattice.x + 3 * s->edge.node[2 * e], *v = s->lattice.x + 3 * s->edge.node[2 * e + 1];
         double p[3];
-        for (int i = 0; i < 3; i++) p[i] = x[3 * e->a + i] + e->t * (x[3 * e->b + i] - x[3 * e->a + i]);
-        e->cut = shape_stuffing_node(s, p, 0);
+        for (int i = 0; i < 3; i++) p[i] = u[i] + s->edge.t[e] * (v[i] - u[i]);
+        s->edge.cut[e] = shape_stuffing_node(s, p, 0);
     }
-    return e->cut;
+    return s->edge.cut[e];
 }
 
 static void shape_emit(shape_stuffing *s, int i, int j, int k, int l)
@@ -1038,9 +891,9 @@ static void shape_stencil(shape_stuffing *s, const int t[4])
     } else if (ins == 2) {
         double d[2][3];
         for (int i = 0; i < 4; i++) c[i] = shape_cut(s, in[i / 2], out[i % 2]);
-        shape_sub(d[0], s->lattice.x + 3 * c[0], s->lattice.x + 3 * c[3]);
-        shape_sub(d[1], s->lattice.x + 3 * c[1], s->lattice.x + 3 * c[2]);
-        if (shape_dot(d[0], d[0]) > shape_dot(d[1], d[1])) {    /* the free quadrilateral: shorter diagonal */
+        tool_sub(d[0], s->lattice.x + 3 * c[0], s->lattice.x + 3 * c[3]);
+        tool_sub(d[1], s->lattice.x + 3 * c[1], s->lattice.x + 3 * c[2]);
+        if (tool_dot(d[0], d[0]) > tool_dot(d[1], d[1])) {    /* the free quadrilateral: shorter diagonal */
             int w = c[0]; c[0] = c[1]; c[1] = w;
             w = c[2]; c[2] = c[3]; c[3] = w;
         }
@@ -1056,7 +909,7 @@ static void shape_stencil(shape_stuffing *s, const int t[4])
 }
 
 /* worst quality of the tetrahedra listed */
-static double shape_star_quality(const shape_build *b, const int *list, int count)
+static double shape_star_quality(const tool_mesh *b, const int *list, int count)
 {
     double worst = 1;
     for (int i = 0; i < count; i++) worst = fmin(worst, shape_quality(b->x, b->tet + 4 * list[i]));
@@ -1092,19 +945,10 @@ static void shape_improve(shape_stuffing *s, int v, const int *list, int count, 
     memcpy(x, best, sizeof best);
 }
 
-static int shape_optimise(shape_stuffing *s)
+static void shape_optimise(shape_stuffing *s)
 {
-    int nodes = s->lattice.nodes, corners = 4 * s->out.tets;
-    int *first = (int *)calloc((size_t)nodes + 2, sizeof *first),
-        *list = (int *)malloc((size_t)(corners + 1) * sizeof *list);
-    if (!first || !list) {
-        free(first);
-        free(list);
-        return 0;
-    }
-    for (int i = 0; i < corners; i++) first[s->out.tet[i] + 2]++;
-    for (int v = 0; v < nodes; v++) first[v + 2] += first[v + 1];
-    for (int i = 0; i < corners; i++) list[first[s->out.tet[i] + 1]++] = i / 4;
+    int nodes = s->lattice.node_count, *list;
+    int *first = shape_groups_at(&list, s->out.tet, s->out.tet_count, 4, nodes);
     s->out.x = s->lattice.x;
     for (int round = 0; round < 12; round++)
         for (int v = 0; v < nodes; v++)
@@ -1112,15 +956,13 @@ static int shape_optimise(shape_stuffing *s)
                 shape_improve(s, v, list + first[v], first[v + 1] - first[v], s->h * 0.3 * pow(0.8, round));
     free(first);
     free(list);
-    return 1;
 }
 
 /* copies everything to the other side of y = 0 */
-static int shape_mirror(shape_stuffing *s)
+static void shape_mirror(shape_stuffing *s)
 {
-    int nodes = s->lattice.nodes, tets = s->out.tets,
-        *twin = (int *)malloc(((size_t)nodes + 1) * sizeof *twin);
-    if (!twin) return 0;
+    int nodes = s->lattice.node_count, tets = s->out.tet_count,
+        *twin = (int *)tool_alloc((size_t)nodes, sizeof *twin);
     for (int v = 0; v < nodes; v++) {
         const double *x = s->lattice.x + 3 * v;
         double p[3];
@@ -1133,11 +975,10 @@ static int shape_mirror(shape_stuffing *s)
         shape_emit(s, c[0], c[2], c[1], c[3]);
     }
     free(twin);
-    return !s->lattice.failed && !s->out.failed;
 }
 
 /* 1 when every edge has one triangle on either side and the triangles at every node form one fan */
-static int shape_is_manifold(const shape_mesh *m)
+static int shape_is_manifold(const tool_mesh *m)
 {
     static const embipc_fault_kind bad[] = {EMBIPC_FAULT_DOUBLE, EMBIPC_FAULT_CROWDED, EMBIPC_FAULT_TURNED, EMBIPC_FAULT_BORDER,
                                             EMBIPC_FAULT_PINCHED};
@@ -1147,15 +988,15 @@ static int shape_is_manifold(const shape_mesh *m)
     return good;
 }
 
-/* One try with lattice unit h: the solid f > 0, which lies in the box from low to high. Returns 1, or 0 when
- * the result is not good enough, or -1 when memory is short. */
-static int shape_stuff_once(shape_mesh *mesh, shape_field field, const void *data, const double low[3],
-                            const double high[3], double h, shape_error *error)
+/* One try with lattice unit h: the solid f > 0, which lies in the box from low to high. Returns whether the result is
+ * good enough. */
+static int shape_stuff_once(tool_mesh *mesh, shape_field field, const void *data, const double low[3],
+                            const double high[3], double h)
 {
-    shape_stuffing s = {0};
+    shape_stuffing s;
     double smallest, largest;
     size_t sites = 1;
-    int good;
+    memset(&s, 0, sizeof s);
     s.field = field;
     s.data = data;
     s.h = h;
@@ -1165,61 +1006,49 @@ static int shape_stuff_once(shape_mesh *mesh, shape_field field, const void *dat
         s.n[i] = 2 * (int)ceil(high[i] / (2 * h)) + 4 - from;
         sites *= (size_t)s.n[i] + 1;
     }
-    s.site = (int *)malloc(sites * sizeof *s.site);
-    if (s.site) {
-        memset(s.site, 255, sites * sizeof *s.site);
-        shape_lattice_fill(&s);
-    }
-    good = s.site && !s.lattice.failed && shape_stuffing_edges(&s) && shape_snap(&s);
-    for (int t = 0; good && t < s.lattice.tets; t++) shape_stencil(&s, s.lattice.tet + 4 * t);
-    good = good && !s.lattice.failed && !s.out.failed && shape_optimise(&s) && shape_mirror(&s);
-    if (good) {
-        s.out.x = s.lattice.x;
-        s.out.nodes = s.lattice.nodes;
-        s.lattice.x = NULL;
-        good = shape_finish(mesh, &s.out, 1, error);
-    }
+    s.site = (int *)tool_alloc(sites, sizeof *s.site);
+    memset(s.site, 255, sites * sizeof *s.site);
+    shape_lattice_fill(&s);
+    shape_stuffing_edges(&s);
+    shape_snap(&s);
+    for (int t = 0; t < s.lattice.tet_count; t++) shape_stencil(&s, s.lattice.tet + 4 * t);
+    shape_optimise(&s);
+    shape_mirror(&s);
+    *mesh = s.lattice;
+    mesh->tet = s.out.tet;
+    mesh->tet_count = s.out.tet_count;
+    mesh->tet_capacity = s.out.tet_capacity;
     shape_stuffing_free(&s);
-    if (!good) return -1;
+    shape_finish(mesh, 1);
     shape_dihedral_range(mesh, &smallest, &largest);
     return smallest >= 12 && largest <= 165 && shape_is_manifold(mesh);
 }
 
 /* The solid f > 0 with cells of about 2 h. Where a coarse lattice happens to pinch the surface or to leave a
  * thin tetrahedron, a slightly finer one does not: tried in turn, and the first good mesh is taken. */
-static int shape_stuff(shape_mesh *mesh, shape_field field, const void *data, const double low[3],
-                       const double high[3], double h, int solid, shape_error *error)
+static int shape_stuff(tool_mesh *mesh, shape_field field, const void *data, const double low[3],
+                       const double high[3], double h, int solid, tool_error *error)
 {
-    shape_build plain = {0};
     double volume = (high[0] - low[0]) * (high[1] - low[1]) * (high[2] - low[2]);
     int good = 0;
     if (!shape_fits(1.5 * volume / (h * h * h), error)) return 0;
-    for (int tries = 0; tries < 24 && good == 0; tries++, h *= 0.99) {
-        shape_free(mesh);
-        good = shape_stuff_once(mesh, field, data, low, high, h, error);
+    for (int tries = 0; tries < 24 && !good; tries++, h *= 0.99) {
+        mesh_free(mesh);
+        good = shape_stuff_once(mesh, field, data, low, high, h);
     }
-    if (good <= 0) {
-        shape_free(mesh);
-        return shape_fail(error, good < 0 ? "out of memory" : "no good mesh near this resolution");
-    }
-    if (solid) return 1;
-    plain.x = mesh->x;
-    plain.tet = mesh->tet;
-    plain.nodes = mesh->node_count;
-    plain.tets = mesh->tet_count;
-    free(mesh->tri);
-    memset(mesh, 0, sizeof *mesh);
-    return shape_finish(mesh, &plain, 0, error);
+    if (good) return solid || shape_finish(mesh, 0);
+    mesh_free(mesh);
+    return tool_fail(error, "no good mesh near this resolution");
 }
 
 /* ==== 8. Sphere, bear ======================================================================== */
 
 static double shape_ball_field(const void *data, const double p[3])
 {
-    return *(const double *)data - sqrt(shape_dot(p, p));
+    return *(const double *)data - tool_length(p);
 }
 
-int shape_sphere(shape_mesh *mesh, double radius, int resolution, int solid, shape_error *error)
+int shape_sphere(tool_mesh *mesh, double radius, int resolution, int solid, tool_error *error)
 {
     double low[3], high[3];
     int n = resolution ? resolution : solid ? 6 : 14;
@@ -1228,7 +1057,7 @@ int shape_sphere(shape_mesh *mesh, double radius, int resolution, int solid, sha
     if (solid)
         return shape_stuff(mesh, shape_ball_field, &radius, low, high, radius / (n < 3 ? 3 : n), 1, error);
     /* an edge of the icosahedron spans 1.107 radians: that over n pieces to be a diameter over resolution */
-    return shape_icosphere_make(mesh, radius, shape_cells(0.5535 * n, 1), error);
+    return shape_icosphere_make(mesh, radius, shape_cells(0.5535 * n, 1));
 }
 
 /* A limb: the points nearer than `radius` to a segment; or an ellipsoid. */
@@ -1243,12 +1072,12 @@ typedef struct shape_part {
 static double shape_part_depth(const shape_part *part, const double p[3])
 {
     double u[3], v[3], t, k0 = 0, k1 = 0;
-    shape_sub(u, p, part->a);
+    tool_sub(u, p, part->a);
     if (part->radius > 0) {
-        shape_sub(v, part->b, part->a);
-        t = fmin(1, fmax(0, shape_dot(u, v) / shape_dot(v, v)));
+        tool_sub(v, part->b, part->a);
+        t = fmin(1, fmax(0, tool_dot(u, v) / tool_dot(v, v)));
         for (int i = 0; i < 3; i++) u[i] -= t * v[i];
-        return part->radius - sqrt(shape_dot(u, u));
+        return part->radius - tool_length(u);
     }
     for (int i = 0; i < 3; i++) {
         double w = u[i] / part->b[i];
@@ -1289,7 +1118,7 @@ static double shape_bear_field(const void *unused, const double p[3])
     return fmin(depth, q[2]);
 }
 
-int shape_bear(shape_mesh *mesh, int resolution, int solid, shape_error *error)
+int shape_bear(tool_mesh *mesh, int resolution, int solid, tool_error *error)
 {
     static const double low[3] = {-0.07, -0.06, 0}, high[3] = {0.07, 0.06, 0.16};
     int n = resolution ? resolution : 8;
@@ -1337,7 +1166,7 @@ static const double shape_bubble_axes[3] = {0.057, 0.0405, 0.037};
 
 /* Half an octahedron, pushed out to the ellipsoid of `wide` and `high` times the bubble's axes: a node for
  * each (i, j) with |i| + |j| <= SHAPE_DOME. Inside the bubble the rim shrinks to its middle, `centre`. */
-static void shape_dome_nodes(shape_build *b, double wide, double high, int centre, int *node)
+static void shape_dome_nodes(tool_mesh *b, double wide, double high, int centre, int *node)
 {
     for (int j = -SHAPE_DOME; j <= SHAPE_DOME; j++)
         for (int i = -SHAPE_DOME; i <= SHAPE_DOME; i++) {
@@ -1349,7 +1178,7 @@ static void shape_dome_nodes(shape_build *b, double wide, double high, int centr
             p[0] = sin(0.5 * SHAPE_PI * i / SHAPE_DOME);
             p[1] = sin(0.5 * SHAPE_PI * j / SHAPE_DOME);
             p[2] = k ? -sin(0.5 * SHAPE_PI * k / SHAPE_DOME) : 0;
-            length = sqrt(shape_dot(p, p));
+            length = tool_length(p);
             for (int c = 0; c < 3; c++) p[c] *= (c < 2 ? wide : high) * shape_bubble_axes[c] / length;
             *at = shape_node(b, p[0], p[1], p[2]);
         }
@@ -1358,7 +1187,7 @@ static void shape_dome_nodes(shape_build *b, double wide, double high, int centr
 /* The solid between an outer and an inner triangle, and from there to the centre. Corners are (|i|, |j|) in
  * the quadrant of signs sx, sy; those nearer to the rim come first, as a diagonal from above to the centre
  * would run through the inner node; the order is that of the mirrored wedge, so the bubble is symmetric. */
-static void shape_dome_wedge(shape_build *b, const int *outer, const int *inner, int centre, int sx, int sy,
+static void shape_dome_wedge(tool_mesh *b, const int *outer, const int *inner, int centre, int sx, int sy,
                              const int corner[3][2])
 {
     int o[3], n[3], wedge[4][4];
@@ -1378,7 +1207,7 @@ static void shape_dome_wedge(shape_build *b, const int *outer, const int *inner,
     }
 }
 
-static void shape_bubble_coarse(shape_build *b)
+static void shape_bubble_coarse(tool_mesh *b)
 {
     int outer[(2 * SHAPE_DOME + 1) * (2 * SHAPE_DOME + 1)],
         inner[(2 * SHAPE_DOME + 1) * (2 * SHAPE_DOME + 1)];
@@ -1400,68 +1229,62 @@ static void shape_bubble_coarse(shape_build *b)
 }
 
 /* Marks the edges of the dome: those of boundary triangles that do not lie in the base. */
-static int shape_mark_dome(const shape_build *b, shape_edge *edge, int edges)
+static void shape_mark_dome(const tool_mesh *b, shape_edges *edge)
 {
-    int *tri, count = shape_boundary(&tri, b->tet, b->tets);
+    int *tri, count = mesh_surface(b, &tri);
     for (int t = 0; t < count; t++) {
         const int *v = tri + 3 * t;
         if (b->x[3 * v[0] + 2] == 0 && b->x[3 * v[1] + 2] == 0 && b->x[3 * v[2] + 2] == 0) continue;
-        for (int c = 0; c < 3; c++) shape_find_edge(edge, edges, v[c], v[(c + 1) % 3])->t = 1;
+        for (int c = 0; c < 3; c++) edge->t[shape_find_edge(edge, v[c], v[(c + 1) % 3])] = 1;
     }
     free(tri);
-    return count >= 0;
 }
 
 /* Cuts every tetrahedron into eight at the middles of its edges, those of the dome moved onto the ellipsoid:
  * four corners, and an octahedron cut along its shortest diagonal. */
-static void shape_bubble_refine(shape_build *b)
+static void shape_bubble_refine(tool_mesh *b)
 {
-    shape_edge *edge;
-    shape_build fine = {0};
-    int edges = shape_edge_list(&edge, b->tet, b->tets);
-    if (edges < 0 || !shape_mark_dome(b, edge, edges)) b->failed = 1;
-    for (int e = 0; e < edges && !b->failed; e++) {
+    shape_edges edge = shape_edges_of_tets(b);
+    int *old = b->tet, tets = b->tet_count;
+    shape_mark_dome(b, &edge);
+    for (int e = 0; e < edge.count; e++) {
         double p[3], length = 0;
         for (int c = 0; c < 3; c++) {
-            p[c] = 0.5 * (b->x[3 * edge[e].a + c] + b->x[3 * edge[e].b + c]);
+            p[c] = 0.5 * (b->x[3 * edge.node[2 * e] + c] + b->x[3 * edge.node[2 * e + 1] + c]);
             length += p[c] * p[c] / (shape_bubble_axes[c] * shape_bubble_axes[c]);
         }
-        length = edge[e].t > 0 ? sqrt(length) : 1;
-        edge[e].cut = shape_node(b, p[0] / length, p[1] / length, p[2] / length);
+        length = edge.t[e] > 0 ? sqrt(length) : 1;
+        edge.cut[e] = shape_node(b, p[0] / length, p[1] / length, p[2] / length);
     }
-    fine.x = b->x;
-    for (int i = 0; i < b->tets && !b->failed; i++) {
+    b->tet = NULL;
+    b->tet_count = b->tet_capacity = 0;
+    for (int i = 0; i < tets; i++) {
         static const int ring[3][6] = {{0, 5, 1, 2, 4, 3}, {1, 4, 0, 2, 5, 3}, {2, 3, 0, 1, 5, 4}};
         static const int pair[6][2] = {{0, 1}, {0, 2}, {0, 3}, {1, 2}, {1, 3}, {2, 3}};
         static const int at[4][3] = {{0, 1, 2}, {0, 3, 4}, {1, 3, 5}, {2, 4, 5}};
-        const int *t = b->tet + 4 * i;
+        const int *t = old + 4 * i;
         int m[6], best = 0;
         double d[3], shortest = 0;
-        for (int e = 0; e < 6; e++) m[e] = shape_find_edge(edge, edges, t[pair[e][0]], t[pair[e][1]])->cut;
-        for (int c = 0; c < 4; c++) shape_tet(&fine, t[c], m[at[c][0]], m[at[c][1]], m[at[c][2]]);
+        for (int e = 0; e < 6; e++) m[e] = edge.cut[shape_find_edge(&edge, t[pair[e][0]], t[pair[e][1]])];
+        for (int c = 0; c < 4; c++) shape_tet(b, t[c], m[at[c][0]], m[at[c][1]], m[at[c][2]]);
         for (int k = 0; k < 3; k++) {
-            shape_sub(d, b->x + 3 * m[ring[k][0]], b->x + 3 * m[ring[k][1]]);
-            if (k && shape_dot(d, d) >= shortest * (1 - 1e-9)) continue;
-            shortest = shape_dot(d, d);
+            tool_sub(d, b->x + 3 * m[ring[k][0]], b->x + 3 * m[ring[k][1]]);
+            if (k && tool_dot(d, d) >= shortest * (1 - 1e-9)) continue;
+            shortest = tool_dot(d, d);
             best = k;
         }
         for (int c = 0; c < 4; c++)
-            shape_tet(&fine, m[ring[best][0]], m[ring[best][1]], m[ring[best][2 + c]],
+            shape_tet(b, m[ring[best][0]], m[ring[best][1]], m[ring[best][2 + c]],
                       m[ring[best][2 + (c + 1) % 4]]);
     }
-    free(edge);
-    free(b->tet);
-    b->tet = fine.tet;
-    b->tets = fine.tets;
-    b->tet_room = fine.tet_room;
-    b->failed |= fine.failed;
+    shape_edges_free(&edge);
+    free(old);
 }
 
-int shape_bubble(shape_mesh *mesh, int resolution, int solid, shape_error *error)
+int shape_bubble(tool_mesh *mesh, int resolution, int solid, tool_error *error)
 {
-    shape_build build = {0};
     if (!shape_begin(mesh, resolution, error)) return 0;
-    shape_bubble_coarse(&build);
-    for (int r = 12; r <= 48 && resolution >= r; r *= 2) shape_bubble_refine(&build);
-    return shape_finish(mesh, &build, solid, error);
+    shape_bubble_coarse(mesh);
+    for (int r = 12; r <= 48 && resolution >= r; r *= 2) shape_bubble_refine(mesh);
+    return shape_finish(mesh, solid);
 }

@@ -128,7 +128,7 @@ static arch_result arch_run(paper *p, arch *a, const char *name, const char *tit
             embipc_body_state s;
             snprintf(stone, sizeof stone, "stone %d", k + 1);
             s = paper_state(&r, stone);
-            o.speed = fmax(o.speed, sqrt(s.velocity[0] * s.velocity[0] + s.velocity[1] * s.velocity[1] + s.velocity[2] * s.velocity[2]));
+            o.speed = fmax(o.speed, tool_length(s.velocity));
         }
         o.rate = r.sum.simulated / r.sum.cpu;
         o.contacts = r.sum.steps ? sum / r.sum.steps : 0;

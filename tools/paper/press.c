@@ -8,13 +8,13 @@
 
 static press_curve press_cylinder(int resolution, int which, int averaged)
 {
-    shape_mesh m;
+    tool_mesh m;
     press_curve c;
     memset(&c, 0, sizeof c);
     if (!shape_cylinder(&m, 0.2, 0.8 / resolution, resolution, 1, NULL)) return c;
     for (int i = 0; i < m.node_count; i++) m.x[3 * i + 2] += 0.4 / resolution;
     c = press_measure(m.x, m.node_count, m.tri, m.tri_count, m.tet, m.tet_count, which, averaged);
-    shape_free(&m);
+    mesh_free(&m);
     return c;
 }
 

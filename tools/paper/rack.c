@@ -174,7 +174,7 @@ static void place(paper *p, const rack_kind *kind, const char *data, int path, d
                 const double *rest = r.s.body[1].def.x + 3 * v.vertex_origin[i];
                 for (int k = 0; k < 3; k++) a[k] += (rest[2] > 0 ? 1 : -1) * (v.x[3 * i + k] - s.centre[k]);
             }
-            l = sqrt(a[0] * a[0] + a[1] * a[1] + a[2] * a[2]);
+            l = tool_length(a);
             tilt = acos(fmin(1, fabs(a[0]) / l)) * 180 / 3.14159265358979;
             x = s.centre[0];
         }

@@ -244,10 +244,8 @@ int paper_inverted(const paper_run *r)
         embipc_body_view v;
         if (embipc_body_get_view(r->world, r->s.body[i].handle, &v) != EMBIPC_OK || v.kind < EMBIPC_CAGE) continue;
         for (int t = 0; t < v.tet_count; t++) {
-            double e[9];
             const int *n = v.tets + 4 * t;
-            for (int k = 0; k < 9; k++) e[k] = v.q[3 * n[1 + k / 3] + k % 3] - v.q[3 * n[0] + k % 3];
-            count += !(e[0] * (e[4] * e[8] - e[5] * e[7]) - e[1] * (e[3] * e[8] - e[5] * e[6]) + e[2] * (e[3] * e[7] - e[4] * e[6]) > 0);
+            count += embipc_orient3d(v.q + 3 * n[0], v.q + 3 * n[1], v.q + 3 * n[2], v.q + 3 * n[3]) <= 0;
         }
     }
     return count;
