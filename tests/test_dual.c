@@ -107,7 +107,6 @@ static void test_old_factors_of_bodies(void)
         I = heap_island(s.w);
         if (!embi_has_dual(I) || !I->factor.useful) continue;
         I->factor.same = 1;
-        I->factor.wait = 0;
         embi_island_recall(&s.w->s, I);
         ENSURE(I->factor.from_last_step);
         s.w->s.body[I->bodies[1]].inverse->taken++;

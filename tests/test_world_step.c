@@ -1612,7 +1612,7 @@ static void test_looks_end_at_contacts(void)
                 const embi_body *b = s->body + I->bodies[k];
                 for (int i = b->node0; i < b->node0 + b->nn; i++) embi_set(s->p + 3 * i, 0, 0, way == 1 ? 0.05 : -0.05);
             }
-            I->bound.reach = 1;
+            I->bound.expected = 1;
             I->guess = way == 2;
             ENSURE(embi_island_aim(&sc.w->memory, s, I));
             ENSURE(embi_island_safe(&sc.w->memory, s, I, &limit));
