@@ -11,6 +11,7 @@
 #   make bench-compare BASE=revision   the same scenes with that revision's tool and this one, run for run: times, results
 #   make plain-compare   EMBIPC_PLAIN against the full build, on quick bench scenes and examples of at most 20 bodies; and what
 #                   each acceleration brings: that one alone left out (T=name: scenes; ONLY="KEPT OLD": accelerations)
+#   make tuning     what half and double of each tuning value do that docs/measured.md calls not measured (T, ONLY, WRITE)
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
 #                   libsuitesparse-dev and libeigen3-dev, else it says so
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
@@ -185,6 +186,15 @@ plain-compare: | $(BUILD)
 	  $$(sh tools/few_bodies.sh $(PLAIN)/full/embipc $(PLAIN)/few 20 $(PLAIN)/scenes/*.json examples/scenes/*$(T)*.json)
 	@echo "each acceleration alone left out, quick bench scenes:"
 	@ONLY="$(ONLY)" sh tools/without_compare.sh $(PLAIN)/without/embipc embipc.h $(PLAIN)/each $(or $(REPEATS),3) $(PLAIN)/scenes/*.json
+# values of chapter Tuning halved and doubled, on quick bench scenes (T=name: those; ONLY="EMBI_X": these values, else all that
+# are not measured; WRITE=1: into docs/measured.md)
+tuning: $(BUILD)/tools/main.o $(BUILD)/tools.a
+	$(Q)python3 tools/tuning.py variables $(HEADER) > $(BUILD)/tuned.h
+	$(Q)$(LIBRARY) -Wno-vla $(BUILD)/tuned.h -o $(BUILD)/tuned.o
+	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/tuned.o -o $(BUILD)/embipc_tuned -lm -lpthread
+	$(Q)rm -rf $(BUILD)/tuning && mkdir -p $(BUILD)/tuning
+	@$(BUILD)/embipc_tuned bench --write $(BUILD)/tuning --quick $(if $(T),--only "$(T)") $(BENCH) > $(BUILD)/tuning/cases
+	@ONLY="$(ONLY)" WRITE="$(WRITE)" python3 tools/tuning.py run $(BUILD)/embipc_tuned $(HEADER) $(or $(REPEATS),3) docs/measured.md $(BUILD)/tuning/*.json
 $(BUILD)/library_native.o: $(HEADER) | $(BUILD)
 	$(Q)$(LIBRARY) $(NATIVE) $(HEADER) -o $@
 $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(BUILD)/library_native.o $(BUILD)/view_page.h
@@ -272,6 +282,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
+.PHONY: all tuning demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

@@ -160,8 +160,7 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       checks internal invariants; default: assert() of <assert.h>
- *   EMBIPC_PLAIN           the reference method: each iteration searches all pairs of primitives, and each
- * solve factors
+ *   EMBIPC_PLAIN           the reference method: each iteration searches all pairs of primitives, and each solve factors
  *                          a new matrix. Same results within the tolerance of a step; small, and slow
  *   EMBIPC_PLAIN_KERNEL    LDL^T does not use AVX; same bits, slower, 10 kB less. Implied by optimization for
  *                          size (-Os)
@@ -173,8 +172,7 @@
  *                          predicates, and so the guarantee, are not assured there
  * Parts that can be left out, each alone or with others. Their functions are not declared. A description that
  * requests such a part gives EMBIPC_ERR_ARGUMENT and a text with the macro's name. In brackets: code saved in a
- * program like examples/hello.c on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections.
- * 0: the
+ * program like examples/hello.c on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections. 0: the
  * linker removes the part by itself if nobody calls it (`make size`).
  *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies must come with their cage                 (28, 21 kB)
  *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
@@ -210,8 +208,7 @@ typedef double embipc_real;
 
 /* ---- Results and errors ---------------------------------------------------------------------
  * Every call that can fail returns a result; 0 is success. A call that fails leaves the world unchanged. An
- * embipc_error says what went wrong, with which body, primitive and values. embipc_world_error() has it for
- * calls on
+ * embipc_error says what went wrong, with which body, primitive and values. embipc_world_error() has it for calls on
  * a world. Other calls have an argument `error`, which may be NULL. */
 typedef enum embipc_result {
     EMBIPC_OK = 0,
@@ -260,8 +257,7 @@ typedef struct embipc_error {
 EMBIPC_API const char *embipc_result_text(embipc_result r);
 
 /* ---- Callbacks ------------------------------------------------------------------------------
- * Memory: alloc returns size bytes aligned for any type, or NULL. free receives the same size. A world makes
- * one call
+ * Memory: alloc returns size bytes aligned for any type, or NULL. free receives the same size. A world makes one call
  * at a time, but with parallel_for from any of its threads. */
 typedef struct embipc_allocator {
     void *(*alloc)(size_t size, void *ctx);
@@ -511,10 +507,8 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_bo
                                                   const embipc_real angular_velocity[3]);
 
 /* ---- Drives ---------------------------------------------------------------------------------
- * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, along a prescribed
- * rigid
- * motion. It follows it exactly, or reports its shortfall where something is in the way. A drive with a
- * stiffness is
+ * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, along a prescribed rigid
+ * motion. It follows it exactly, or reports its shortfall where something is in the way. A drive with a stiffness is
  * soft. Springs and dampers of limited force then pull surface vertices of a dynamic body to where the prescribed
  * motion takes them. Examples are an actuator, a hand that drags, a plane of symmetry. */
 typedef struct embipc_drive_def {
@@ -570,8 +564,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
 
 /* ---- Step -----------------------------------------------------------------------------------
  * Moves the world by time_step. Returns EMBIPC_OK also for a step that a limit cut short. That state is less
- * converged (stats->converged is 0), but intersection-free, finite, and valid for further steps. On an error
- * (out of
+ * converged (stats->converged is 0), but intersection-free, finite, and valid for further steps. On an error (out of
  * memory, a number not finite) the world is as before the call. Later steps have the bits that they would have
  * without it. */
 typedef struct embipc_step_stats {
@@ -786,8 +779,7 @@ EMBIPC_API embipc_real embipc_edge_edge_distance(const embipc_real x[12], embipc
 /* Second derivatives of the distance, in closed form and not projected.
  *   x      the four points, m                                              (12)   in
  *   hess   d2 distance/dx2, 1/m, row-major, symmetric                      (144)  out
- * They are discontinuous where the closest feature changes; then those of the feature found are returned. At
- * distance
+ * They are discontinuous where the closest feature changes; then those of the feature found are returned. At distance
  * 0, except for faces and edge crossings, they do not exist, and some entries are infinite or nan. */
 EMBIPC_API void embipc_point_triangle_hessian(const embipc_real x[12], embipc_real hess[144]);
 EMBIPC_API void embipc_edge_edge_hessian(const embipc_real x[12], embipc_real hess[144]);
@@ -811,10 +803,8 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 /* Factors the symmetric positive definite n x n matrix A = L D L^T in place.
  *   A      row-major, row i at A + i * ld, ld >= n. In: the lower triangle. Out: L below the diagonal (its diagonal
  *          is 1), D on the diagonal; the upper triangle is scratch
- * Returns the number of pivots that were not positive beyond rounding, D_k <= 64 eps |a_kk|. Each was replaced
- * by max
- * |a_ii|, so the factor is that of A plus a diagonal. 0: A is positive definite. Returns -1 if inf or nan was
- * met; A
+ * Returns the number of pivots that were not positive beyond rounding, D_k <= 64 eps |a_kk|. Each was replaced by max
+ * |a_ii|, so the factor is that of A plus a diagonal. 0: A is positive definite. Returns -1 if inf or nan was met; A
  * is then undefined. No allocation. n^3 / 3 operations (a multiplication and an addition count as two). */
 EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld);
 
@@ -875,15 +865,12 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
  *   tri, tri_count    triangles (3*tri_count)
  *   closed            nonzero: must enclose a solid (required for dynamic bodies); 0: may have borders
  *   error             may be NULL; else the first fault, with its primitive and values
- * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT
- * (coordinates
+ * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT (coordinates
  * beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle), DEGENERATE (a
  * triangle lower than 1e-12 of its longest edge), MANIFOLD (a vertex in no triangle; two triangles with the same
  * vertices; more than two on one edge) and, for closed surfaces only, OPEN, ORIENTATION (neighbours with opposite
- * senses), DEGENERATE (no volume), ORIENTATION (inside out); MEMORY at any point. Several connected parts are
- * valid.
- * A part turned inward is a cavity if it lies inside another. Fans that meet in a single vertex are valid.
- * Crossings
+ * senses), DEGENERATE (no volume), ORIENTATION (inside out); MEMORY at any point. Several connected parts are valid.
+ * A part turned inward is a cavity if it lies inside another. Fans that meet in a single vertex are valid. Crossings
  * are not tested here, but when a body is created. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error);
@@ -1030,8 +1017,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
  *                     part, because an open sheet is not a solid with a hole
  *   lid, capacity     receives at most capacity triangles (3*capacity) on the vertices of the loops
  *   filled            out: number of loops with a lid; may be NULL
- * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3)
- * each. */
+ * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3) each. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
 
@@ -1102,8 +1088,7 @@ typedef struct embipc_overlap {
  * separate the copies. These grow back under the barrier, which also rotates them and moves bodies in their way. In
  * the end all have their first shape. "Smallest found" is a search, not a proof.
  * Linked surfaces stay linked, and others do not become linked. Rings that pass through each other without crossing
- * are no overlap. Linked rings that overlap are separated by shifts that keep the link, or by a rotation of
- * 20, 45 or
+ * are no overlap. Linked rings that overlap are separated by shifts that keep the link, or by a rotation of 20, 45 or
  * 90 degrees and such a shift, or not at all. Linking is found for closed surfaces of up to 16 handles.
  *   body, count       the surfaces; those that grow must be valid dynamic bodies for embipc_body_create()
  *   gap               distance to be left, m (count*count), symmetric; pairs at 0 or below are ignored
@@ -1111,8 +1096,7 @@ typedef struct embipc_overlap {
  *   list, capacity    receives at most capacity of the pairs that overlap at the start; may be NULL with 0
  *   found             out: how many there are; may be NULL
  *   error             may be NULL; index[] has the two numbers of a pair that cannot be separated
- * Returns EMBIPC_OK (all separated), INTERSECTION (some are not: `movement` has what was reached,
- * list[].parted says
+ * Returns EMBIPC_OK (all separated), INTERSECTION (some are not: `movement` has what was reached, list[].parted says
  * which), ARGUMENT, NOT_FINITE, INDEX or MEMORY (movement and list are then unchanged). Some hundred tests per
  * overlapping pair and round, each O(triangles) at worst; growth takes up to some hundred steps of all bodies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
@@ -1166,10 +1150,8 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
  *   hooks             memory, also for the cage; may be NULL
  *   cage              out; free with embipc_cage_free. node_count is 0 after a failure
  *   error             may be NULL
- * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and value[0] of the
- * error say
- * how many are needed; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself may
- * leave
+ * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and value[0] of the error say
+ * how many are needed; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself may leave
  * no consistent solid), MEMORY, or the fault of the surface. The node count is the nearest to the wanted one among
  * some hundred lattices, usually within a fifth: see cage->node_count. The sums of tet_volume and tet_moment are
  * those of the surface's integrals, exact up to rounding. Memory: about 200 bytes per triangle and 250 per cell of
@@ -1732,8 +1714,7 @@ enum {
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
  *   R = argmin |F - R| over proper rotations = argmax tr(R^T F)
  * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted
- * ones included (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for
- * EMBI_LANES of
+ * ones included (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of
  * them at a time.
  * Uses: platform.   Checked by: tests/test_math.c */
 
@@ -2166,8 +2147,7 @@ static void embi_polar(embipc_real R[9], const embipc_real F[9])
 
 /* ==== 4. Memory ======================================================================================
  * All memory comes from one pair of hooks. Every array is owned by one struct, and its capacity stands before its
- * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A
- * failed
+ * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A failed
  * growth leaves the array as it was and sets `failed`, so a caller may grow several arrays and ask once.
  *   if (!EMBI_GROW(m, s->x, 3 * n)) return EMBIPC_ERR_MEMORY;
  * Uses: platform.   Checked by: tests/test_oom.c */
@@ -2373,8 +2353,7 @@ static embipc_result embi_fail_memory(embipc_error *e)
  * do not depend on how many workers there are. Items of unequal size (the vertices of bodies, the candidates of
  * pairs) are cut into chunks of about equal work, and the loop is over the chunks. Nothing is allocated in a loop
  * but where islands are solved side by side, under the lock of the memory.
- * A range should hold 12 us of work: workers look out for the next loop, and come within 1 or 2 us. To wake
- * one that
+ * A range should hold 12 us of work: workers look out for the next loop, and come within 1 or 2 us. To wake one that
  * sleeps, and for it to come, takes 5 and 50 us [measured].
  * Uses: tuning, memory.   Checked by: tests/test_threads.c */
 
@@ -8171,8 +8150,7 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
 }
 
 /* ==== 24. Pairs of primitives =======================================================================
- * What every search for contacts lists: point-triangle and edge-edge pairs, with the parameters of their
- * bodies, and
+ * What every search for contacts lists: point-triangle and edge-edge pairs, with the parameters of their bodies, and
  * their closest points. A candidate may come within reach; a contact is a candidate that is within reach now.
  * Uses: small math, distances.   Checked by: tests/test_contact.c */
 
@@ -8234,8 +8212,7 @@ static int embi_parts_near(const embi_point x[4], embipc_real reach)
  *   b(d)   = -(d - dhat)^2 ln(d/dhat) on 0 < d < dhat, else 0                      [EIPC24 eq. 7]
  *   b'(d)  = -2 (d - dhat) ln(d/dhat) - (d - dhat)^2/d                      <= 0
  *   b''(d) = -2 ln(d/dhat) - 4 (d - dhat)/d + (d - dhat)^2/d^2              >= 0
- * The argument is the distance, not its square: kappa is in kg/s^2, and the force of a pair is -kappa b'(d),
- * N. With
+ * The argument is the distance, not its square: kappa is in kg/s^2, and the force of a pair is -kappa b'(d), N. With
  * a thickness xi the caller passes d - xi.
  * Uses: platform.   Checked by: tests/test_barrier.c */
 
@@ -8292,7 +8269,7 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
  *   f1(y) = f0'(y) = 2 y/e - y^2/e^2 for y < e, else 1
  *   f0(y) = y^2/e - y^3/(3 e^2) + e/3 for y < e, else y        so f0(0) = e/3, f0(e) = e
  *   dD/du = mu lambda f1(y)/y u,   d2D/du2 = mu lambda [f1/y (I - uh uh^T) + f1' uh uh^T],  uh = u/y
- * lambda and the tangent plane are lagged: taken at the start of the step. f1' >= 0, so D is convex.
+ * lambda and the tangent plane are lagged: taken at q^n, and again before each further pass. f1' >= 0, so D is convex.
  * Uses: small math.   Checked by: tests/test_friction.c */
 
 /* f0(y) - f0(0), which has no cancellation at y = 0, and if wanted f1(y)/y and f1'(y). */
@@ -8335,8 +8312,7 @@ static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3]
  * counts the common feature several times. A flat ground would push sideways near each of its edges: a cube
  * dropped on cells of 2 cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are
  * on no border are added:
- *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr
- * [IPC23]
+ *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr                        [IPC23]
  * chi(r) is the Euler characteristic of the part of the surface within r of p. Each term has continuous
  * derivatives, and so has Psi. Where that part is one piece without holes, chi is 1 and Psi is b of the nearest
  * feature: beside flat edges, above convex bodies, in valleys. Two pieces count twice. Around a pin thinner
@@ -8654,7 +8630,7 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     }
 }
 
-/* A friction contact. Vertices, weights, normal and lambda are those of the start of the step. dir of base:
+/* A friction contact. Vertices, weights, normal and lambda are lagged. dir of base:
  * tangential displacement u, m. */
 typedef struct embi_friction {
     embi_element base;
@@ -8934,9 +8910,8 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 
 /* ######## Part III. State and services ###############################################################
  * Solver: H p = -g, by embi_system_analyze(), _zero(), _add_bsr(), _stamp(), _factor(), _solve().
- * Search: which pairs of primitives may come within reach along the directions? Afterwards each is in
- * s->candidates.
- * (up to bound.cap). A step makes these calls, in this order, and embi_search_is_far() between them:
+ * Search: which pairs of primitives may come within reach along the directions (up to bound.cap)? Afterwards each is
+ * in s->candidates. A step makes these calls, in this order, and embi_search_is_far() between them:
  *   embi_body_foresee()   where a body is expected at the end of the step: trial_q
  *   embi_seams_update()   fixed bodies that lie flush count as one surface. This alone changes E
  *   embi_search_pairs()   candidates for the path from q^n to the expected end
@@ -8944,18 +8919,16 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  *   embi_search_is_far()  are candidates at q^n lost, so that an island cannot return there?
  *   embi_search_undo()    the step has failed; or
  *   embi_search_rest()    the step is over
- * The chapter "Plain search of two surfaces" is their specification; the others only find the same faster. The
- * bounds
+ * The chapter "Plain search of two surfaces" is their specification; the others only find the same faster. The bounds
  * of chapter "Rotation and deformation bounds" are shared: services skip far candidates by them, and the step keeps
  * them up to date. For a direction it calls embi_body_go(), embi_body_cap() and embi_body_hull(), or
- * embi_body_stay();
- * after a whole move embi_body_arrive(), after any other embi_search_moved().
+ * embi_body_stay(); after a whole move embi_body_arrive(), after any other embi_search_moved().
  * "State", "Islands" and "World data" hold the data that services and step share. */
 
 /* ==== 29. Linear system ==============================================================================
  * embi_system is what the Newton solver sees: one matrix, solved as one dense panel, as a sparse factor, or by
  * conjugate gradients. Size and structure choose, or the caller does. Bodies put their blocks into it, contacts
- * add stamps of rank one.
+ * add stamps of rank one to five.
  * Uses: part I.   Checked by: tests/test_cg.c */
 
 enum { EMBI_SYSTEM_AUTO, EMBI_SYSTEM_DENSE, EMBI_SYSTEM_SPARSE, EMBI_SYSTEM_CG };
@@ -10585,10 +10558,8 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
 }
 
 /* ==== 35. Plain search of two surfaces ===============================================================
- * What the search stands for, without tree, bound or list: every primitive has a box of all the places where
- * it may be,
- * and those of two surfaces are tried all against all. Tests compare the fast search with it, and EMBIPC_PLAIN
- * uses it.
+ * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it may be,
+ * and those of two surfaces are tried all against all. Tests compare the fast search with it, and EMBIPC_PLAIN uses it.
  * At least what can come within reach is found, and somewhat more.
  * Part of the search.
  * Uses: memory, edges and faces, distances, pairs of primitives, trees of boxes, candidates.
@@ -10704,18 +10675,15 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
 
 /* ==== 36. Rest separation certificates ===============================================================
  * When a surface is searched for self-contact, most pairs found are neighbours, which only folding could bring
- * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a -
- * x_b = F
+ * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a - x_b = F
  * X, where F is a mean of their F_t, and for any F_0
  *   |x_a - x_b| >= (sigma_min(F_0) - d) |X|,   d = max over T of |F_t - F_0|.
- * A triangle with corners v in several tets is flat where the cage's map is not: x_a = sum beta_v x_v. Then
- * the lines
+ * A triangle with corners v in several tets is flat where the cage's map is not: x_a = sum beta_v x_v. Then the lines
  * from its corners count instead of that from a:
  *   |x_a - x_b| >= (sigma_min(F_0) - d (1 + rho)) |X|,   rho = (e_a + e_b) / |X|,   e_a = sum beta_v |X_v - X_a|.
  * e_a <= l / sqrt(3) for the triangle's longest edge l, l/2 on an edge, and 0 within one tet. While no F changes by
  * more than s, up to rotation, d + s replaces d (embi_m3s_stretch4() computes both). A primitive pair needs a
- * distance of its own dhat + xi: at most half of its distance at rest, 3/4 with a thickness. So primitives
- * below two
+ * distance of its own dhat + xi: at most half of its distance at rest, 3/4 with a thickness. So primitives below two
  * tree nodes cannot touch while
  *   s < (sigma_min(F_0) - need) / (1 + rho) - d
  * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made.
@@ -11781,10 +11749,8 @@ static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc
 }
 
 /* ---- bounds from the nodes ----
- * Weights are in [0, 1] and add up to 1. So a box around the nodes of a tet bounds the surface in it, and a
- * box around
- * their displacements bounds those of its vertices. Vertices that touch nothing are not evaluated. The nodes
- * of a body
+ * Weights are in [0, 1] and add up to 1. So a box around the nodes of a tet bounds the surface in it, and a box around
+ * their displacements bounds those of its vertices. Vertices that touch nothing are not evaluated. The nodes of a body
  * of one tet are far outside; its displacements are affine, and the box of the surface at rest gives the bounds. */
 
 /* Makes the patches, without their bounds. A body without nodes is one patch. Returns 0 out of memory. */
@@ -11933,10 +11899,8 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
 
 /* ==== 40. Rotation and deformation bounds ============================================================
  * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do that,
- * after the best fitting rotation is taken out. So a body that rolls keeps its candidates for self-contact.
- * The bound
- * is true for any rotation. On a straight path between two states, rotated by theta against each other, with
- * w_0, w_1:
+ * after the best fitting rotation is taken out. So a body that rolls keeps its candidates for self-contact. The bound
+ * is true for any rotation. On a straight path between two states, rotated by theta against each other, with w_0, w_1:
  *   |x_a - x_b| >= cos(theta/2) |d + w| - 2 t (1 - t) sin(theta/2) |w_1 - w_0|,   w = (1 - t) w_0 + t w_1,
  * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to
  * the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is larger. The
@@ -12619,8 +12583,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
 }
 
 /* ==== 42. World data ================================================================================
- * The world owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, islands,
- * what the
+ * The world owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, islands, what the
  * search keeps from step to step, and the reports of the last step.
  * Uses: part I, pairs of primitives, part III.   Checked by: tests/test_undo.c */
 
@@ -12868,12 +12831,9 @@ static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
 }
 
 /* ---- fits ----
- * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite
- * sides would
- * overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between
- * parallel
- * faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of the
- * other.
+ * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides would
+ * overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between parallel
+ * faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of the other.
  * A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so the load
  * stays. */
 
@@ -12968,8 +12928,7 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 }
 
 /* ---- numbers that cannot be simulated ----
- * Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So input that takes a body
- * farther
+ * Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So input that takes a body farther
  * in one step is refused, and a body that reaches 1e12 sizes ends the step with an error. Stiffness stays within
  * 1e100 N/m. Within these limits no number of a step leaves the range of a double. */
 
@@ -13438,8 +13397,7 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 }
 
 /* ==== 45. Searches in parallel =======================================================================
- * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its
- * lane has
+ * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its lane has
  * grown. A large one is shared itself. Its traversal has many starts, its pairs of triangles are cut into runs, and
  * results are joined in order. A list always holds what a single search finds, in the same order.
  * Part of the search.
@@ -13999,10 +13957,8 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 }
 
 /* ==== 46. Searches along paths =======================================================================
- * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all
- * primitives
- * of both bodies come within reach. So a long direction is searched along its paths, for one round only.
- * (Longest step
+ * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all primitives
+ * of both bodies come within reach. So a long direction is searched along its paths, for one round only. (Longest step
  * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.)
  * Part of the search.
  * Uses: tuning, memory, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
@@ -14143,11 +14099,9 @@ static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
 
 /* ==== 47. Seams ======================================================================================
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
- * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along
- * a line
+ * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
  * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both:
- * -b(d(p, seam)). Where k bodies and m seams end in a point, the point is added 1 - k + m times if that is
- * positive,
+ * -b(d(p, seam)). Where k bodies and m seams end in a point, the point is added 1 - k + m times if that is positive,
  * so that it counts once. Edges that seams cover make no pairs with edges. Vertices where no other edge ends make
  * none with triangles. The proof in chapter "Trees of boxes" then holds for all joined bodies together: faces there
  * are flat. A seam needs two edges that are both borders, or whose other faces touch as well. So where bodies meet
@@ -15238,8 +15192,8 @@ static void embi_contact_hessian(const embi_element *e, embipc_real S[9])
 #define EMBI_BENT 5   /* vectors z_e, at most */
 
 /* The Hessian of a contact with its curvature, kappa m (b'' dd dd^T + b' d2d), without the negative part: sum_e
- * z_e z_e^T. Returns the number of vectors z_e. By chapter "Distances" it is E M E^T. The orthonormal columns of E
- * are a_i x n (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made orthogonal). The remaining
+ * z_e z_e^T. Returns the number of vectors z_e. It is E M E^T, as in chapter "Distances". The orthonormal columns of
+ * E are a_i x n (a_i: w and the dw_k made orthogonal) and a_0 x t_k (t_k: the r^k made orthogonal). The remaining
  * part, b' (w w^T x Q)/d, is negative since b' <= 0. So M has only 1, 3 or 5 rows. */
 static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, embipc_real z[EMBI_BENT][12])
 {
@@ -15376,8 +15330,7 @@ static embipc_real embi_friction_hold(const embi_element *e, int first)
 }
 
 /* ---- spring ----
- * A vertex of a soft drive on a spring K about a centre c, with the force limit L. The square is replaced by
- * Huber's
+ * A vertex of a soft drive on a spring K about a centre c, with the force limit L. The square is replaced by Huber's
  * function of |r|^2 = r.K r/k, r = x - c, k = max K_i:
  *   E = k |r|^2/2 up to k |r| = L, L |r| - L^2/(2 k) beyond,   |dE/dx| <= L
  * with dE/dx = share K r, share = min(1, L/(k |r|)), and the Hessian share (K - K r r.K/(k |r|^2)) beyond: positive
@@ -15707,24 +15660,19 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
 }
 
 /* ==== 52. Rotation ===================================================================================
- * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the
- * body or
- * slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free flight:
- * its centre
- * moves straight, and it rotates like a rigid body without torque. With r = q - c, u = v - v_c - w x r (what
- * deforms
+ * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the body or
+ * slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free flight: its centre
+ * moves straight, and it rotates like a rigid body without torque. With r = q - c, u = v - v_c - w x r (what deforms
  * the body), L = sum r x M v, and J(r) the inertia about the centre:
  *   R = exp(h [w*]),   w* = (J(y)^-1 R^T L + J(r)^-1 L)/2     keeps |L| and the energy of a rigid body [SW91]
  *   y = r + h u,   w1 = R J(y)^-1 R^T L                       the spin at the end
  *   qt0 = c + h v_c + R y,   vt = v_c + w1 x R y + R u        the flight
  *   a = -w1 x (w1 x R y) - 2 w1 x R u - alpha x R y           centrifugal, Coriolis and Euler acceleration
  *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the form of chapter "Energy of a body"
- * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is
- * stretched by
+ * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is stretched by
  * the centrifugal force, which its own forces balance at the end of the step. A body with driven nodes turns about
  * them.
- * BDF2 takes its history in the frame of the flight that leads to q^n, backward in time: there r and u of a
- * rigid body
+ * BDF2 takes its history in the frame of the flight that leads to q^n, backward in time: there r and u of a rigid body
  * are constant, and their changes are deformation. L is extrapolated like q: L + (L - L^n-1)/3.
  * Rotations that a material holds follow the flight: T R R^n. T is the rotation by forces in the last steps.
  *
@@ -15732,8 +15680,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * braked by the normal force, which acts v h ahead of its centre. The loss of a step is known exactly,
  *   dL = L - sum r^n+1 x M (qt - qc)/h.
  * It is given back as a rotation dw x r of the velocities, J dw = dL. Positions do not change, and so the guarantee
- * holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that push each other
- * also get the
+ * holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that push each other also get the
  * loss from the motion of their centres, equal and opposite. Friction does not count the curvature of the flight,
  * (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
@@ -16167,10 +16114,9 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
 
 /* ==== 54. Begin of a step ============================================================================
  * embipc_world_step() has three stages, in this chapter and those below:
- *   begin      qt, forces, targets of drives; A and grad at q^n; candidates; islands; lagged friction
- *   iterate    each island computes a direction; where it leaves the range of its candidates, new ones are
- * searched,
- *              which may merge islands; the others move
+ *   begin      qt, forces, targets of drives; rotations and grad at q^n; candidates; islands; lagged friction
+ *   iterate    each island computes a direction. Where it leaves the range of its candidates, more are searched.
+ *              Islands that meet merge, and wait for the next round; all others move
  *   finish     velocities, forces, statistics; or, after an error, everything is restored
  * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1
  * where 0 has another meaning; pointer functions return NULL. This chapter prepares bodies and drives for the
@@ -16430,8 +16376,8 @@ static int embi_vertices_begin(embipc_world *w)
 
 /* ==== 55. Contacts of an island ======================================================================
  * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
- * At the start of a step friction takes its forces lambda and tangents from the contacts there (they are
- * lagged). Candidates that are far away are not measured again until the bodies have moved far enough.
+ * At the start of a step and of each further pass friction takes its forces lambda and tangents from the contacts
+ * there (they are lagged). Candidates that are far away are not measured again until the bodies have moved far enough.
  * Uses: part I, part II, part III, contact elements, energy of a body, rotation.
  * Checked by: tests/test_contact.c, tests/test_friction.c */
 
@@ -17101,10 +17047,8 @@ static void embi_island_push(embi_state *s, embi_island *isle)
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
  * K is small, couples only contacts on the same body, and is better conditioned than H. A^-1 is needed at contacts
  * only. A is constant within a step, so the columns of A^-1 serve for all factors of the step, body by body.
- * Time against H as one matrix, for falling piles: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and
- * 400 nodes
- * 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100
- * 0.76.
+ * Time against H as one matrix, for falling piles: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and 400 nodes
+ * 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76.
  * Where one or two bodies have most nodes it does not pay, since most of H's factor stays from one iteration to the
  * next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured].
  * Uses: part I, contacts, part III, contact elements, contacts of an island, system of an island.
@@ -17545,7 +17489,8 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * with full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
 static embipc_real embi_island_enough(const embi_island *isle)
 {
-    return isle->factor.one_backsolve || isle->just_guessed || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
+    int slow = isle->factor.one_backsolve || isle->just_guessed || isle->tune.full_hessian;
+    return slow ? EMBI_OLD_SHARE : (embipc_real)1;
 }
 
 /* Factor, 1 to 16, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an old factor
@@ -18303,8 +18248,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
 }
 
 /* ==== 60. Drives that yield =========================================================================
- * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the
- * floor
+ * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
  * stops the motion, the drive that contributes most to that approach gives up the rest of its motion, and is
  * reported. The others go on.
  * Uses: part I, distances, pairs of primitives, part III, part IV.   Checked by: tests/world_drive.h */
@@ -18626,18 +18570,15 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 }
 
 /* ==== 62. Predictions ================================================================================
- * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
- * needs one
+ * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls needs one
  * solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n. So a step may
  * begin with a prediction, before its first direction:
  *   order 1  q^n + h v^n
  *   order 2  q^n + h v^n + (h or, by BDF2, h/2) (v^n - v^n-1)
  * It is a move like others, by stages of the drives: it stays within the searched ranges, collision detection must
  * find it free as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise the step
- * begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their present
- * difference
- * from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 % 2.14 and 1.52,
- * 2.74 and
+ * begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their present difference
+ * from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 % 2.14 and 1.52, 2.74 and
  * 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
  * Uses: tuning, small math, memory, part III, part IV.   Checked by: tests/world_begin.h */
 
@@ -18745,8 +18686,7 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
 }
 
 /* ==== 63. Return to backward Euler ==================================================================
- * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with
- * BDF2 and
+ * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with BDF2 and
  * one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If its contacts
  * change abruptly, the step ends with backward Euler, from where BDF2 brought it.
  * Uses: small math, memory, part III, energy of a body, begin of a step, contacts of an island.
@@ -18919,8 +18859,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
 }
 
 /* ---- islands in parallel ----
- * Islands are independent between searches. So threads share the small ones of a round, in runs without
- * threads inside.
+ * Islands are independent between searches. So threads share the small ones of a round, in runs without threads inside.
  * A large one, with more than half of the work, is solved alone and shares its loops. */
 
 typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *isle);
@@ -19189,15 +19128,11 @@ static int embi_islands_cover(embipc_world *w, int *changed)
 
 /* ==== 66. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
- * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
- * forces
+ * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given forces
  * and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the bound. It is
- * computed from the energies themselves, not from an estimate. Where velocities exceed the bound without
- * corrections,
- * motions about the centres are slowed down, then all motions. That happens in an implicit step where
- * potentials are
- * not convex, for example with lagged rotations, or when a ball rolls from facet to facet. Energy that the
- * bound takes
+ * computed from the energies themselves, not from an estimate. Where velocities exceed the bound without corrections,
+ * motions about the centres are slowed down, then all motions. That happens in an implicit step where potentials are
+ * not convex, for example with lagged rotations, or when a ball rolls from facet to facet. Energy that the bound takes
  * from rotations is given back later, from losses that are neither friction nor those of every implicit step.
  * Uses: small math, dense LDL^T, materials over a body, contacts, part III, part IV.
  * Checked by: tests/test_motion.c, tests/test_integrator.c */
@@ -26835,8 +26770,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 }
 
 /* ==== 92. Separating surfaces ========================================================================
- *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The
- * copies
+ *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
  * pairs that stay.
