@@ -15082,8 +15082,7 @@ static int embi_search_cover(embipc_world *w, int *searched)
  *     embi_body_foresee(), _seams_update(), _search_pairs()   part III
  *     embi_islands_begin()                 "Islands of a step"; friction is lagged: "Contacts of an island"
  *     embi_iterate()                       "Newton loop"
- *       embi_island_find_direction()       p = -H^-1 g, by chapters "Direction" and "System of an island"; or
- * a guess
+ *       embi_island_find_direction()       p = -H^-1 g: chapter "Direction". Or a guess: "Predictions"
  *         embi_island_aim()                where p leads: "Line search"
  *       embi_islands_cover()               candidates along p: "Islands that meet"
  *       embi_island_take_direction()       "Newton loop"
@@ -15096,10 +15095,9 @@ static int embi_search_cover(embipc_world *w, int *searched)
 
 /* ==== 50. Contact elements ===========================================================================
  * Barrier contacts, friction contacts and soft springs are all elements: at most four vertices with weights, and an
- * energy E(r) of their point r = sum_k w_k x_k. The weights are held: those of a contact minimise its
- * distance, so their change has no effect of first order. Only the mollifier has a gradient of its own,
- * `extra`. With x = J q an element is a list of at most 16 (node, c_i),
- * c_i = sum_k w_k J_ki, and
+ * energy E(r) of their point r = sum_k w_k x_k. The weights are held: those of a contact minimise its distance, so
+ * their change has no effect of first order. Only the mollifier has a gradient of its own, `extra`. With x = J q an
+ * element is a list of at most 16 (node, c_i), c_i = sum_k w_k J_ki, and
  *   gradient c_i dE/dr,   Hessian c_i c_j d2E/dr2                                 [EIPC24 eq. 17]
  * A kind of element is a section below with its energy, gradient and Hessian, and a row of embi_element_kinds[].
  * Other chapters loop over elements; only what is particular to contacts or to friction loops over one kind.
@@ -18253,6 +18251,16 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
  * reported. The others go on.
  * Uses: part I, distances, pairs of primitives, part III, part IV.   Checked by: tests/world_drive.h */
 
+/* Is a rotation by a drive half done, so that its body is not rigid? */
+static int embi_island_is_rotated(const embi_state *s, const embi_island *isle)
+{
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        const embi_drive *d = s->driven.list + n;
+        if (s->body[d->body].island == isle->index && d->rotating && d->phi > 0) return 1;
+    }
+    return 0;
+}
+
 /* Returns the island to its last state in which every rotating body was rigid. */
 static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
@@ -18492,78 +18500,119 @@ static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, in
     return 1;
 }
 
+/* Fraction of the step's driven motion that is left: the most of any drive. */
+static embipc_real embi_island_drive_left(const embi_state *s, const embi_island *isle)
+{
+    embipc_real left = 0;
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        const embi_drive *d = s->driven.list + n;
+        if (s->body[d->body].island == isle->index && !d->done)
+            left = embi_max(left, 1 - ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages);
+    }
+    return left;
+}
+
+/* A drive gives up the rest of its motion where the direction, along which only bound.safe is free, is blocked: by a
+ * contact at its floor, or by tets that may not invert. limit: as from embi_island_safe(). Returns whether one does. */
+static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
+{
+    const embi_closest *closest;
+    const embi_candidate *c;
+    if (limit < 0) {
+        if (!(isle->bound.safe < embi_min(isle->bound.cap, EMBI_NO_WAY))) return 0;
+        embi_island_give_up(s, isle);
+        return 1;
+    }
+    closest = s->candidates.closest + limit;
+    c = s->candidates.list + limit;
+    return isle->bound.safe < EMBI_BLOCK_FREE && closest->stamp == isle->stamp &&
+           closest->d - c->xi < EMBI_BLOCK_GAP * c->dhat && embi_island_block(s, isle, limit);
+}
+
+/* A move while drives have motion left: along the direction as far as it is free. It is not searched, since E grows by
+ * the work of drives. */
+static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
+{
+    embipc_result r = embi_island_move(m, s, isle, alpha);
+    if (r != EMBIPC_OK) return r;
+    embi_island_accept(s, isle, *alpha);
+    embi_island_progress(s, isle, *alpha);
+    isle->just_drove = 1;
+    return EMBIPC_OK;
+}
+
+/* The last correction, so short that a line search would compare rounding. reused: the factor was of an earlier solve. */
+static embipc_result embi_island_last_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
+                                           embipc_real *alpha)
+{
+    embipc_result r = embi_island_move(m, s, isle, alpha);
+    if (r != EMBIPC_OK) return r;
+    isle->converged = *alpha == 1 && !embi_island_misses(s, isle);
+    embi_island_accept(s, isle, *alpha);
+    if (*alpha == 0 && !reused) isle->active = 0;   /* even Newton's own direction leads nowhere */
+    return EMBIPC_OK;
+}
+
+/* A move by line search. After EMBI_CRAWL short ones in a row contacts get their full Hessian until the step ends. A
+ * direction of the rank-one matrix ignores curvature: sliding past a tip by s closes the gap by s^2/(2 r). A gap far
+ * smaller than that cuts every move, and stays so small. */
+static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
+                                           embipc_real *alpha)
+{
+    embipc_result r;
+    if (!(isle->energy.slope < 0)) *alpha = 0;
+    r = *alpha > 0 ? embi_island_line_search(m, s, isle, *alpha, alpha) : embi_island_move(m, s, isle, alpha);
+    if (r != EMBIPC_OK) return r;
+    embi_island_accept(s, isle, *alpha);
+    isle->tune.stride = *alpha * isle->tune.stretch;
+    isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
+    if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
+        isle->tune.full_hessian = 1;
+        isle->factor.from_last_step = 0;
+    }
+    /* not a descent of the true E: the next direction is Newton's own */
+    if (*alpha == 0 && isle->friction.reversed)
+        for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
+    else if (*alpha == 0 && !reused) {   /* no descent left above rounding: as good as it gets. The passes before this
+                                          * one have converged, and full Hessians cost the last digits */
+        isle->active = 0;
+        isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes > 0;
+    }
+    return EMBIPC_OK;
+}
+
+/* May the present factor serve for the next direction? It serves on while full moves shorten the direction enough, and
+ * first where it is near the end. A contact that the factor holds too soft would be run over; one that it holds too
+ * stiff would look converged. */
+static int embi_island_may_reuse(const embi_state *s, const embi_island *isle, int reused, embipc_real alpha)
+{
+    if (EMBI_WITHOUT(OLD) || alpha < 1) return 0;
+    if (reused ? !(isle->measure < EMBI_OLD_FALL * isle->last_measure)
+               : isle->factor.from_last_step || !(isle->just_drove || isle->measure < EMBI_OLD_FAR)) return 0;
+    return !embi_island_changed(s, isle);
+}
+
 /* Takes the direction up to bound.safe: a driven move, the last correction, or a line search. Candidates are known
  * up to bound.cap, and safe is not larger. Then decides whether the island goes on, and whether the factor serves
  * again. A drive that is blocked moves nothing. */
 static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embipc_real alpha, left = 0;
+    embipc_real alpha;
     embipc_result r;
     int limit, reused = isle->factor.reuse_next;
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     isle->record.alpha_ccd = alpha = isle->bound.safe;
-    for (int n = 0; n < embi_drive_count(s); n++)
-        if (s->body[s->driven.list[n].body].island == isle->index && !s->driven.list[n].done)
-            left = embi_max(left, 1 - ((embipc_real)s->driven.list[n].stage + s->driven.list[n].phi) /
-                                          (embipc_real)s->driven.list[n].stages);
-    isle->record.drive_left = left;
-    if (embi_is_driving(isle)) {
-        int blocked = limit < 0 && isle->bound.safe < embi_min(isle->bound.cap, EMBI_NO_WAY);
-        if (blocked) embi_island_give_up(s, isle);
-        if (limit >= 0 && isle->bound.safe < EMBI_BLOCK_FREE && s->candidates.closest[limit].stamp == isle->stamp &&
-            s->candidates.closest[limit].d - s->candidates.list[limit].xi < EMBI_BLOCK_GAP *
-                s->candidates.list[limit].dhat)
-            blocked = embi_island_block(s, isle, limit);
-        if (blocked) {
-            int rotated = 0;
-            isle->record.alpha = 0;
-            for (int n = 0; n < embi_drive_count(s); n++)
-                rotated |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
-                           s->driven.list[n].phi > 0;
-            isle->factor.reuse_next = 0;
-            return rotated ? embi_island_roll_back(m, s, isle) : EMBIPC_OK;
-        }
-        if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-        embi_island_accept(s, isle, alpha);
-        embi_island_progress(s, isle, alpha);
-        isle->just_drove = 1;
-    } else if (embi_island_is_last(isle)) {   /* so short that a line search would compare rounding */
-        if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-        isle->converged = alpha == 1 && !embi_island_misses(s, isle);
-        embi_island_accept(s, isle, alpha);
-        if (alpha == 0 && !reused) isle->active = 0;   /* even Newton's own direction leads nowhere */
-    } else {
-        if (isle->energy.slope < 0) {
-            if ((r = embi_island_line_search(m, s, isle, isle->bound.safe, &alpha)) != EMBIPC_OK) return r;
-        } else {
-            alpha = 0;
-            if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-        }
-        embi_island_accept(s, isle, alpha);
-        isle->tune.stride = alpha * isle->tune.stretch;
-        isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
-        /* From here on contacts have their full Hessian. A direction of the rank-one matrix ignores curvature: sliding
-         * past a tip by s closes the gap by s^2/(2 r). A gap far smaller than that cuts every move, and stays so. */
-        if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
-            isle->tune.full_hessian = 1;
-            isle->factor.from_last_step = 0;
-        }
-        /* not a descent of the true E: the next direction is Newton's own */
-        if (alpha == 0 && isle->friction.reversed)
-            for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
-        else if (alpha == 0 && !reused) {   /* no descent left above rounding: as good as it gets. The passes before
-                                              * this one have converged, and full Hessians cost the last digits */
-            isle->active = 0;
-            isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes > 0;
-        }
+    isle->record.drive_left = embi_island_drive_left(s, isle);
+    if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
+        isle->record.alpha = 0;
+        isle->factor.reuse_next = 0;
+        return embi_island_is_rotated(s, isle) ? embi_island_roll_back(m, s, isle) : EMBIPC_OK;
     }
-    /* a factor serves on while full moves shorten the direction enough, and first where it is near the end */
-    if (reused) isle->factor.reuse_next = alpha == 1 && isle->measure < EMBI_OLD_FALL * isle->last_measure;
-    else isle->factor.reuse_next = !isle->factor.from_last_step && alpha == 1 &&
-                                   (isle->just_drove || isle->measure < EMBI_OLD_FAR);
-    if (EMBI_WITHOUT(OLD)) isle->factor.reuse_next = 0;
-    /* a contact that the factor holds too soft is run over; one that it holds too stiff looks converged */
-    if (isle->factor.reuse_next && embi_island_changed(s, isle)) isle->factor.reuse_next = 0;
+    if (embi_is_driving(isle)) r = embi_island_drive_move(m, s, isle, &alpha);
+    else if (embi_island_is_last(isle)) r = embi_island_last_move(m, s, isle, reused, &alpha);
+    else r = embi_island_free_move(m, s, isle, reused, &alpha);
+    if (r != EMBIPC_OK) return r;
+    isle->factor.reuse_next = embi_island_may_reuse(s, isle, reused, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->first = isle->just_guessed = 0;
     return EMBIPC_OK;
@@ -19512,11 +19561,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;
     embipc_result r;
-    int half = 0;
-    for (int n = 0; n < embi_drive_count(s); n++)
-        half |=
-            s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
-                s->driven.list[n].phi > 0;
+    int half = embi_island_is_rotated(s, isle);
     isle->active = 0;
     if (embi_island_leave_bdf2(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_roll_back(&w->memory, s, isle)) != EMBIPC_OK) return r;
