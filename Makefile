@@ -193,7 +193,7 @@ tuning: $(BUILD)/tools/main.o $(BUILD)/tools.a
 	$(Q)$(LIBRARY) -Wno-vla $(BUILD)/tuned.h -o $(BUILD)/tuned.o
 	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/tuned.o -o $(BUILD)/embipc_tuned -lm -lpthread
 	$(Q)rm -rf $(BUILD)/tuning && mkdir -p $(BUILD)/tuning
-	@$(BUILD)/embipc_tuned bench --write $(BUILD)/tuning --quick $(if $(T),--only "$(T)") $(BENCH) > $(BUILD)/tuning/cases
+	@$(BUILD)/embipc_tuned bench --write $(BUILD)/tuning --quick $(if $(filter-out quick,$(T)),--only "$(T)") $(BENCH) > $(BUILD)/tuning/cases
 	@ONLY="$(ONLY)" WRITE="$(WRITE)" python3 tools/tuning.py run $(BUILD)/embipc_tuned $(HEADER) $(or $(REPEATS),3) docs/measured.md $(BUILD)/tuning/*.json
 $(BUILD)/library_native.o: $(HEADER) | $(BUILD)
 	$(Q)$(LIBRARY) $(NATIVE) $(HEADER) -o $@

@@ -116,8 +116,8 @@
  *   15      Psi: embi_elastic_energy(); F: embi_tet_gradients(); V_T: embi_solid_in_tets()
  *   16      external forces at the nodes: embi_body_begin()
  *   17      J^T grad: embi_scatter(); J^T H J: embi_element_stamp(), into the system of embi_island_assemble()
- *   Newton  direction: embi_island_direction(); line search: embi_island_line_search(); stop test:
- *           embi_island_is_last()
+ *   Newton  gradient and system: embi_island_gradient(), embi_island_assemble(); direction:
+ *           embi_island_direction(); line search: embi_island_line_search(); stop test: embi_island_is_last()
  *   DEFAULTS are derived by embi_body_derive()
  *   CCD     one pair: embi_ccd_search(); the bound of a step: embi_island_ccd()
  *
@@ -6288,8 +6288,7 @@ static void embi_elastic_follow(const embi_elastic *s, const embipc_real *q)
  * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of the next chapters,
  * which share this averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 + theta)) and
  *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
- * Uses: tuning, small math, memory, sorting and sets, sparse matrices, elasticity.
- * Checked by: tests/test_elastic.c */
+ * Uses: part I, elasticity.   Checked by: tests/test_elastic.c */
 
 /* ebar_a of node a */
 static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const embipc_real *trace)
@@ -6695,10 +6694,15 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
 /* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest in each iteration would end in
  * rounding, and turn inside out there. */
 
-/* The least det D of tet t: its rows of grad are D0^-1 at rest. */
-static embipc_real embi_tet_least(const embi_elastic *s, int t)
+/* The least det D of tet t: its rows of grad are D0^-1 at rest. Nodes are rounded by at most EPS times their largest
+ * coordinate, and det D then changes by 3 |D|^2 times that. Far away, a tet that is stretched to hundreds of its size
+ * would be turned inside out by rounding alone. So the least is also 16 such changes. */
+static embipc_real embi_tet_least(const embi_elastic *s, int t, const embipc_real *q, const embipc_real D[9])
 {
-    return EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3);
+    embipc_real far = 0;
+    for (int a = 0; a < 4; a++)
+        for (int i = 0; i < 3; i++) far = embi_max(far, embi_abs(q[3 * s->tet[4 * t + a] + i]));
+    return embi_max(EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3), 48 * EMBI_EPS * far * embi_row_dot(9, D, D));
 }
 
 /* A step alpha <= bound with det(D + alpha G) > 0.1 det D on [0, alpha] for every tet, D and G the edge
@@ -6724,7 +6728,7 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
         j0 = embi_m3_det(D);
         j3 = embi_m3_det(G);
         if (!(j0 > 0)) continue;   /* already inverted: there is nothing to guard */
-        least = embi_tet_least(s, t);
+        least = embi_tet_least(s, t, q, D);
         floor_ = j0 > 2 * least ? embi_max(j0 / 10, least) : j0 * (1 - 16 * EMBI_EPS);
         for (int k = 0; k < 50; k++) {
             embipc_real x = k == 0 ? hi : (lo + hi) / 2;
@@ -6748,7 +6752,7 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
     embipc_real D[9], det;
     for (int a = 0; a < 3; a++) embi_sub(D + 3 * a, q + 3 * v[a + 1], q + 3 * v[0]);
     det = embi_m3_det(D);
-    *want = 4 * embi_tet_least(s, t) - det;
+    *want = 4 * embi_tet_least(s, t, q, D) - det;
     if (!(det > 0) || !(*want > 0)) return 0;
     for (int a = 0; a < 3; a++) embi_cross(c + 3 * (a + 1), D + 3 * ((a + 1) % 3), D + 3 * ((a + 2) % 3));
     for (int i = 0; i < 3; i++) c[i] = -(c[3 + i] + c[6 + i] + c[9 + i]);
@@ -12425,6 +12429,7 @@ typedef struct embi_island {
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
     int just_guessed;            /* the last move was a prediction */
+    int merged_passes;           /* passes added in islands that merged into this one */
     int relagged;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
     int guess;                   /* order of the prediction that the step begins with; 0: none, or done */
@@ -15104,8 +15109,8 @@ static int embi_search_cover(embipc_world *w, int *searched)
  * Uses: part I, distances, friction, contacts, part III.
  * Checked by: tests/test_contact.c, tests/test_friction.c, tests/world_drive.h */
 
-/* Nodes and coefficients c_i = sum_k w_k J_ki of a contact, each node once; at most 16, returns how many. */
-static int embi_contact_nodes(const embi_rows *J, const int v[4], const embipc_real w[4], int node[16],
+/* Nodes and coefficients c_i = sum_k w_k J_ki of an element's point, each node once; at most 16, returns how many. */
+static int embi_point_nodes(const embi_rows *J, const int v[4], const embipc_real w[4], int node[16],
                               embipc_real coef[16])
 {
     int n = 0;
@@ -15126,8 +15131,9 @@ static int embi_contact_nodes(const embi_rows *J, const int v[4], const embipc_r
     return n;
 }
 
-/* sum_k w_k y_k over the vertices of a contact: relative motion of its closest points under the motion y */
-static void embi_contact_motion(const int v[4], const embipc_real w[4], const embipc_real *y,
+/* sum_k w_k y_k over the vertices of an element: the motion of its point, where vertices move by y. For a contact it
+ * is the relative motion of the closest points. */
+static void embi_point_motion(const int v[4], const embipc_real w[4], const embipc_real *y,
                                 embipc_real r[3])
 {
     embipc_real r0 = 0, r1 = 0, r2 = 0;
@@ -15259,7 +15265,7 @@ static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J,
 {
     int node[EMBI_STAMP], n, kept = 0;
     embipc_real coef[EMBI_STAMP], column[3 * EMBI_BENT * EMBI_STAMP];
-    n = embi_contact_nodes(J, c->base.v, c->base.w, node, coef);
+    n = embi_point_nodes(J, c->base.v, c->base.w, node, coef);
     for (int i = 0; i < n; i++) {
         if (local[node[i]] < 0) continue;
         embi_curvature_at(J, c, node[i], count, z, column + 3 * count * kept);
@@ -15415,7 +15421,7 @@ static void embi_element_gradient(const embi_element *e, const embi_pull *to)
 static void embi_element_slope(const embi_element *e, const embipc_real *y, embipc_real *sum)
 {
     embipc_real r[3];
-    embi_contact_motion(e->v, e->w, y, r);
+    embi_point_motion(e->v, e->w, y, r);
     *sum += e->first * embi_dot(e->dir, r);
     for (int i = 0; e->extra && i < 4; i++) *sum += embi_dot(e->extra + 3 * i, y + 3 * e->v[i]);
 }
@@ -15424,7 +15430,7 @@ static void embi_element_slope(const embi_element *e, const embipc_real *y, embi
 static void embi_element_push(const embi_element *e, const embipc_real *y, const embi_pull *to)
 {
     embipc_real r[3], t[3], S[9];
-    embi_contact_motion(e->v, e->w, y, r);
+    embi_point_motion(e->v, e->w, y, r);
     if (r[0] == 0 && r[1] == 0 && r[2] == 0) return;
     if (e->kind == EMBI_ELEMENT_BARRIER) embi_scale(t, ((const embi_contact *)e)->second * embi_dot(e->dir, r), e->dir);
     else {
@@ -15439,7 +15445,7 @@ static void embi_element_push(const embi_element *e, const embipc_real *y, const
 static int embi_element_unknowns(const embi_rows *J, const int *local, const embi_element *e, int node[EMBI_STAMP],
                                  embipc_real coef[EMBI_STAMP])
 {
-    int n = embi_contact_nodes(J, e->v, e->w, node, coef), kept = 0;
+    int n = embi_point_nodes(J, e->v, e->w, node, coef), kept = 0;
     for (int i = 0; i < n; i++) {
         if (local[node[i]] < 0) continue;
         node[kept] = local[node[i]];
@@ -15476,7 +15482,7 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
     int node[16], n, added = 0, same;
     embipc_real coef[16];
     embi_key *to;
-    n = embi_contact_nodes(J, v, all, node, coef);
+    n = embi_point_nodes(J, v, all, node, coef);
     if (!EMBI_GROW(m, *pairs, *count + 16 * 17 / 2)) return 0;
     to = *pairs + *count;
     for (int i = 0; i < n; i++)
@@ -17107,7 +17113,7 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isl
 {
     embi_dual *D = isle->dual;
     embi_link *l = D->link + D->count;
-    int from[EMBI_STAMP], body[EMBI_STAMP], n = embi_contact_nodes(&s->J, e->v, e->w, from, coef), a = INT_MAX, b = -1;
+    int from[EMBI_STAMP], body[EMBI_STAMP], n = embi_point_nodes(&s->J, e->v, e->w, from, coef), a = INT_MAX, b = -1;
     embipc_real share[EMBI_STAMP];
     memcpy(share, coef, sizeof share);
     for (int i = 0; i < n; i++) {
@@ -17525,7 +17531,7 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
     embipc_real most = 0, r[3];
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
-        embi_contact_motion(c->base.v, c->base.w, s->path.motion, r);
+        embi_point_motion(c->base.v, c->base.w, s->path.motion, r);
         most = embi_max(most, embi_abs(embi_dot(r, c->base.dir)) / ((embipc_real)0.1 * c->gap));
     }
     return most;
@@ -17707,7 +17713,7 @@ static void embi_island_mark_reversals(embi_state *s, embi_island *isle)
         embi_friction *f = isle->friction.list + k;
         embipc_real to[3], zone = f->e * f->e, *u = f->base.dir;
         int back, ends_inside;
-        embi_contact_motion(f->base.v, f->base.w, s->path.motion, to);
+        embi_point_motion(f->base.v, f->base.w, s->path.motion, to);
         embi_axpy(to, -embi_dot(to, f->n), f->n);
         embi_add(to, to, u);
         back = embi_dot(to, u) < 0;
@@ -18340,7 +18346,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
     for (int k = 0; k < isle->body_count; k++) embi_apply_live(s, s->body + isle->bodies[k], s->p, s->path.motion);
     embi_points_at(p, s->x, c->v);
     (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
-    embi_contact_motion(c->v, closest->w, s->path.motion, r);
+    embi_point_motion(c->v, closest->w, s->path.motion, r);
     return embi_dot(n, r);
 }
 
@@ -18448,7 +18454,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and
  * 53 for 33 and 98 full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the
  * time there, and 2.7 for two balls, which then separate in another way.
- * Uses: tuning, memory, contacts, part III, part IV.
+ * Uses: tuning, memory, pairs of primitives, contacts, part III, part IV.
  * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
 /* Is the stiffness of an element wrong in the last factor, by a factor of two? Contacts are counted where they are
@@ -19069,7 +19075,7 @@ static int embi_islands_begin(embipc_world *w)
         isle->first = !EMBI_WITHOUT(STICKING);
         isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
             isle->factor.reuse_next = 0;
-        isle->just_drove = isle->just_guessed = isle->relagged = isle->friction.passes = 0;
+        isle->just_drove = isle->just_guessed = isle->relagged = isle->friction.passes = isle->merged_passes = 0;
         isle->passes = embi_max_int(1, s->settings.friction_iterations);
         isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow = 0;
         isle->tune.negative = 0;
@@ -19103,32 +19109,34 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
-    embi_island *isle = w->islands.list[into], *J = w->islands.list[from];
+    embi_island *isle = w->islands.list[into], *other = w->islands.list[from];
     if ((is_new && isle->active && !isle->guess && !embi_iteration_record(w, &isle->record)) ||
-        (J->active && !J->guess && !embi_iteration_record(w, &J->record)))
+        (other->active && !other->guess && !embi_iteration_record(w, &other->record)))
         return 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].moving && s->body[i].island == from) s->body[i].island = into;
     for (int i = 0; i < w->islands.order_count; i++)
         if (w->islands.order[i] != from) w->islands.order[kept++] = w->islands.order[i];
     w->islands.order_count = kept;
-    if (!EMBI_GROW(m, isle->friction.list, isle->friction.count + J->friction.count))
+    if (!EMBI_GROW(m, isle->friction.list, isle->friction.count + other->friction.count))
         return 0;
-    if (J->friction.count)
-        memcpy(isle->friction.list + isle->friction.count, J->friction.list, (size_t)J->friction.count *
-               sizeof *J->friction.list);
-    isle->friction.count += J->friction.count;
-    isle->iterations = embi_max_int(isle->iterations, J->iterations);
-    isle->factorizations += J->factorizations;
-    isle->regularized += J->regularized;
+    if (other->friction.count)
+        memcpy(isle->friction.list + isle->friction.count, other->friction.list, (size_t)other->friction.count *
+               sizeof *other->friction.list);
+    isle->friction.count += other->friction.count;
+    isle->iterations = embi_max_int(isle->iterations, other->iterations);
+    isle->factorizations += other->factorizations;
+    isle->regularized += other->regularized;
     isle->active = 1;
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = 0;   /* the factor is of the old bodies */
-    isle->first &= J->first;
-    isle->passes = embi_max_int(1, embi_max_int(isle->passes, J->passes));
+    isle->first &= other->first;
+    isle->passes = embi_max_int(1, embi_max_int(isle->passes, other->passes));
+    isle->merged_passes = embi_max_int(isle->merged_passes, other->merged_passes + other->friction.passes +
+                                                                other->relagged);
     isle->guess = 0;
-    isle->just_guessed |= J->just_guessed;
-    isle->tune.full_hessian |= J->tune.full_hessian;
-    isle->energy.barrier_before += J->energy.barrier_before;
+    isle->just_guessed |= other->just_guessed;
+    isle->tune.full_hessian |= other->tune.full_hessian;
+    isle->energy.barrier_before += other->energy.barrier_before;
     return 1;
 }
 
@@ -19310,7 +19318,8 @@ static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_r
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
         sum += b->past.kinetic + b->past.elastic - b->end.elastic + b->end.work;
-        *size += b->past.kinetic + b->past.elastic + b->end.elastic + embi_abs(b->end.work) + b->end.kinetic;
+        *size += embi_abs(b->past.kinetic) + embi_abs(b->past.elastic) + embi_abs(b->end.elastic) +
+                 embi_abs(b->end.work) + embi_abs(b->end.kinetic);
     }
     return sum + embi_island_drive_work(s, isle);
 }
@@ -20234,8 +20243,8 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
         t->passes = embi_max_int(t->passes,
-                                 embi_max_int(1, w->s.settings.friction_iterations) + isle->friction.passes +
-                                     isle->relagged);
+                                 embi_max_int(1, w->s.settings.friction_iterations) +
+                                     embi_max_int(isle->friction.passes + isle->relagged, isle->merged_passes));
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
             t->factorizations = isle->factorizations;
@@ -25167,6 +25176,8 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
         return EMBIPC_OK;
     }
     embi_dynamic_state(w, b, out);
+    /* as after a step: the last bits of a rotation depend on the first guess */
+    if (embi_material_turns(&b->elastic.material)) embi_elastic_look_ahead(&b->elastic, w->s.q + 3 * b->node0);
     out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.scratch.trace, &force);
     return EMBIPC_OK;
 }

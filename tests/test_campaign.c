@@ -251,6 +251,15 @@ static void test_violent_worlds(void)
     for (int k = 1; k <= 24; k += TEST_STRIDE) one_world((unsigned long long)k);
 }
 
+/* Worlds that broke once: passes of an island that merged were not reported; an elastic energy that was asked for before the
+ * first step differed in its last bit after a step that failed; a stretched affine body far away was turned inside out by
+ * rounding; an energy without lower bound made velocities nan. */
+static void test_worlds_that_broke(void)
+{
+    static const unsigned long long world[] = {238, 388, 443, 658, 334, 576, 589, 423, 652};
+    for (size_t k = 0; k < sizeof world / sizeof *world; k += TEST_STRIDE) one_world(world[k]);
+}
+
 /* Many worlds, or one that tells each step. Returns whether something is broken. */
 static int campaign(long long worlds, unsigned long long first)
 {
@@ -277,5 +286,6 @@ int main(int argc, char **argv)
     if (worlds) return campaign(worlds, argc > 2 ? strtoull(argv[2], NULL, 10) : 1);
     test_begin(argc, argv);
     RUN(violent_worlds);
+    RUN(worlds_that_broke);
     return test_end("test_campaign");
 }
