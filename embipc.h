@@ -15688,7 +15688,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  * loss from the motion of their centres, equal and opposite. Friction does not count the curvature of the flight,
  * (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
- * Uses: tuning, small math, state, positions of vertices, energy of a body.
+ * Uses: tuning, small math, elasticity, state, positions of vertices, energy of a body.
  * Checked by: tests/test_motion.c */
 
 /* The largest angle of R is EMBI_TURN_TOUCHING for a body that touched something at the end of the last step, and
@@ -15997,6 +15997,15 @@ static int embi_body_arcs(const embi_body *b) { return b->flight.on && !b->fligh
 static embipc_real embi_body_turns(const embi_state *s, const embi_body *b)
 {
     return b->flight.on ? s->h * embi_norm(b->flight.spin) : (embipc_real)0;
+}
+
+/* Rotations as those of a body that was just made, with those of q^n ahead as after a step. Their last bits depend on
+ * the first guess, and so do those of an energy that is asked for before or after a step that fails. */
+static void embi_body_unturn(const embi_state *s, embi_body *b)
+{
+    embi_elastic_unturn(&b->elastic);
+    if (embi_is_dynamic(b) && embi_material_turns(&b->elastic.material))
+        embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
 }
 
 /* Forgets the last step: the state of the body does not follow from it. */
@@ -23943,7 +23952,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
 /* ==== 82. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
- * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, part V.
+ * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part V.
  * Checked by: tests/world_input.h, tests/test_oom.c */
 
 /* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
@@ -24160,6 +24169,7 @@ static void embi_world_commit(embipc_world *w, int slot)
     s->vert_count += b->nv;
     if (b->nn) memcpy(s->creation.v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_derive(w, b);
+    embi_body_unturn(s, b);
     w->mixed_start |= w->step > 0;
     if (b->kind == EMBIPC_FIXED) w->joints.due = 1;
     embi_body_revise(s, b);
@@ -24781,7 +24791,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 /* ==== 85. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
- * Uses: part I, elasticity, part III, part IV, part V.
+ * Uses: small math, memory, errors, part III, part IV, part V.
  * Checked by: tests/test_integrator.c, tests/world_numbers.h */
 
 /* Computes the new velocities in scratch and checks them first. BDF2 must not look back over the change. */
@@ -24944,7 +24954,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     w->warned = 1;
     w->stuck = 0;
     for (int i = 0; i < s->body_count; i++) {   /* the initial guesses of the rotations are reset, too */
-        embi_elastic_unturn(&s->body[i].elastic);
+        embi_body_unturn(s, s->body + i);
         embi_body_revise(s, s->body + i);
         embi_body_forget(s->body + i);
         s->body[i].search.around = 0;
@@ -25176,8 +25186,6 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
         return EMBIPC_OK;
     }
     embi_dynamic_state(w, b, out);
-    /* as after a step: the last bits of a rotation depend on the first guess */
-    if (embi_material_turns(&b->elastic.material)) embi_elastic_look_ahead(&b->elastic, w->s.q + 3 * b->node0);
     out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.scratch.trace, &force);
     return EMBIPC_OK;
 }
