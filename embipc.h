@@ -6699,10 +6699,10 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
  * would be turned inside out by rounding alone. So the least is also 16 such changes. */
 static embipc_real embi_tet_least(const embi_elastic *s, int t, const embipc_real *q, const embipc_real D[9])
 {
-    embipc_real far = 0;
+    embipc_real farthest = 0;
     for (int a = 0; a < 4; a++)
-        for (int i = 0; i < 3; i++) far = embi_max(far, embi_abs(q[3 * s->tet[4 * t + a] + i]));
-    return embi_max(EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3), 48 * EMBI_EPS * far * embi_row_dot(9, D, D));
+        for (int i = 0; i < 3; i++) farthest = embi_max(farthest, embi_abs(q[3 * s->tet[4 * t + a] + i]));
+    return embi_max(EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3), 48 * EMBI_EPS * farthest * embi_row_dot(9, D, D));
 }
 
 /* A step alpha <= bound with det(D + alpha G) > 0.1 det D on [0, alpha] for every tet, D and G the edge
