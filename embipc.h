@@ -6702,7 +6702,8 @@ static embipc_real embi_tet_least(const embi_elastic *s, int t, const embipc_rea
     embipc_real farthest = 0;
     for (int a = 0; a < 4; a++)
         for (int i = 0; i < 3; i++) farthest = embi_max(farthest, embi_abs(q[3 * s->tet[4 * t + a] + i]));
-    return embi_max(EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3), 48 * EMBI_EPS * farthest * embi_row_dot(9, D, D));
+    return embi_max(EMBI_FLATTEST / embi_m3_det(s->grad + 12 * t + 3),
+                    48 * EMBI_EPS * farthest * embi_row_dot(9, D, D));
 }
 
 /* A step alpha <= bound with det(D + alpha G) > 0.1 det D on [0, alpha] for every tet, D and G the edge
@@ -11752,10 +11753,7 @@ static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc
     if (!embi_has_many_live(b)) embi_apply_live(s, b, q, y);
 }
 
-/* ---- bounds from the nodes ----
- * Weights are in [0, 1] and add up to 1. So a box around the nodes of a tet bounds the surface in it, and a box around
- * their displacements bounds those of its vertices. Vertices that touch nothing are not evaluated. The nodes of a body
- * of one tet are far outside; its displacements are affine, and the box of the surface at rest gives the bounds. */
+/* ---- bounds from the nodes ---- */
 
 /* Makes the patches, without their bounds. A body without nodes is one patch. Returns 0 out of memory. */
 static int embi_body_cut(embi_memory *m, embi_body *b)
@@ -12835,12 +12833,7 @@ static int embi_dhat_is_given(const embipc_world *w, const embi_body *b)
     return b->rules.given_dhat > 0 || w->def.dhat > 0;
 }
 
-/* ---- fits ----
- * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides would
- * overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between parallel
- * faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of the other.
- * A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so the load
- * stays. */
+/* ---- fits ---- */
 
 /* The least clearance of a in an opening of b, m. EMBI_HUGE: none is above `least`. */
 static embipc_real embi_clearance(const embi_body *a, const embi_body *b, embipc_real least)
@@ -12932,10 +12925,7 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
     return load > 0 ? embi_max(bears, embi_min(pressure, sinks)) : (embipc_real)1;
 }
 
-/* ---- numbers that cannot be simulated ----
- * Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So input that takes a body farther
- * in one step is refused, and a body that reaches 1e12 sizes ends the step with an error. Stiffness stays within
- * 1e100 N/m. Within these limits no number of a step leaves the range of a double. */
+/* ---- numbers that cannot be simulated ---- */
 
 #define EMBI_SIZES ((embipc_real)1e9)
 #define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
@@ -18556,7 +18546,8 @@ static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
-/* The last correction, so short that a line search would compare rounding. reused: the factor was of an earlier solve. */
+/* The last correction, so short that a line search would compare rounding. reused: the factor was of an earlier
+ * solve. */
 static embipc_result embi_island_last_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                            embipc_real *alpha)
 {
@@ -18922,9 +18913,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
     return 1;
 }
 
-/* ---- islands in parallel ----
- * Islands are independent between searches. So threads share the small ones of a round, in runs without threads inside.
- * A large one, with more than half of the work, is solved alone and shares its loops. */
+/* ---- islands in parallel ---- */
 
 typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *isle);
 
