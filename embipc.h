@@ -51,7 +51,8 @@
  *   4. embipc_world_step(); then embipc_body_get_view() for vertices to draw, embipc_body_get_state() for
  *      motion, embipc_world_pair_forces() for forces.
  *
- * DEFAULTS  A parameter that is 0 is derived for each body, never from the scene. D: diagonal of its bounding box.
+ * DEFAULTS  A parameter that is 0 is derived for each body, from its shape, gravity and time step. Only a fit looks
+ *   at a second body. D: diagonal of its bounding box.
  *   dhat       1e-3 D; less for thin and for very fine bodies
  *   epsv       1e-3 D per second
  *   kappa      keeps the gap above 0.3 dhat while three pairs carry the body's weight plus its momentum at D per
@@ -172,8 +173,8 @@
  *                          predicates, and so the guarantee, are not assured there
  * Parts that can be left out, each alone or with others. Their functions are not declared. A description that
  * requests such a part gives EMBIPC_ERR_ARGUMENT and a text with the macro's name. In brackets: code saved in a
- * program like examples/hello.c on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections. 0: the
- * linker removes the part by itself if nobody calls it (`make size`).
+ * program like examples/hello.c on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections.
+ * 0: the linker removes the part by itself if nobody calls it (`make size`).
  *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies must come with their cage                 (28, 21 kB)
  *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
  *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which need them     (11, 8 kB)
@@ -1017,7 +1018,8 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
  *                     part, because an open sheet is not a solid with a hole
  *   lid, capacity     receives at most capacity triangles (3*capacity) on the vertices of the loops
  *   filled            out: number of loops with a lid; may be NULL
- * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3) each. */
+ * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3)
+ * each. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
 
@@ -1425,7 +1427,7 @@ enum {
 #define EMBI_WITHOUT(what) (((EMBIPC_WITHOUT) & EMBIPC_WITHOUT_##what) != 0)
 
 /* ==== 2. Tuning =====================================================================================
- * Values that change how fast a step is, or where a heuristic begins, under the chapter that uses them first. The
+ * Values that change how fast a step is, or where a heuristic begins, grouped by the chapter they belong to. The
  * unit stands in brackets, then what a greater and a smaller value does. docs/measured.md has a row for each: the
  * scene and the numbers that were measured, or that nothing was. Tests define those within #ifndef. EMBI_SHARE()
  * marks work that is worth a range of its own.
@@ -1536,11 +1538,11 @@ enum {
 /* [vertices] x = J q in a range, between loops. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_ROWS EMBI_SHARE(1024)
 /* [leaves] Leaves per patch. Greater: looser bounds; smaller: more patches to bound. */
-#ifndef EMBI_PANEL_LEAVES
-#define EMBI_PANEL_LEAVES 128
+#ifndef EMBI_PATCH_LEAVES
+#define EMBI_PATCH_LEAVES 128
 #endif
 /* [patches] Patches per body, at most. Greater: tighter bounds of large bodies, more to bound; smaller: looser. */
-#define EMBI_PANELS 64
+#define EMBI_PATCHES 64
 
 /* ---- Rotation and deformation bounds ---- */
 /* [cos(theta/2)] Least of a direction; beyond, rotation counts as deformation. Greater: it does earlier; smaller:
@@ -1548,9 +1550,10 @@ enum {
 #define EMBI_TURN_COS ((embipc_real)0.95)
 
 /* ---- Rotation ---- */
-/* [rad] Largest angle of R after touching. Greater: flattened on the way; smaller: fast bodies lag in angle. */
+/* [rad] Most that R rotates in a step, for bodies that touched. Greater: flattened on the way; smaller: fast
+ * bodies lag in angle. */
 #define EMBI_TURN_TOUCHING ((embipc_real)0.5)
-/* [rad] Largest angle of R of other bodies. Greater: flattened on the way; smaller: fast bodies lag in angle. */
+/* [rad] The same for other bodies. Greater: flattened on the way; smaller: fast bodies lag in angle. */
 #define EMBI_TURN_FREE ((embipc_real)1)
 
 /* ---- Islands ---- */
@@ -1602,9 +1605,10 @@ enum {
 /* ---- Direction ---- */
 /* [iterations] Most with a reused factor. Greater: they cost as much as a new one; smaller: more factors. */
 #define EMBI_REUSE_ITERATIONS 8
-/* [tolerance] Rest at which a solve with a reused factor ends. Greater: less exact; smaller: more iterations. */
+/* [tolerance] Estimated error at which a solve with a reused factor ends. Greater: less exact; smaller: more
+ * iterations. */
 #define EMBI_REUSE_EXACT ((embipc_real)0.05)
-/* [direction] Rest at which it ends without drives. Greater: less exact; smaller: more iterations. */
+/* [direction] Estimated error at which it ends without drives. Greater: less exact; smaller: more iterations. */
 #define EMBI_REUSE_SMALL ((embipc_real)0.01)
 /* [forces] Share that counts as nothing. Greater: a solve ends less exact; smaller: more iterations. */
 #define EMBI_BALANCE ((embipc_real)5e-4)
@@ -1619,22 +1623,22 @@ enum {
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
 /* ---- Move and stop test ---- */
-/* [tolerance] A direction by M alone that is so short is the last. Greater: earlier end, less exact; smaller: more
- * solves. */
+/* [tolerance] A direction from one back-solve with an old factor is the last if it is shorter. Greater: earlier
+ * end, less exact; smaller: more solves. */
 #define EMBI_OLD_SHARE ((embipc_real)0.1)
 /* [last measure] An old factor serves on below it. Greater: longer; smaller: more factors. */
 #define EMBI_OLD_FALL ((embipc_real)0.2)
 /* [tolerances] A new factor serves again below it. Greater: more often; smaller: more factors. */
 #define EMBI_OLD_FAR 1000
-/* [direction] If less is free and no contact limits it, tets do. Greater: they are blamed earlier; smaller:
- * later. */
+/* [direction] If less is free and no contact limits it, drives give up because of tets. Greater: they are blamed
+ * earlier; smaller: later. */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
 /* [dhat] A longer stage of a blocked drive is divided. Greater: farther from contact; smaller: more stages. */
 #define EMBI_STAGE_LENGTH ((embipc_real)0.5)
 /* [direction] If less is free, a drive may be blocked. Greater: it is tried more often; smaller: more moves
  * before. */
 #define EMBI_BLOCK_FREE ((embipc_real)0.5)
-/* [dhat] At smaller gaps it is. Greater: blocked earlier; smaller: more moves before. */
+/* [dhat] A drive may be blocked where the gap is smaller. Greater: blocked earlier; smaller: more moves before. */
 #define EMBI_BLOCK_GAP ((embipc_real)0.1)
 /* [moves] Short ones in a row until contacts get their full Hessian. Greater: more short moves; smaller: slower
  * solves. */
@@ -1691,7 +1695,7 @@ enum {
 /* [runs] Of islands, at most. Greater: more even among threads, more bookkeeping; smaller: threads wait. */
 #define EMBI_RUNS 64
 
-/* ---- New reference positions ---- */
+/* ---- Searches within a step ---- */
 /* [edges] Motion until a pair takes a new reference. Greater: looser bounds; smaller: more rebuilding. */
 #define EMBI_BASE_EDGES 2
 
@@ -1713,9 +1717,9 @@ enum {
 /* ==== 3. Small math ==================================================================================
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
  *   R = argmin |F - R| over proper rotations = argmax tr(R^T F)
- * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted
- * ones included (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of
- * them at a time.
+ * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted ones included
+ * (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of them at
+ * a time.
  * Uses: platform.   Checked by: tests/test_math.c */
 
 static embipc_real embi_dot(const embipc_real a[3], const embipc_real b[3])
@@ -8274,7 +8278,8 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
  *   f1(y) = f0'(y) = 2 y/e - y^2/e^2 for y < e, else 1
  *   f0(y) = y^2/e - y^3/(3 e^2) + e/3 for y < e, else y        so f0(0) = e/3, f0(e) = e
  *   dD/du = mu lambda f1(y)/y u,   d2D/du2 = mu lambda [f1/y (I - uh uh^T) + f1' uh uh^T],  uh = u/y
- * lambda and the tangent plane are lagged: taken at q^n, and again before each further pass. f1' >= 0, so D is convex.
+ * lambda and the tangent plane are lagged: taken at q^n, and again before each further pass. f1' >= 0, so D is
+ * convex.
  * Uses: small math.   Checked by: tests/test_friction.c */
 
 /* f0(y) - f0(0), which has no cancellation at y = 0, and if wanted f1(y)/y and f1'(y). */
@@ -8310,20 +8315,20 @@ static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3]
 /* ==== 27. Contacts ===================================================================================
  * From candidates to contacts. The closest points of a pair are fixed combinations of its four vertices:
  *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change does not count)
- * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set
- * that come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
+ * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set that
+ * come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
  *
  * Near an edge or a vertex of another body several of its triangles are close to a point p. Their plain sum
  * counts the common feature several times. A flat ground would push sideways near each of its edges: a cube
- * dropped on cells of 2 cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are
- * on no border are added:
+ * dropped on cells of 2 cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are on
+ * no border are added:
  *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr                        [IPC23]
  * chi(r) is the Euler characteristic of the part of the surface within r of p. Each term has continuous
  * derivatives, and so has Psi. Where that part is one piece without holes, chi is 1 and Psi is b of the nearest
- * feature: beside flat edges, above convex bodies, in valleys. Two pieces count twice. Around a pin thinner
- * than dhat, or holes smaller than dhat, Psi is less. But as p nears any point y of the surface, Psi goes to
- * infinity like -dhat^2 ln |p - y|: triangles at y, minus edges there, plus y itself where it is a vertex, are
- * at least 1. Within one body nothing is subtracted, since each pair has its own dhat.
+ * feature: beside flat edges, above convex bodies, in valleys. Two pieces count twice. Around a pin thinner than
+ * dhat, or holes smaller than dhat, Psi is less. But as p nears any point y of the surface, Psi goes to infinity
+ * like -dhat^2 ln |p - y|: triangles at y, minus edges there, plus y itself where it is a vertex, are at least
+ * 1. Within one body nothing is subtracted, since each pair has its own dhat.
  * Uses: small math, memory, sorting and sets, distances, pairs of primitives, barrier.
  * Checked by: tests/test_contact.c */
 
@@ -9446,6 +9451,7 @@ static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embi
  * edge. y - x is perpendicular to the face or edge of x, and to that of y. If these had a common direction,
  * both points could move along it at equal distance, and L(x) would grow. So one of the points is a corner,
  * which makes a pair with a triangle, or both lie on edges that cross. Either pair remains.
+ *
  * Part of the search.
  * Uses: tuning, small math, memory, sorting and sets, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_broad.c */
@@ -9801,6 +9807,7 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
  * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one
  * time. A search along these paths finds at most a hundredth of the candidates, which serve for this direction
  * only.
+ *
  * Part of the search.
  * Uses: part I, edges and faces, distances, trees of boxes.   Checked by: tests/test_broad.c */
 
@@ -10207,6 +10214,7 @@ static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_S
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
  * With these boxes a first traversal goes down to blocks of leaves. The blocks that it reaches are refitted. The
  * search then finds the same or tighter boxes, and never opens a node whose children have none.
+ *
  * Part of the search.
  * Uses: part I, edges and faces, trees of boxes, traversal of trees.   Checked by: tests/test_reach.c */
 
@@ -10320,6 +10328,7 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
  * relative displacement counts, so two bodies that fall together stand still to each other.
  * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
  * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
+ *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, trees of boxes, traversal of trees.
  * Checked by: tests/test_broad.c, tests/test_reach.c */
@@ -10563,9 +10572,9 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
 }
 
 /* ==== 35. Plain search of two surfaces ===============================================================
- * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it may be,
- * and those of two surfaces are tried all against all. Tests compare the fast search with it, and EMBIPC_PLAIN uses it.
- * At least what can come within reach is found, and somewhat more.
+ * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it
+ * may be, and those of two surfaces are tried all against all. Tests compare the fast search with it, and
+ * EMBIPC_PLAIN uses it. At least what can come within reach is found, and somewhat more.
  * Part of the search.
  * Uses: memory, edges and faces, distances, pairs of primitives, trees of boxes, candidates.
  * Checked by: tests/test_plain.c */
@@ -10692,6 +10701,7 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  * tree nodes cannot touch while
  *   s < (sigma_min(F_0) - need) / (1 + rho) - d
  * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made.
+ *
  * Part of the search.
  * Uses: part I, edges and faces, pairs of primitives, trees of boxes, traversal of trees, candidates.
  * Checked by: tests/test_reach.c, tests/test_self_contact.c */
@@ -11760,7 +11770,7 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
 {
     int n = 1;
     embi_shift *shift[5];
-    while (!EMBI_WITHOUT(PATCHES) && b->nn && n < EMBI_PANELS && b->bvh.leaves >= 2 * n * EMBI_PANEL_LEAVES) n *= 2;
+    while (!EMBI_WITHOUT(PATCHES) && b->nn && n < EMBI_PATCHES && b->bvh.leaves >= 2 * n * EMBI_PATCH_LEAVES) n *= 2;
     if (!EMBI_GROW(m, b->search.panel, n) ||
         !EMBI_GROW(m, b->search.part, 30 * n))
         return 0;
@@ -11900,13 +11910,15 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
 }
 
 /* ==== 40. Rotation and deformation bounds ============================================================
- * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do that,
- * after the best fitting rotation is taken out. So a body that rolls keeps its candidates for self-contact. The bound
- * is true for any rotation. On a straight path between two states, rotated by theta against each other, with w_0, w_1:
+ * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do
+ * that, after the best fitting rotation is taken out. So a body that rolls keeps its candidates for
+ * self-contact. The bound is true for any rotation. On a straight path between two states, rotated by theta
+ * against each other, with w_0, w_1:
  *   |x_a - x_b| >= cos(theta/2) |d + w| - 2 t (1 - t) sin(theta/2) |w_1 - w_0|,   w = (1 - t) w_0 + t w_1,
- * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to
- * the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is larger. The
- * second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path.
+ * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one
+ * to the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is
+ * larger. The second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the
+ * end of the path.
  * Uses: tuning, small math, memory, part II, state, positions of vertices.   Checked by: tests/test_reach.c */
 
 /* A body that has not moved: no displacement, no rotation, no deformation. */
@@ -12286,7 +12298,8 @@ typedef struct embi_found {
     int seen;                    /* candidates that were evaluated */
     int pairs, edges;            /* that are in contact; edge-edge ones of them, which may need room for a gradient */
     int count;                   /* places reserved for contacts; later the contacts there */
-    int first, extra, changed;
+    int first, extra;            /* its first place among contacts, and among gradients of mollifiers */
+    int changed;                 /* contacts whose stiffness the last factor has wrong */
     embipc_real min_gap;         /* of those with a gap of 0 or less, m; INFINITY: none */
 } embi_found;
 
@@ -12345,7 +12358,7 @@ typedef struct embi_reuse {
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int one_backsolve;               /* the direction is one solve with an old factor */
     int reuse_next;
-    int slow;                    /* see EMBI_SLOW */
+    int slow_solves;             /* in a row: see EMBI_SLOW */
 } embi_reuse;
 
 /* Friction of an island. */
@@ -12394,9 +12407,10 @@ typedef struct embi_tune {
 /* Terms of E that are not quadratic, and rounding. */
 typedef struct embi_island_energy {
     embipc_real barrier_before;  /* sum kappa b at q^n, J */
-    embipc_real contact;         /* barrier, friction, nonlinear materials, J s^2 */
-    embipc_real size;            /* size of the terms, for rounding */
-    embipc_real slope, noise_x;
+    embipc_real nonquadratic;    /* elements and nonlinear materials: all that is not in A, J s^2 */
+    embipc_real size;            /* size of these terms, for rounding, J s^2 */
+    embipc_real slope;           /* of E along p, J s^2 */
+    embipc_real noise_x;         /* rounding of a vertex position, m */
 } embi_island_energy;
 
 /* What the search of an iteration did to an island: nothing, its candidates changed, other islands joined it. */
@@ -12427,7 +12441,7 @@ typedef struct embi_island {
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
     int just_guessed;            /* the last move was a prediction */
-    int merged_passes;           /* passes added in islands that merged into this one */
+    int merged_passes;           /* the most passes that a merged island had added */
     int relagged;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
     int guess;                   /* order of the prediction that the step begins with; 0: none, or done */
@@ -13029,6 +13043,7 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
  * pairs that outgrow it soon.
  * A body's list for itself depends on when it was made, and so do the bits of results: a failed step restores
  * it. Lists of two bodies only save time.
+ *
  * Part of the search.
  * Uses: part I, edges and faces, elasticity, pairs of primitives, part III.
  * Checked by: tests/test_reach.c, tests/test_undo.c */
@@ -13392,9 +13407,10 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 }
 
 /* ==== 45. Searches in parallel =======================================================================
- * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its lane has
- * grown. A large one is shared itself. Its traversal has many starts, its pairs of triangles are cut into runs, and
- * results are joined in order. A list always holds what a single search finds, in the same order.
+ * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its
+ * lane has grown. A large one is shared itself. Its traversal has many starts, its pairs of triangles are cut
+ * into runs, and results are joined in order. A list always holds what a single search finds, in the same order.
+ *
  * Part of the search.
  * Uses: tuning, small math, memory, threads, pairs of primitives, part III.
  * Checked by: tests/test_threads.c, tests/test_plain.c */
@@ -13952,9 +13968,10 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 }
 
 /* ==== 46. Searches along paths =======================================================================
- * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all primitives
- * of both bodies come within reach. So a long direction is searched along its paths, for one round only. (Longest step
- * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.)
+ * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all
+ * primitives of both bodies come within reach. So a long direction is searched along its paths, for one round
+ * only. (Longest step of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms,
+ * full 680 and 400 ms.)
  * Part of the search.
  * Uses: tuning, memory, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
@@ -14090,7 +14107,7 @@ static int embi_searches_run(embipc_world *w)
 }
 
 /* Packs patches pa and pb of two bodies into one number; embi_pair_add() unpacks it. */
-static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
+static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PATCHES + pb; }
 
 /* ==== 47. Seams ======================================================================================
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
@@ -14104,6 +14121,7 @@ static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PANELS + pb; }
  * Another body may not be tested with some part of the surface, or may have another dhat with it. It then meets all
  * parts as separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal
  * friction and thickness are joined.
+ *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, part III.   Checked by: tests/test_seams.c */
 
@@ -14570,6 +14588,7 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
  * swept.
  * The plain search remembers nothing: each iteration tries all primitives of all bodies against each other,
  * with boxes that hold where they are, where they are about to go, and where the step may go back to.
+ *
  * Part of the search.
  * Uses: tuning, memory, sorting and sets, edges and faces, part III.
  * Checked by: tests/test_plain.c, tests/test_reach.c */
@@ -14585,8 +14604,8 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
     memset(pair, 0, sizeof *pair);
     pair->a = (int)(bodies >> 32);
     pair->b = (int)(bodies & 0xffffffffu);
-    pair->pa = panels / EMBI_PANELS;
-    pair->pb = panels % EMBI_PANELS;
+    pair->pa = panels / EMBI_PATCHES;
+    pair->pb = panels % EMBI_PATCHES;
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
     pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
@@ -14722,7 +14741,7 @@ static int embi_pair_panels(const embi_state *s, int n)
 static int embi_pairs_join(embipc_world *w)
 {
     embi_state *s = &w->s;
-    unsigned char known[EMBI_PANELS * EMBI_PANELS] = {0};
+    unsigned char known[EMBI_PATCHES * EMBI_PATCHES] = {0};
     int old = s->pair_count, count = old + w->search.tri_pair_count;
     embi_key *k;
     if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * count)) return 0;
@@ -14868,6 +14887,7 @@ static int embi_search_pairs(embipc_world *w)
  * Collision detection has covered the path to the present positions, so these may become the new reference. An
  * island that may go back to an earlier state takes none and searches no paths: its candidates at that state
  * would be lost.
+ *
  * Part of the search.
  * Uses: tuning, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
@@ -15288,15 +15308,14 @@ static void embi_friction_evaluate(embi_element *to, const embipc_real *xn, cons
     to->first = f->weight * across;
 }
 
-/* Stiffness over weight, 1/m, of a friction contact that reverses, and of all in the first iteration: a secant of
- * the force. */
+/* Stiffness over weight, 1/m: a secant of the force. For a contact that reverses it goes from 0 to the end e of the
+ * sticking zone. In the first iteration it goes to |u| of the last step, at most e. */
 static embipc_real embi_friction_secant(const embi_friction *f)
 {
     return f->reverses ? 1 / f->e : 2 / f->e - embi_min(f->expected, f->e) / (f->e * f->e);
 }
 
-/* Sets the stiffness S of a friction contact. In the step's first iteration it is the secant to |u| of the last
- * step. For a contact that reverses it is the secant from 0 to the end of the sticking zone, weight/e. */
+/* Sets the stiffness S of a friction contact: its Hessian at u, or the secant of embi_friction_secant(). */
 static void embi_friction_stiffness(embi_friction *f, int first)
 {
     static const embipc_real none[3] = {0, 0, 0};
@@ -15389,7 +15408,8 @@ typedef struct embi_element_kind {
     void (*evaluate)(embi_element *e, const embipc_real *xn, const embipc_real *x);        /* energy, first, dir at x */
     void (*hessian)(const embi_element *e, embipc_real S[9]);                              /* where it was evaluated */
     embipc_real (*hold)(const embi_element *e, int first);   /* a stiffness, to compare with that in the last factor */
-    int (*misses)(const embi_element *e, const embipc_real *x, const embipc_real *y);  /* is it at y, and not linear? */
+    /* does the force at y differ from its linear prediction at x? */
+    int (*misses)(const embi_element *e, const embipc_real *x, const embipc_real *y);
 } embi_element_kind;
 
 static const embi_element_kind embi_element_kinds[] = {
@@ -15654,29 +15674,29 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
 }
 
 /* ==== 52. Rotation ===================================================================================
- * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the body or
- * slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free flight: its centre
- * moves straight, and it rotates like a rigid body without torque. With r = q - c, u = v - v_c - w x r (what deforms
- * the body), L = sum r x M v, and J(r) the inertia about the centre:
+ * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the
+ * body or slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free
+ * flight: its centre moves straight, and it rotates like a rigid body without torque. With r = q - c, u = v -
+ * v_c - w x r (what deforms the body), L = sum r x M v, and J(r) the inertia about the centre:
  *   R = exp(h [w*]),   w* = (J(y)^-1 R^T L + J(r)^-1 L)/2     keeps |L| and the energy of a rigid body [SW91]
  *   y = r + h u,   w1 = R J(y)^-1 R^T L                       the spin at the end
  *   qt0 = c + h v_c + R y,   vt = v_c + w1 x R y + R u        the flight
  *   a = -w1 x (w1 x R y) - 2 w1 x R u - alpha x R y           centrifugal, Coriolis and Euler acceleration
  *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the form of chapter "Energy of a body"
- * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is stretched by
- * the centrifugal force, which its own forces balance at the end of the step. A body with driven nodes turns about
- * them.
- * BDF2 takes its history in the frame of the flight that leads to q^n, backward in time: there r and u of a rigid body
- * are constant, and their changes are deformation. L is extrapolated like q: L + (L - L^n-1)/3.
- * Rotations that a material holds follow the flight: T R R^n. T is the rotation by forces in the last steps.
+ * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is
+ * stretched by the centrifugal force, which its own forces balance at the end of the step. A body with driven
+ * nodes turns about them. BDF2 takes its history in the frame of the flight that leads to q^n, backward in time:
+ * there r and u of a rigid body are constant, and their changes are deformation. L is extrapolated like q: L +
+ * (L - L^n-1)/3. Rotations that a material holds follow the flight: T R R^n. T is the rotation by forces in the
+ * last steps.
  *
- * In a plain step forces of the end act on arms of the start: L^n+1 - L^n = h sum r^n x f^n+1. A ball that rolls is
- * braked by the normal force, which acts v h ahead of its centre. The loss of a step is known exactly,
+ * In a plain step forces of the end act on arms of the start: L^n+1 - L^n = h sum r^n x f^n+1. A ball that rolls
+ * is braked by the normal force, which acts v h ahead of its centre. The loss of a step is known exactly,
  *   dL = L - sum r^n+1 x M (qt - qc)/h.
- * It is given back as a rotation dw x r of the velocities, J dw = dL. Positions do not change, and so the guarantee
- * holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that push each other also get the
- * loss from the motion of their centres, equal and opposite. Friction does not count the curvature of the flight,
- * (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
+ * It is given back as a rotation dw x r of the velocities, J dw = dL. Positions do not change, and so the
+ * guarantee holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that push each
+ * other also get the loss from the motion of their centres, equal and opposite. Friction does not count the
+ * curvature of the flight, (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
  * Uses: tuning, small math, elasticity, state, positions of vertices, energy of a body.
  * Checked by: tests/test_motion.c */
@@ -16379,8 +16399,9 @@ static int embi_vertices_begin(embipc_world *w)
 
 /* ==== 55. Contacts of an island ======================================================================
  * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
- * At the start of a step and of each further pass friction takes its forces lambda and tangents from the contacts
- * there (they are lagged). Candidates that are far away are not measured again until the bodies have moved far enough.
+ * At the start of a step and of each further pass friction takes its forces lambda and tangents from the
+ * contacts there (they are lagged). Candidates that are far away are not measured again until the bodies have
+ * moved far enough.
  * Uses: part I, part II, part III, contact elements, energy of a body, rotation.
  * Checked by: tests/test_contact.c, tests/test_friction.c */
 
@@ -16660,7 +16681,7 @@ static void embi_island_contact_energy(embi_state *s, embi_island *isle, const e
         sum += isle->shares.part[2 * k];
         size += isle->shares.part[2 * k] + isle->shares.part[2 * k + 1] * isle->energy.noise_x;
     }
-    isle->energy.contact = s->hh * sum;
+    isle->energy.nonquadratic = s->hh * sum;
     isle->energy.size = s->hh * embi_max(size, sum);
 }
 
@@ -17045,15 +17066,16 @@ static void embi_island_push(embi_state *s, embi_island *isle)
 }
 
 /* ==== 57. Contact forces as unknowns =================================================================
- * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has a
- * column sqrt(h^2) J^T z for each direction in which an element resists. Then
+ * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has
+ * a column sqrt(h^2) J^T z for each direction in which an element resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
- * K is small, couples only contacts on the same body, and is better conditioned than H. A^-1 is needed at contacts
- * only. A is constant within a step, so the columns of A^-1 serve for all factors of the step, body by body.
- * Time against H as one matrix, for falling piles: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200 and 400 nodes
- * 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the pile of 100 0.76.
- * Where one or two bodies have most nodes it does not pay, since most of H's factor stays from one iteration to the
- * next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300 nodes 1.35 [measured].
+ * K is small, couples only contacts on the same body, and is better conditioned than H. A^-1 is needed at
+ * contacts only. A is constant within a step, so the columns of A^-1 serve for all factors of the step, body by
+ * body. Time against H as one matrix, for falling piles: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200
+ * and 400 nodes 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the
+ * pile of 100 0.76. Where one or two bodies have most nodes it does not pay, since most of H's factor stays from
+ * one iteration to the next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300
+ * nodes 1.35 [measured].
  * Uses: part I, contacts, part III, contact elements, contacts of an island, system of an island.
  * Checked by: tests/test_dual.c */
 
@@ -17475,16 +17497,14 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 /* ==== 58. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
- * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a
- * step begins with a reused factor: M, the preconditioner of conjugate gradients on its own H (no mass here).
- * The first
- * iteration solves all that M has right. Each contact that is missing in M costs about one more. With averaged
- * volume strain A is not even assembled: embi_body_multiply() forms products tet by tet. The reused factor
- * also serves for the last solves of its step. The very last
- * one is convergence test and correction in one. Bodies that rest, hang or are carried need no new factor.
- * At q^n every friction contact has u = 0, where its Hessian is the sticking spring. So the first solve carries
- * along what is held. Each friction contact remembers |u| of the last step for the stiffness of the first
- * solve.
+ * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
+ * begins with a reused factor: M, the preconditioner of conjugate gradients on its own H (no mass here). The
+ * first iteration solves all that M has right. Each contact that is missing in M costs about one more. With
+ * averaged volume strain A is not even assembled: embi_body_multiply() forms products tet by tet. The reused
+ * factor also serves for the last solves of its step. The very last one is convergence test and correction in
+ * one. Bodies that rest, hang or are carried need no new factor. At q^n every friction contact has u = 0, but
+ * for the curvature of paths. Its Hessian there is the sticking spring. So the first solve carries along what is
+ * held. Each friction contact remembers |u| of the last step for the stiffness of the first solve.
  * Uses: part I, linear corotated energy, friction, contacts, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
@@ -17492,17 +17512,17 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * with full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
 static embipc_real embi_island_enough(const embi_island *isle)
 {
-    int slow = isle->factor.one_backsolve || isle->just_guessed || isle->tune.full_hessian;
-    return slow ? EMBI_OLD_SHARE : (embipc_real)1;
+    int strict = isle->factor.one_backsolve || isle->just_guessed || isle->tune.full_hessian;
+    return strict ? EMBI_OLD_SHARE : (embipc_real)1;
 }
 
-/* Factor, 1 to 16, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an old factor
- * leaves out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda would be right.
- * Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda) p_last. Where both
- * point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without it a comb of soft
- * teeth takes 1.04 times as many instructions, and of six pegs with a slit of 100 nm one stands still; an arch
- * takes 0.87 [measured]. Below the tolerance only the slowest mode is left, and directions must agree still
- * better. The last correction, by its measure, is taken as it is. */
+/* Factor, 1 to EMBI_STRETCH_MOST, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an
+ * old factor leaves out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda
+ * would be right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda)
+ * p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without
+ * it a comb of soft teeth takes 1.04 times as many instructions, and of six pegs with a slit of 100 nm one stands
+ * still; an arch takes 0.87 [measured]. Below the tolerance only the slowest mode is left, and directions must
+ * agree still better. The last correction, by its measure, is taken as it is. */
 static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
 {
     embipc_real same = 0, now = 0, last = 0, ratio, stretch;
@@ -17520,7 +17540,7 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_
         return 1;
     ratio = same / last;
     stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
-    return embi_min(embi_max(stretch, 1), 16);
+    return embi_min(embi_max(stretch, 1), EMBI_STRETCH_MOST);
 }
 
 /* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short
@@ -17725,8 +17745,8 @@ static void embi_island_mark_reversals(embi_state *s, embi_island *isle)
 
 /* Contacts that are in the sticking zone by now no longer reverse. For the others the matrix has a spring whose
  * force, weight u/e, is larger than their own; rhs -= the difference. In the first iteration, where u is only the
- * curvature of paths, all contacts have the spring of sticking. Returns whether there are any: then the direction
- * may not be one of descent. */
+ * curvature of paths, all contacts have a secant spring: see embi_friction_secant(). Returns whether there are
+ * any: then the direction may not be one of descent. */
 static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
@@ -17793,7 +17813,7 @@ static void embi_island_unflatten(embi_state *s, embi_island *isle)
 static void embi_island_bend(embi_island *isle)
 {
     embi_tune *u = &isle->tune;
-    if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
+    if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow_solves < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
         !(u->too_much - u->negative > (embipc_real)0.03)) return;
     u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
     isle->factor.from_last_step = 0;
@@ -17833,7 +17853,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->last_measure = isle->measure;
     isle->measure = worst;
     if (!isle->factor.reuse_next)
-        isle->factor.slow = !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow + 1 : 0;
+        isle->factor.slow_solves =
+            !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
     isle->tune.stride = 0;
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
         embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
@@ -17855,8 +17876,9 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
 /* ==== 59. Line search ================================================================================
  * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
  * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
- * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. There is no decrease test
- * while drives have motion left: a drive does work, and E may rise.
+ * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. Two kinds
+ * of move have no such test. While drives have motion left, they do work, and E may rise. The last correction is
+ * so short that the test would compare rounding.
  * Uses: part I, part II, part III, contact elements, contacts of an island, system of an island.
  * Checked by: tests/world_guarantee.h, tests/test_world_step.c */
 
@@ -17880,15 +17902,15 @@ typedef struct embi_ccd_task {
     int driving, stamp;
     embipc_real bound, rounding;
     embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
-    embipc_real *alpha;          /* per block of 256 */
+    embipc_real *alpha;          /* per block of EMBI_CCD_GRAIN */
     int *index;
 } embi_ccd_task;
 
-/* A move ends at xi + EMBI_GAP_SHARE min(gap, dhat), plus EMBI_CCD_LEAVE of the gap above that. A pair sees a
- * straight path as curved: normals rotate, and sliding by the length l over a curve of radius r brings points
- * l^2/(2 r) nearer. A step that used up its gap would leave room for only sqrt(2 r gap) to the next one, and the
- * logarithm is too weak to push back. So a step leaves a fraction of the gap, and ends where the barrier is felt.
- * While drives push, the absolute floor counts too. */
+/* A move that is cut leaves xi + EMBI_GAP_SHARE min(gap, dhat), and at most EMBI_CCD_KEEP of the gap above that. A
+ * pair sees a straight path as curved: normals rotate, and sliding by the length l over a curve of radius r brings
+ * points l^2/(2 r) nearer. A step that used up its gap would leave room for only sqrt(2 r gap) to the next one,
+ * and the logarithm is too weak to push back. So a step leaves a fraction of the gap, and ends where the barrier
+ * is felt. While drives push, the absolute floor counts too. */
 
 /* The distance, m, at which a path is cut for a candidate whose present distance is d. What stays open is at least
  * half of rounding. */
@@ -18178,7 +18200,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
 {
     for (int k = 0; k < 60; k++) {
         if (!embi_island_try(m, s, isle, *alpha)) return EMBIPC_ERR_MEMORY;
-        if (isle->contacts.min_gap > 0 && embi_finite(isle->energy.contact)) return EMBIPC_OK;
+        if (isle->contacts.min_gap > 0 && embi_finite(isle->energy.nonquadratic)) return EMBIPC_OK;
         *alpha = k == 58 ? (embipc_real)0 : *alpha / 2;   /* the last try: the state before */
     }
     return EMBIPC_ERR_NOT_FINITE;
@@ -18192,7 +18214,7 @@ typedef struct embi_before { embipc_real energy, size, linear, curve; } embi_bef
 static embi_before embi_island_before(const embi_state *s, const embi_island *isle)
 {
     embi_before e = {0, 0, 0, 0};
-    e.energy = isle->energy.contact;
+    e.energy = isle->energy.nonquadratic;
     e.size = isle->energy.size;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -18207,7 +18229,7 @@ static embi_before embi_island_before(const embi_state *s, const embi_island *is
 /* Is E higher at the trial state alpha than before, beyond rounding? */
 static int embi_island_grows(const embi_island *isle, const embi_before *e, embipc_real alpha)
 {
-    embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 + (isle->energy.contact - e->energy);
+    embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 + (isle->energy.nonquadratic - e->energy);
     embipc_real size = alpha * embi_abs(e->linear) + alpha * alpha * e->curve + e->size + isle->energy.size;
     return !(change <= 16 * EMBI_EPS * size);
 }
@@ -18252,8 +18274,8 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
 
 /* ==== 60. Drives that yield =========================================================================
  * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
- * stops the motion, the drive that contributes most to that approach gives up the rest of its motion, and is
- * reported. The others go on.
+ * stops the motion, the drive that contributes most to that approach gives up the rest
+ * of its motion, and is reported. A rotating drive first divides its stages. The others go on.
  * Uses: part I, distances, pairs of primitives, part III, part IV.   Checked by: tests/world_drive.h */
 
 /* Is a rotation by a drive half done, so that its body is not rigid? */
@@ -18381,8 +18403,9 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
     d->gap = gap;
 }
 
-/* The drive that contributes most to the approach of candidate `limit`, which is at its floor, gives up the rest of
- * this step. Returns 0 when no drive does: a free body moves there by itself. */
+/* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. If the drive
+ * rotates and its stage is long, its stages are divided by four. Otherwise it gives up the rest of this step. Returns
+ * 0 when no drive contributes: a free body moves there by itself. */
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
     const embi_candidate *c = s->candidates.list + limit;
@@ -18517,8 +18540,9 @@ static embipc_real embi_island_drive_left(const embi_state *s, const embi_island
     return left;
 }
 
-/* A drive gives up the rest of its motion where the direction, along which only bound.safe is free, is blocked: by a
- * contact at its floor, or by tets that may not invert. limit: as from embi_island_safe(). Returns whether one does. */
+/* A drive gives up the rest of its motion where the direction, along which only bound.safe is free, is blocked: by
+ * a contact at its floor, or by tets that may not invert. limit: as from embi_island_safe(). Returns whether one
+ * does. */
 static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
 {
     const embi_closest *closest;
@@ -18534,8 +18558,8 @@ static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
            closest->d - c->xi < EMBI_BLOCK_GAP * c->dhat && embi_island_block(s, isle, limit);
 }
 
-/* A move while drives have motion left: along the direction as far as it is free. It is not searched, since E grows by
- * the work of drives. */
+/* A move while drives have motion left: along the direction as far as it is free. It is not searched, since E
+ * grows by the work of drives. */
 static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
 {
     embipc_result r = embi_island_move(m, s, isle, alpha);
@@ -18587,9 +18611,9 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* May the present factor serve for the next direction? It serves on while full moves shorten the direction enough, and
- * first where it is near the end. A contact that the factor holds too soft would be run over; one that it holds too
- * stiff would look converged. */
+/* May the present factor serve for the next direction? It serves on while full moves shorten the direction enough,
+ * and first where it is near the end. A contact that the factor holds too soft would be run over; one that it
+ * holds too stiff would look converged. */
 static int embi_island_may_reuse(const embi_state *s, const embi_island *isle, int reused, embipc_real alpha)
 {
     if (EMBI_WITHOUT(OLD) || alpha < 1) return 0;
@@ -18625,16 +18649,16 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 }
 
 /* ==== 62. Predictions ================================================================================
- * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls needs one
- * solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n. So a step may
- * begin with a prediction, before its first direction:
+ * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
+ * needs one solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n.
+ * So a step may begin with a prediction, before its first direction:
  *   order 1  q^n + h v^n
  *   order 2  q^n + h v^n + (h or, by BDF2, h/2) (v^n - v^n-1)
- * It is a move like others, by stages of the drives: it stays within the searched ranges, collision detection must
- * find it free as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise the step
- * begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their present difference
- * from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 % 2.14 and 1.52, 2.74 and
- * 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
+ * It is a move like others, by stages of the drives: it stays within the searched ranges, collision detection
+ * must find it free as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise
+ * the step begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their
+ * present difference from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 %
+ * 2.14 and 1.52, 2.74 and 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
  * Uses: tuning, small math, memory, part III, part IV.   Checked by: tests/world_begin.h */
 
 /* Adds to the displacement d of node i, m, what order 2 predicts besides: the velocity change of the last step */
@@ -18741,9 +18765,9 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
 }
 
 /* ==== 63. Return to backward Euler ==================================================================
- * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with BDF2 and
- * one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If its contacts
- * change abruptly, the step ends with backward Euler, from where BDF2 brought it.
+ * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with
+ * BDF2 and one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If
+ * its contacts change abruptly, the step ends with backward Euler, from where BDF2 brought it.
  * Uses: small math, memory, part III, energy of a body, begin of a step, contacts of an island.
  * Checked by: tests/test_integrator.c */
 
@@ -19075,7 +19099,7 @@ static int embi_islands_begin(embipc_world *w)
             isle->factor.reuse_next = 0;
         isle->just_drove = isle->just_guessed = isle->relagged = isle->friction.passes = isle->merged_passes = 0;
         isle->passes = embi_max_int(1, s->settings.friction_iterations);
-        isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow = 0;
+        isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
         isle->tune.negative = 0;
         isle->tune.too_much = 2;
         isle->measure = isle->last_measure = 0;
@@ -19100,8 +19124,8 @@ static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
     return 1;
 }
 
-/* Merges the islands of a and b. The direction is void until the next round. is_new: the island that stays has not
- * merged yet in this round. */
+/* Merges islands a and b into the one with the smaller number. Its direction is void until the next round. is_new:
+ * the island that stays has not merged yet in this round. */
 static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 {
     embi_state *s = &w->s;
@@ -19164,7 +19188,8 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Candidates cover all that the present directions visit. changed[island]: an embi_island_change. Returns 0 out of
+/* Searches candidates for the present directions, links islands that they join, and stores the state that drives go
+ * back to where saves_safe asks for it. changed[island]: an embi_island_change. Returns 0 out of
  * memory. */
 static int embi_islands_cover(embipc_world *w, int *changed)
 {
@@ -19183,12 +19208,13 @@ static int embi_islands_cover(embipc_world *w, int *changed)
 
 /* ==== 66. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
- * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given forces
- * and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the bound. It is
- * computed from the energies themselves, not from an estimate. Where velocities exceed the bound without corrections,
- * motions about the centres are slowed down, then all motions. That happens in an implicit step where potentials are
- * not convex, for example with lagged rotations, or when a ball rolls from facet to facet. Energy that the bound takes
- * from rotations is given back later, from losses that are neither friction nor those of every implicit step.
+ * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
+ * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
+ * bound. It is computed from the energies themselves, not from an estimate. Where velocities exceed the bound
+ * without corrections, motions about the centres are slowed down, then all motions. That happens in an implicit
+ * step where potentials are not convex, for example with lagged rotations, or when a ball rolls from facet to
+ * facet. Energy that the bound takes from rotations is given back later, from losses that are neither friction
+ * nor those of every implicit step.
  * Uses: small math, dense LDL^T, materials over a body, contacts, part III, part IV.
  * Checked by: tests/test_motion.c, tests/test_integrator.c */
 
@@ -19525,12 +19551,12 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
  * Uses: part I, elasticity, materials over a body, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
-/* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? It
- * must be less than half or more than twice as large, and the difference must change velocities by more than h g,
- * plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds up
- * to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits is
- * enough then. In the first step of a body it is a fiftieth, even in a long step. Other long steps get no more
- * passes. */
+/* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? The
+ * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than
+ * h g, plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds
+ * up to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits
+ * is enough then. In the first step of a body it is a fiftieth, even in a long step. Other steps that have used
+ * two fifths of max_iterations get no more passes. */
 static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair, int long_step)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -19562,8 +19588,8 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
     return any;
 }
 
-/* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. If the energy is
- * too high even so, the island goes back to q^n, while its candidates there are still known. */
+/* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. Otherwise, if the
+ * energy is too high, the island goes back to q^n. It does so only if its candidates there are still known. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;

@@ -1,6 +1,6 @@
 /* The fast search against the plain one: whatever comes within reach on the way that islands are about to go is among
  * their candidates, in every iteration. And each step ends at the same place by the plain method. */
-#define EMBI_PANEL_LEAVES 4   /* so that small surfaces have several panels, ... */
+#define EMBI_PATCH_LEAVES 4   /* so that small surfaces have several panels, ... */
 #define EMBI_FIT_TRIANGLES 32
 #define EMBI_FIT_LEAVES 4     /* ... and trees are refit in parts */
 static int without;           /* what the worlds of now are without */

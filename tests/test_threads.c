@@ -3,7 +3,7 @@
 #define EMBI_SHARE(work) ((work) / 256 + 1)   /* so that small scenes share every loop there is */
 #define EMBI_FIT_TRIANGLES 1                  /* and has trees that are refit where asked, in blocks of two leaves */
 #define EMBI_FIT_LEAVES 2
-#define EMBI_PANEL_LEAVES 8                   /* and several panels */
+#define EMBI_PATCH_LEAVES 8                   /* and several panels */
 #include "../embipc.h"
 #include "test.h"
 #include "scene_test.h"

@@ -1220,7 +1220,7 @@ static void test_pairs_of_many(void)
                                                    b->rules.thickness))
                             continue;
                         ENSURE(met < w->search.tri_pair_count && w->search.tri_pairs[met].key == embi_pack(i, j) &&
-                               w->search.tri_pairs[met].value == EMBI_PANELS * pa + pb);
+                               w->search.tri_pairs[met].value == EMBI_PATCHES * pa + pb);
                         met++;
                         parts += pa > 0 && pb > 0;
                     }

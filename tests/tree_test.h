@@ -24,7 +24,7 @@ static int tree_has_point(const embi_body *b, int v)
 static int tree_is_taken_back(const embi_body *b, int i) { return embi_owned(b->bvh.own[i / 3], EMBI_OWN_BACK) >> i % 3 & 1; }
 static int tree_is_added(const embi_body *b, int i) { return embi_owned(b->bvh.own[i / 3], EMBI_OWN_ADD) >> i % 3 & 1; }
 
-#define TREE_SHIFT_ROOM (6 * EMBI_PANELS)
+#define TREE_SHIFT_ROOM (6 * EMBI_PATCHES)
 
 /* the strain of one tet as searches count it: the fourth root of |H^T H|^2 */
 static double tree_strain(const embi_body *b, int t, const double *w)
