@@ -313,7 +313,8 @@ typedef enum embipc_model {
 typedef struct embipc_material {
     embipc_model model;
     embipc_real young;           /* Young's modulus E, Pa                                 (1e5)  */
-    embipc_real poisson;         /* Poisson's ratio nu, -1 < nu < 0.5, dimensionless      (0.4)  */
+    embipc_real poisson;         /* Poisson's ratio nu, -1 < nu < 0.5, dimensionless      (0.4); nu >= 0 for
+                                  *   EMBIPC_FIXED_COROTATED and EMBIPC_NEO_HOOKEAN */
     embipc_real density;         /* rho, kg/m^3                                           (1000) */
     embipc_real stiffness;       /* kappa_o of EMBIPC_ORTHOGONALITY, Pa                   (1e7)  */
     embipc_real mooney[3];       /* EMBIPC_MOONEY_RIVLIN: C1, C2 >= 0 and bulk modulus K >= 4/3 (C1 + C2), Pa,
@@ -3360,7 +3361,7 @@ typedef struct embi_panel_task {
 } embi_panel_task;
 
 /* tiles first .. last - 1 of those behind `end` */
-static void embi_panel_range(void *arg, int first, int last)
+static void embi_panel_work(void *arg, int first, int last)
 {
     const embi_panel_task *t = (const embi_panel_task *)arg;
     int from = t->end + first * EMBI_TILE, columns = embi_min_int(t->columns, t->end + last * EMBI_TILE);
@@ -3389,7 +3390,7 @@ static void embi_panel_update(const embi_threads *threads, int begin, int end, i
     t.U = U;
     embi_for(threads, (columns - end - 1) / EMBI_TILE + 1,
              1 + EMBI_SHARE(300000) / (EMBI_TILE * (end - begin) * embi_min_int(w - end, 25000)),
-             embi_panel_range, &t);
+             embi_panel_work, &t);
 }
 
 /* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. 0: not finite. */
@@ -4182,7 +4183,7 @@ static void embi_ldlt_pull_rows(const embi_factoring *f, int t, int first, int e
 }
 
 /* A part of one large supernode: its rows begin .. end - 1 pull. Each part has scratch of its own for columns. */
-static void embi_ldlt_pull_range(void *arg, int begin, int end)
+static void embi_ldlt_pull_work(void *arg, int begin, int end)
 {
     const embi_factoring *f = (const embi_factoring *)arg;
     const embi_ldlt *F = f->F;
@@ -4230,7 +4231,7 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
         for (int k = 0; k < rows; k++) place[row[k]] = nodes + k;
         if (above && embi_has_threads(F->threads) && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
             f->t = t;
-            embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_range, f);
+            embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_work, f);
         } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
         if (!embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots))
             f->bad[slot] = 1;
@@ -4248,7 +4249,7 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
 }
 
 /* Some tasks. A task is a subtree: it needs nothing of the other tasks. */
-static void embi_ldlt_factor_range(void *arg, int begin, int end)
+static void embi_ldlt_factor_work(void *arg, int begin, int end)
 {
     embi_factoring *f = (embi_factoring *)arg;
     const embi_ldlt *F = f->F;
@@ -4273,7 +4274,7 @@ static int embi_ldlt_factor(embi_ldlt *F)
     f.columns = f.places + (size_t)(F->tasks ? F->tasks : 1) * (size_t)n;
     f.biggest = embi_ldlt_diagonal(F);
     for (int s = 0; s < F->supernodes; s++) f.waiting[s] = -1;
-    if (F->tasks) embi_for(F->threads, F->tasks, 1, embi_ldlt_factor_range, &f);
+    if (F->tasks) embi_for(F->threads, F->tasks, 1, embi_ldlt_factor_work, &f);
     for (int k = 0; k < F->tasks; k++) bad |= f.bad[k];
     if (bad) return -1;
     for (int s = 0; s < F->supernodes && F->tasks; s++)
@@ -4455,7 +4456,7 @@ static void embi_sweep_task(const embi_sweep *t, int task)
     embi_sweep_kernel(0, t, task);
 }
 
-static void embi_sweep_range(void *arg, int begin, int end)
+static void embi_sweep_work(void *arg, int begin, int end)
 {
     const embi_sweep *t = (const embi_sweep *)arg;
     for (int k = begin; k < end; k++) embi_sweep_task(t, k);
@@ -4488,13 +4489,13 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
     for (int k = 0; k < F->n; k++) embi_copy(t.x + 3 * k, b + 3 * F->order[k]);
     if (F->lanes > 1) {
         embi_ldlt_send(F, t.x, 1);
-        embi_for(F->threads, F->lanes, 1, embi_sweep_range, &t);
+        embi_for(F->threads, F->lanes, 1, embi_sweep_work, &t);
         embi_ldlt_send(F, t.x, 0);
     }
     embi_sweep_task(&t, -1);
     t.backward = 1;
     embi_sweep_task(&t, -1);
-    if (F->lanes > 1) embi_for(F->threads, F->lanes, 1, embi_sweep_range, &t);
+    if (F->lanes > 1) embi_for(F->threads, F->lanes, 1, embi_sweep_work, &t);
     for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], t.x + 3 * k);
 }
 
@@ -7542,6 +7543,7 @@ static embipc_result embi_check_mooney(const embipc_material *a, embipc_error *e
  * sound defaults. */
 static embipc_result embi_check_material(const embipc_material *a, embipc_error *e)
 {
+    int negative = a->poisson < 0 && EMBI_MATERIALS;
     embipc_result r;
     if (!(a->density > 0) || !embi_finite(a->density))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->density,
@@ -7563,6 +7565,11 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
     if (!EMBI_MATERIALS && a->model > EMBIPC_ORTHOGONALITY)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
                          "linear corotated or orthogonality", (int)a->model);
+    if (negative && (a->model == EMBIPC_FIXED_COROTATED || a->model == EMBIPC_NEO_HOOKEAN))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->poisson,
+                            "poisson is %g; it must not be negative for %s, whose energy would have no least value: take "
+                            "EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
+                            a->model == EMBIPC_NEO_HOOKEAN ? "EMBIPC_NEO_HOOKEAN" : "EMBIPC_FIXED_COROTATED");
     if (EMBI_MATERIALS && a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     return embi_check_fibre(a, e);
 }
@@ -11284,14 +11291,14 @@ typedef struct embi_strain {
 /* A patch: the part of a surface below one node of its tree. Bodies are searched for each other patch by patch. So
  * where a patch stands on the ground, its candidates serve for many steps, whatever other patches do. With
  * surfaces searched as one, a pressed bear of 10 000 triangles takes 1.17 times as many instructions [measured]. */
-typedef struct embi_panel {
+typedef struct embi_patch {
     int root;                    /* node of the tree */
     int first, count;            /* its range of the shrunk tets, or of the holders, which bound it; 0: all nodes do */
     embipc_real block[16];       /* of a body of one tet: weights of the middle and the sides of its box at rest */
     embipc_real start_box[6];    /* bounds of its vertices at x^n, or at reference.q */
     embipc_real hull[6];         /* bounds of all displacements since then, along the present direction too */
     embipc_real region[6];       /* when it leaves this box, new neighbours are searched for */
-} embi_panel;
+} embi_patch;
 
 /* The rotation of a body in the free flight that its step starts from: see chapter "Rotation". */
 typedef enum embi_axle { EMBI_PIVOT_CENTRE, EMBI_PIVOT_POINT, EMBI_PIVOT_AXIS, EMBI_PIVOT_NONE } embi_axle;
@@ -11395,8 +11402,8 @@ typedef struct embi_body_joined {
 typedef struct embi_body_search {
     int tree_is_current;         /* the tree was refitted at the reference positions, or is refitted on demand */
     embi_moved moved;            /* how x^n differs from start.x, for trees that are refitted on demand */
-    embi_panel *panel;
-    int panel_count;
+    embi_patch *patch;
+    int patch_count;
     embipc_real *part;           /* memory of the displacement bounds */
     embi_shrunk *shrunk;         /* cages: parts of tets that hold the surface, patch by patch */
     int shrunk_count;
@@ -11714,7 +11721,7 @@ typedef struct embi_rows_task {
     embipc_real *y;
 } embi_rows_task;
 
-static void embi_rows_range(void *arg, int begin, int end)
+static void embi_rows_work(void *arg, int begin, int end)
 {
     const embi_rows_task *t = (const embi_rows_task *)arg;
     for (int i = begin; i < end; i++) embi_apply_row(t->s, t->first + t->list[i], t->q, t->y);
@@ -11730,7 +11737,7 @@ static void embi_apply_list(const embi_state *s, const int *list, int count, int
     t.first = first;
     t.q = q;
     t.y = y;
-    embi_for(&s->threads, count, EMBI_SHARE_ROWS, embi_rows_range, &t);
+    embi_for(&s->threads, count, EMBI_SHARE_ROWS, embi_rows_work, &t);
 }
 
 /* y = J q for the live vertices of a body */
@@ -11771,10 +11778,10 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     int n = 1;
     embi_shift *shift[5];
     while (!EMBI_WITHOUT(PATCHES) && b->nn && n < EMBI_PATCHES && b->bvh.leaves >= 2 * n * EMBI_PATCH_LEAVES) n *= 2;
-    if (!EMBI_GROW(m, b->search.panel, n) ||
+    if (!EMBI_GROW(m, b->search.patch, n) ||
         !EMBI_GROW(m, b->search.part, 30 * n))
         return 0;
-    memset(b->search.panel, 0, (size_t)n * sizeof *b->search.panel);
+    memset(b->search.patch, 0, (size_t)n * sizeof *b->search.patch);
     memset(b->search.part, 0, (size_t)(30 * n) * sizeof *b->search.part);
     shift[0] = &b->search.shift;
     shift[1] = &b->search.shift_next;
@@ -11782,15 +11789,15 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     shift[3] = &b->search.drift_next;
     shift[4] = &b->search.shift_measured;
     for (int k = 0; k < 5; k++) shift[k]->part = b->search.part + 6 * n * k;
-    b->search.panel_count = 0;
+    b->search.patch_count = 0;
     for (int k = 0; k < n; k++)
         if (n == 1 || EMBI_LEAF * (b->bvh.leaves / n) * k < b->nt)
-            b->search.panel[b->search.panel_count++].root = n + k;
+            b->search.patch[b->search.patch_count++].root = n + k;
     return 1;
 }
 
 /* Vertices of all triangles of a patch. Returns how many. */
-static int embi_panel_corners(const embi_body *b, const embi_panel *p, int *corner)
+static int embi_patch_corners(const embi_body *b, const embi_patch *p, int *corner)
 {
     int first = p->root, leaves = 1, count = 0;
     for (; first < b->bvh.leaves; first *= 2) leaves *= 2;
@@ -11802,7 +11809,7 @@ static int embi_panel_corners(const embi_body *b, const embi_panel *p, int *corn
 
 /* Finds the shrunk tets of a patch: the least weights of its vertices in each tet. tet: by vertex. least (4 nt):
  * scratch. Returns 0 out of memory. */
-static int embi_panel_shrink(embi_memory *m, embi_body *b, embi_panel *p, const int *corner, int count, const int *tet,
+static int embi_patch_shrink(embi_memory *m, embi_body *b, embi_patch *p, const int *corner, int count, const int *tet,
                              const embipc_real *weight, embipc_real *least)
 {
     for (int i = 0; i < 4 * b->ntet; i++) least[i] = 2;
@@ -11825,7 +11832,7 @@ static int embi_panel_shrink(embi_memory *m, embi_body *b, embi_panel *p, const 
 
 /* Lists the nodes of a patch's vertices, each once; node, used: rows of J and their lengths. Returns 0 out of
  * memory. */
-static int embi_panel_holders(embi_memory *m, embi_body *b, embi_panel *p, const int *corner, int count,
+static int embi_patch_holders(embi_memory *m, embi_body *b, embi_patch *p, const int *corner, int count,
                               const int *node,
                               const unsigned char *used, unsigned char *mark)
 {
@@ -11879,7 +11886,7 @@ static void embi_block_weights(embipc_real block[16], const embipc_real X[12], c
 static int embi_is_one_tet(const embi_body *b) { return b->ntet == 1 && b->nn == 4; }
 
 /* Bounds of a patch from values x of the nodes: positions or displacements. */
-static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embipc_real *x, embipc_real box[6])
+static void embi_patch_hold(const embi_body *b, const embi_patch *p, const embipc_real *x, embipc_real box[6])
 {
     embi_box_clear(box);
     if (embi_is_one_tet(b)) {
@@ -11903,8 +11910,8 @@ static void embi_panel_hold(const embi_body *b, const embi_panel *p, const embip
 static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real *part, embipc_real box[6])
 {
     embi_box_clear(box);
-    for (int n = 0; n < b->search.panel_count; n++, part += 6) {
-        embi_panel_hold(b, b->search.panel + n, x, part);
+    for (int n = 0; n < b->search.patch_count; n++, part += 6) {
+        embi_patch_hold(b, b->search.patch + n, x, part);
         embi_box_join(box, part);
     }
 }
@@ -11924,7 +11931,7 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
 /* A body that has not moved: no displacement, no rotation, no deformation. */
 static void embi_shift_none(const embi_body *b, embi_shift *r)
 {
-    memset(r->part, 0, (size_t)(6 * b->search.panel_count) * sizeof *r->part);
+    memset(r->part, 0, (size_t)(6 * b->search.patch_count) * sizeof *r->part);
     memset(r->box, 0, sizeof r->box);
     memset(r->deformation, 0, sizeof r->deformation);
     memset(r->end, 0, sizeof r->end);
@@ -11944,7 +11951,7 @@ static embipc_real embi_shift_most(const embi_shift *r)
 static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift *from)
 {
     embipc_real *part = to->part;
-    memcpy(part, from->part, (size_t)(6 * b->search.panel_count) * sizeof *part);
+    memcpy(part, from->part, (size_t)(6 * b->search.patch_count) * sizeof *part);
     *to = *from;
     to->part = part;
 }
@@ -12099,9 +12106,9 @@ static void embi_body_arrive(embi_body *b)
 static void embi_body_locate(embi_body *b, const embipc_real *q)
 {
     embi_box_clear(b->search.start_box);
-    for (int n = 0; n < b->search.panel_count; n++) {
-        embi_panel *p = b->search.panel + n;
-        if (b->nn) embi_panel_hold(b, p, q + 3 * b->node0, p->start_box);
+    for (int n = 0; n < b->search.patch_count; n++) {
+        embi_patch *p = b->search.patch + n;
+        if (b->nn) embi_patch_hold(b, p, q + 3 * b->node0, p->start_box);
         else memcpy(p->start_box, b->bvh.box + 6, sizeof p->start_box);
         embi_box_join(b->search.start_box, p->start_box);
     }
@@ -12267,7 +12274,7 @@ static void embi_cap_all(embipc_real *next, const embipc_real *now, int n, embip
 static void embi_body_cap(embi_body *b, embipc_real cap)
 {
     embi_cap_all(b->search.shift_next.box, b->search.shift.box, 6, cap);
-    embi_cap_all(b->search.shift_next.part, b->search.shift.part, 6 * b->search.panel_count, cap);
+    embi_cap_all(b->search.shift_next.part, b->search.shift.part, 6 * b->search.patch_count, cap);
     embi_cap_all(b->search.shift_next.deformation, b->search.shift.deformation, 3, cap);
     for (int t = 0; t < embi_strained_tets(b); t++)
         b->search.strain[t].next = b->search.strain[t].now + cap * (b->search.strain[t].next - b->search.strain[t].now);
@@ -12276,8 +12283,8 @@ static void embi_body_cap(embi_body *b, embipc_real cap)
 /* The hulls of all that the body's patches visit in this step take in the present direction. */
 static void embi_body_hull(embi_body *b)
 {
-    for (int n = 0; n < b->search.panel_count; n++)
-        embi_box_join(b->search.panel[n].hull, b->search.shift_next.part + 6 * n);
+    for (int n = 0; n < b->search.patch_count; n++)
+        embi_box_join(b->search.patch[n].hull, b->search.shift_next.part + 6 * n);
 }
 
 /* The body stays where it is in this round. */
@@ -12548,7 +12555,7 @@ struct embi_bodies_task {
 };
 
 /* A part of a loop over the bodies of an island. */
-static void embi_bodies_range(void *arg, int begin, int end)
+static void embi_bodies_work(void *arg, int begin, int end)
 {
     const embi_bodies_task *t = (const embi_bodies_task *)arg;
     for (int c = begin; c < end; c++)
@@ -12569,7 +12576,7 @@ static void embi_for_bodies(embi_state *s, embi_island *isle, const embi_chunks 
     t.from = from;
     t.to = to;
     t.alpha = alpha;
-    embi_for(&s->threads, chunks->count, 1, embi_bodies_range, &t);
+    embi_for(&s->threads, chunks->count, 1, embi_bodies_work, &t);
 }
 
 /* y = J q for bodies with many live vertices, which embi_apply_few() skipped. */
@@ -13058,7 +13065,7 @@ static void embi_own_swap_lists(embi_body *b, embi_cached *k)
 }
 
 /* Region in which a patch is expected to stay, for displacements within `shift`. */
-static void embi_panel_foresee(embi_panel *p, const embipc_real shift[6], embipc_real dhat)
+static void embi_patch_foresee(embi_patch *p, const embipc_real shift[6], embipc_real dhat)
 {
     embipc_real slack = 0;
     for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(shift[i]));
@@ -13085,9 +13092,9 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     embi_shift_none(b, &b->search.drift);
     embi_shift_none(b, &b->search.drift_next);
     embi_shift_none(b, &b->search.shift_measured);
-    for (int n = 0; n < b->search.panel_count; n++) {
-        memset(b->search.panel[n].hull, 0, sizeof b->search.panel[n].hull);
-        memcpy(b->search.panel[n].region, b->search.panel[n].start_box, sizeof b->search.panel[n].region);
+    for (int n = 0; n < b->search.patch_count; n++) {
+        memset(b->search.patch[n].hull, 0, sizeof b->search.patch[n].hull);
+        memcpy(b->search.patch[n].region, b->search.patch[n].start_box, sizeof b->search.patch[n].region);
     }
     b->search.tree_is_current = b->kind == EMBIPC_FIXED;
     if (!b->moving) return;
@@ -13107,8 +13114,8 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     }
     embi_body_go(s, b);
     b->search.expected = embi_shift_most(&b->search.shift_next) + b->rules.dhat;
-    for (int n = 0; n < b->search.panel_count; n++)
-        embi_panel_foresee(b->search.panel + n, b->search.shift_next.part + 6 * n, b->rules.dhat);
+    for (int n = 0; n < b->search.patch_count; n++)
+        embi_patch_foresee(b->search.patch + n, b->search.shift_next.part + 6 * n, b->rules.dhat);
 }
 
 /* Grows outer to contain inner, then by slack and a quarter of its width on each side. */
@@ -13201,8 +13208,8 @@ static embi_cached *embi_cached_of(embipc_world *w, const embi_pair *pair)
     k->b = pair->b;
     k->pa = pair->pa;
     k->pb = pair->pb;
-    k->start[0] = w->s.body[k->a].search.panel[k->pa].root;
-    k->start[1] = w->s.body[k->b].search.panel[k->pb].root;
+    k->start[0] = w->s.body[k->a].search.patch[k->pa].root;
+    k->start[1] = w->s.body[k->b].search.patch[k->pb].root;
     return k;
 }
 
@@ -13467,7 +13474,7 @@ static int embi_search_ask(embipc_world *w, const embi_search *one)
 }
 
 /* A range of tree parts: fits the boxes of their leaves to the reference positions. */
-static void embi_refit_range(void *arg, int begin, int end)
+static void embi_refit_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
     for (int n = begin; n < end; n++) {
@@ -13515,7 +13522,7 @@ static int embi_searches_refit_all(embipc_world *w)
             while (part > EMBI_SHARE_REFIT) part /= 2;
             if (!embi_chunks_add(&w->memory, &w->search.parts, at, 0, b->bvh.leaves, part)) return 0;
         }
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_range, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, &task);
     for (int n = 0; n < w->search.parts.count; n++) {
         const embi_chunk *part = w->search.parts.list + n;
         embi_bvh *b = &s->body[part->item].bvh;
@@ -13552,7 +13559,7 @@ static int embi_searches_refit(embipc_world *w)
             if (!embi_fitting_walk(&w->memory, &f, start[2 * i], start[2 * i + 1], &w->search.parts)) return 0;
     }
     if (!embi_parts_ask(w)) return 0;
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_range, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, &task);
     return 1;
 }
 
@@ -13578,7 +13585,7 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
 }
 
 /* A range of the small searches, each with the memory of its lane. A search whose lane is too small is marked. */
-static void embi_search_range(void *arg, int begin, int end)
+static void embi_search_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
     embi_memory still = t->w->memory;
@@ -13592,7 +13599,7 @@ static void embi_search_range(void *arg, int begin, int end)
 }
 
 /* A range of the runs of a large search: pairs of triangles become candidates. */
-static void embi_keys_range(void *arg, int begin, int end)
+static void embi_keys_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
     const embi_state *s = &t->w->s;
@@ -13620,7 +13627,7 @@ static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
 }
 
 /* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `walked` stays 0 without enough room. */
-static void embi_traverse_range(void *arg, int begin, int end)
+static void embi_traverse_work(void *arg, int begin, int end)
 {
     const embi_traverse_task *t = (const embi_traverse_task *)arg;
     embi_memory still = t->w->memory;
@@ -13644,7 +13651,7 @@ static int embi_search_walk(embipc_world *w, embi_traverse_task *t, int lanes)
     int left = 1;
     for (int n = 0; n < lanes; n++) w->search.lane[n].walked = 0;
     while (left) {
-        embi_for(&w->s.threads, lanes, 1, embi_traverse_range, t);
+        embi_for(&w->s.threads, lanes, 1, embi_traverse_work, t);
         left = 0;
         for (int n = 0; n < lanes; n++) {
             if (w->search.lane[n].walked) continue;
@@ -13666,7 +13673,7 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
     embi_cached *k = t->one->kept;
     for (t->first = 0; t->first < w->search.parts.count; t->first += EMBI_TASKS) {
         int runs = embi_min_int(EMBI_TASKS, w->search.parts.count - t->first);
-        embi_for(&w->s.threads, runs, 1, embi_keys_range, t);
+        embi_for(&w->s.threads, runs, 1, embi_keys_work, t);
         for (int n = 0; n < runs; n++) {
             const embi_lane *lane = w->search.lane + n;
             if (!EMBI_ROOM(&w->memory, k->list, k->count + lane->count)) return 0;
@@ -13748,7 +13755,7 @@ static int embi_searches_grow(embipc_world *w, int grain)
 static int embi_search_is_large(const embipc_world *w, const embi_cached *k)
 {
     const embi_body *a = w->s.body + k->a, *b = w->s.body + k->b;
-    int triangles = a == b ? 2 * a->nt : a->nt / a->search.panel_count + b->nt / b->search.panel_count;
+    int triangles = a == b ? 2 * a->nt : a->nt / a->search.patch_count + b->nt / b->search.patch_count;
     return embi_capacity(k->list) >= EMBI_SHARE_SEARCH || triangles >= EMBI_SHARE_SURFACE;
 }
 
@@ -13774,7 +13781,7 @@ static int embi_searches_keep(embipc_world *w)
             }
         if (!little) return 1;
         if (!embi_lanes_reserve(w, (w->search.due_count - 1) / task.grain + 1, 1024, 1024)) return 0;
-        embi_for(&w->s.threads, w->search.due_count, task.grain, embi_search_range, &task);
+        embi_for(&w->s.threads, w->search.due_count, task.grain, embi_search_work, &task);
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
     }
 }
@@ -13874,7 +13881,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
 }
 
 /* Copies the cached candidates that are within reach now, without gaps inside a chunk. */
-static void embi_again_range(void *arg, int begin, int end)
+static void embi_again_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
     const embi_state *s = &t->w->s;
@@ -13948,7 +13955,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         !EMBI_GROW(&w->memory, w->search.found, w->search.parts.count))
         return 0;
     embi_asked_start(w);
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_AGAIN, embi_again_range, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_AGAIN, embi_again_work, &task);
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + w->search.due[k].pair;
         pair->first = s->candidates.count;
@@ -14107,7 +14114,7 @@ static int embi_searches_run(embipc_world *w)
 }
 
 /* Packs patches pa and pb of two bodies into one number; embi_pair_add() unpacks it. */
-static int embi_panels_pack(int pa, int pb) { return pa * EMBI_PATCHES + pb; }
+static int embi_patches_pack(int pa, int pb) { return pa * EMBI_PATCHES + pb; }
 
 /* ==== 47. Seams ======================================================================================
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
@@ -14625,7 +14632,7 @@ static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *re
 }
 
 /* May two patches, anywhere in their regions, come within reach of each other? */
-static int embi_regions_meet(const embi_panel *a, const embi_panel *b, embipc_real reach)
+static int embi_regions_meet(const embi_patch *a, const embi_patch *b, embipc_real reach)
 {
     for (int i = 0; i < 3; i++)
         if (a->region[i] - reach > b->region[3 + i] || a->region[3 + i] + reach < b->region[i]) return 0;
@@ -14662,19 +14669,19 @@ static int embi_regions_sort(embipc_world *w)
     embipc_real begin, scale;
     int axis, n = 0;
     embi_swept *one;
-    for (int i = 0; i < s->body_count; i++) n += s->body[i].search.panel_count;
+    for (int i = 0; i < s->body_count; i++) n += s->body[i].search.patch_count;
     if (!EMBI_GROW(&w->memory, w->search.swept, 2 * n) ||
         !EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n))
         return -1;
     one = w->search.swept + n;
     for (int i = 0; i < s->body_count; i++) {
         const embi_body *b = s->body + i;
-        for (int k = 0; k < b->search.panel_count; k++, one++) {
+        for (int k = 0; k < b->search.patch_count; k++, one++) {
             one->body = i;
             one->panel = k;
             for (int c = 0; c < 3; c++) {
-                one->box[c] = b->search.panel[k].region[c] - b->rules.dhat - b->rules.thickness;
-                one->box[3 + c] = b->search.panel[k].region[3 + c] + b->rules.dhat + b->rules.thickness;
+                one->box[c] = b->search.patch[k].region[c] - b->rules.dhat - b->rules.thickness;
+                one->box[3 + c] = b->search.patch[k].region[3 + c] + b->rules.dhat + b->rules.thickness;
             }
         }
     }
@@ -14704,7 +14711,7 @@ static void embi_regions_order(embi_key *pair, int count)
 }
 
 /* Pairs of patches whose regions meet, into w->tri_pairs: keys embi_pack(i, j) of the bodies, i <= j, values
- * embi_panels_pack(), both sorted. Each patch is tested with those that begin before it ends. A body and itself
+ * embi_patches_pack(), both sorted. Each patch is tested with those that begin before it ends. A body and itself
  * are one pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
@@ -14719,11 +14726,11 @@ static int embi_regions_sweep(embipc_world *w)
             embipc_real reach;
             if (a->body == b->body ? p != q || a->panel : !embi_boxes_meet(one->box, two->box)) continue;
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
-                !embi_regions_meet(s->body[a->body].search.panel + a->panel, s->body[b->body].search.panel + b->panel,
+                !embi_regions_meet(s->body[a->body].search.patch + a->panel, s->body[b->body].search.patch + b->panel,
                                    reach))
                 continue;
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * w->search.tri_pair_count + 2)) return 0;
-            w->search.tri_pairs[w->search.tri_pair_count].value = embi_panels_pack(a->panel, b->panel);
+            w->search.tri_pairs[w->search.tri_pair_count].value = embi_patches_pack(a->panel, b->panel);
             w->search.tri_pairs[w->search.tri_pair_count++].key = embi_pack(a->body, b->body);
         }
     }
@@ -14734,7 +14741,7 @@ static int embi_regions_sweep(embipc_world *w)
 /* Packed patches of pair n; n < 0 encodes the patches themselves as -1 - n. */
 static int embi_pair_panels(const embi_state *s, int n)
 {
-    return n < 0 ? -1 - n : embi_panels_pack(s->pair[n].pa, s->pair[n].pb);
+    return n < 0 ? -1 - n : embi_patches_pack(s->pair[n].pa, s->pair[n].pb);
 }
 
 /* Adds the pairs of w->tri_pairs that do not exist yet. */
@@ -14901,7 +14908,7 @@ static int embi_search_is_far(const embi_state *s, const embi_island *isle)
 }
 
 /* Has the patch left its region? Then the region grows. */
-static int embi_panel_follow(const embi_body *b, embi_panel *one)
+static int embi_patch_follow(const embi_body *b, embi_patch *one)
 {
     embipc_real now[6];
     for (int c = 0; c < 6; c++) now[c] = one->start_box[c] + one->hull[c];
@@ -14916,8 +14923,8 @@ static int embi_neighbours_check(embipc_world *w)
     embi_state *s = &w->s;
     int strayed = 0;
     for (int i = 0; i < s->body_count; i++)
-        for (int n = 0; n < s->body[i].search.panel_count && s->body[i].moving; n++)
-            strayed |= embi_panel_follow(s->body + i, s->body[i].search.panel + n);
+        for (int n = 0; n < s->body[i].search.patch_count && s->body[i].moving; n++)
+            strayed |= embi_patch_follow(s->body + i, s->body[i].search.patch + n);
     return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
 }
 
@@ -14946,9 +14953,9 @@ static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
     if (cap < 1) embi_body_cap(b, cap);
     embi_body_locate(b, s->reference.q);
     for (int i = 0; i < 6; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
-    for (int n = 0; n < b->search.panel_count; n++) {
-        memcpy(b->search.panel[n].hull, b->search.shift.part + 6 * n, sizeof b->search.panel[n].hull);
-        embi_box_join(b->search.panel[n].hull, b->search.shift_next.part + 6 * n);
+    for (int n = 0; n < b->search.patch_count; n++) {
+        memcpy(b->search.patch[n].hull, b->search.shift.part + 6 * n, sizeof b->search.patch[n].hull);
+        embi_box_join(b->search.patch[n].hull, b->search.shift_next.part + 6 * n);
     }
     embi_bvh_refit(&b->bvh, s->reference.x + 3 * b->vert0, b->tri, b->nt);
     if (b->bvh.known) memset(b->bvh.known, EMBI_ASKED | EMBI_REFIT, 2 * (size_t)b->bvh.leaves);
@@ -14969,7 +14976,7 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
     int together = embi_pair_is_together(s, p);
     if (together) embi_relative_box(&a->search.shift_next, p->pa, &b->search.shift_next, p->pb, r);
-    else embi_difference_box(a->search.panel[p->pa].hull, b->search.panel[p->pb].hull, r);
+    else embi_difference_box(a->search.patch[p->pa].hull, b->search.patch[p->pb].hull, r);
     return together || p->path ? !embi_pair_stays(s, p) : !embi_box_holds(p->range, r);
 }
 
@@ -15047,7 +15054,7 @@ static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const
     const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
     if (p->path) embi_box_clear(p->range);
     if (p->path && embi_pair_may_go_back(w, p))
-        embi_difference_box(a->search.panel[p->pa].hull, b->search.panel[p->pb].hull, p->range);
+        embi_difference_box(a->search.patch[p->pa].hull, b->search.patch[p->pb].hull, p->range);
     embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
     if (!embi_search_add(w, n)) return 0;
     p->path = path;
@@ -16175,7 +16182,7 @@ typedef struct embi_each {
     embi_each_fn *fn;
 } embi_each;
 
-static void embi_each_range(void *arg, int begin, int end)
+static void embi_each_work(void *arg, int begin, int end)
 {
     const embi_each *t = (const embi_each *)arg;
     for (int k = begin; k < end; k++) t->fn(t->w, t->w->s.body + k);
@@ -16190,7 +16197,7 @@ static void embi_each_body(embipc_world *w, embi_each_fn *fn)
     t.w = w;
     t.fn = fn;
     for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k, 0);
-    embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_range, &t);
+    embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_work, &t);
 }
 
 /* ---- begin ---- */
@@ -16456,7 +16463,7 @@ static int embi_is_touching(const embi_candidate *c, const embi_closest *closest
 }
 
 /* Closest points of active candidates, for a part of the chunks, and how many contacts they give. */
-static void embi_closest_range(void *arg, int begin, int end)
+static void embi_closest_work(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
     for (int n = begin; n < end; n++) {
@@ -16488,7 +16495,7 @@ static int embi_stiffness_changed(embipc_real now, embipc_real held, embipc_real
 }
 
 /* Contacts of candidates within reach, each in its reserved place, for a part of the chunks. */
-static void embi_contact_range(void *arg, int begin, int end)
+static void embi_contact_work(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
     embi_contacts *contacts = &t->isle->contacts;
@@ -16513,7 +16520,7 @@ static void embi_contact_range(void *arg, int begin, int end)
 }
 
 /* Lists active candidates again where a list no longer serves, for a part of the island's pairs. */
-static void embi_near_range(void *arg, int begin, int end)
+static void embi_near_work(void *arg, int begin, int end)
 {
     const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
     embi_state *s = t->s;
@@ -16534,13 +16541,13 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
     long long candidates = 0;
     int count = 0, pairs = 0, edges = 0;
     for (int n = 0; n < isle->pair_count; n++) candidates += s->pair[isle->pairs[n]].count;
-    embi_for_work(&s->threads, isle->pair_count, candidates, EMBI_SHARE_SCAN, embi_near_range, task);
+    embi_for_work(&s->threads, isle->pair_count, candidates, EMBI_SHARE_SCAN, embi_near_work, task);
     embi_chunks_clear(&isle->shares.by_near);
     for (int n = 0; n < isle->pair_count; n++)
         if (!embi_chunks_add(m, &isle->shares.by_near, n, 0, s->pair[isle->pairs[n]].nearby_count,
                              EMBI_SHARE_NEAR)) return 0;
     if (!EMBI_GROW(m, isle->shares.found, isle->shares.by_near.count)) return 0;
-    embi_for_chunks(&s->threads, &isle->shares.by_near, EMBI_SHARE_NEAR, embi_closest_range, task);
+    embi_for_chunks(&s->threads, &isle->shares.by_near, EMBI_SHARE_NEAR, embi_closest_work, task);
     for (int n = 0; n < isle->shares.by_near.count; n++) {
         embi_found *found = isle->shares.found + n;
         found->first = count;
@@ -16576,7 +16583,7 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle
     task.isle = isle;
     task.x = x;
     ok = embi_island_find(m, s, isle, &task);
-    if (ok) embi_for_chunks(&s->threads, &isle->shares.by_near, EMBI_SHARE_NEAR, embi_contact_range, &task);
+    if (ok) embi_for_chunks(&s->threads, &isle->shares.by_near, EMBI_SHARE_NEAR, embi_contact_work, &task);
     for (int n = 0; n < isle->shares.by_near.count && ok;) {  /* merges by pair of bodies */
         const embi_pair *pair = s->pair + isle->pairs[isle->shares.by_near.list[n].item];
         int begin = contacts->count;
@@ -17943,7 +17950,7 @@ static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const 
 
 /* For each block of candidates: the first contact along the direction, and its candidate. Most candidates are
  * excluded by the lower bound of their distance: they cannot reach the floor by a drift of slack + rate alpha. */
-static void embi_ccd_range(void *arg, int begin, int end)
+static void embi_ccd_work(void *arg, int begin, int end)
 {
     embi_ccd_task *t = (embi_ccd_task *)arg;
     const embi_pair *pair = t->pair;
@@ -18021,7 +18028,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
         task.rate = embi_pair_slack(pair, &a->search.drift_next, &b->search.drift_next) - task.slack;
         task.alpha = isle->bound.block_alpha;
         task.index = isle->bound.block_at;
-        embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_range, &task);
+        embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_work, &task);
         for (int k = 0; k < blocks; k++)
             if (isle->bound.block_at[k] >= 0 && isle->bound.block_alpha[k] < isle->bound.safe) {
                 isle->bound.safe = isle->bound.block_alpha[k];
@@ -18963,7 +18970,7 @@ static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root
 }
 
 /* A range of runs. Each works with its own copy of embi_state, which shares the arrays. */
-static void embi_round_range(void *arg, int begin, int end)
+static void embi_round_work(void *arg, int begin, int end)
 {
     const embi_round *t = (const embi_round *)arg;
     const embi_state *s = &t->w->s;
@@ -19013,7 +19020,7 @@ static embipc_result embi_round_share(embi_round *t, int first, int enough)
         work = 0;
     }
     if (!EMBI_GROW(&w->memory, w->islands.run_end, w->islands.run.count)) return EMBIPC_ERR_MEMORY;
-    embi_for(&s->threads, w->islands.run.count, 1, embi_round_range, t);
+    embi_for(&s->threads, w->islands.run.count, 1, embi_round_work, t);
     for (int n = w->islands.run.count - 1; n >= 0; n--) {
         /* the error of the first run remains */
         if (w->islands.run_end[n].result != EMBIPC_OK) r = w->islands.run_end[n].result;
@@ -20398,7 +20405,7 @@ static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_r
 }
 
 /* A range of x = J q, for viewed bodies. */
-static void embi_follow_range(void *arg, int begin, int end)
+static void embi_follow_work(void *arg, int begin, int end)
 {
     const embipc_world *w = (const embipc_world *)arg;
     for (int n = begin; n < end; n++) {
@@ -20418,7 +20425,7 @@ static int embi_views_follow(embipc_world *w)
         if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
                              EMBI_SHARE_VERTICES)) return 0;
     }
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_VERTICES, embi_follow_range, w);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_VERTICES, embi_follow_work, w);
     return 1;
 }
 
@@ -20431,7 +20438,7 @@ static embipc_real embi_farthest(const embi_state *s)
         /* shift_next is free to be overwritten */
         embi_shift *shift = b->search.has_reference ? &b->search.shift_next : &b->search.shift;
         if (b->search.has_reference) (void)embi_body_shift(b, s->qn, s->q, s->scratch.nodes, NULL, shift);
-        for (int n = 0; n < b->search.panel_count && b->moving && embi_is_dynamic(b); n++) {
+        for (int n = 0; n < b->search.patch_count && b->moving && embi_is_dynamic(b); n++) {
             const embipc_real *part = shift->part + 6 * n;
             embipc_real corner[3];
             for (int i = 0; i < 3; i++) corner[i] = embi_max(embi_abs(part[i]), embi_abs(part[3 + i]));
@@ -23193,7 +23200,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
 static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
     EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
-    EMBI_OFFSETS4(embi_body, search.start, search.panel, search.part, search.strain),
+    EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
     EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
     offsetof(embi_body, tangent)};
 
@@ -23794,16 +23801,16 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
     embipc_real *least = (embipc_real *)embi_alloc(m, 4 * b->ntet, sizeof *least), X[12];
     unsigned char *mark = (unsigned char *)embi_alloc(m, b->nn, 1);
     ok = corner && least && mark && embi_body_cut(m, b);
-    for (int n = 0; ok && n < b->search.panel_count; n++) {
-        embi_panel *p = b->search.panel + n;
-        count = embi_panel_corners(b, p, corner);
+    for (int n = 0; ok && n < b->search.patch_count; n++) {
+        embi_patch *p = b->search.patch + n;
+        count = embi_patch_corners(b, p, corner);
         if (embi_is_one_tet(b)) {
             embi_tet_gather(X, t->q, b->tet);
             embi_block_weights(p->block, X, t->x, corner, count);
         } else if (b->kind == EMBIPC_CAGE)
-            ok = embi_panel_shrink(m, b, p, corner, count, t->index, t->weight, least);
-        else if (b->search.panel_count > 1)
-            ok = embi_panel_holders(m, b, p, corner, count, t->node, t->count, mark);
+            ok = embi_patch_shrink(m, b, p, corner, count, t->index, t->weight, least);
+        else if (b->search.patch_count > 1)
+            ok = embi_patch_holders(m, b, p, corner, count, t->node, t->count, mark);
     }
     embi_free(m, corner);
     embi_free(m, least);

@@ -58,6 +58,8 @@ static void some_material(embipc_body_def *d)
         d->material.mooney[0] = decades(2, 9);
         d->material.mooney[1] = decades(2, 9);
         d->material.mooney[2] = (d->material.mooney[0] + d->material.mooney[1]) * decades(0.2, 3);
+        if (d->material.model == EMBIPC_FIXED_COROTATED || d->material.model == EMBIPC_NEO_HOOKEAN)
+            d->material.poisson = fabs(d->material.poisson);
     }
     if (chance(0.2)) {
         d->material.damping[0] = decades(-2, 1);

@@ -422,6 +422,48 @@ static void test_parameters(void)
 
 /* ---- a body alone in a world ---- */
 
+/* Exactly the parameters whose energy has no least value are refused: psi over stretches of 1e-100 to 1e4, by the
+ * formula of each model. */
+static double least_energy(embipc_model model, double nu)
+{
+    double least = 0, mu = 0.5 / (1 + nu), lambda = nu / ((1 + nu) * (1 - 2 * nu));
+    for (int c = 0; c < 20000; c++) {
+        double s[3], I = 0, trace = 0, square = 0, J, psi;
+        for (int k = 0; k < 3; k++) s[k] = pow(10, c % 2 ? test_uniform(-100, 0) : test_uniform(-4, 4));
+        if (c % 4 == 3) s[1] = s[2] = s[0];
+        J = s[0] * s[1] * s[2];
+        for (int k = 0; k < 3; k++) {
+            I += s[k] * s[k];
+            square += (s[k] - 1) * (s[k] - 1);
+            trace += (s[k] * s[k] - 1) / 2;
+        }
+        if (model == EMBIPC_FIXED_COROTATED) psi = mu * square + lambda / 2 * (J - 1) * (J - 1);
+        else if (model == EMBIPC_STABLE_NEO_HOOKEAN)
+            psi = mu / 2 * (I - 3) - mu * (J - 1) + (lambda + mu) / 2 * (J - 1) * (J - 1);
+        else if (model == EMBIPC_NEO_HOOKEAN)
+            psi = mu / 2 * (I - 3) - mu * log(J) + lambda / 2 * log(J) * log(J);
+        else {
+            psi = lambda / 2 * trace * trace;
+            for (int k = 0; k < 3; k++) psi += mu * (s[k] * s[k] - 1) * (s[k] * s[k] - 1) / 4;
+        }
+        least = fmin(least, psi);
+    }
+    return least;
+}
+
+static void test_energies_without_least_value(void)
+{
+    static const double F[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    for (int k = EMBIPC_FIXED_COROTATED; k <= EMBIPC_STVK; k++)
+        for (double nu = -0.9; nu < 0.5; nu += 0.2) {
+            embipc_material m = unit_material((embipc_model)k);
+            double psi;
+            m.poisson = nu;
+            ENSURE((embipc_material_evaluate(&m, F, &psi, NULL, NULL, 0) == EMBIPC_OK) ==
+                   (least_energy(m.model, nu) > -100));
+        }
+}
+
 /* Gradient by differences in strange states; the Hessian by differences where nothing is cut: stretched all round;
  * positive everywhere. Averaged or not, with a fibre or not. */
 static void test_body_derivatives(void)
@@ -608,6 +650,7 @@ int main(int argc, char **argv)
     RUN(uniaxial);
     RUN(rubber);
     RUN(parameters);
+    RUN(energies_without_least_value);
     RUN(body_derivatives);
     RUN(stiffness_at_rest);
     RUN(per_tet);

@@ -18,8 +18,8 @@ static int holds(const double box[6], const double p[3], double slack)
 static void panels_hold(const embi_body *b, const double *boxes, int stride, const double *p, const double *from)
 {
     int *corner = (int *)malloc((size_t)(3 * b->nt) * sizeof *corner), all = 0;
-    for (int n = 0; n < b->search.panel_count; n++) {
-        int count = embi_panel_corners(b, b->search.panel + n, corner);
+    for (int n = 0; n < b->search.patch_count; n++) {
+        int count = embi_patch_corners(b, b->search.patch + n, corner);
         for (int i = 0; i < count; i++) {
             double d[3];
             for (int c = 0; c < 3; c++) d[c] = p[3 * corner[i] + c] - (from ? from[3 * corner[i] + c] : 0);
@@ -53,7 +53,7 @@ static void test_bounds_hold_the_surface(void)
                 embi_body_shift(b, t->q, t->trial_q, t->scratch.nodes, NULL, &shift);
                 embi_body_locate(b, t->trial_q);
                 panels_hold(b, part, 6, t->path.trial_x + 3 * b->vert0, t->x + 3 * b->vert0);
-                panels_hold(b, b->search.panel->start_box, (int)(sizeof *b->search.panel / sizeof(double)),
+                panels_hold(b, b->search.patch->start_box, (int)(sizeof *b->search.patch / sizeof(double)),
                             t->path.trial_x + 3 * b->vert0, NULL);
                 for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
                     double d[3];
@@ -64,7 +64,7 @@ static void test_bounds_hold_the_surface(void)
                 }
                 for (int c = 0; c < 3; c++) tight = fmax(tight, (box[3 + c] - box[c]) / (2 * size));
                 seen[b->kind]++;
-                parted[b->kind] += b->search.panel_count > 1;
+                parted[b->kind] += b->search.patch_count > 1;
             }
             ENSURE(tight < 12);   /* a box is no use if it holds everything */
         }
@@ -274,7 +274,7 @@ static int knows_its_way(const embi_state *t, const embi_body *b)
     int strained = 0;
     embi_body_shift(b, embi_base_q(t, b), t->q, t->scratch.nodes, NULL, &way);
     ENSURE(memcmp(way.box, b->search.shift.box, sizeof way.box) == 0);
-    ENSURE(memcmp(part, b->search.shift.part, (size_t)(6 * b->search.panel_count) * sizeof *part) == 0);
+    ENSURE(memcmp(part, b->search.shift.part, (size_t)(6 * b->search.patch_count) * sizeof *part) == 0);
     for (int c = 0; c < 3; c++) ENSURE_CLOSE(b->search.shift.deformation[c], way.deformation[c], 1e-12 * b->diagonal);
     for (int k = 0; k < embi_strained_tets(b); k++) {
         double strain = tree_strain(b, k, t->scratch.nodes + 3 * b->node0);

@@ -1059,7 +1059,7 @@ static int ensure_pairs(const embi_state *s)
         const embi_pair *p = s->pair + n, *q = s->pair;
         while (q->a != p->a || q->b != p->b) q++;
         ENSURE(p->a <= p->b && s->pair + p->head == q);
-        ENSURE(p->pa < s->body[p->a].search.panel_count && p->pb < s->body[p->b].search.panel_count);
+        ENSURE(p->pa < s->body[p->a].search.patch_count && p->pb < s->body[p->b].search.patch_count);
         joined += p->late && q < p;
         for (; q < p; q++) ENSURE(q->a != p->a || q->b != p->b || q->pa != p->pa || q->pb != p->pb);
     }
@@ -1213,9 +1213,9 @@ static void test_pairs_of_many(void)
                 for (int j = i; j < w->s.body_count; j++) {
                     const embi_body *a = w->s.body + i, *b = w->s.body + j;
                     if ((!a->moving && !b->moving) || !embi_tested(w, a, b)) continue;
-                    for (int k = 0; k < (i == j ? 1 : a->search.panel_count * b->search.panel_count); k++) {
-                        int pa = k / b->search.panel_count, pb = k % b->search.panel_count;
-                        if (!embi_regions_meet(a->search.panel + pa, b->search.panel + pb,
+                    for (int k = 0; k < (i == j ? 1 : a->search.patch_count * b->search.patch_count); k++) {
+                        int pa = k / b->search.patch_count, pb = k % b->search.patch_count;
+                        if (!embi_regions_meet(a->search.patch + pa, b->search.patch + pb,
                                                embi_max(a->rules.dhat, b->rules.dhat) + a->rules.thickness +
                                                    b->rules.thickness))
                             continue;
