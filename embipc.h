@@ -75,7 +75,7 @@
  *   The other chapters make this faster, add to it, or stand around it: read those when you need them.
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
- *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Step; Queries;
+ *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step; Queries;
  *   Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
  *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
@@ -178,6 +178,7 @@
  *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies must come with their cage                 (28, 21 kB)
  *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
  *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which need them     (11, 8 kB)
+ *   EMBIPC_NO_JOINTS       embipc_joint_*()                                                           (0, 0 kB)
  *   EMBIPC_NO_SEPARATE     embipc_separate()                                                          (0)
  *   EMBIPC_NO_MESH_REPAIR  functions that list and repair faults of meshes, from embipc_surface_faults() to
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
@@ -215,7 +216,7 @@ typedef enum embipc_result {
     EMBIPC_OK = 0,
     EMBIPC_ERR_DEF,           /* a description that did not come from its embipc_default_*_def() */
     EMBIPC_ERR_ARGUMENT,      /* a NULL, a negative count, a parameter out of its range */
-    EMBIPC_ERR_HANDLE,        /* a body or drive that does not exist, or no longer */
+    EMBIPC_ERR_HANDLE,        /* a body, drive or joint that does not exist, or no longer */
     EMBIPC_ERR_MEMORY,        /* the allocator returned NULL, or a size overflowed */
     EMBIPC_ERR_NOT_FINITE,    /* inf or nan in the input, or found during a step */
     EMBIPC_ERR_INDEX,         /* an index out of range in a mesh */
@@ -232,6 +233,8 @@ typedef enum embipc_result {
 typedef struct embipc_body { int index1; unsigned generation; } embipc_body;
 /* Handle of a drive, passed by value. {0, 0} is none. Every call checks it. */
 typedef struct embipc_drive { int index1; unsigned generation; } embipc_drive;
+/* Handle of a joint, passed by value. {0, 0} is none. Every call checks it. */
+typedef struct embipc_joint { int index1; unsigned generation; } embipc_joint;
 
 /* Parts of a mesh that an error or a crossing names. */
 typedef enum embipc_primitive {
@@ -490,7 +493,7 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void);
  * stays inside (embipc_separate() finds such bodies). */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def,
                                             embipc_body *body);
-/* Removes a body with its drives and pair rules. Handles of other bodies stay valid. */
+/* Removes a body with its drives, joints and pair rules. Handles of other bodies stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
 /* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0:
@@ -562,6 +565,69 @@ typedef struct embipc_drive_state {
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive,
                                                 embipc_drive_state *out);
+#endif
+
+/* ---- Joints ---------------------------------------------------------------------------------
+ * A joint links body b to body a, or to the world. It holds frames of four points, which a stiff body carries as they
+ * are. In a cage or a full body the tet at the joint carries them, so the joint bends with it. A joint is stiff, not
+ * rigid: its error is a gap, force / stiffness. The default stiffness is 1000 M / h^2. M is the mass of all dynamic
+ * bodies that joints link with these two. So a force F opens a gap of a thousandth of F h^2 / M, the way it would move
+ * M in one step. Joints obey the guarantee like everything else. */
+typedef enum embipc_joint_kind {
+    EMBIPC_BALL,                 /* the points coincide; position: angle between the axes, rad */
+    EMBIPC_HINGE,                /* b rotates about the axis; position: angle, rad, which counts full turns */
+    EMBIPC_SLIDER,               /* b moves along the axis without rotation; position: displacement, m */
+    EMBIPC_WELD,                 /* b does not move against a; position: 0 */
+    EMBIPC_ROD,                  /* a rod from `point` on a to `point_b` on b; position: its length, m */
+    EMBIPC_ATTACH,               /* vertices of b stay where they are in the frame of a; position: 0 */
+    EMBIPC_JOINT_KINDS
+} embipc_joint_kind;
+
+/* Description of a joint: begin with embipc_default_joint_def(). Points and axis are those of the moment of creation,
+ * in world coordinates. Efforts are torques of a hinge, N m, and forces of a slider, N. */
+typedef struct embipc_joint_def {
+    unsigned cookie;             /* set by embipc_default_joint_def() */
+    embipc_joint_kind kind;
+    embipc_body a, b;            /* a = {0, 0}: the world. At least one of them is dynamic */
+    embipc_real point[3];        /* m */
+    embipc_real point_b[3];      /* of a rod, m */
+    embipc_real axis[3];         /* of hinge, slider, and of a ball with a limit; of any length (0, 0, 1) */
+    int limited;                 /* nonzero: limits hold. A rod without limits keeps its length (0) */
+    embipc_real limits[2];       /* least and greatest position. Hinge: at most 6.2 apart, 0 between them. Ball: limits[1] is
+                                  * the largest angle. Rod {0, L}: a rope of length L. Slider and rod: +-inf for none */
+    embipc_real friction;        /* of hinge and slider: effort that resists motion (0) */
+    embipc_real motor_stiffness, motor_damping;   /* >= 0; effort = stiffness (target - position) + damping (target
+                                  * velocity - velocity). N m/rad and N m s/rad, or N/m and N s/m (0, 0) */
+    embipc_real motor_limit;     /* largest effort of the motor; 0: no limit (0) */
+    embipc_real stiffness;       /* of each held point, N/m; 0: as above (0) */
+    int contact;                 /* nonzero: a and b may also touch; else embipc_world_set_pair() switches their contact off (0) */
+    const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL: all */
+    int vertex_count;
+} embipc_joint_def;
+
+/* What a joint does at the end of the last step; zeros before the first. */
+typedef struct embipc_joint_state {
+    embipc_real position, velocity;   /* of its kind, above; rad or m, and per s */
+    embipc_real effort;          /* of the motor and of embipc_joint_set_motor(), N m or N */
+    embipc_real force[3];        /* on b, N; a gets the opposite */
+    embipc_real torque[3];       /* on b about the point on a, N m: with motor and friction */
+    embipc_real gap;             /* largest distance of a held point from its place, m */
+} embipc_joint_state;
+
+#ifndef EMBIPC_NO_JOINTS
+/* A ball joint of the world, without limits, friction and motor. */
+EMBIPC_API embipc_joint_def embipc_default_joint_def(void);
+/* Adds a joint; arrays are copied. May be called between any two steps. */
+EMBIPC_API embipc_result embipc_joint_create(embipc_world *world, const embipc_joint_def *def, embipc_joint *joint);
+/* Removes a joint. Contact of its bodies stays as it is: embipc_world_set_pair() switches it on where they are apart. */
+EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint joint);
+/* Target of the motor from the next step on: position, rad or m, and velocity, 1/s of that. effort, N m or N, is added
+ * as it is, also without a motor: a torque-controlled arm has only this. For hinge and slider. */
+EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_joint joint, embipc_real position,
+                                                embipc_real velocity, embipc_real effort);
+/* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
+EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *world, embipc_joint joint,
+                                                embipc_joint_state *out);
 #endif
 
 /* ---- Step -----------------------------------------------------------------------------------
@@ -1195,6 +1261,11 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #else
 #define EMBI_DRIVES 1
 #endif
+#ifdef EMBIPC_NO_JOINTS
+#define EMBI_JOINTS 0
+#else
+#define EMBI_JOINTS 1
+#endif
 #ifdef EMBIPC_NO_BDF2
 #define EMBI_BDF2 0
 #else
@@ -1213,7 +1284,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 /* A missing part may have been the only user of a small function. Compilers need not warn of that. */
 #if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
     defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
-    !EMBI_DRIVES || !EMBI_BDF2 || !EMBI_MATERIALS || !EMBI_THREADS)
+    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_BDF2 || !EMBI_MATERIALS || !EMBI_THREADS)
 #define EMBI_LESS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -1565,6 +1636,11 @@ enum {
 /* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad
  * pivots. */
 #define EMBI_SLOW 2
+
+/* ---- Joints ---- */
+/* [force that moves M by the gap in one step / force] Stiffness of a joint, times h^2 / M. Greater: smaller gaps, and less
+ * exact numbers where masses differ; smaller: larger gaps. */
+#define EMBI_JOINT_STIFF ((embipc_real)1000)
 
 /* ---- Contacts of an island ---- */
 /* [closest points] Of a range. Greater: fewer ranges; smaller: more waiting. */
@@ -6696,6 +6772,46 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
     }
 }
 
+/* Stiffness of tet t against a small rotation, where its rotations follow q: G = (tr(T) 1 - T)/2, with the Biot stress
+ * T = 2 mu (S - 1) + lambda tr(S - 1) 1 and S = R^T F. A stretched rod resists like a string. Out: eigenvalues of G,
+ * Pa, and their axes as columns of A. */
+static void embi_tet_string(const embi_elastic *s, int t, const embipc_real *q, embipc_real g[3], embipc_real A[9])
+{
+    embipc_real F[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, S[9], trace;
+    for (int a = 0; a < 4; a++)
+        for (int i = 0; i < 9; i++) F[i] += q[3 * s->tet[4 * t + a] + i / 3] * s->grad[12 * t + 3 * a + i % 3];
+    embi_m3_tmul(S, s->rotation + 9 * t, F);
+    trace = S[0] + S[4] + S[8] - 3;
+    for (int i = 0; i < 9; i++) F[i] = -s->material.mu * (S[i] + S[3 * (i % 3) + i / 3]) / 2;
+    for (int i = 0; i < 9; i += 4) F[i] += s->material.mu * (trace + 1) + s->material.lambda * trace;
+    embi_eigen_symmetric(3, F, A);
+    for (int i = 0; i < 3; i++) g[i] = F[4 * i];
+}
+
+/* A += scale K of that stiffness, where it is positive, for all tets: with W = [a] / sqrt(2) the rotation about the axis
+ * a, K_ab = V g (R W m_a) (R W m_b)^T. With the lagged K this is the Hessian of the corotated energy, projected. */
+static void embi_follow_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale, embi_bsr *A)
+{
+    for (int t = 0; t < s->nt; t++) {
+        const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
+        embipc_real g[3], axes[9], y[4][3], w[3], axis[3], K[9][EMBI_LANES];
+        embi_tet_string(s, t, q, g, axes);
+        for (int k = 0; k < 3; k++) {
+            if (!(g[k] > 0)) continue;
+            embi_set(axis, axes[k], axes[3 + k], axes[6 + k]);
+            for (int a = 0; a < 4; a++) {
+                embi_cross(w, axis, s->grad + 12 * t + 3 * a);
+                embi_m3_mulv(y[a], s->rotation + 9 * t, w);
+            }
+            for (int a = 0, n = 0; a < 4; a++)
+                for (int b = 0; b <= a; b++, n++) {
+                    for (int i = 0; i < 9; i++) K[i][0] = scale * s->volume[t] * g[k] / 2 * y[a][i / 3] * y[b][i % 3];
+                    embi_block_add_lane(A->val + 9 * (size_t)place[n], v[a] < v[b], K, 0);
+                }
+        }
+    }
+}
+
 /* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest in each iteration would end in
  * rounding, and turn inside out there. */
 
@@ -7506,6 +7622,7 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
     if (s->averaged && embi_volume_follows_F(s)) embi_elastic_pressure(s, q, trace);
     if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
+    if (s->follows) embi_follow_add_hessian(s, q, scale, A);
     embi_elastic_add_averaged(s, q, scale, trace, place, next, weight, A);
 }
 
@@ -8340,7 +8457,8 @@ static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3]
  * Checked by: tests/test_contact.c */
 
 /* Kinds of elements, in the order in which an island sums them. */
-enum { EMBI_ELEMENT_BARRIER, EMBI_ELEMENT_FRICTION, EMBI_ELEMENT_SPRING, EMBI_ELEMENT_KINDS };
+enum { EMBI_ELEMENT_BARRIER, EMBI_ELEMENT_FRICTION, EMBI_ELEMENT_SPRING, EMBI_ELEMENT_ROD,
+    EMBI_ELEMENT_KINDS };
 
 /* What resists the motion of one point, sum_k w_k x_v_k: see chapter "Contact elements". Energy and gradient are
  * those at the positions where it was last evaluated. */
@@ -8667,6 +8785,17 @@ typedef struct embi_spring {
     embipc_real centre[3], K[3], limit;
     embipc_real rKr;             /* r.K r, J */
 } embi_spring;
+
+/* A rod of a joint: it resists where the length of its point leaves [least, most]. base: first = force, N, positive
+ * where it pulls; dir = r/|r|. */
+typedef struct embi_rod {
+    embi_element base;
+    embipc_real K, limit;        /* stiffness, N/m; largest force, N, or INFINITY */
+    embipc_real least, most;     /* m; both 0: a point */
+    embipc_real length;          /* |r|, m */
+    int slides;                  /* vertex 0 is held to a line: through vertex 1, along vertex 2 - vertex 3 */
+    embipc_real axis[3];         /* of that line */
+} embi_rod;
 
 /* ==== 28. Continuous collision detection =============================================================
  * First contact of two primitives A, B (point and triangle, or two edges) on straight paths x_k + t v_k.
@@ -11300,13 +11429,22 @@ typedef struct embi_patch {
     embipc_real region[6];       /* when it leaves this box, new neighbours are searched for */
 } embi_patch;
 
+/* A point of a body that a joint holds: its row of J. */
+typedef struct embi_anchor {
+    int body;                    /* its place among the bodies; -1: it does not move */
+    int count, node[4];          /* local numbers of its nodes */
+    embipc_real weight[4];
+    embipc_real x[3];            /* where it was at creation, m */
+} embi_anchor;
+
 /* The rotation of a body in the free flight that its step starts from: see chapter "Rotation". */
 typedef enum embi_axle { EMBI_PIVOT_CENTRE, EMBI_PIVOT_POINT, EMBI_PIVOT_AXIS, EMBI_PIVOT_NONE } embi_axle;
 
 typedef struct embi_flight {
     int on;                      /* the body is in free flight: what follows holds */
-    embi_axle kind;              /* what it rotates about: its centre, the node pivot, or an axis through that node */
-    int pivot;
+    embi_axle kind;              /* what it rotates about: its centre, the pivot, or an axis through that */
+    embi_anchor pivot;           /* count 0: its centre */
+    int grounded;                /* ball joints and hinges that hold it to what is not dynamic */
     embipc_real axis[3];
     embipc_real turn[9];         /* R */
     embipc_real spin[3], velocity[3];   /* w and v_c at q^n */
@@ -11514,6 +11652,29 @@ typedef struct embi_drive {
     embipc_drive_state reached;  /* state that the last completed step reported */
 } embi_drive;
 
+/* A joint. Its anchors are points of a, then as many points of b. The frame of a ball, hinge, slider, weld or rod has
+ * four on either side: the origin, and points at the distance `arm` from it along the axis and across it. */
+typedef struct embi_joint {
+    embipc_joint handle;
+    embipc_joint_def def;
+    int body[2];                 /* places of a and b; -1: the world, or a fixed body */
+    embi_anchor *anchor;
+    int anchor_count;
+    int first;                   /* its first anchor among the vertices, in this step */
+    embipc_real arm;             /* m */
+    embipc_real mass;            /* of all dynamic bodies that joints link with it, kg */
+    embipc_real target[3];       /* position, velocity, effort, as the caller set them */
+    embipc_joint_state reached;  /* state that the last completed step reported */
+} embi_joint;
+
+/* The joints of a world. Their anchors are vertices behind those of all bodies. */
+typedef struct embi_joint_list {
+    embi_joint *list;
+    int count, anchors;
+    int due;                     /* bodies or joints have changed: masses are to be summed */
+    embi_rod *scratch;           /* rods of the joint with the most anchors */
+} embi_joint_list;
+
 /* Lower bound of a candidate's distance, m, with the nodes at measured_q (-EMBI_HUGE: always evaluate it). While
  * the pair's slack is at most d, the distance is at least least - share d. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
@@ -11622,6 +11783,7 @@ typedef struct embi_state {
     embi_pair *pair;
     int pair_count;
     embi_driven driven;
+    embi_joint_list joint;
     embi_seams seams;            /* between fixed bodies */
     embi_candidate_list candidates;
     embi_scratch scratch;
@@ -11650,8 +11812,9 @@ static int embi_body_of_vertex(const embi_state *s, int v)
  * Uses: part I, edges and faces, embedding, trees of boxes, traversal of trees, state.
  * Checked by: tests/test_reach.c */
 
-/* The number of drives, and the drive that holds node i, or -1. */
+/* The numbers of drives and of joints, and the drive that holds node i, or -1. */
 static int embi_drive_count(const embi_state *s) { return EMBI_DRIVES ? s->driven.count : 0; }
+static int embi_joint_count(const embi_state *s) { return EMBI_JOINTS ? s->joint.count : 0; }
 static int embi_drive_of(const embi_state *s, int i) { return EMBI_DRIVES ? s->driven.of[i] : -1; }
 
 /* Is this step of the body one of BDF2, and may bodies have such steps at all? */
@@ -11673,6 +11836,21 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
 static int embi_has_vertex(const embi_body *b, int v) { return v >= b->vert0 && v < b->vert0 + b->nv; }
+
+/* y = the point of an anchor, with the nodes of its body at q */
+static void embi_anchor_at(const embi_anchor *a, const embipc_real *q, embipc_real y[3])
+{
+    embi_set(y, 0, 0, 0);
+    for (int i = 0; i < a->count; i++) embi_axpy(y, a->weight[i], q + 3 * a->node[i]);
+}
+
+/* Does a ball joint or hinge hold its body to what is not dynamic? */
+static int embi_joint_is_grounded(const embi_state *s, const embi_joint *j)
+{
+    int dynamic = 0;
+    for (int k = 0; k < 2; k++) dynamic += j->body[k] >= 0 && embi_is_dynamic(s->body + j->body[k]);
+    return dynamic == 1 && (j->def.kind == EMBIPC_BALL || j->def.kind == EMBIPC_HINGE);
+}
 
 /* Is self-contact searched for? Affine bodies have their determinant bound instead. */
 static int embi_may_fold(const embi_body *b) { return b->kind >= EMBIPC_CAGE && b->rules.self_contact; }
@@ -12379,6 +12557,9 @@ typedef struct embi_friction_list {
 /* Springs of the soft drives of an island's bodies. */
 typedef struct embi_spring_list { embi_spring *list; int count; } embi_spring_list;
 
+/* Rods of the joints of an island's bodies. */
+typedef struct embi_rod_list { embi_rod *list; int count; } embi_rod_list;
+
 /* Vertices of the elements, each once; stamp: the evaluation that the list is of. */
 typedef struct embi_touched { int *list, count, stamp; } embi_touched;
 
@@ -12438,6 +12619,7 @@ typedef struct embi_island {
     embi_contacts contacts;
     embi_friction_list friction;
     embi_spring_list springs;
+    embi_rod_list rods;
     embi_touched touched;
     embi_key *keys;              /* scratch: feature keys, couplings */
     embipc_real *rhs;            /* (3 unknown_count, and as much again for H x) */
@@ -12460,19 +12642,22 @@ typedef struct embi_island {
     embipc_iteration record;
 } embi_island;
 
-/* The number of elements of an island. In order these are contacts, friction contacts, springs of soft drives. */
+/* The number of elements of an island. In order these are contacts, friction contacts, springs of soft drives, rods of
+ * joints. */
 static int embi_element_count(const embi_island *isle)
 {
-    return isle->contacts.count + isle->friction.count + (EMBI_DRIVES ? isle->springs.count : 0);
+    return isle->contacts.count + isle->friction.count + (EMBI_DRIVES ? isle->springs.count : 0) +
+           (EMBI_JOINTS ? isle->rods.count : 0);
 }
 
 /* Element k of the island. */
 static embi_element *embi_element_at(const embi_island *isle, int k)
 {
     int friction = k - isle->contacts.count, spring = friction - isle->friction.count;
+    int rod = spring - (EMBI_DRIVES ? isle->springs.count : 0);
     if (friction < 0) return &isle->contacts.list[k].base;
-    if (spring < 0 || !EMBI_DRIVES) return &isle->friction.list[friction].base;
-    return &isle->springs.list[spring].base;
+    if (spring < 0) return &isle->friction.list[friction].base;
+    return rod < 0 ? &isle->springs.list[spring].base : &isle->rods.list[rod].base;
 }
 
 /* f += force of an element on body a, N, without that of `extra`. Weights carry the sign of the side. */
@@ -12502,7 +12687,7 @@ static const size_t embi_island_arrays[] = {
     EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
     EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
     EMBI_OFFSETS4(embi_island, springs.list, touched.list, keys, rhs), offsetof(embi_island, factor.work),
-    offsetof(embi_island, bound.block_alpha),
+    offsetof(embi_island, bound.block_alpha), offsetof(embi_island, rods.list),
     EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_near.list, shares.by_tets.list, shares.by_vertices.list)};
 
 /* Gives back all that an island owns, but not the island itself. */
@@ -12614,6 +12799,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
 #define EMBI_WORLD_COOKIE 0x0e1bc0deu
 #define EMBI_BODY_COOKIE 0x0e1b0d1eu
 #define EMBI_DRIVE_COOKIE 0x0e1bd31fu
+#define EMBI_JOINT_COOKIE 0x0e1b101fu
 
 typedef struct embi_slot {
     unsigned generation;
@@ -12737,8 +12923,8 @@ struct embipc_world {
     embipc_world_def def;
     embi_state s;
     embi_islands islands;
-    embi_slot *body_slot, *drive_slot;
-    int body_slots, drive_slots;
+    embi_slot *body_slot, *drive_slot, *joint_slot;
+    int body_slots, drive_slots, joint_slots;
     embi_rule *rule;
     int rule_count;
     embi_last_cage last_cage;
@@ -12812,6 +12998,13 @@ static int embi_find_drive(const embipc_world *w, embipc_drive drive)
     int i = drive.index1 - 1;
     if (!w || i < 0 || i >= w->drive_slots || w->drive_slot[i].generation != drive.generation) return -1;
     return w->drive_slot[i].at;
+}
+
+static int embi_find_joint(const embipc_world *w, embipc_joint joint)
+{
+    int i = joint.index1 - 1;
+    if (!w || i < 0 || i >= w->joint_slots || w->joint_slot[i].generation != joint.generation) return -1;
+    return w->joint_slot[i].at;
 }
 
 /* Number of a free slot with its new generation, or -1 out of memory. */
@@ -15406,6 +15599,85 @@ static int embi_spring_misses(const embi_element *e, const embipc_real *x, const
     return embi_norm(off) > (embipc_real)0.01 * p.limit;
 }
 
+/* ---- rod ----
+ * Joints consist of rods. l = |r| has the length that may lie in [a, b]; e is the excess, l - b above and l - a below,
+ * L the limit of the force:
+ *   E = K e^2/2 up to K |e| = L, L |e| - L^2/(2 K) beyond,   dE/dr = f n,  n = r/l
+ *   d2E/dr2 = f' n n^T + f/l (1 - n n^T),  without f/l where it is negative; f' is K, or 0 beyond the limit
+ * a = b = 0 holds a point, and is quadratic. A rod that slides holds vertex 0 to the line x_1 + t (x_2 - x_3). The t of
+ * the closest point enters the weights, w = (1, -1, -t, t). As for contacts, its change has no effect of first order. */
+
+/* Weights of a rod that slides, at x. */
+static void embi_rod_slide(embi_rod *p, const embipc_real *x)
+{
+    const int *v = p->base.v;
+    embipc_real r[3], along[3], t, size;
+    embi_sub(r, x + 3 * v[0], x + 3 * v[1]);
+    embi_sub(along, x + 3 * v[2], x + 3 * v[3]);
+    size = embi_dot(along, along);
+    t = size > 0 ? embi_dot(r, along) / size : (embipc_real)0;
+    embi_scale(p->axis, size > 0 ? 1 / sqrt(size) : (embipc_real)0, along);
+    p->base.w[2] = -t;
+    p->base.w[3] = t;
+}
+
+/* Evaluates E at the vertices x. */
+static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embipc_real *x)
+{
+    embi_rod *p = (embi_rod *)e;
+    embipc_real r[3], excess, force;
+    (void)xn;
+    if (p->slides) embi_rod_slide(p, x);
+    embi_point_motion(e->v, e->w, x, r);
+    p->length = embi_norm(r);
+    embi_scale(e->dir, p->length > 0 ? 1 / p->length : (embipc_real)0, r);
+    excess = p->length > p->most ? p->length - p->most : embi_min(p->length - p->least, 0);
+    force = embi_min(p->K * embi_abs(excess), p->limit);
+    e->first = excess < 0 ? -force : force;
+    e->energy = force < p->limit ? force * embi_abs(excess) / 2 : force * (embi_abs(excess) - force / (2 * p->K));
+}
+
+/* Fraction of the spring force within the limit; 0 where the rod is slack. */
+static embipc_real embi_rod_share(const embi_rod *p)
+{
+    embipc_real excess = p->length > p->most ? p->length - p->most : embi_max(p->least - p->length, 0);
+    if (!(excess > 0)) return p->most > 0 ? (embipc_real)0 : (embipc_real)1;
+    return embi_min(p->limit / (p->K * excess), 1);
+}
+
+/* d2E/dr2 where the rod was evaluated, N/m */
+static void embi_rod_hessian(const embi_element *e, embipc_real S[9])
+{
+    const embi_rod *p = (const embi_rod *)e;
+    embipc_real share = embi_rod_share(p), across, along = share < 1 ? (embipc_real)0 : p->K;
+    across = p->length > 0 ? embi_max(e->first / p->length, 0) : along;
+    if (p->most == 0 && share == 1) across = p->K;
+    for (int i = 0; i < 9; i++) {
+        embipc_real nn = e->dir[i / 3] * e->dir[i % 3], one = i % 4 ? (embipc_real)0 : (embipc_real)1;
+        S[i] = along * nn + across * (one - nn - (p->slides ? p->axis[i / 3] * p->axis[i % 3] : (embipc_real)0));
+    }
+}
+
+/* As for a spring; 0 where it is slack. */
+static embipc_real embi_rod_hold(const embi_element *e, int first)
+{
+    embipc_real share = embi_rod_share((const embi_rod *)e);
+    (void)first;
+    return share < 1 ? share : (embipc_real)4;
+}
+
+/* Does a rod become taut, or does its force reach the limit, within a motion that counts as converged? Then another
+ * direction is needed. */
+static int embi_rod_misses(const embi_element *e, const embipc_real *x, const embipc_real *y)
+{
+    embi_rod p = *(const embi_rod *)e;
+    embipc_real was;
+    (void)y;
+    embi_rod_evaluate(&p.base, NULL, x);
+    was = embi_rod_share(&p);
+    return was != embi_rod_share((const embi_rod *)e) && embi_abs(e->first) > (embipc_real)1.01 * embi_abs(p.base.first);
+}
+
 /* ---- all kinds ---- */
 
 /* What a kind of element provides. Contacts are evaluated, and compared with the last factor, where they are
@@ -15423,7 +15695,9 @@ static const embi_element_kind embi_element_kinds[] = {
     {1, NULL, embi_contact_hessian, NULL, NULL},
     {2, embi_friction_evaluate, embi_friction_take, embi_friction_hold, NULL},
     {3, EMBI_DRIVES ? embi_spring_evaluate : NULL, EMBI_DRIVES ? embi_spring_hessian : NULL,
-     EMBI_DRIVES ? embi_spring_hold : NULL, EMBI_DRIVES ? embi_spring_misses : NULL}};
+     EMBI_DRIVES ? embi_spring_hold : NULL, EMBI_DRIVES ? embi_spring_misses : NULL},
+    {3, EMBI_JOINTS ? embi_rod_evaluate : NULL, EMBI_JOINTS ? embi_rod_hessian : NULL,
+     EMBI_JOINTS ? embi_rod_hold : NULL, EMBI_JOINTS ? embi_rod_misses : NULL}};
 
 /* to += gradient of an element, by vertex, N */
 static void embi_element_gradient(const embi_element *e, const embi_pull *to)
@@ -15692,7 +15966,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the form of chapter "Energy of a body"
  * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is
  * stretched by the centrifugal force, which its own forces balance at the end of the step. A body with driven
- * nodes turns about them. BDF2 takes its history in the frame of the flight that leads to q^n, backward in time:
+ * nodes, or with hinges or ball joints on the ground, turns about them. BDF2 takes its history in the frame of the flight that leads to q^n, backward in time:
  * there r and u of a rigid body are constant, and their changes are deformation. L is extrapolated like q: L +
  * (L - L^n-1)/3. Rotations that a material holds follow the flight: T R R^n. T is the rotation by forces in the
  * last steps.
@@ -15751,32 +16025,55 @@ static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const
     for (int i = 0; i < 9 && xx > 0; i++) K[i] = f->axis[i / 3] * f->axis[i % 3] / xx;
 }
 
-/* What a body can rotate about: its centre; the one driven node; the axis through driven nodes in a line; or
- * nothing. */
+/* Finds the next point that a body is held at, from number *k on: driven nodes, then points of ball joints and hinges
+ * on the ground. Returns 0 where there is none. */
+static int embi_body_held(const embi_state *s, const embi_body *b, int *k, embi_anchor *p)
+{
+    int last = b->nn + (b->flight.grounded ? 2 * embi_joint_count(s) : 0);
+    memset(p, 0, sizeof *p);
+    for (; *k < last; ++*k) {
+        const embi_joint *j = *k < b->nn ? NULL : s->joint.list + (*k - b->nn) / 2;
+        int side = j && j->anchor[0].body >= 0 && s->body + j->anchor[0].body == b ? 0 : 1, end = (*k - b->nn) % 2;
+        if (!j && embi_drive_of(s, b->node0 + *k) < 0) continue;
+        if (j && (!embi_joint_is_grounded(s, j) || s->body + j->body[side] != b ||
+                  (end && j->def.kind != EMBIPC_HINGE))) continue;
+        if (j) *p = j->anchor[side * j->anchor_count / 2 + end];
+        else {
+            p->count = 1;
+            p->node[0] = *k;
+            p->weight[0] = 1;
+        }
+        ++*k;
+        return 1;
+    }
+    return 0;
+}
+
+/* What a body can rotate about: its centre; the one point that it is held at; the axis through such points in a line;
+ * or nothing. */
 static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
-    const embipc_real *o = NULL;
-    embipc_real away = 0, r[3], t[3];
-    f->pivot = -1;
-    if (!b->driven_nodes) return EMBI_PIVOT_CENTRE;
-    for (int i = 0; i < b->nn; i++) {
-        const embipc_real *x = s->qn + 3 * (b->node0 + i);
-        if (embi_drive_of(s, b->node0 + i) < 0) continue;
-        if (!o) {
-            o = x;
-            f->pivot = i;
+    embi_anchor p;
+    embipc_real away = 0, o[3] = {0, 0, 0}, r[3], t[3];
+    f->pivot.count = 0;
+    if (!b->driven_nodes && !f->grounded) return EMBI_PIVOT_CENTRE;
+    for (int k = 0; embi_body_held(s, b, &k, &p);) {
+        embi_anchor_at(&p, s->qn + 3 * b->node0, r);
+        if (!f->pivot.count) {
+            f->pivot = p;
+            embi_copy(o, r);
         }
-        embi_sub(r, x, o);
+        embi_sub(r, r, o);
         if (embi_norm(r) <= away) continue;
         away = embi_norm(r);
         embi_scale(f->axis, 1 / away, r);
     }
-    for (int i = 0; i < b->nn; i++) {
-        if (embi_drive_of(s, b->node0 + i) < 0) continue;
-        embi_sub(r, s->qn + 3 * (b->node0 + i), o);
+    for (int k = 0; embi_body_held(s, b, &k, &p);) {
+        embi_anchor_at(&p, s->qn + 3 * b->node0, r);
+        embi_sub(r, r, o);
         embi_cross(t, f->axis, r);
-        if (embi_norm(t) > (embipc_real)1e-9 * b->diagonal) return EMBI_PIVOT_NONE;
+        if (away > 0 && embi_norm(t) > (embipc_real)1e-6 * b->diagonal) return EMBI_PIVOT_NONE;
     }
     return away > 0 ? EMBI_PIVOT_AXIS : EMBI_PIVOT_POINT;
 }
@@ -15789,9 +16086,9 @@ static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_rea
     embi_set(c, 0, 0, 0);
     for (int i = 0; i < b->nn; i++) {
         embi_sub(r + 3 * i, x + 3 * i, base);
-        if (b->flight.pivot < 0) embi_axpy(c, b->mass.node[i] / b->mass.total, r + 3 * i);
+        if (!b->flight.pivot.count) embi_axpy(c, b->mass.node[i] / b->mass.total, r + 3 * i);
     }
-    if (b->flight.pivot >= 0) embi_copy(c, r + 3 * b->flight.pivot);
+    if (b->flight.pivot.count) embi_anchor_at(&b->flight.pivot, r, c);
     for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
 }
 
@@ -16141,6 +16438,377 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
     for (int k = 0; k < d->node_count; k++)
         embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
 }
+
+/* ==== 53b. Joints ====================================================================================
+ * The rods of each joint, from its frames. A frame is carried by the rows of its anchors: o is the origin, z lies on the
+ * axis, u and v across it, each at the distance l from o. a has o, z, u, v; b has o', z', u', v':
+ *   ball    o' at o              hinge   o' at o, z' at z            weld   o' at o, z' at z, u' at u, v' at v
+ *   slider  o' and z' on the line o z, u' on the line through u along it
+ *   rod     |o' - o| in its limits                                 attach  each vertex at its anchor on a
+ * With c = cos, s = sin the point of a at the angle f is o + c(f) (u - o) + s(f) (v - o): a point with weights. So
+ * motor, friction and limits of a hinge are rods, too:
+ *   motor    u' held to the point at the target angle
+ *   friction u' held to the point at the angle of q^n, with the force limit friction / l
+ *   limits   u' at least 2 l sin(g/2) from the point at the angle hi + g, and from that at lo - g,
+ *            g = min(pi/2, pi - (hi - lo)/2)
+ * A slider has them along its axis. The cone of a ball keeps z' away from the point opposite to z. Implicit damping
+ * of a motor with the stiffness k and damping c, targets f* and w*:
+ *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
+ * The torque of a rod to the angle f^n + D is K sin(D), so K is larger by D/sin(D) there, and D is at most half a
+ * radian: a stiffer rod to a nearer target has the same torque at f^n.
+ * Uses: tuning, small math, memory, sorting and sets, meshes' basics, contacts, part III.   Checked by: tests/test_joint.c */
+
+#ifndef EMBIPC_NO_JOINTS
+
+/* Points of a frame. Those of b follow those of a. */
+enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
+
+/* Position of a joint with its anchors at x; `near`: an angle that it continues from. */
+static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x, embipc_real nearby)
+{
+    const embipc_real full = (embipc_real)6.283185307179586;
+    const embipc_real *o, *p;
+    embipc_real axis[3], r[3], u[3], v[3], size;
+    x += 3 * j->first;
+    o = x + 3 * EMBI_FRAME_O;
+    p = x + 3 * EMBI_FRAME;
+    if (j->def.kind == EMBIPC_WELD || j->def.kind == EMBIPC_ATTACH) return 0;
+    embi_sub(r, p, o);
+    if (j->def.kind == EMBIPC_ROD) return embi_norm(r);
+    embi_sub(axis, x + 3 * EMBI_FRAME_Z, o);
+    size = embi_norm(axis);
+    if (j->def.kind == EMBIPC_SLIDER) return size > 0 ? embi_dot(r, axis) / size : (embipc_real)0;
+    if (j->def.kind == EMBIPC_BALL) {
+        embi_sub(r, p + 3 * EMBI_FRAME_Z, p);
+        embi_cross(u, axis, r);
+        return atan2(embi_norm(u), embi_dot(axis, r));
+    }
+    embi_sub(r, p + 3 * EMBI_FRAME_U, p);
+    embi_sub(u, x + 3 * EMBI_FRAME_U, o);
+    embi_sub(v, x + 3 * EMBI_FRAME_V, o);
+    size = atan2(embi_dot(r, v), embi_dot(r, u));
+    return size + full * floor((nearby - size) / full + (embipc_real)0.5);
+}
+
+/* A rod of a joint with the stiffness K, that holds the points `at` with weights w. */
+static embi_rod embi_rod_make(const embi_joint *j, embipc_real K, int a0, int a1, int a2, int a3, embipc_real w1,
+                              embipc_real w2, embipc_real w3)
+{
+    embi_rod p;
+    memset(&p, 0, sizeof p);
+    p.base.kind = EMBI_ELEMENT_ROD;
+    p.base.pair = -1;
+    p.base.v[0] = j->first + a0;
+    p.base.v[1] = j->first + a1;
+    p.base.v[2] = j->first + a2;
+    p.base.v[3] = j->first + a3;
+    p.base.w[0] = 1;
+    p.base.w[1] = w1;
+    p.base.w[2] = w2;
+    p.base.w[3] = w3;
+    p.base.held = 4;
+    p.K = K;
+    p.limit = (embipc_real)INFINITY;
+    return p;
+}
+
+/* The rod from u' to the point of a at an angle. */
+static embi_rod embi_rod_to_angle(const embi_joint *j, embipc_real K, embipc_real angle)
+{
+    embipc_real c = cos(angle), s = sin(angle);
+    return embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME_O, EMBI_FRAME_U, EMBI_FRAME_V, c + s - 1, -c, -s);
+}
+
+/* The rod from o' to the point of a at a place along the axis. */
+static embi_rod embi_rod_to_place(const embi_joint *j, embipc_real K, embipc_real place)
+{
+    embipc_real t = place / j->arm;
+    return embi_rod_make(j, K, EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O, t - 1, -t, 0);
+}
+
+/* Largest friction velocity of the bodies of a joint, m/s */
+static embipc_real embi_joint_epsv(const embi_state *s, const embi_joint *j)
+{
+    embipc_real most = 0;
+    for (int k = 0; k < 2; k++)
+        if (j->body[k] >= 0) most = embi_max(most, s->body[j->body[k]].rules.epsv);
+    return most;
+}
+
+/* Motor and friction of a hinge or slider that is at `now` at q^n. Returns how many rods. */
+static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod)
+{
+    int n = 0, turns = j->def.kind == EMBIPC_HINGE;
+    embipc_real lever = turns ? j->arm : (embipc_real)1, K = j->def.motor_stiffness + j->def.motor_damping / s->h, step, most,
+                size;
+    if (K > 0) {
+        step = (j->def.motor_stiffness * (j->target[0] - now) + j->def.motor_damping * j->target[1]) / K;
+        most = turns ? embi_max(embi_min(step, (embipc_real)0.5), (embipc_real)-0.5) : step;
+        size = turns ? embi_abs(sin(most)) : embi_abs(most);
+        if (size > 0) K *= embi_abs(step) / size;
+        K /= lever * lever;
+        rod[n] = turns ? embi_rod_to_angle(j, K, now + most) : embi_rod_to_place(j, K, now + most);
+        if (j->def.motor_limit > 0) rod[n].limit = j->def.motor_limit / lever;
+        n++;
+    }
+    if (j->def.friction > 0) {
+        K = j->def.friction / lever / (embi_joint_epsv(s, j) * s->h);
+        rod[n] = turns ? embi_rod_to_angle(j, K, now) : embi_rod_to_place(j, K, now);
+        rod[n++].limit = j->def.friction / lever;
+    }
+    return n;
+}
+
+/* Limits of a joint. Returns how many rods. */
+static int embi_joint_limits(const embi_joint *j, embipc_real K, embi_rod *rod)
+{
+    const embipc_real pi = (embipc_real)3.141592653589793, *lim = j->def.limits;
+    embipc_real g, away;
+    int n = 0;
+    if (!j->def.limited) return 0;
+    if (j->def.kind == EMBIPC_HINGE)
+        for (int k = 0; k < 2; k++) {
+            g = embi_min(pi / 2, pi - (lim[1] - lim[0]) / 2);
+            rod[n] = embi_rod_to_angle(j, K, k ? lim[1] + g : lim[0] - g);
+            rod[n].least = 2 * j->arm * sin(g / 2);
+            rod[n++].most = (embipc_real)INFINITY;
+        }
+    if (j->def.kind == EMBIPC_SLIDER) {
+        away = j->arm;
+        for (int k = 0; k < 2; k++)
+            if (embi_finite(lim[k])) away = embi_max(away, j->arm + embi_abs(lim[k]));
+        rod[n] = embi_rod_to_place(j, K, -away);
+        rod[n].least = embi_max(away + lim[0], 0);
+        rod[n++].most = away + lim[1];
+    }
+    if (j->def.kind == EMBIPC_BALL && lim[1] < pi) {
+        rod[n] = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_Z, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O, -2, 1, 0);
+        rod[n].least = 2 * j->arm * cos(lim[1] / 2);
+        rod[n++].most = (embipc_real)INFINITY;
+    }
+    return n;
+}
+
+/* At most so many rods of one joint, beside those of attached vertices. */
+#define EMBI_JOINT_RODS 8
+
+/* Stiffness of a held point of a joint, N/m */
+static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
+{
+    return j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
+}
+
+/* The rods of a joint in this step, and how many of them hold points; rod: room for EMBI_JOINT_RODS, or for half of
+ * its anchors if that is more. Its anchors are at x^n. Returns how many. */
+static int embi_joint_rods(const embi_state *s, const embi_joint *j, embi_rod *rod, int *holding)
+{
+    const embipc_real K = embi_joint_stiffness(s, j);
+    embipc_joint_kind kind = j->def.kind;
+    int b = j->anchor_count / 2, n = 0, points = kind == EMBIPC_HINGE ? 2 : kind == EMBIPC_BALL ? 1 : b;
+    if (kind == EMBIPC_SLIDER)
+        for (int i = 0; i < 3; i++) {
+            int from = i < 2 ? EMBI_FRAME_O : EMBI_FRAME_U;
+            rod[n] = embi_rod_make(j, K, EMBI_FRAME + i, from, EMBI_FRAME_Z, EMBI_FRAME_O, -1, 0, 0);
+            rod[n++].slides = 1;
+        }
+    else if (kind == EMBIPC_ROD) {
+        rod[n] = embi_rod_make(j, K, EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
+        rod[n].least = j->def.limits[0];
+        rod[n++].most = j->def.limits[1];
+    } else
+        for (int i = 0; i < points; i++)
+            rod[n++] = embi_rod_make(j, kind == EMBIPC_ATTACH ? K / b : K, b + i, i, i, i, -1, 0, 0);
+    *holding = n;
+    n += embi_joint_limits(j, K, rod + n);
+    if (kind == EMBIPC_HINGE || kind == EMBIPC_SLIDER)
+        n += embi_joint_efforts(s, j, embi_joint_position(j, s->xn, j->reached.position), rod + n);
+    return n;
+}
+
+/* ---- begin of a step ---- */
+
+/* Sums the masses of the bodies that joints link, and counts those that hold a body to the ground. parent: scratch for
+ * union-find. */
+static void embi_joints_weigh(embi_state *s, int *parent)
+{
+    for (int i = 0; i < s->body_count; i++) {
+        parent[i] = i;
+        s->body[i].flight.grounded = 0;
+    }
+    for (int n = 0; n < s->joint.count; n++) {
+        const int *body = s->joint.list[n].body;
+        if (body[0] >= 0 && body[1] >= 0) embi_join(parent, body[0], body[1]);
+    }
+    for (int n = 0; n < s->joint.count; n++) {
+        embi_joint *j = s->joint.list + n;
+        int root = embi_root(parent, embi_max_int(j->body[0], j->body[1]));
+        if (embi_joint_is_grounded(s, j))
+            for (int k = 0; k < 2; k++)
+                if (j->body[k] >= 0) s->body[j->body[k]].flight.grounded++;
+        j->mass = 0;
+        for (int i = 0; i < s->body_count; i++)
+            if (embi_is_dynamic(s->body + i) && embi_root(parent, i) == root) j->mass += s->body[i].mass.total;
+    }
+    s->joint.due = 0;
+}
+
+/* Row, x^n and x of an anchor, as vertex v. */
+static void embi_anchor_place(embi_state *s, const embi_anchor *a, int v)
+{
+    s->rows.count[v] = (unsigned char)(a->body < 0 ? 0 : a->count);
+    for (int i = 0; i < 4; i++) {
+        s->rows.node[4 * v + i] = a->body < 0 ? 0 : s->body[a->body].node0 + a->node[i];
+        s->rows.weight[4 * v + i] = a->weight[i];
+    }
+    embi_copy(s->xn + 3 * v, a->x);
+    if (a->body >= 0) embi_apply_row(s, v, s->qn, s->xn);
+    embi_copy(s->x + 3 * v, s->xn + 3 * v);
+    embi_copy(s->path.x + 3 * v, s->xn + 3 * v);
+    embi_copy(s->path.trial_x + 3 * v, s->xn + 3 * v);
+    embi_set(s->path.motion + 3 * v, 0, 0, 0);
+    embi_set(s->load.pull + 3 * v, 0, 0, 0);
+    s->vertex_state[v] = a->body < 0 ? EMBI_VERTEX_STILL : EMBI_VERTEX_STARTED;
+}
+
+/* Adds J^T f at the nodes of vertex v to the loads. */
+static void embi_load_vertex(embi_state *s, int v, embipc_real scale, const embipc_real f[3])
+{
+    for (int i = 0; i < s->J.count[v]; i++) embi_axpy(s->load.f + 3 * s->J.node[4 * v + i], scale * s->J.weight[4 * v + i], f);
+}
+
+/* The effort that the caller set, as forces: on b, and the opposite on a. A torque is a couple at o and u of either
+ * frame. */
+static void embi_joint_push(embi_state *s, const embi_joint *j)
+{
+    const embipc_real *x = s->xn + 3 * j->first;
+    embipc_real axis[3], r[3], f[3], size;
+    embi_sub(axis, x + 3 * EMBI_FRAME_Z, x);
+    size = embi_norm(axis);
+    if (j->target[2] == 0 || !(size > 0)) return;
+    embi_scale(axis, j->target[2] / size, axis);
+    for (int side = 0, o = 0; side < 2; side++, o = EMBI_FRAME) {
+        embipc_real sign = side ? (embipc_real)1 : (embipc_real)-1;
+        if (j->def.kind == EMBIPC_SLIDER) {
+            embi_load_vertex(s, j->first + o, sign, axis);
+            continue;
+        }
+        embi_sub(r, x + 3 * (o + EMBI_FRAME_U), x + 3 * o);
+        embi_cross(f, axis, r);
+        size = embi_dot(r, r);
+        if (size > 0) embi_load_vertex(s, j->first + o + EMBI_FRAME_U, sign / size, f);
+        if (size > 0) embi_load_vertex(s, j->first + o, -sign / size, f);
+    }
+}
+
+/* Places the anchors of all joints behind the vertices of all bodies, and sets the caller's efforts. Loads of bodies
+ * are set before. */
+static void embi_joints_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int v = s->vert_count;
+    for (int n = 0; n < embi_joint_count(s); n++) {
+        embi_joint *j = s->joint.list + n;
+        j->first = v;
+        for (int i = 0; i < j->anchor_count; i++) embi_anchor_place(s, j->anchor + i, v++);
+        if (j->def.kind == EMBIPC_HINGE || j->def.kind == EMBIPC_SLIDER) embi_joint_push(s, j);
+    }
+}
+
+/* Does body k of joint j move in this step? */
+static int embi_joint_moves(const embi_state *s, const embi_joint *j, int k)
+{
+    return j->body[k] >= 0 && s->body[j->body[k]].moving;
+}
+
+/* Joints link islands like contacts do. */
+static void embi_joints_link(const embi_state *s, int *parent)
+{
+    for (int n = 0; n < embi_joint_count(s); n++) {
+        const embi_joint *j = s->joint.list + n;
+        if (embi_joint_moves(s, j, 0) && embi_joint_moves(s, j, 1)) embi_join(parent, j->body[0], j->body[1]);
+    }
+}
+
+/* The rods of all joints of the island in this step. Returns 0 out of memory. */
+static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    isle->rods.count = 0;
+    for (int n = 0; n < embi_joint_count(s); n++) {
+        const embi_joint *j = s->joint.list + n;
+        int moves = embi_joint_moves(s, j, 1) ? j->body[1] : embi_joint_moves(s, j, 0) ? j->body[0] : -1, holding;
+        if (moves < 0 || s->body[moves].island != isle->index) continue;
+        if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + embi_max_int(EMBI_JOINT_RODS, j->anchor_count / 2))) return 0;
+        for (int i = 0; i < j->anchor_count; i++)
+            if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i)) return 0;
+        isle->rods.count += embi_joint_rods(s, j, isle->rods.list + isle->rods.count, &holding);
+    }
+    isle->touched.stamp = -1;
+    return 1;
+}
+
+/* ---- end of a step ---- */
+
+/* Force and torque of a rod on body b of its joint. */
+static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_real *x)
+{
+    embipc_real arm[3], torque[3], f[3];
+    for (int k = 0; k < 4; k++) {
+        if (e->v[k] < j->first + j->anchor_count / 2) continue;
+        embi_scale(f, -e->first * e->w[k], e->dir);
+        embi_sub(arm, x + 3 * e->v[k], x + 3 * j->first);
+        embi_cross(torque, arm, f);
+        embi_add(j->reached.force, j->reached.force, f);
+        embi_add(j->reached.torque, j->reached.torque, torque);
+    }
+}
+
+/* State of a joint, from its rods at the end of the step. */
+static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
+{
+    embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], size;
+    int holding, count = embi_joint_rods(s, j, rod, &holding), motor = j->def.motor_stiffness + j->def.motor_damping > 0;
+    int turns = j->def.kind == EMBIPC_HINGE, limits = count - motor - (j->def.friction > 0);
+    memset(&j->reached, 0, sizeof j->reached);
+    j->reached.position = embi_joint_position(j, s->x, start);
+    j->reached.velocity = (j->reached.position - start) / s->h;
+    embi_sub(axis, s->x + 3 * (j->first + EMBI_FRAME_Z), s->x + 3 * j->first);
+    size = embi_norm(axis);
+    embi_scale(axis, size > 0 ? 1 / size : (embipc_real)0, axis);
+    for (int n = 0; n < count; n++) {
+        embi_rod_evaluate(&rod[n].base, s->xn, s->x);
+        embi_copy(before, turns ? j->reached.torque : j->reached.force);
+        embi_joint_feel(j, &rod[n].base, s->x);
+        embi_sub(before, turns ? j->reached.torque : j->reached.force, before);
+        if (motor && n == limits && (turns || j->def.kind == EMBIPC_SLIDER)) j->reached.effort = embi_dot(before, axis);
+        if (n < holding)
+            j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
+    }
+    if (!turns && j->def.kind != EMBIPC_SLIDER) return;
+    j->reached.effort += j->target[2];
+    embi_axpy(turns ? j->reached.torque : j->reached.force, j->target[2], axis);
+}
+
+/* State of each joint at the end of the step. */
+static void embi_joints_finish(embipc_world *w)
+{
+    for (int n = 0; n < embi_joint_count(&w->s); n++) {
+        embi_rod few[EMBI_JOINT_RODS];
+        embi_joint *j = w->s.joint.list + n;
+        embi_joint_finish(&w->s, j, j->anchor_count / 2 > EMBI_JOINT_RODS ? w->s.joint.scratch : few);
+    }
+}
+
+#else
+static void embi_joints_weigh(embi_state *s, int *parent) { (void)s; (void)parent; }
+static void embi_joints_begin(embipc_world *w) { (void)w; }
+static void embi_joints_link(const embi_state *s, int *parent) { (void)s; (void)parent; }
+static void embi_joints_finish(embipc_world *w) { (void)w; }
+static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    (void)m; (void)s; (void)isle;
+    return 1;
+}
+#endif /* EMBIPC_NO_JOINTS */
 
 /* ==== 54. Begin of a step ============================================================================
  * embipc_world_step() has three stages, in this chapter and those below:
@@ -16636,7 +17304,7 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
     for (int k = 0; k < embi_element_count(isle); k++) {
         const embi_element *e = embi_element_at(isle, k);
         for (int i = 0; i < 4; i++)
-            if (e->w[i] != 0 || e->extra) embi_touch(s, isle, e->v[i]);
+            if (e->w[i] != 0 || e->extra || e->kind == EMBI_ELEMENT_ROD) embi_touch(s, isle, e->v[i]);
     }
     for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
 }
@@ -18939,7 +19607,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
     for (int k = 0; k < w->islands.order_count; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
         if (changed && !changed[w->islands.order[k]]) continue;
-        if (!embi_island_springs(m, s, isle) || !embi_island_number(m, s, isle)) return 0;
+        if (!embi_island_springs(m, s, isle) || !embi_island_rods(m, s, isle) || !embi_island_number(m, s, isle)) return 0;
     }
     return 1;
 }
@@ -19079,7 +19747,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* Links moving bodies by pairs with candidates; union-find, the smallest body is the root. */
+/* Links moving bodies by joints, and by pairs with candidates; union-find, the smallest body is the root. */
 static int embi_islands_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -19088,6 +19756,7 @@ static int embi_islands_begin(embipc_world *w)
     for (int n = 0; n < s->pair_count; n++)
         if (s->pair[n].count && s->body[s->pair[n].a].moving && s->body[s->pair[n].b].moving)
             embi_join(w->islands.parent, s->pair[n].a, s->pair[n].b);
+    embi_joints_link(s, w->islands.parent);
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].moving) s->body[i].island = embi_root(w->islands.parent, i);
     for (int i = 0; i < s->body_count; i++) {
@@ -20490,7 +21159,9 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     memset(s->timer.spent, 0, sizeof s->timer.spent);
     s->timer.stage = EMBIPC_STAGE_REST;
     s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
+    if (s->joint.due) embi_joints_weigh(s, w->islands.parent);
     embi_bodies_begin(w);
+    embi_joints_begin(w);
     (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
     embi_each_body(w, embi_body_begin_elastic);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
@@ -20518,6 +21189,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embi_report(w);
     embi_report_sort(w);
     embi_drives_finish(w);
+    embi_joints_finish(w);
     w->step++;
     w->time += s->h;
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
@@ -23111,6 +23783,20 @@ EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
 }
 #endif
 
+#ifndef EMBIPC_NO_JOINTS
+/* A ball joint needs no axis as long as it has no limit. */
+EMBIPC_API embipc_joint_def embipc_default_joint_def(void)
+{
+    embipc_joint_def d;
+    memset(&d, 0, sizeof d);
+    d.cookie = EMBI_JOINT_COOKIE;
+    d.axis[2] = 1;
+    d.limits[0] = -(embipc_real)INFINITY;
+    d.limits[1] = (embipc_real)INFINITY;
+    return d;
+}
+#endif
+
 static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 {
     if (embi_all_finite(g, 3)) return EMBIPC_OK;
@@ -23265,13 +23951,14 @@ static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int nee
     return 1;
 }
 
-/* Room for this many nodes, vertices and bodies. Contents survive a failure. */
+/* Room for this many nodes, vertices of bodies, and bodies, beside the anchors of joints. Contents survive a failure. */
 static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
     int ok;
+    if (EMBI_JOINTS) verts += s->joint.anchors;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
     ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) &&
@@ -23305,6 +23992,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
     EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
     EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, lagged.key), offsetof(embipc_world, lagged.u),
+    offsetof(embipc_world, joint_slot), offsetof(embipc_world, s.joint.list), offsetof(embipc_world, s.joint.scratch),
     EMBI_OFFSETS4(embipc_world, joints.meeting, joints.joined, joints.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
@@ -23319,6 +24007,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     m = w->memory;
     for (int i = 0; i < w->s.body_count; i++) embi_body_free(&m, w->s.body + i);
     for (int i = 0; i < embi_drive_count(&w->s); i++) embi_drive_free(&m, w->s.driven.list + i);
+    for (int i = 0; i < embi_joint_count(&w->s); i++) EMBI_RELEASE(&m, w->s.joint.list[i].anchor);
     for (int i = 0; i < embi_capacity(w->islands.list); i++)
         if (w->islands.list[i]) {
             embi_island_free(&m, w->islands.list[i]);
@@ -24345,6 +25034,40 @@ static void embi_drive_remove(embipc_world *w, int at)
         if (s->driven.of[i] > at) s->driven.of[i]--;
 }
 
+/* Removes a joint. Its bodies count as revised. */
+static void embi_joint_remove(embipc_world *w, int at)
+{
+    embi_state *s = &w->s;
+    embi_joint *j = s->joint.list + at;
+    embi_slot *slot = w->joint_slot + (j->handle.index1 - 1);
+    slot->at = -1;
+    slot->generation++;
+    for (int k = 0; k < 2; k++)
+        if (j->body[k] >= 0) embi_body_revise(s, s->body + j->body[k]);
+    s->joint.anchors -= j->anchor_count;
+    EMBI_RELEASE(&w->memory, j->anchor);
+    s->joint.count--;
+    memmove(j, j + 1, (size_t)(s->joint.count - at) * sizeof *j);
+    memset(s->joint.list + s->joint.count, 0, sizeof *j);
+    for (int i = at; i < s->joint.count; i++) w->joint_slot[s->joint.list[i].handle.index1 - 1].at = i;
+    s->joint.due = 1;
+}
+
+/* Removes the joints of a body that is about to be destroyed, and renumbers the bodies of the others. */
+static void embi_joints_close_gap(embipc_world *w, int at)
+{
+    embi_state *s = &w->s;
+    embipc_body gone = s->body[at].handle;
+    for (int i = embi_joint_count(s) - 1; i >= 0; i--)
+        if (embi_same_body(s->joint.list[i].def.a, gone) || embi_same_body(s->joint.list[i].def.b, gone))
+            embi_joint_remove(w, i);
+    for (int i = 0; i < embi_joint_count(s); i++) {
+        embi_joint *j = s->joint.list + i;
+        for (int k = 0; k < 2; k++) j->body[k] -= j->body[k] > at;
+        for (int k = 0; k < j->anchor_count; k++) j->anchor[k].body -= j->anchor[k].body > at;
+    }
+}
+
 /* Closes the gap that a removed body leaves in the flat arrays. */
 static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 {
@@ -24450,6 +25173,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     s = &w->s;
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
+    embi_joints_close_gap(w, at);
     for (int i = 0; i < w->rule_count; i++)
         if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body))
             w->rule[kept++] = w->rule[i];
@@ -24810,6 +25534,337 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
+/* ==== 84b. Joints of a world ==========================================================================
+ * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
+ * holds the joint's point, or that is nearest to it.
+ * Uses: part I, embedding, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
+
+#ifndef EMBIPC_NO_JOINTS
+
+/* The tet of a body that holds point p, or the one in which its least weight is largest. */
+static int embi_tet_at(const embi_state *s, const embi_body *b, const embipc_real p[3])
+{
+    embipc_real best = -EMBI_HUGE, X[12], w[4];
+    int at = 0;
+    for (int t = 0; t < b->ntet; t++) {
+        embipc_real least;
+        for (int i = 0; i < 4; i++) embi_copy(X + 3 * i, s->q + 3 * (b->node0 + b->tet[4 * t + i]));
+        if (!embi_tet_weights(X, p, w)) continue;
+        least = embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3]));
+        if (!(least > best)) continue;
+        best = least;
+        at = t;
+    }
+    return at;
+}
+
+/* Anchor of point p on a body, by the weights of tet t; body -1: it stays there. */
+static void embi_anchor_set(const embi_state *s, embi_anchor *a, int body, int t, const embipc_real p[3])
+{
+    embipc_real X[12];
+    const embi_body *b = body < 0 ? NULL : s->body + body;
+    memset(a, 0, sizeof *a);
+    a->body = body;
+    embi_copy(a->x, p);
+    if (!b) return;
+    a->count = 4;
+    for (int i = 0; i < 4; i++) {
+        a->node[i] = b->tet[4 * t + i];
+        embi_copy(X + 3 * i, s->q + 3 * (b->node0 + a->node[i]));
+    }
+    (void)embi_tet_weights(X, p, a->weight);
+}
+
+/* Anchors of a frame at p, with the axis n. */
+static void embi_frame_set(const embi_state *s, const embi_joint *j, int side, const embipc_real p[3],
+                           const embipc_real n[3])
+{
+    embi_anchor *to = j->anchor + (side ? EMBI_FRAME : 0);
+    embipc_real axis[3][3], at[3], size;
+    int least = 0, tet = j->body[side] < 0 ? 0 : embi_tet_at(s, s->body + j->body[side], p);
+    embi_scale(axis[0], 1 / embi_long_norm(n), n);
+    for (int i = 1; i < 3; i++)
+        if (embi_abs(axis[0][i]) < embi_abs(axis[0][least])) least = i;
+    embi_set(axis[1], 0, 0, 0);
+    axis[1][least] = 1;
+    embi_axpy(axis[1], -axis[0][least], axis[0]);
+    size = embi_norm(axis[1]);
+    embi_scale(axis[1], 1 / size, axis[1]);
+    embi_cross(axis[2], axis[0], axis[1]);
+    embi_anchor_set(s, to + EMBI_FRAME_O, j->body[side], tet, p);
+    for (int i = 0; i < 3; i++) {
+        embi_copy(at, p);
+        embi_axpy(at, j->arm, axis[i]);
+        embi_anchor_set(s, to + EMBI_FRAME_Z + i, j->body[side], tet, at);
+    }
+}
+
+/* Anchors of attached vertices of b: the vertex itself, and its place on a. */
+static void embi_attach_set(const embi_state *s, const embi_joint *j, const int *vertices)
+{
+    const embi_body *b = s->body + j->body[1];
+    int n = j->anchor_count / 2;
+    for (int i = 0; i < n; i++) {
+        int v = b->vert0 + (vertices ? vertices[i] : i);
+        embi_anchor *a = j->anchor + n + i;
+        embi_anchor_set(s, j->anchor + i, j->body[0],
+                        j->body[0] < 0 ? 0 : embi_tet_at(s, s->body + j->body[0], s->x + 3 * v), s->x + 3 * v);
+        memset(a, 0, sizeof *a);
+        a->body = j->body[1];
+        a->count = s->J.count[v];
+        for (int k = 0; k < a->count; k++) {
+            a->node[k] = s->J.node[4 * v + k] - b->node0;
+            a->weight[k] = s->J.weight[4 * v + k];
+        }
+    }
+}
+
+/* ---- checks ---- */
+
+/* Checks that a number of a joint lies in [0, 1e18]. */
+static embipc_result embi_check_effort(embipc_real value, const char *name, embipc_error *e)
+{
+    if (value >= 0 && value <= (embipc_real)1e18) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value,
+                        "%s of the joint is %g; it must be finite, >= 0 and <= 1e18", name, value);
+}
+
+/* Checks the limits of a joint against its kind. */
+static embipc_result embi_check_joint_limits(const embipc_joint_def *d, embipc_error *e)
+{
+    const embipc_real lo = d->limits[0], hi = d->limits[1];
+    const char *rule = NULL;
+    if (!d->limited) return EMBIPC_OK;
+    if (lo != lo || hi != hi) rule = "must be numbers";
+    else if (d->kind == EMBIPC_HINGE && !(lo <= 0 && hi >= 0 && hi - lo <= (embipc_real)6.2))
+        rule = "of a hinge must have 0 between them, and be at most 6.2 rad apart";
+    else if (d->kind == EMBIPC_SLIDER && !(lo <= 0 && hi >= 0)) rule = "of a slider must have 0 between them";
+    else if (d->kind == EMBIPC_BALL && !(hi > 0)) rule = "of a ball: the largest angle must be positive";
+    else if (d->kind == EMBIPC_ROD && !(lo >= 0 && hi >= lo && hi > 0 && lo < (embipc_real)INFINITY))
+        rule = "of a rod must be lengths, 0 <= least <= greatest";
+    else if (d->kind == EMBIPC_WELD || d->kind == EMBIPC_ATTACH) rule = "are for joints that can move";
+    if (!rule) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, lo, "limits (%g, %g) %s", lo, hi, rule);
+}
+
+/* Checks the numbers of a joint. */
+static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_error *e)
+{
+    embipc_result r;
+    int needs_axis = d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER || (d->kind == EMBIPC_BALL && d->limited);
+    if (!embi_is_one_of((int)d->kind, EMBIPC_JOINT_KINDS))
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "joint kind %d does not exist", (int)d->kind);
+    if (!embi_all_finite(d->point, 3) || !embi_all_finite(d->point_b, 3) || !embi_all_finite(d->axis, 3))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a point or the axis of the joint is not finite");
+    if (needs_axis && !(embi_long_norm(d->axis) > 0))
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the axis of the joint is (0, 0, 0); it must have a direction");
+    if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK ||
+        (r = embi_check_effort(d->friction, "friction", e)) != EMBIPC_OK ||
+        (r = embi_check_effort(d->motor_stiffness, "motor_stiffness", e)) != EMBIPC_OK ||
+        (r = embi_check_effort(d->motor_damping, "motor_damping", e)) != EMBIPC_OK ||
+        (r = embi_check_effort(d->motor_limit, "motor_limit", e)) != EMBIPC_OK ||
+        (r = embi_check_effort(d->stiffness, "stiffness", e)) != EMBIPC_OK)
+        return r;
+    if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER && d->friction + d->motor_stiffness + d->motor_damping > 0)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "friction and motors are for hinges and sliders");
+    return EMBIPC_OK;
+}
+
+/* Checks the bodies of a joint, and sets their places: -1 for what does not move. */
+static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint_def *d, int body[2])
+{
+    int dynamic = 0;
+    for (int k = 0; k < 2; k++) {
+        embipc_body handle = k ? d->b : d->a;
+        const embi_body *b;
+        body[k] = embi_find_body(w, handle);
+        if (body[k] < 0 && !k && handle.index1 == 0) continue;
+        if (body[k] < 0)
+            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", handle.index1, handle.generation);
+        b = w->s.body + body[k];
+        dynamic += embi_is_dynamic(b);
+        if (b->kind == EMBIPC_FIXED) body[k] = -1;
+    }
+    if (body[0] == body[1] && body[0] >= 0)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a joint links two bodies, not one with itself");
+    if (!dynamic || body[1] < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
+                         body[1] < 0 ? "body b of a joint must not be fixed: give the fixed one as a"
+                                     : "a joint needs a dynamic body: one that is affine, cage or full");
+    return EMBIPC_OK;
+}
+
+/* Checks that the points of a joint are not so far from its bodies that rounding would decide. */
+static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint_def *d, const int body[2])
+{
+    for (int k = 0; k < 2 && d->kind != EMBIPC_ATTACH; k++) {
+        const embi_body *b = body[k] < 0 ? NULL : w->s.body + body[k];
+        embipc_real r[3], away;
+        if (!b) continue;
+        embi_sub(r, k && d->kind == EMBIPC_ROD ? d->point_b : d->point, w->s.q + 3 * b->node0);
+        away = embi_long_norm(r);
+        if (away > 1000 * b->diagonal)
+            return embi_blame(w, embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, away,
+                                              "a joint's point is %g m away from it; the limit is %g m, 1000 of its sizes",
+                                              away, 1000 * b->diagonal), b->name, b->handle);
+    }
+    return EMBIPC_OK;
+}
+
+/* Checks the vertices of an attachment. */
+static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def *d, int body)
+{
+    const embi_body *b = w->s.body + body;
+    int n = d->vertices ? d->vertex_count : b->nv;
+    if (d->kind != EMBIPC_ATTACH) return EMBIPC_OK;
+    if (n < 1) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "an attachment of %d vertices", n);
+    for (int i = 0; i < n && d->vertices; i++)
+        if (d->vertices[i] < 0 || d->vertices[i] >= b->nv)
+            return embi_blame(w, embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, d->vertices[i], 0,
+                                              "it has %d vertices, not vertex %d", b->nv, d->vertices[i]),
+                              b->name, b->handle);
+    return EMBIPC_OK;
+}
+
+/* ---- calls ---- */
+
+/* Sets the anchors of a new joint, and lengths of a rod without limits. */
+static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
+{
+    const embipc_joint_def *d = &j->def;
+    embipc_real axis[3], r[3];
+    j->arm = EMBI_HUGE;
+    for (int k = 0; k < 2; k++)
+        if (j->body[k] >= 0) j->arm = embi_min(j->arm, s->body[j->body[k]].diagonal / 4);
+    if (d->kind == EMBIPC_ATTACH) {
+        embi_body_follow(s, s->body + j->body[1]);
+        embi_attach_set(s, j, vertices);
+        return;
+    }
+    embi_copy(axis, d->axis);
+    if (!(embi_long_norm(axis) > 0)) embi_set(axis, 0, 0, 1);
+    embi_frame_set(s, j, 0, d->point, axis);
+    embi_frame_set(s, j, 1, d->kind == EMBIPC_ROD ? d->point_b : d->point, axis);
+    embi_sub(r, d->point_b, d->point);
+    if (d->kind == EMBIPC_ROD && !d->limited) j->def.limits[0] = j->def.limits[1] = embi_norm(r);
+}
+
+/* Room for a joint with n anchors. Returns its slot, or -1 out of memory. */
+static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
+{
+    embi_state *s = &w->s;
+    if (!EMBI_GROW(&w->memory, j->anchor, n) || !EMBI_GROW(&w->memory, s->joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
+        !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
+        return -1;
+    return embi_slot_take(&w->memory, &w->joint_slot, &w->joint_slots);
+}
+
+/* Switches contact of the two bodies off. */
+static embipc_result embi_joint_part(embipc_world *w, const embipc_joint_def *d)
+{
+    const embi_rule *rule = embi_find_rule(w, d->a, d->b);
+    if (embi_find_body(w, d->a) < 0 || (rule && !rule->contact)) return EMBIPC_OK;
+    return embipc_world_set_pair(w, d->a, d->b, rule ? rule->friction : (embipc_real)-1, 0);
+}
+
+/* Checks come before any change. */
+EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint_def *def, embipc_joint *joint)
+{
+    embi_state *s;
+    embi_joint *j;
+    int body[2], slot, n;
+    embipc_result r;
+    if (joint) joint->index1 = 0, joint->generation = 0;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    s = &w->s;
+    if (!def || !joint)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_joint_create: %s is NULL", def ? "joint" : "def");
+    if (def->cookie != EMBI_JOINT_COOKIE)
+        return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_joint_def()");
+    if ((r = embi_check_joint_numbers(def, &w->error)) != EMBIPC_OK ||
+        (r = embi_check_joint_bodies(w, def, body)) != EMBIPC_OK ||
+        (r = embi_check_joint_places(w, def, body)) != EMBIPC_OK || (r = embi_check_attached(w, def, body[1])) != EMBIPC_OK)
+        return r;
+    n = def->kind != EMBIPC_ATTACH ? 2 * EMBI_FRAME : 2 * (def->vertices ? def->vertex_count : s->body[body[1]].nv);
+    if (!EMBI_GROW(&w->memory, s->joint.list, s->joint.count + 1)) return embi_fail_memory(&w->error);
+    j = s->joint.list + s->joint.count;
+    memset(j, 0, sizeof *j);
+    slot = embi_joint_room(w, j, n);
+    r = slot < 0 ? embi_fail_memory(&w->error) : def->contact ? EMBIPC_OK : embi_joint_part(w, def);
+    if (r != EMBIPC_OK) {
+        EMBI_RELEASE(&w->memory, j->anchor);
+        return r;
+    }
+    j->def = *def;
+    j->def.vertices = NULL;
+    j->body[0] = body[0];
+    j->body[1] = body[1];
+    j->anchor_count = n;
+    embi_joint_start(s, j, def->vertices);
+    s->joint.anchors += n;
+    s->joint.due = 1;
+    j->handle.index1 = slot + 1;
+    j->handle.generation = w->joint_slot[slot].generation;
+    w->joint_slot[slot].at = s->joint.count++;
+    for (int k = 0; k < 2; k++)
+        if (body[k] >= 0) embi_body_revise(s, s->body + body[k]);
+    *joint = j->handle;
+    return EMBIPC_OK;
+}
+
+/* The place of a joint, or -1 with an error. */
+static int embi_joint_named(embipc_world *w, embipc_joint joint)
+{
+    int at = embi_find_joint(w, joint);
+    if (w && at < 0)
+        (void)embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no joint %d (generation %u)", joint.index1, joint.generation);
+    return at;
+}
+
+/* Checks the handle and removes the joint. */
+EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint joint)
+{
+    int at = embi_joint_named(w, joint);
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    embi_joint_remove(w, at);
+    return EMBIPC_OK;
+}
+
+/* The next step takes the targets. */
+EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint joint, embipc_real position,
+                                                embipc_real velocity, embipc_real effort)
+{
+    int at = embi_joint_named(w, joint);
+    embi_joint *j;
+    embipc_real most;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    j = w->s.joint.list + at;
+    if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "only hinges and sliders have motors");
+    most = embi_max(embi_max(embi_abs(position), embi_abs(velocity)), embi_abs(effort));
+    if (!embi_finite(position + velocity + effort) || !(most <= (embipc_real)1e9))
+        return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most,
+                            "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite", position, velocity,
+                            effort);
+    embi_set(j->target, position, velocity, effort);
+    return EMBIPC_OK;
+}
+
+/* The state that the last step left; zeros before the first. */
+EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_joint joint, embipc_joint_state *out)
+{
+    int at = embi_find_joint(w, joint);
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    memset(out, 0, sizeof *out);
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    *out = w->s.joint.list[at].reached;
+    return EMBIPC_OK;
+}
+
+#endif /* EMBIPC_NO_JOINTS */
+
 /* ==== 85. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
@@ -24988,6 +26043,10 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         d->is_set = 0;
         memset(&d->reached, 0, sizeof d->reached);
         embi_drive_start(s, d);
+    }
+    for (int i = 0; i < embi_joint_count(s); i++) {
+        memset(s->joint.list[i].target, 0, sizeof s->joint.list[i].target);
+        memset(&s->joint.list[i].reached, 0, sizeof s->joint.list[i].reached);
     }
     for (int i = 0; i < w->search.cached_count; i++) w->search.cached[i].valid = w->search.cached[i].asked = 0;
     embi_places_reset(w);

@@ -190,8 +190,8 @@ static int scene_drive(scene *s, int body, const double *keys, int key_count, co
 
 /* ---- the standard scenes ---- */
 
-enum { SCENE_DROP, SCENE_STACK, SCENE_GRASP, SCENE_THROW, SCENE_BEAM, SCENE_TWIST, SCENE_COUNT };
-static const char *const scene_names[SCENE_COUNT] = {"drop", "stack", "grasp", "throw", "beam", "twist"};
+enum { SCENE_DROP, SCENE_STACK, SCENE_GRASP, SCENE_THROW, SCENE_BEAM, SCENE_TWIST, SCENE_LINKED, SCENE_COUNT };
+static const char *const scene_names[SCENE_COUNT] = {"drop", "stack", "grasp", "throw", "beam", "twist", "linked"};
 
 static embipc_world_def scene_world_def(int which)
 {
@@ -311,6 +311,74 @@ static void scene_twist(scene *s)
     scene_box(s, d, 0.03, 0.03, 0.03, 1);
     scene_drive(s, 2, keys, 2, centre, NULL, 0);
 }
+/* a joint between two bodies of the scene (a < 0: the world) at a point, along an axis (NULL: z) */
+static embipc_joint_def scene_joint_def(const scene *s, embipc_joint_kind kind, int a, int b, double x, double y, double z,
+                                        const double *axis)
+{
+    embipc_joint_def d = embipc_default_joint_def();
+    d.kind = kind;
+    if (a >= 0) d.a = s->body[a];
+    d.b = s->body[b];
+    d.point[0] = d.point_b[0] = x;
+    d.point[1] = d.point_b[1] = y;
+    d.point[2] = d.point_b[2] = z;
+    for (int k = 0; k < 3 && axis; k++) d.axis[k] = axis[k];
+    return d;
+}
+static embipc_joint scene_joint(scene *s, embipc_joint_def d)
+{
+    embipc_joint joint = {0, 0};
+    (void)ENSURE_OK(s->w, embipc_joint_create(s->w, &d, &joint));
+    return joint;
+}
+/* an arm of two links that a motor lifts; a soft ball on a rope at its end; a soft beam that is attached to the second
+ * link, and slides over the ground; a sledge on rails that has friction */
+static void scene_linked(scene *s)
+{
+    static const double y[3] = {0, 1, 0}, x[3] = {1, 0, 0};
+    embipc_body_def d = scene_def("link", EMBIPC_AFFINE, 0.1, 0, 0.15);
+    embipc_joint_def j;
+    embipc_joint motor;
+    scene_ground(s, 1, 0.4);
+    d.material.young = 1e8;
+    scene_box(s, d, 0.2, 0.04, 0.04, 1);
+    d.position[0] = 0.3;
+    scene_box(s, d, 0.2, 0.04, 0.04, 1);
+    d = scene_def("ball", EMBIPC_CAGE, 0.4, 0, 0.06);
+    d.friction = 0.4;
+    d.material.young = 1e5;
+    scene_ball(s, d, 0.04, 2, 2);
+    d = scene_def("beam", EMBIPC_FULL, 0.25, 0.0, 0.18);
+    d.material.young = 1e5;
+    scene_box(s, d, 0.08, 0.04, 0.02, 2);
+    d = scene_def("sledge", EMBIPC_AFFINE, -0.2, 0, 0.1);
+    d.material.young = 1e8;
+    d.velocity[0] = -0.4;
+    scene_box(s, d, 0.06, 0.06, 0.06, 1);
+    j = scene_joint_def(s, EMBIPC_HINGE, -1, 1, 0, 0, 0.15, y);
+    j.motor_stiffness = 10;
+    j.motor_damping = 0.1;
+    motor = scene_joint(s, j);
+    if (s->w) (void)embipc_joint_set_motor(s->w, motor, -0.2, 0, 0);
+    j = scene_joint_def(s, EMBIPC_HINGE, 1, 2, 0.2, 0, 0.15, y);
+    j.limited = 1;
+    j.limits[0] = -0.3;
+    j.limits[1] = 0.3;
+    j.friction = 0.01;
+    (void)scene_joint(s, j);
+    j = scene_joint_def(s, EMBIPC_ROD, 2, 3, 0.4, 0, 0.15, NULL);
+    j.point_b[2] = 0.06;
+    j.limited = 1;
+    j.limits[0] = 0;
+    j.limits[1] = 0.1;
+    (void)scene_joint(s, j);
+    j = scene_joint_def(s, EMBIPC_ATTACH, 2, 4, 0, 0, 0, NULL);
+    (void)scene_joint(s, j);
+    j = scene_joint_def(s, EMBIPC_SLIDER, 0, 5, -0.2, 0, 0.1, x);
+    j.friction = 0.5;
+    (void)scene_joint(s, j);
+}
+
 static void scene_fill_world(scene *s, int which)
 {
     switch (which) {
@@ -319,7 +387,8 @@ static void scene_fill_world(scene *s, int which)
     case SCENE_GRASP: scene_grasp(s); break;
     case SCENE_THROW: scene_throw(s); break;
     case SCENE_BEAM: scene_beam(s); break;
-    default: scene_twist(s); break;
+    case SCENE_TWIST: scene_twist(s); break;
+    default: scene_linked(s); break;
     }
 }
 /* a standard scene in a world by def (NULL: its own) */

@@ -1,0 +1,453 @@
+/* Joints against closed forms: pendulum, reactions, motors, friction, limits, ropes; gap = force / stiffness; momentum of
+ * linked free bodies; long chains with heavy ends; what is refused, and what is left after a body is destroyed. */
+#include "inside.h"
+#include "test.h"
+#include "scene_test.h"
+
+static const double Y[3] = {0, 1, 0}, X[3] = {1, 0, 0};
+
+/* an empty world without a ground */
+static scene joint_world(double h, embipc_integrator rule, double g)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    wd.time_step = h;
+    wd.integrator = rule;
+    wd.gravity[2] = -g;
+    return scene_empty(&wd);
+}
+
+/* a stiff box of density 1000 about p */
+static int joint_box(scene *s, double sx, double sy, double sz, double px, double py, double pz)
+{
+    embipc_body_def d = scene_def("box", EMBIPC_AFFINE, px, py, pz);
+    d.material.young = 1e9;
+    return scene_box(s, d, sx, sy, sz, 1);
+}
+
+static embipc_joint_state joint_state(const scene *s, embipc_joint j)
+{
+    embipc_joint_state out;
+    ENSURE(embipc_joint_get_state(s->w, j, &out) == EMBIPC_OK);
+    return out;
+}
+
+/* A box of 0.1 m falls from the level about a hinge at its end, 0.25 s: angle, speed and reaction of the compound pendulum,
+ * I a = m g l cos, F = m (g - acceleration of the centre). Both rules get nearer to them in proportion to h^2 and h. */
+static void test_pendulum(void)
+{
+    for (int rule = 0; rule < 2; rule++) {
+        double error[2] = {0, 0};
+        for (int fine = 0; fine < 2; fine++) {
+            double h = fine ? 0.001 : 0.002, m = 0.04, l = 0.05, I = m * (0.01 + 0.0004) / 12 + m * l * l, a = 0, w = 0;
+            double along[3], acceleration, force[3];
+            scene s = joint_world(h, rule ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 9.81);
+            int b = joint_box(&s, 0.1, 0.02, 0.02, l, 0, 0);
+            embipc_joint j = scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, -1, b, 0, 0, 0, Y));
+            embipc_joint_state now;
+            for (int n = 0; n < (int)(0.25 / h + 0.5); n++) scene_step(&s);
+            for (int n = 0; n < 250000; n++) {
+                w += 1e-6 * m * 9.81 * l * cos(a + 0.5e-6 * w) / I;
+                a += 1e-6 * w;
+            }
+            now = joint_state(&s, j);
+            acceleration = m * 9.81 * l * cos(a) / I;
+            along[0] = cos(a), along[1] = 0, along[2] = -sin(a);
+            force[0] = m * (-w * w * l * along[0] - acceleration * l * sin(a));
+            force[2] = m * (-w * w * l * along[2] - acceleration * l * cos(a) + 9.81);
+            error[fine] = fabs(now.position - a);
+            ENSURE_CLOSE(now.position, a, fine ? rule ? 0.002 : 0.03 : rule ? 0.005 : 0.06);
+            ENSURE_CLOSE(now.velocity, w, (fine ? rule ? 0.03 : 0.06 : rule ? 0.06 : 0.12) * 17);
+            for (int k = 0; k < 3; k += 2) ENSURE_CLOSE(now.force[k], force[k], (fine ? rule ? 0.02 : 0.06 : rule ? 0.04 : 0.12) * 1.5);
+            ENSURE_CLOSE(now.torque[1], 0, 1e-9);
+            scene_end(&s);
+        }
+        ENSURE(error[1] < (rule ? 0.4 : 0.6) * error[0]);
+    }
+}
+
+/* A gap is force / stiffness: a box hangs from a ball joint. Given and derived stiffness. */
+static void test_gap(void)
+{
+    for (int given = 0; given < 2; given++) {
+        scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+        int b = joint_box(&s, 0.1, 0.1, 0.1, 0, 0, 0);
+        embipc_joint_def d = scene_joint_def(&s, EMBIPC_BALL, -1, b, 0, 0, 0.05, NULL);
+        embipc_joint_state now;
+        embipc_joint j;
+        d.stiffness = given ? 2e4 : 0;
+        j = scene_joint(&s, d);
+        for (int n = 0; n < 300; n++) scene_step(&s);
+        now = joint_state(&s, j);
+        ENSURE_REL(now.force[2], 9.81, 1e-4);
+        ENSURE_REL(now.gap, given ? 9.81 / 2e4 : 9.81 / (1000 * 1.0 / 1e-4), 1e-3);
+        ENSURE_CLOSE(hypot(now.force[0], now.force[1]), 0, 1e-6);
+        scene_end(&s);
+    }
+}
+
+/* A box that is welded to the world at its end: force m g, torque m g l; the same through a soft cage that is welded to a
+ * stiff box that is fixed by another weld. */
+static void test_weld(void)
+{
+    scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+    int a = joint_box(&s, 0.2, 0.05, 0.05, 0.1, 0, 0), b;
+    embipc_joint root = scene_joint(&s, scene_joint_def(&s, EMBIPC_WELD, -1, a, 0, 0, 0, NULL)), next;
+    embipc_joint_state now;
+    embipc_body_def d = scene_def("soft", EMBIPC_CAGE, 0.251, 0, 0);
+    double m = 1000 * 0.2 * 0.05 * 0.05, soft;
+    d.material.young = 1e6;
+    b = scene_box(&s, d, 0.1, 0.04, 0.04, 2);
+    soft = scene_state(s.w, s.body[b]).mass;
+    next = scene_joint(&s, scene_joint_def(&s, EMBIPC_WELD, a, b, 0.2, 0, 0, NULL));
+    for (int n = 0; n < 400; n++) scene_step(&s);
+    now = joint_state(&s, next);
+    ENSURE_REL(now.force[2], soft * 9.81, 1e-3);
+    ENSURE_REL(now.torque[1], -soft * 9.81 * 0.051, 0.02);
+    now = joint_state(&s, root);
+    ENSURE_REL(now.force[2], (m + soft) * 9.81, 1e-3);
+    ENSURE_REL(now.torque[1], -(m * 0.1 + soft * 0.251) * 9.81, 0.01);
+    ENSURE(now.gap < 1e-5);
+    scene_end(&s);
+}
+
+/* A sledge on a rail at 30 degrees: g sin without friction; (g sin - F/m) with; stays where F is larger; stops at its
+ * limit; its motor pushes it with a force. */
+static void test_slider(void)
+{
+    const double rail[3] = {sqrt(0.75), 0, -0.5};
+    for (int kind = 0; kind < 5; kind++) {
+        scene s = joint_world(0.002, EMBIPC_BACKWARD_EULER, 9.81);
+        int b = joint_box(&s, 0.1, 0.1, 0.1, 0, 0, 0);
+        embipc_joint_def d = scene_joint_def(&s, EMBIPC_SLIDER, -1, b, 0.02, 0, 0.03, rail);
+        embipc_joint j;
+        embipc_joint_state now;
+        double a = 9.81 / 2, F = 0;
+        if (kind == 1) d.friction = F = 2;
+        if (kind == 2) d.friction = 6;
+        if (kind == 3) d.limited = 1, d.limits[0] = -0.1, d.limits[1] = 0.2;
+        j = scene_joint(&s, d);
+        if (kind == 4) (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, 0, 0, F = -3));
+        if (kind == 4) F = 3;
+        for (int n = 0; n < 200; n++) scene_step(&s);
+        now = joint_state(&s, j);
+        if (kind == 2) ENSURE_CLOSE(now.position, 0, 1e-3);
+        else if (kind == 3) {
+            for (int n = 0; n < 800; n++) scene_step(&s);
+            now = joint_state(&s, j);
+            ENSURE_CLOSE(now.position, 0.2, 1e-5);
+            ENSURE_CLOSE(now.velocity, 0, 1e-5);
+        } else {
+            ENSURE_REL(now.velocity, (a - F) * 0.4, 0.005);
+            ENSURE_REL(now.position, (a - F) * 0.08, 0.01);
+            ENSURE_CLOSE(now.effort, kind == 4 ? -3 : 0, 1e-12);
+        }
+        ENSURE(now.gap < 1e-6);
+        scene_end(&s);
+    }
+}
+
+/* Motors of a hinge without gravity: a torque gives I a = torque; a velocity is reached; a stiff position target too, and
+ * with a limit no larger torque acts. With gravity the error of a target is torque / stiffness. */
+static void test_motor(void)
+{
+    const double m = 0.04, I = m * (0.01 + 0.0004) / 12 + m * 0.0025;
+    for (int kind = 0; kind < 5; kind++) {
+        double h = 0.002;
+        scene s = joint_world(h, EMBIPC_BACKWARD_EULER, kind == 4 ? 9.81 : 0);
+        int b = joint_box(&s, 0.1, 0.02, 0.02, 0.05, 0, 0);
+        embipc_joint_def d = scene_joint_def(&s, EMBIPC_HINGE, -1, b, 0, 0, 0, Y);
+        embipc_joint j;
+        embipc_joint_state now;
+        if (kind == 1) d.motor_damping = 0.1;
+        if (kind >= 2) d.motor_stiffness = 1, d.motor_damping = 0.02;
+        if (kind == 3) d.motor_limit = 1e-3;
+        j = scene_joint(&s, d);
+        (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, kind >= 2 && kind < 4 ? 2.5 : 0, kind == 1 ? 7 : 0, kind ? 0 : 2e-3));
+        for (int n = 0; n < (kind == 3 ? 100 : 500); n++) {
+            scene_step(&s);
+            now = joint_state(&s, j);
+            if (kind == 3) ENSURE(fabs(now.effort) < 1.0001e-3);
+        }
+        if (kind == 0) {   /* eight radians: more than a turn */
+            ENSURE_REL(now.position, 0.5 * 2e-3 / I, 0.01);
+            ENSURE_REL(now.velocity, 2e-3 / I, 0.01);
+            ENSURE_CLOSE(now.effort, 2e-3, 1e-15);
+        } else if (kind == 1) ENSURE_REL(now.velocity, 7.0, 1e-3);
+        else if (kind == 2) ENSURE_CLOSE(now.position, 2.5, 1e-4);
+        else if (kind == 3) ENSURE_REL(now.velocity, 1e-3 * 0.2 / I, 0.02);
+        else ENSURE_REL(now.position, m * 9.81 * 0.05 * cos(now.position), 1e-3);
+        if (kind == 4) ENSURE_REL(now.effort, -m * 9.81 * 0.05 * cos(now.position), 1e-3);
+        scene_end(&s);
+    }
+}
+
+/* Friction of a hinge: a wheel slows down by torque / I, and stays. */
+static void test_hinge_friction(void)
+{
+    scene s = joint_world(0.002, EMBIPC_BACKWARD_EULER, 0);
+    embipc_body_def d = scene_def("wheel", EMBIPC_AFFINE, 0, 0, 0);
+    embipc_joint_def jd;
+    embipc_joint j;
+    double I = 0.4 * (0.01 + 0.01) / 12, was;
+    int b;
+    d.material.young = 1e9;
+    d.angular_velocity[1] = 5;
+    b = scene_box(&s, d, 0.1, 0.04, 0.1, 1);
+    jd = scene_joint_def(&s, EMBIPC_HINGE, -1, b, 0, 0, 0, Y);
+    jd.friction = 5 * I;   /* one second */
+    j = scene_joint(&s, jd);
+    for (int n = 0; n < 250; n++) scene_step(&s);
+    ENSURE_REL(joint_state(&s, j).velocity, 2.5, 0.01);
+    for (int n = 0; n < 300; n++) scene_step(&s);
+    was = joint_state(&s, j).position;
+    ENSURE_REL(was, 2.5, 0.01);
+    for (int n = 0; n < 50; n++) scene_step(&s);
+    ENSURE_CLOSE(joint_state(&s, j).position, was, 1e-6);
+    scene_end(&s);
+}
+
+/* Limits: a pendulum rests on them, whatever their range; the cone of a ball; a weight on a rope falls freely, then hangs;
+ * a rod keeps its length. */
+static void test_limits(void)
+{
+    static const double range[4][2] = {{-0.1, 0.02}, {-1, 0.7}, {-1.5, 1.2}, {-4.8, 1.4}};
+    for (int k = 0; k < 5; k++) {
+        scene s = joint_world(0.005, EMBIPC_BACKWARD_EULER, 9.81);
+        int b = joint_box(&s, 0.1, 0.02, 0.02, 0.05, 0, 0);
+        embipc_joint_def d = scene_joint_def(&s, k < 4 ? EMBIPC_HINGE : EMBIPC_BALL, -1, b, 0, 0, 0, k < 4 ? Y : X);
+        embipc_joint j;
+        d.limited = 1;
+        if (k < 4) memcpy(d.limits, range[k], sizeof d.limits);
+        else d.limits[1] = 0.6;
+        j = scene_joint(&s, d);
+        for (int n = 0; n < 400; n++) scene_step(&s);
+        ENSURE_CLOSE(joint_state(&s, j).position, d.limits[1], 2e-3);
+        if (k < 4) ENSURE_REL(joint_state(&s, j).torque[1], -0.04 * 9.81 * 0.05 * cos(d.limits[1]), 0.01);
+        scene_end(&s);
+    }
+    for (int rope = 0; rope < 2; rope++) {
+        scene s = joint_world(0.005, EMBIPC_BACKWARD_EULER, 9.81);
+        int b = joint_box(&s, 0.1, 0.1, 0.1, 0, 0, -0.1);
+        embipc_joint_def d = scene_joint_def(&s, EMBIPC_ROD, -1, b, 0, 0, 0, NULL);
+        embipc_joint j;
+        d.point_b[2] = -0.05;
+        d.limited = rope;
+        d.limits[0] = 0;
+        d.limits[1] = 0.3;
+        j = scene_joint(&s, d);
+        for (int n = 0; n < 40; n++) scene_step(&s);
+        ENSURE_CLOSE(joint_state(&s, j).position, rope ? 0.05 + 9.81 * 0.02 : 0.05, rope ? 0.006 : 1e-5);
+        if (rope) ENSURE(joint_state(&s, j).force[2] == 0);
+        for (int n = 0; n < 600; n++) scene_step(&s);
+        ENSURE_CLOSE(joint_state(&s, j).position, rope ? 0.3 : 0.05, 1e-5);
+        ENSURE_REL(joint_state(&s, j).force[2], 9.81, 1e-3);
+        scene_end(&s);
+    }
+}
+
+/* Twenty links hang from the world with a weight of a thousand of their masses at the end, and swing: forces are those
+ * of statics, gaps small, and every step converges. */
+static void test_chain(void)
+{
+    scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+    embipc_joint first = {0, 0}, last = {0, 0};
+    double link = 1000 * 0.04 * 0.02 * 0.02, weight;
+    int before = -1;
+    embipc_body_def d = scene_def("weight", EMBIPC_AFFINE, 0.0, 0, -20 * 0.05 - 0.14);
+    for (int k = 0; k < 20; k++) {
+        int b = joint_box(&s, 0.02, 0.02, 0.04, 0, 0, -0.05 * k - 0.025);
+        embipc_joint j = scene_joint(&s, scene_joint_def(&s, k % 2 ? EMBIPC_HINGE : EMBIPC_BALL, before, b, 0, 0, -0.05 * k, k % 2 ? Y : NULL));
+        if (!k) first = j;
+        before = b;
+    }
+    d.material.young = 1e9;
+    d.material.density = 1000 * link / (0.28 * 0.28 * 0.26);
+    d.velocity[0] = 0.5;
+    weight = 1000 * link;
+    last = scene_joint(&s, scene_joint_def(&s, EMBIPC_BALL, before, scene_box(&s, d, 0.28, 0.28, 0.26, 1), 0, 0, -1, NULL));
+    for (int n = 0; n < 300; n++) {
+        scene_step(&s);
+        ENSURE(s.stats.converged);
+        ENSURE(joint_state(&s, first).gap < 1e-4 && joint_state(&s, last).gap < 1e-4);
+    }
+    for (int n = 0; n < 20; n++) {   /* it swings still, by 0.1 rad or so */
+        embipc_joint_state one;
+        scene_step(&s);
+        one = joint_state(&s, first);
+        ENSURE_REL(sqrt(one.force[0] * one.force[0] + one.force[1] * one.force[1] + one.force[2] * one.force[2]), (weight + 20 * link) * 9.81, 0.05);
+    }
+    scene_end(&s);
+}
+
+/* Free bodies that joints link: linear momentum stays, angular momentum does not grow, a full turn of the hinge is
+ * counted. */
+static void test_momentum(void)
+{
+    for (int kind = EMBIPC_BALL; kind <= EMBIPC_ATTACH; kind++) {
+        scene s = joint_world(0.005, EMBIPC_BACKWARD_EULER, 0);
+        embipc_body_def d = scene_def("b", EMBIPC_AFFINE, 0.3, 0, 0);
+        embipc_joint_def jd;
+        double p[3] = {0, 0, 0}, q[3] = {0, 0, 0};
+        int a = joint_box(&s, 0.2, 0.1, 0.1, 0, 0, 0), b;
+        d.material.young = 1e9;
+        d.velocity[0] = 0.2;
+        d.velocity[1] = 0.7;
+        d.angular_velocity[1] = 4;
+        b = scene_box(&s, d, 0.2, 0.06, 0.06, 1);
+        jd = scene_joint_def(&s, (embipc_joint_kind)kind, a, b, 0.15, 0, 0, Y);
+        jd.point_b[0] = 0.2;
+        if (kind == EMBIPC_HINGE) jd.friction = 0.01;
+        (void)scene_joint(&s, jd);
+        for (int k = 0; k < 3; k++) p[k] = scene_state(s.w, s.body[b]).momentum[k] + scene_state(s.w, s.body[a]).momentum[k];
+        for (int n = 0; n < 200; n++) {
+            scene_step(&s);
+            ENSURE(s.stats.converged);
+        }
+        for (int k = 0; k < 3; k++) q[k] = scene_state(s.w, s.body[b]).momentum[k] + scene_state(s.w, s.body[a]).momentum[k];
+        for (int k = 0; k < 3; k++) ENSURE_CLOSE(q[k], p[k], 1e-9);
+        scene_end(&s);
+    }
+}
+
+/* A soft ball, attached by some vertices to a kinematic plate that lifts it: the force is its weight. */
+static void test_attach(void)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0.2, 0, 0, 0};
+    scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+    embipc_body_def d = scene_def("plate", EMBIPC_KINEMATIC, 0, 0, 0.15);
+    const double lo[3] = {-1, -1, 0.06}, hi[3] = {1, 1, 1};
+    int plate = scene_box(&s, d, 0.2, 0.2, 0.05, 1), ball, count = 0, list[400];
+    embipc_body_view v;
+    embipc_joint_def jd;
+    embipc_joint j;
+    d = scene_def("ball", EMBIPC_CAGE, 0, 0, 0);
+    d.material.young = 1e5;
+    ball = scene_ball(&s, d, 0.1, 2, 2);
+    scene_drive(&s, plate, keys, 2, NULL, NULL, 0);
+    ENSURE(embipc_body_get_view(s.w, s.body[ball], &v) == EMBIPC_OK);
+    for (int i = 0; i < v.vertex_count; i++) {
+        int in = 1;
+        for (int k = 0; k < 3; k++) in &= v.x[3 * i + k] >= lo[k] && v.x[3 * i + k] <= hi[k];
+        if (in && count < 400) list[count++] = i;
+    }
+    ENSURE(count > 4);
+    jd = scene_joint_def(&s, EMBIPC_ATTACH, plate, ball, 0, 0, 0, NULL);
+    jd.vertices = list;
+    jd.vertex_count = count;
+    j = scene_joint(&s, jd);
+    for (int n = 0; n < 300; n++) scene_step(&s);
+    ENSURE_REL(joint_state(&s, j).force[2], scene_state(s.w, s.body[ball]).mass * 9.81, 1e-3);
+    ENSURE(joint_state(&s, j).gap < 1e-4);
+    ENSURE_CLOSE(scene_state(s.w, s.body[ball]).centre[2], 0.2, 0.03);
+    scene_end(&s);
+}
+
+/* ---- calls ---- */
+
+/* What is refused says why, and leaves the world as it is. */
+static void test_refusals(void)
+{
+    scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+    int ground, a, b;
+    embipc_joint j;
+    embipc_joint_state out;
+    scene_ground(&s, 1, 0.3);
+    ground = 0;
+    a = joint_box(&s, 0.1, 0.1, 0.1, 0, 0, 0.2);
+    b = joint_box(&s, 0.1, 0.1, 0.1, 0.3, 0, 0.2);
+    for (int n = 0; n < 22; n++) {
+        embipc_joint_def d = scene_joint_def(&s, n < 16 ? EMBIPC_HINGE : EMBIPC_ROD, a, b, 0.15, 0, 0.2, Y);
+        const int bad[2] = {0, 8};
+        embipc_result want = EMBIPC_ERR_ARGUMENT;
+        if (n == 0) d.cookie = 0, want = EMBIPC_ERR_DEF;
+        if (n == 1) d.kind = EMBIPC_JOINT_KINDS;
+        if (n == 2) d.b = d.a;
+        if (n == 3) d.b.generation = 99, want = EMBIPC_ERR_HANDLE;
+        if (n == 4) d.a.index1 = 77, want = EMBIPC_ERR_HANDLE;
+        if (n == 5) d.b = s.body[ground];
+        if (n == 6) d.point[1] = NAN, want = EMBIPC_ERR_NOT_FINITE;
+        if (n == 7) d.axis[1] = HUGE_VAL, want = EMBIPC_ERR_NOT_FINITE;
+        if (n == 8) d.axis[1] = 0;
+        if (n == 9) d.limited = 1, d.limits[0] = 0.1, d.limits[1] = 0.3;
+        if (n == 10) d.limited = 1, d.limits[0] = -4, d.limits[1] = 4;
+        if (n == 11) d.limited = 1, d.limits[0] = NAN;
+        if (n == 12) d.friction = -1;
+        if (n == 13) d.motor_damping = HUGE_VAL;
+        if (n == 14) d.stiffness = NAN;
+        if (n == 15) d.point[0] = 1e6;
+        if (n == 16) d.limited = 1, d.limits[0] = -1;
+        if (n == 17) d.limited = 1, d.limits[0] = 2, d.limits[1] = 1;
+        if (n == 18) d.friction = 1;
+        if (n == 19) d.kind = EMBIPC_ATTACH, d.vertices = bad, d.vertex_count = 0;
+        if (n == 20) d.kind = EMBIPC_ATTACH, d.vertices = bad, d.vertex_count = 2, want = EMBIPC_ERR_INDEX;
+        if (n == 21) d.kind = EMBIPC_WELD, d.limited = 1;
+        ENSURE(embipc_joint_create(s.w, &d, &j) == want);
+        ENSURE(embipc_world_error(s.w)->text[0] && j.index1 == 0);
+    }
+    ENSURE(embipc_joint_create(NULL, NULL, &j) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_joint_create(s.w, NULL, &j) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_joint_destroy(s.w, j) == EMBIPC_ERR_HANDLE);
+    ENSURE(embipc_joint_set_motor(s.w, j, 0, 0, 0) == EMBIPC_ERR_HANDLE);
+    ENSURE(embipc_joint_get_state(s.w, j, &out) == EMBIPC_ERR_HANDLE);
+    j = scene_joint(&s, scene_joint_def(&s, EMBIPC_WELD, a, b, 0.15, 0, 0.2, NULL));
+    ENSURE(embipc_joint_set_motor(s.w, j, 0, 0, 0) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_joint_get_state(s.w, j, NULL) == EMBIPC_ERR_ARGUMENT);
+    j = scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, -1, b, 0.15, 0, 0.2, Y));
+    ENSURE(embipc_joint_set_motor(s.w, j, NAN, 0, 0) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_joint_set_motor(s.w, j, 0, 0, 1e10) == EMBIPC_ERR_ARGUMENT);
+    scene_end(&s);
+}
+
+/* Bodies that a joint links do not touch, unless asked for; after it is destroyed they fall apart; a destroyed body takes
+ * its joints along, and handles of others stay valid. A reset repeats every bit. */
+static void test_lives(void)
+{
+    scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+    int a = joint_box(&s, 0.1, 0.1, 0.1, 0, 0, 0), b = joint_box(&s, 0.1, 0.1, 0.1, 0.101, 0, 0), c = joint_box(&s, 0.1, 0.1, 0.1, 0.3, 0, 0);
+    embipc_joint root = scene_joint(&s, scene_joint_def(&s, EMBIPC_WELD, -1, a, 0, 0, 0, NULL)),
+                 hinge = scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, a, b, 0.05, 0, 0, Y)),
+                 last = scene_joint(&s, scene_joint_def(&s, EMBIPC_BALL, b, c, 0.2, 0, 0, NULL));
+    embipc_joint_state out;
+    unsigned long long bits;
+    double z;
+    for (int n = 0; n < 60; n++) scene_step(&s);
+    ENSURE(joint_state(&s, hinge).position > 1);   /* through each other */
+    ENSURE(s.stats.contacts == 0);
+    bits = scene_bits(s.w);
+    (void)ENSURE_OK(s.w, embipc_world_reset(s.w));
+    ENSURE(joint_state(&s, hinge).position == 0);
+    for (int n = 0; n < 60; n++) scene_step(&s);
+    ENSURE(scene_bits(s.w) == bits);
+    (void)ENSURE_OK(s.w, embipc_body_destroy(s.w, s.body[a]));
+    ENSURE(embipc_joint_get_state(s.w, root, &out) == EMBIPC_ERR_HANDLE);
+    ENSURE(embipc_joint_get_state(s.w, hinge, &out) == EMBIPC_ERR_HANDLE);
+    z = scene_state(s.w, s.body[b]).velocity[2] + scene_state(s.w, s.body[c]).velocity[2];
+    for (int n = 0; n < 10; n++) scene_step(&s);
+    ENSURE_CLOSE(scene_state(s.w, s.body[b]).velocity[2] + scene_state(s.w, s.body[c]).velocity[2], z - 2 * 0.981, 1e-9);
+    ENSURE(joint_state(&s, last).gap < 1e-5);
+    (void)ENSURE_OK(s.w, embipc_joint_destroy(s.w, last));
+    ENSURE(embipc_joint_destroy(s.w, last) == EMBIPC_ERR_HANDLE);
+    scene_step(&s);
+    last = scene_joint(&s, scene_joint_def(&s, EMBIPC_ROD, b, c, 0.1, 0, 0, NULL));
+    scene_step(&s);
+    ENSURE(embipc_joint_get_state(s.w, last, &out) == EMBIPC_OK);
+    scene_end(&s);
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(pendulum);
+    RUN(gap);
+    RUN(weld);
+    RUN(slider);
+    RUN(motor);
+    RUN(hinge_friction);
+    RUN(limits);
+    RUN(chain);
+    RUN(momentum);
+    RUN(attach);
+    RUN(refusals);
+    RUN(lives);
+    return test_end("test_joint");
+}
