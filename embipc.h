@@ -599,6 +599,7 @@ typedef struct embipc_joint_def {
     embipc_real motor_stiffness, motor_damping;   /* >= 0; effort = stiffness (target - position) + damping (target
                                   * velocity - velocity). N m/rad and N m s/rad, or N/m and N s/m (0, 0) */
     embipc_real motor_limit;     /* largest effort of the motor; 0: no limit (0) */
+    embipc_real target[3];       /* position, velocity and effort until embipc_joint_set_motor() sets others (0, 0, 0) */
     embipc_real stiffness;       /* of each held point, N/m; 0: as above (0) */
     int contact;                 /* nonzero: a and b may also touch; else embipc_world_set_pair() switches their contact off (0) */
     const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL: all */
@@ -25629,6 +25630,15 @@ static embipc_result embi_check_effort(embipc_real value, const char *name, embi
                         "%s of the joint is %g; it must be finite, >= 0 and <= 1e18", name, value);
 }
 
+/* Checks position, velocity and effort of a motor. */
+static embipc_result embi_check_target(const embipc_real t[3], embipc_error *e)
+{
+    embipc_real most = embi_max(embi_max(embi_abs(t[0]), embi_abs(t[1])), embi_abs(t[2]));
+    if (embi_all_finite(t, 3) && most <= (embipc_real)1e9) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most,
+                        "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite", t[0], t[1], t[2]);
+}
+
 /* Checks the limits of a joint against its kind. */
 static embipc_result embi_check_joint_limits(const embipc_joint_def *d, embipc_error *e)
 {
@@ -25658,14 +25668,14 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a point or the axis of the joint is not finite");
     if (needs_axis && !(embi_long_norm(d->axis) > 0))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the axis of the joint is (0, 0, 0); it must have a direction");
-    if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK ||
+    if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK || (r = embi_check_target(d->target, e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->friction, "friction", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->motor_stiffness, "motor_stiffness", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->motor_damping, "motor_damping", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->motor_limit, "motor_limit", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->stiffness, "stiffness", e)) != EMBIPC_OK)
         return r;
-    if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER && d->friction + d->motor_stiffness + d->motor_damping > 0)
+    if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER && (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "friction and motors are for hinges and sliders");
     return EMBIPC_OK;
 }
@@ -25797,6 +25807,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     }
     j->def = *def;
     j->def.vertices = NULL;
+    embi_copy(j->target, def->target);
     j->body[0] = body[0];
     j->body[1] = body[1];
     j->anchor_count = n;
@@ -25837,18 +25848,16 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
 {
     int at = embi_joint_named(w, joint);
     embi_joint *j;
-    embipc_real most;
+    embipc_real target[3];
+    embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0) return EMBIPC_ERR_HANDLE;
     j = w->s.joint.list + at;
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "only hinges and sliders have motors");
-    most = embi_max(embi_max(embi_abs(position), embi_abs(velocity)), embi_abs(effort));
-    if (!embi_finite(position + velocity + effort) || !(most <= (embipc_real)1e9))
-        return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most,
-                            "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite", position, velocity,
-                            effort);
-    embi_set(j->target, position, velocity, effort);
+    embi_set(target, position, velocity, effort);
+    if ((r = embi_check_target(target, &w->error)) != EMBIPC_OK) return r;
+    embi_copy(j->target, target);
     return EMBIPC_OK;
 }
 
@@ -26045,7 +26054,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_drive_start(s, d);
     }
     for (int i = 0; i < embi_joint_count(s); i++) {
-        memset(s->joint.list[i].target, 0, sizeof s->joint.list[i].target);
+        embi_copy(s->joint.list[i].target, s->joint.list[i].def.target);
         memset(&s->joint.list[i].reached, 0, sizeof s->joint.list[i].reached);
     }
     for (int i = 0; i < w->search.cached_count; i++) w->search.cached[i].valid = w->search.cached[i].asked = 0;

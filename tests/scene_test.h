@@ -10,7 +10,7 @@ typedef struct scene {
     embipc_world *w;
     embipc_body body[SCENE_BODIES];
     embipc_drive drive[SCENE_BODIES];
-    int n, drives;
+    int n, drives, joints;
     embipc_step_stats stats;
     int far_at;              /* 1 + number of the body before which a far body is added; 0: none */
     embipc_kind far_kind;
@@ -328,7 +328,7 @@ static embipc_joint_def scene_joint_def(const scene *s, embipc_joint_kind kind, 
 static embipc_joint scene_joint(scene *s, embipc_joint_def d)
 {
     embipc_joint joint = {0, 0};
-    (void)ENSURE_OK(s->w, embipc_joint_create(s->w, &d, &joint));
+    if (ENSURE_OK(s->w, embipc_joint_create(s->w, &d, &joint))) s->joints++;
     return joint;
 }
 /* an arm of two links that a motor lifts; a soft ball on a rope at its end; a soft beam that is attached to the second
@@ -338,17 +338,16 @@ static void scene_linked(scene *s)
     static const double y[3] = {0, 1, 0}, x[3] = {1, 0, 0};
     embipc_body_def d = scene_def("link", EMBIPC_AFFINE, 0.1, 0, 0.15);
     embipc_joint_def j;
-    embipc_joint motor;
     scene_ground(s, 1, 0.4);
     d.material.young = 1e8;
-    scene_box(s, d, 0.2, 0.04, 0.04, 1);
+    scene_box(s, d, 0.19, 0.04, 0.04, 1);
     d.position[0] = 0.3;
-    scene_box(s, d, 0.2, 0.04, 0.04, 1);
+    scene_box(s, d, 0.19, 0.04, 0.04, 1);
     d = scene_def("ball", EMBIPC_CAGE, 0.4, 0, 0.06);
     d.friction = 0.4;
     d.material.young = 1e5;
     scene_ball(s, d, 0.04, 2, 2);
-    d = scene_def("beam", EMBIPC_FULL, 0.25, 0.0, 0.18);
+    d = scene_def("beam", EMBIPC_FULL, 0.25, 0.0, 0.181);
     d.material.young = 1e5;
     scene_box(s, d, 0.08, 0.04, 0.02, 2);
     d = scene_def("sledge", EMBIPC_AFFINE, -0.2, 0, 0.1);
@@ -358,8 +357,8 @@ static void scene_linked(scene *s)
     j = scene_joint_def(s, EMBIPC_HINGE, -1, 1, 0, 0, 0.15, y);
     j.motor_stiffness = 10;
     j.motor_damping = 0.1;
-    motor = scene_joint(s, j);
-    if (s->w) (void)embipc_joint_set_motor(s->w, motor, -0.2, 0, 0);
+    j.target[0] = -0.2;
+    (void)scene_joint(s, j);
     j = scene_joint_def(s, EMBIPC_HINGE, 1, 2, 0.2, 0, 0.15, y);
     j.limited = 1;
     j.limits[0] = -0.3;

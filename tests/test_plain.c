@@ -91,7 +91,7 @@ typedef struct world_kind {
 static const world_kind kinds[] = {
     {"drop", scene_drop, 40, 0.01, -9.81}, {"stack", scene_stack, 12, 0.01, -9.81}, {"grasp", scene_grasp, 40, 0.01, -9.81},
     {"throw", scene_throw, 12, 0.02, 0}, {"beam", scene_beam, 25, 0.01, -9.81}, {"twist", scene_twist, 40, 0.01, -9.81},
-    {"heap", scene_heap, 20, 0.01, -9.81}, {"spin", fill_spin, 25, 0.01, -9.81}, {"slide", fill_slide, 25, 0.02, -9.81},
+    {"heap", scene_heap, 20, 0.01, -9.81}, {"spin", fill_spin, 40, 0.01, -9.81}, {"slide", fill_slide, 25, 0.02, -9.81},
     {"meet", fill_meet, 10, 0.01, 0}, {"comb", fill_comb, 25, 0.01, 0}};
 enum { KINDS = (int)(sizeof kinds / sizeof *kinds) };
 
