@@ -35,12 +35,12 @@
  *     }
  *
  * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb
- *           friction; nodes and bodies driven by position, or by springs of limited force; forces of contacts
- *           and drives in newtons; steps that may be cut short at any iteration; equal bits for equal input
- *           and any number of threads; no allocation in a warmed-up step; a cage for any closed surface;
- *           eight materials, one of which never lets a tet invert.
+ *           friction; nodes and bodies driven by position, or by springs of limited force; joints with limits
+ *           and motors; forces of contacts, drives and joints in newtons; steps that may be cut short at any
+ *           iteration; equal bits for equal input and any number of threads; no allocation in a warmed-up
+ *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert.
  * DOES NOT  read files, print, exit or abort; save states, or restore any but that at creation; plasticity,
- *           tearing, fluids, GPUs, gradients of results; joints, shells, rods (planned).
+ *           tearing, fluids, GPUs, gradients of results; shells, rods (planned).
  *
  * STEP BY STEP
  *   1. embipc_default_world_def(), change what you like, embipc_world_create().
@@ -48,7 +48,8 @@
  *      of outward triangles; bodies must not cross at the start. embipc_world_error() names the body, the
  *      primitive and the values of an error.
  *   3. embipc_drive_create() for prescribed motion: keyframes, or embipc_drive_set_target() before each step.
- *   4. embipc_world_step(); then embipc_body_get_view() for vertices to draw, embipc_body_get_state() for
+ *   4. embipc_joint_create() where bodies are linked: hinges, sliders, ball joints, ropes, welds.
+ *   5. embipc_world_step(); then embipc_body_get_view() for vertices to draw, embipc_body_get_state() for
  *      motion, embipc_world_pair_forces() for forces.
  *
  * DEFAULTS  A parameter that is 0 is derived for each body, from its shape, gravity and time step. Only a fit looks
@@ -75,8 +76,8 @@
  *   The other chapters make this faster, add to it, or stand around it: read those when you need them.
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
- *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step; Queries;
- *   Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
+ *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step;
+ *   Queries; Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
  *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
  *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
@@ -90,16 +91,17 @@
  *   40 Rotation and deformation bounds; 41 Islands; 42 World data; 43 Parameters of bodies and pairs;
  *   44 Cached lists of candidates; 45 Searches in parallel; 46 Searches along paths; 47 Seams;
  *   48 Pairs of bodies; 49 Searches within a step.
- *   Part IV. The step: 50 Contact elements; 51 Energy of a body; 52 Rotation; 53 Soft drives;
- *   54 Begin of a step; 55 Contacts of an island; 56 System of an island; 57 Contact forces as unknowns;
- *   58 Direction; 59 Line search; 60 Drives that yield; 61 Move and stop test; 62 Predictions;
- *   63 Return to backward Euler; 64 Islands of a step; 65 Islands that meet; 66 Velocities at the end;
- *   67 Newton loop; 68 End of a step; 69 Reports; 70 Statistics and warnings; 71 World step.
- *   Part V. Around the step: 72 Faults of meshes; 73 Parts of a surface; 74 Cage lattice and cuts;
- *   75 Cage pieces; 76 Cage nodes and search; 77 Cage tightening; 78 Cage builder; 79 Creating a world;
- *   80 Shape of a new body; 81 Mechanics of a new body; 82 Adding a body; 83 Removing a body;
- *   84 Forces and drives; 85 Settings and reset; 86 Queries; 87 Validation; 88 Sparse LDL^T for callers;
- *   89 Repair of surfaces; 90 Surfaces that overlap; 91 Shifts and rotations; 92 Separating surfaces.
+ *   Part IV. The step: 50 Contact elements; 51 Energy of a body; 52 Rotation; 53 Soft drives; 54 Joints;
+ *   55 Begin of a step; 56 Contacts of an island; 57 System of an island; 58 Contact forces as unknowns;
+ *   59 Direction; 60 Line search; 61 Drives that yield; 62 Move and stop test; 63 Predictions;
+ *   64 Return to backward Euler; 65 Islands of a step; 66 Islands that meet; 67 Velocities at the end;
+ *   68 Newton loop; 69 End of a step; 70 Reports; 71 Statistics and warnings; 72 World step.
+ *   Part V. Around the step: 73 Faults of meshes; 74 Parts of a surface; 75 Cage lattice and cuts;
+ *   76 Cage pieces; 77 Cage nodes and search; 78 Cage tightening; 79 Cage builder; 80 Creating a world;
+ *   81 Shape of a new body; 82 Mechanics of a new body; 83 Adding a body; 84 Removing a body;
+ *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Validation;
+ *   90 Sparse LDL^T for callers; 91 Repair of surfaces; 92 Surfaces that overlap; 93 Shifts and rotations;
+ *   94 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -593,15 +595,17 @@ typedef struct embipc_joint_def {
     embipc_real point_b[3];      /* of a rod, m */
     embipc_real axis[3];         /* of hinge, slider, and of a ball with a limit; of any length (0, 0, 1) */
     int limited;                 /* nonzero: limits hold. A rod without limits keeps its length (0) */
-    embipc_real limits[2];       /* least and greatest position. Hinge: at most 6.2 apart, 0 between them. Ball: limits[1] is
-                                  * the largest angle. Rod {0, L}: a rope of length L. Slider and rod: +-inf for none */
+    embipc_real limits[2];       /* least and greatest position. Hinge: at most 6.2 apart, 0 between them. Ball:
+                                  * limits[1] is the largest angle. Rod {0, L}: a rope of length L. Slider and rod:
+                                  * +-inf for none */
     embipc_real friction;        /* of hinge and slider: effort that resists motion (0) */
     embipc_real motor_stiffness, motor_damping;   /* >= 0; effort = stiffness (target - position) + damping (target
                                   * velocity - velocity). N m/rad and N m s/rad, or N/m and N s/m (0, 0) */
     embipc_real motor_limit;     /* largest effort of the motor; 0: no limit (0) */
-    embipc_real target[3];       /* position, velocity and effort until embipc_joint_set_motor() sets others (0, 0, 0) */
+    embipc_real target[3];       /* position, velocity, effort until embipc_joint_set_motor() sets others (0, 0, 0) */
     embipc_real stiffness;       /* of each held point, N/m; 0: as above (0) */
-    int contact;                 /* nonzero: a and b may also touch; else embipc_world_set_pair() switches their contact off (0) */
+    int contact;                 /* nonzero: a and b may also touch. 0: their contact is switched off, as by
+                                  * embipc_world_set_pair() (0) */
     const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL: all */
     int vertex_count;
 } embipc_joint_def;
@@ -620,7 +624,7 @@ typedef struct embipc_joint_state {
 EMBIPC_API embipc_joint_def embipc_default_joint_def(void);
 /* Adds a joint; arrays are copied. May be called between any two steps. */
 EMBIPC_API embipc_result embipc_joint_create(embipc_world *world, const embipc_joint_def *def, embipc_joint *joint);
-/* Removes a joint. Contact of its bodies stays as it is: embipc_world_set_pair() switches it on where they are apart. */
+/* Removes a joint. Contact of its bodies stays as it is: embipc_world_set_pair() can switch it on. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint joint);
 /* Target of the motor from the next step on: position, rad or m, and velocity, 1/s of that. effort, N m or N, is added
  * as it is, also without a motor: a torque-controlled arm has only this. For hinge and slider. */
@@ -1639,8 +1643,8 @@ enum {
 #define EMBI_SLOW 2
 
 /* ---- Joints ---- */
-/* [force that moves M by the gap in one step / force] Stiffness of a joint, times h^2 / M. Greater: smaller gaps, and less
- * exact numbers where masses differ; smaller: larger gaps. */
+/* [1] Stiffness of a joint, times h^2 / M. Greater: smaller gaps, and less exact numbers where masses differ; smaller:
+ * larger gaps. */
 #define EMBI_JOINT_STIFF ((embipc_real)1000)
 
 /* ---- Contacts of an island ---- */
@@ -6789,8 +6793,8 @@ static void embi_tet_string(const embi_elastic *s, int t, const embipc_real *q, 
     for (int i = 0; i < 3; i++) g[i] = F[4 * i];
 }
 
-/* A += scale K of that stiffness, where it is positive, for all tets: with W = [a] / sqrt(2) the rotation about the axis
- * a, K_ab = V g (R W m_a) (R W m_b)^T. With the lagged K this is the Hessian of the corotated energy, projected. */
+/* A += scale K of that stiffness, where it is positive, for all tets: K_ab = V g (R W m_a) (R W m_b)^T, W = [a] / sqrt(2)
+ * for each axis a. With the lagged K this is the Hessian of the corotated energy, projected. */
 static void embi_follow_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale, embi_bsr *A)
 {
     for (int t = 0; t < s->nt; t++) {
@@ -11736,13 +11740,14 @@ typedef struct embi_settings {
     const volatile int *stop;
 } embi_settings;
 
-/* Drives, and the nodes they hold. */
+/* Drives and the nodes they hold, and joints. */
 typedef struct embi_driven {
     embi_drive *list;
     int count;
     int *of;                     /* per node: its drive or -1 */
     embipc_real *target;         /* position at the end of the present stage (3 per node) */
     embipc_real *safe_q;         /* state to go back to: rotating bodies were rigid there (3 per node) */
+    embi_joint_list joint;
 } embi_driven;
 
 /* The way of live vertices along the present direction. */
@@ -11784,7 +11789,6 @@ typedef struct embi_state {
     embi_pair *pair;
     int pair_count;
     embi_driven driven;
-    embi_joint_list joint;
     embi_seams seams;            /* between fixed bodies */
     embi_candidate_list candidates;
     embi_scratch scratch;
@@ -11815,7 +11819,7 @@ static int embi_body_of_vertex(const embi_state *s, int v)
 
 /* The numbers of drives and of joints, and the drive that holds node i, or -1. */
 static int embi_drive_count(const embi_state *s) { return EMBI_DRIVES ? s->driven.count : 0; }
-static int embi_joint_count(const embi_state *s) { return EMBI_JOINTS ? s->joint.count : 0; }
+static int embi_joint_count(const embi_state *s) { return EMBI_JOINTS ? s->driven.joint.count : 0; }
 static int embi_drive_of(const embi_state *s, int i) { return EMBI_DRIVES ? s->driven.of[i] : -1; }
 
 /* Is this step of the body one of BDF2, and may bodies have such steps at all? */
@@ -12553,6 +12557,7 @@ typedef struct embi_friction_list {
     int count;
     int reversed, reversing;     /* the right side was changed by secants; number that reverse next */
     int passes;                  /* passes added so far */
+    int merged_passes;           /* the most passes that a merged island had added */
 } embi_friction_list;
 
 /* Springs of the soft drives of an island's bodies. */
@@ -12631,7 +12636,6 @@ typedef struct embi_island {
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
     int just_guessed;            /* the last move was a prediction */
-    int merged_passes;           /* the most passes that a merged island had added */
     int relagged;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
     int guess;                   /* order of the prediction that the step begins with; 0: none, or done */
@@ -13001,6 +13005,7 @@ static int embi_find_drive(const embipc_world *w, embipc_drive drive)
     return w->drive_slot[i].at;
 }
 
+/* The place of a joint, or -1 where the handle names none. */
 static int embi_find_joint(const embipc_world *w, embipc_joint joint)
 {
     int i = joint.index1 - 1;
@@ -15310,9 +15315,9 @@ static int embi_search_cover(embipc_world *w, int *searched)
  *     embi_report()                        "Reports" */
 
 /* ==== 50. Contact elements ===========================================================================
- * Barrier contacts, friction contacts and soft springs are all elements: at most four vertices with weights, and an
- * energy E(r) of their point r = sum_k w_k x_k. The weights are held: those of a contact minimise its distance, so
- * their change has no effect of first order. Only the mollifier has a gradient of its own, `extra`. With x = J q an
+ * Barrier contacts, friction contacts, soft springs and rods of joints are all elements: at most four vertices with
+ * weights, and an energy E(r) of their point r = sum_k w_k x_k. The weights are held: those of a contact minimise its
+ * distance, so their change has no effect of first order. Only the mollifier has a gradient of its own, `extra`. With x = J q an
  * element is a list of at most 16 (node, c_i), c_i = sum_k w_k J_ki, and
  *   gradient c_i dE/dr,   Hessian c_i c_j d2E/dr2                                 [EIPC24 eq. 17]
  * A kind of element is a section below with its energy, gradient and Hessian, and a row of embi_element_kinds[].
@@ -15606,7 +15611,7 @@ static int embi_spring_misses(const embi_element *e, const embipc_real *x, const
  *   E = K e^2/2 up to K |e| = L, L |e| - L^2/(2 K) beyond,   dE/dr = f n,  n = r/l
  *   d2E/dr2 = f' n n^T + f/l (1 - n n^T),  without f/l where it is negative; f' is K, or 0 beyond the limit
  * a = b = 0 holds a point, and is quadratic. A rod that slides holds vertex 0 to the line x_1 + t (x_2 - x_3). The t of
- * the closest point enters the weights, w = (1, -1, -t, t). As for contacts, its change has no effect of first order. */
+ * the closest point enters the weights, w = (1, -1, -t, t). Its change has no effect of first order, as for contacts. */
 
 /* Weights of a rod that slides, at x. */
 static void embi_rod_slide(embi_rod *p, const embipc_real *x)
@@ -15676,7 +15681,8 @@ static int embi_rod_misses(const embi_element *e, const embipc_real *x, const em
     (void)y;
     embi_rod_evaluate(&p.base, NULL, x);
     was = embi_rod_share(&p);
-    return was != embi_rod_share((const embi_rod *)e) && embi_abs(e->first) > (embipc_real)1.01 * embi_abs(p.base.first);
+    return was != embi_rod_share((const embi_rod *)e) &&
+           embi_abs(e->first) > (embipc_real)1.01 * embi_abs(p.base.first);
 }
 
 /* ---- all kinds ---- */
@@ -15967,10 +15973,10 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
  *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the form of chapter "Energy of a body"
  * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is
  * stretched by the centrifugal force, which its own forces balance at the end of the step. A body with driven
- * nodes, or with hinges or ball joints on the ground, turns about them. BDF2 takes its history in the frame of the flight that leads to q^n, backward in time:
- * there r and u of a rigid body are constant, and their changes are deformation. L is extrapolated like q: L +
- * (L - L^n-1)/3. Rotations that a material holds follow the flight: T R R^n. T is the rotation by forces in the
- * last steps.
+ * nodes, or with hinges or ball joints on the ground, turns about them. BDF2 takes its history in the frame of the
+ * flight that leads to q^n, backward in time: there r and u of a rigid body are constant, and their changes are
+ * deformation. L is extrapolated like q: L + (L - L^n-1)/3. Rotations that a material holds follow the flight: T R
+ * R^n. T is the rotation by forces in the last steps.
  *
  * In a plain step forces of the end act on arms of the start: L^n+1 - L^n = h sum r^n x f^n+1. A ball that rolls
  * is braked by the normal force, which acts v h ahead of its centre. The loss of a step is known exactly,
@@ -16033,7 +16039,7 @@ static int embi_body_held(const embi_state *s, const embi_body *b, int *k, embi_
     int last = b->nn + (b->flight.grounded ? 2 * embi_joint_count(s) : 0);
     memset(p, 0, sizeof *p);
     for (; *k < last; ++*k) {
-        const embi_joint *j = *k < b->nn ? NULL : s->joint.list + (*k - b->nn) / 2;
+        const embi_joint *j = *k < b->nn ? NULL : s->driven.joint.list + (*k - b->nn) / 2;
         int side = j && j->anchor[0].body >= 0 && s->body + j->anchor[0].body == b ? 0 : 1, end = (*k - b->nn) % 2;
         if (!j && embi_drive_of(s, b->node0 + *k) < 0) continue;
         if (j && (!embi_joint_is_grounded(s, j) || s->body + j->body[side] != b ||
@@ -16440,7 +16446,7 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
         embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
 }
 
-/* ==== 53b. Joints ====================================================================================
+/* ==== 54. Joints =====================================================================================
  * The rods of each joint, from its frames. A frame is carried by the rows of its anchors: o is the origin, z lies on the
  * axis, u and v across it, each at the distance l from o. a has o, z, u, v; b has o', z', u', v':
  *   ball    o' at o              hinge   o' at o, z' at z            weld   o' at o, z' at z, u' at u, v' at v
@@ -16457,7 +16463,8 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
  * The torque of a rod to the angle f^n + D is K sin(D), so K is larger by D/sin(D) there, and D is at most half a
  * radian: a stiffer rod to a nearer target has the same torque at f^n.
- * Uses: tuning, small math, memory, sorting and sets, meshes' basics, contacts, part III.   Checked by: tests/test_joint.c */
+ * Uses: tuning, small math, memory, solids and checks of meshes, contacts, part III, contact elements.
+ * Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
 
@@ -16540,8 +16547,8 @@ static embipc_real embi_joint_epsv(const embi_state *s, const embi_joint *j)
 static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod)
 {
     int n = 0, turns = j->def.kind == EMBIPC_HINGE;
-    embipc_real lever = turns ? j->arm : (embipc_real)1, K = j->def.motor_stiffness + j->def.motor_damping / s->h, step, most,
-                size;
+    embipc_real K = j->def.motor_stiffness + j->def.motor_damping / s->h, lever = turns ? j->arm : (embipc_real)1;
+    embipc_real step, most, size;
     if (K > 0) {
         step = (j->def.motor_stiffness * (j->target[0] - now) + j->def.motor_damping * j->target[1]) / K;
         most = turns ? embi_max(embi_min(step, (embipc_real)0.5), (embipc_real)-0.5) : step;
@@ -16590,8 +16597,8 @@ static int embi_joint_limits(const embi_joint *j, embipc_real K, embi_rod *rod)
     return n;
 }
 
-/* At most so many rods of one joint, beside those of attached vertices. */
-#define EMBI_JOINT_RODS 8
+/* At most so many rods of one joint, beside one for each attached vertex. */
+enum { EMBI_JOINT_RODS = 8 };
 
 /* Stiffness of a held point of a joint, N/m */
 static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
@@ -16599,8 +16606,8 @@ static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j
     return j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
 }
 
-/* The rods of a joint in this step, and how many of them hold points; rod: room for EMBI_JOINT_RODS, or for half of
- * its anchors if that is more. Its anchors are at x^n. Returns how many. */
+/* The rods of a joint in this step, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half of its
+ * anchors. Its anchors are at x^n. Returns how many. */
 static int embi_joint_rods(const embi_state *s, const embi_joint *j, embi_rod *rod, int *holding)
 {
     const embipc_real K = embi_joint_stiffness(s, j);
@@ -16636,12 +16643,12 @@ static void embi_joints_weigh(embi_state *s, int *parent)
         parent[i] = i;
         s->body[i].flight.grounded = 0;
     }
-    for (int n = 0; n < s->joint.count; n++) {
-        const int *body = s->joint.list[n].body;
+    for (int n = 0; n < s->driven.joint.count; n++) {
+        const int *body = s->driven.joint.list[n].body;
         if (body[0] >= 0 && body[1] >= 0) embi_join(parent, body[0], body[1]);
     }
-    for (int n = 0; n < s->joint.count; n++) {
-        embi_joint *j = s->joint.list + n;
+    for (int n = 0; n < s->driven.joint.count; n++) {
+        embi_joint *j = s->driven.joint.list + n;
         int root = embi_root(parent, embi_max_int(j->body[0], j->body[1]));
         if (embi_joint_is_grounded(s, j))
             for (int k = 0; k < 2; k++)
@@ -16650,7 +16657,7 @@ static void embi_joints_weigh(embi_state *s, int *parent)
         for (int i = 0; i < s->body_count; i++)
             if (embi_is_dynamic(s->body + i) && embi_root(parent, i) == root) j->mass += s->body[i].mass.total;
     }
-    s->joint.due = 0;
+    s->driven.joint.due = 0;
 }
 
 /* Row, x^n and x of an anchor, as vertex v. */
@@ -16674,7 +16681,7 @@ static void embi_anchor_place(embi_state *s, const embi_anchor *a, int v)
 /* Adds J^T f at the nodes of vertex v to the loads. */
 static void embi_load_vertex(embi_state *s, int v, embipc_real scale, const embipc_real f[3])
 {
-    for (int i = 0; i < s->J.count[v]; i++) embi_axpy(s->load.f + 3 * s->J.node[4 * v + i], scale * s->J.weight[4 * v + i], f);
+    for (int i = 4 * v; i < 4 * v + s->J.count[v]; i++) embi_axpy(s->load.f + 3 * s->J.node[i], scale * s->J.weight[i], f);
 }
 
 /* The effort that the caller set, as forces: on b, and the opposite on a. A torque is a couple at o and u of either
@@ -16708,7 +16715,7 @@ static void embi_joints_begin(embipc_world *w)
     embi_state *s = &w->s;
     int v = s->vert_count;
     for (int n = 0; n < embi_joint_count(s); n++) {
-        embi_joint *j = s->joint.list + n;
+        embi_joint *j = s->driven.joint.list + n;
         j->first = v;
         for (int i = 0; i < j->anchor_count; i++) embi_anchor_place(s, j->anchor + i, v++);
         if (j->def.kind == EMBIPC_HINGE || j->def.kind == EMBIPC_SLIDER) embi_joint_push(s, j);
@@ -16725,7 +16732,7 @@ static int embi_joint_moves(const embi_state *s, const embi_joint *j, int k)
 static void embi_joints_link(const embi_state *s, int *parent)
 {
     for (int n = 0; n < embi_joint_count(s); n++) {
-        const embi_joint *j = s->joint.list + n;
+        const embi_joint *j = s->driven.joint.list + n;
         if (embi_joint_moves(s, j, 0) && embi_joint_moves(s, j, 1)) embi_join(parent, j->body[0], j->body[1]);
     }
 }
@@ -16735,10 +16742,10 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->rods.count = 0;
     for (int n = 0; n < embi_joint_count(s); n++) {
-        const embi_joint *j = s->joint.list + n;
+        const embi_joint *j = s->driven.joint.list + n;
         int moves = embi_joint_moves(s, j, 1) ? j->body[1] : embi_joint_moves(s, j, 0) ? j->body[0] : -1, holding;
         if (moves < 0 || s->body[moves].island != isle->index) continue;
-        if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + embi_max_int(EMBI_JOINT_RODS, j->anchor_count / 2))) return 0;
+        if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
         for (int i = 0; i < j->anchor_count; i++)
             if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i)) return 0;
         isle->rods.count += embi_joint_rods(s, j, isle->rods.list + isle->rods.count, &holding);
@@ -16767,8 +16774,8 @@ static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_r
 static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
 {
     embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], size;
-    int holding, count = embi_joint_rods(s, j, rod, &holding), motor = j->def.motor_stiffness + j->def.motor_damping > 0;
-    int turns = j->def.kind == EMBIPC_HINGE, limits = count - motor - (j->def.friction > 0);
+    int holding, count = embi_joint_rods(s, j, rod, &holding);
+    int motor = j->def.motor_stiffness + j->def.motor_damping > 0, turns = j->def.kind == EMBIPC_HINGE, limits = count - motor - (j->def.friction > 0);
     memset(&j->reached, 0, sizeof j->reached);
     j->reached.position = embi_joint_position(j, s->x, start);
     j->reached.velocity = (j->reached.position - start) / s->h;
@@ -16781,8 +16788,8 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
         embi_joint_feel(j, &rod[n].base, s->x);
         embi_sub(before, turns ? j->reached.torque : j->reached.force, before);
         if (motor && n == limits && (turns || j->def.kind == EMBIPC_SLIDER)) j->reached.effort = embi_dot(before, axis);
-        if (n < holding)
-            j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
+        if (n >= holding) continue;
+        j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
     }
     if (!turns && j->def.kind != EMBIPC_SLIDER) return;
     j->reached.effort += j->target[2];
@@ -16792,11 +16799,8 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
 /* State of each joint at the end of the step. */
 static void embi_joints_finish(embipc_world *w)
 {
-    for (int n = 0; n < embi_joint_count(&w->s); n++) {
-        embi_rod few[EMBI_JOINT_RODS];
-        embi_joint *j = w->s.joint.list + n;
-        embi_joint_finish(&w->s, j, j->anchor_count / 2 > EMBI_JOINT_RODS ? w->s.joint.scratch : few);
-    }
+    for (int n = 0; n < embi_joint_count(&w->s); n++)
+        embi_joint_finish(&w->s, w->s.driven.joint.list + n, w->s.driven.joint.scratch);
 }
 
 #else
@@ -16811,7 +16815,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 }
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 54. Begin of a step ============================================================================
+/* ==== 55. Begin of a step ============================================================================
  * embipc_world_step() has three stages, in this chapter and those below:
  *   begin      qt, forces, targets of drives; rotations and grad at q^n; candidates; islands; lagged friction
  *   iterate    each island computes a direction. Where it leaves the range of its candidates, more are searched.
@@ -17073,7 +17077,7 @@ static int embi_vertices_begin(embipc_world *w)
     return 1;
 }
 
-/* ==== 55. Contacts of an island ======================================================================
+/* ==== 56. Contacts of an island ======================================================================
  * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
  * At the start of a step and of each further pass friction takes its forces lambda and tangents from the
  * contacts there (they are lagged). Candidates that are far away are not measured again until the bodies have
@@ -17462,7 +17466,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return embi_island_touch_room(m, isle);
 }
 
-/* ==== 56. System of an island ========================================================================
+/* ==== 57. System of an island ========================================================================
  * Numbers the unknowns of an island, and sums over its bodies and elements:
  *   g = grad E,   H = A + elements                                                 [EIPC24 eq. 17]
  * Also products with H without forming it, and what a motion of driven nodes does to the right side.
@@ -17741,7 +17745,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
 }
 
-/* ==== 57. Contact forces as unknowns =================================================================
+/* ==== 58. Contact forces as unknowns =================================================================
  * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has
  * a column sqrt(h^2) J^T z for each direction in which an element resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
@@ -18170,7 +18174,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 58. Direction ==================================================================================
+/* ==== 59. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
@@ -18549,7 +18553,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 59. Line search ================================================================================
+/* ==== 60. Line search ================================================================================
  * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
  * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
  * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. Two kinds
@@ -18948,7 +18952,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_move(m, s, isle, alpha);
 }
 
-/* ==== 60. Drives that yield =========================================================================
+/* ==== 61. Drives that yield =========================================================================
  * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
  * stops the motion, the drive that contributes most to that approach gives up the rest
  * of its motion, and is reported. A rotating drive first divides its stages. The others go on.
@@ -19126,7 +19130,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
     }
 }
 
-/* ==== 61. Move and stop test ========================================================================
+/* ==== 62. Move and stop test ========================================================================
  * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
  * The loop over all islands is embi_iterate() in chapter "Newton loop". It calls embi_island_find_direction(),
  * that is
@@ -19324,7 +19328,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     return EMBIPC_OK;
 }
 
-/* ==== 62. Predictions ================================================================================
+/* ==== 63. Predictions ================================================================================
  * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
  * needs one solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n.
  * So a step may begin with a prediction, before its first direction:
@@ -19440,7 +19444,7 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 63. Return to backward Euler ==================================================================
+/* ==== 64. Return to backward Euler ==================================================================
  * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with
  * BDF2 and one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If
  * its contacts change abruptly, the step ends with backward Euler, from where BDF2 brought it.
@@ -19536,7 +19540,7 @@ static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_is
     return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
-/* ==== 64. Islands of a step =========================================================================
+/* ==== 65. Islands of a step =========================================================================
  * Collects bodies, pairs, springs and unknowns of all islands, and starts their steps. Islands are independent
  * between searches. So threads share the small ones of a round, in runs without threads inside. A large one,
  * with more than half of the work, is solved alone and shares its loops.
@@ -19608,7 +19612,8 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
     for (int k = 0; k < w->islands.order_count; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
         if (changed && !changed[w->islands.order[k]]) continue;
-        if (!embi_island_springs(m, s, isle) || !embi_island_rods(m, s, isle) || !embi_island_number(m, s, isle)) return 0;
+        if (!embi_island_springs(m, s, isle) || !embi_island_rods(m, s, isle) || !embi_island_number(m, s, isle))
+            return 0;
     }
     return 1;
 }
@@ -19774,7 +19779,8 @@ static int embi_islands_begin(embipc_world *w)
         isle->first = !EMBI_WITHOUT(STICKING);
         isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
             isle->factor.reuse_next = 0;
-        isle->just_drove = isle->just_guessed = isle->relagged = isle->friction.passes = isle->merged_passes = 0;
+        isle->just_drove = isle->just_guessed = isle->relagged = 0;
+        isle->friction.passes = isle->friction.merged_passes = 0;
         isle->passes = embi_max_int(1, s->settings.friction_iterations);
         isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
         isle->tune.negative = 0;
@@ -19787,7 +19793,7 @@ static int embi_islands_begin(embipc_world *w)
     return embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
-/* ==== 65. Islands that meet =========================================================================
+/* ==== 66. Islands that meet =========================================================================
  * Islands whose bodies may touch along their directions become one. Their directions are void then.
  * Uses: memory, part III, contacts of an island, drives that yield, return to backward Euler.
  * Checked by: tests/world_guarantee.h, tests/test_threads.c */
@@ -19830,8 +19836,8 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = 0;   /* the factor is of the old bodies */
     isle->first &= other->first;
     isle->passes = embi_max_int(1, embi_max_int(isle->passes, other->passes));
-    isle->merged_passes = embi_max_int(isle->merged_passes, other->merged_passes + other->friction.passes +
-                                                                other->relagged);
+    isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
+                                                other->friction.passes + other->relagged);
     isle->guess = 0;
     isle->just_guessed |= other->just_guessed;
     isle->tune.full_hessian |= other->tune.full_hessian;
@@ -19883,7 +19889,7 @@ static int embi_islands_cover(embipc_world *w, int *changed)
     return 1;
 }
 
-/* ==== 66. Velocities at the end ======================================================================
+/* ==== 67. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
  * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
@@ -20221,7 +20227,7 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 67. Newton loop ===============================================================================
+/* ==== 68. Newton loop ===============================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
  * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
  * that has converged may take friction forces of its end, and begin again.
@@ -20474,7 +20480,7 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 68. End of a step ==============================================================================
+/* ==== 69. End of a step ==============================================================================
  * Velocities from positions, forces of drives, and what a failed step takes back. Each body keeps what the next
  * step predicts its motion from.
  * Uses: small math, elasticity, contacts, part III, part IV.
@@ -20674,7 +20680,7 @@ static void embi_drives_finish(embipc_world *w)
     }
 }
 
-/* ==== 69. Reports ====================================================================================
+/* ==== 70. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
  * terms of E at the end of the step, so they are the forces that the step used.
  * Uses: small math, memory, sorting and sets, contacts, part III.
@@ -20798,7 +20804,7 @@ static void embi_report_sort(embipc_world *w)
     }
 }
 
-/* ==== 70. Statistics and warnings ====================================================================
+/* ==== 71. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
  * Uses: small math, pairs of primitives, barrier, contacts, part III, part IV.
@@ -20945,7 +20951,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->total_factorizations += isle->factorizations;
         t->passes = embi_max_int(t->passes,
                                  embi_max_int(1, w->s.settings.friction_iterations) +
-                                     embi_max_int(isle->friction.passes + isle->relagged, isle->merged_passes));
+                                     embi_max_int(isle->friction.passes + isle->relagged, isle->friction.merged_passes));
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
             t->factorizations = isle->factorizations;
@@ -21014,7 +21020,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     t->drive_short = embi_drive_short(s);
 }
 
-/* ==== 71. World step =================================================================================
+/* ==== 72. World step =================================================================================
  * The last function of the chapter: begin, iterate, finish. An error names the body, and the node where a
  * number is not finite. Everything is restored.
  * Uses: part I, elasticity, materials over a body, part III, part IV.
@@ -21160,7 +21166,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     memset(s->timer.spent, 0, sizeof s->timer.spent);
     s->timer.stage = EMBIPC_STAGE_REST;
     s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
-    if (s->joint.due) embi_joints_weigh(s, w->islands.parent);
+    if (s->driven.joint.due) embi_joints_weigh(s, w->islands.parent);
     embi_bodies_begin(w);
     embi_joints_begin(w);
     (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
@@ -21213,7 +21219,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part V. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 72. Faults of meshes ===========================================================================
+/* ==== 73. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
  * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -21607,7 +21613,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 73. Parts of a surface =========================================================================
+/* ==== 74. Parts of a surface =========================================================================
  * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
  * of the other parts about one of its points.
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
@@ -21755,7 +21761,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return count;
 }
 
-/* ==== 74. Cage lattice and cuts ======================================================================
+/* ==== 75. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse tet mesh around the solid inside a closed surface. Space is filled with the
  * body-centred cubic lattice. Its nodes are corners and centres of cubes of side h. Each square between two
  * cubes has four tets: each has both centres and one side of the square. All tets have the same shape (dihedral
@@ -22208,7 +22214,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 75. Cage pieces ================================================================================
+/* ==== 76. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
@@ -22767,7 +22773,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 76. Cage nodes and search ======================================================================
+/* ==== 77. Cage nodes and search ======================================================================
  * Copies of neighbouring tets share the nodes of a face only where their pieces meet in that face. Where solid
  * meets in a single vertex of the surface, the copies share the nodes that carry it: a vertex has one position.
  * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count
@@ -23065,7 +23071,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
     return embi_cage_sweep(c, coarse, fine, 0.94, 4, 12, wish, best);
 }
 
-/* ==== 77. Cage tightening ============================================================================
+/* ==== 78. Cage tightening ============================================================================
  * Nodes outside the solid move towards it. They stop before a new tet is needed or a dihedral angle becomes
  * small. Then the cage is extracted: its nodes, its tets, the tet of each surface vertex, and how well the cage
  * fits.
@@ -23315,7 +23321,7 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ==== 78. Cage builder ===============================================================================
+/* ==== 79. Cage builder ===============================================================================
  * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
  * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
  * equal surface.
@@ -23737,7 +23743,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 79. Creating a world ==========================================================================
+/* ==== 80. Creating a world ==========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -23952,14 +23958,14 @@ static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int nee
     return 1;
 }
 
-/* Room for this many nodes, vertices of bodies, and bodies, beside the anchors of joints. Contents survive a failure. */
+/* Room for this many nodes, vertices of bodies, and bodies, beside anchors of joints. Contents survive a failure. */
 static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
     int ok;
-    if (EMBI_JOINTS) verts += s->joint.anchors;
+    if (EMBI_JOINTS) verts += s->driven.joint.anchors;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
     ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) &&
@@ -23993,7 +23999,8 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
     EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
     EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, lagged.key), offsetof(embipc_world, lagged.u),
-    offsetof(embipc_world, joint_slot), offsetof(embipc_world, s.joint.list), offsetof(embipc_world, s.joint.scratch),
+    offsetof(embipc_world, joint_slot), offsetof(embipc_world, s.driven.joint.list),
+    offsetof(embipc_world, s.driven.joint.scratch),
     EMBI_OFFSETS4(embipc_world, joints.meeting, joints.joined, joints.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
@@ -24008,7 +24015,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     m = w->memory;
     for (int i = 0; i < w->s.body_count; i++) embi_body_free(&m, w->s.body + i);
     for (int i = 0; i < embi_drive_count(&w->s); i++) embi_drive_free(&m, w->s.driven.list + i);
-    for (int i = 0; i < embi_joint_count(&w->s); i++) EMBI_RELEASE(&m, w->s.joint.list[i].anchor);
+    for (int i = 0; i < embi_joint_count(&w->s); i++) EMBI_RELEASE(&m, w->s.driven.joint.list[i].anchor);
     for (int i = 0; i < embi_capacity(w->islands.list); i++)
         if (w->islands.list[i]) {
             embi_island_free(&m, w->islands.list[i]);
@@ -24024,7 +24031,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 80. Shape of a new body ========================================================================
+/* ==== 81. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
  * Uses: small math, memory, errors, part II, part III, cage builder.
@@ -24367,7 +24374,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* ==== 81. Mechanics of a new body ====================================================================
+/* ==== 82. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -24661,7 +24668,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 82. Adding a body ==============================================================================
+/* ==== 83. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part V.
@@ -25004,7 +25011,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 83. Removing a body ============================================================================
+/* ==== 84. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those
  * of others stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check
  * as adding a body.
@@ -25039,19 +25046,19 @@ static void embi_drive_remove(embipc_world *w, int at)
 static void embi_joint_remove(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
-    embi_joint *j = s->joint.list + at;
+    embi_joint *j = s->driven.joint.list + at;
     embi_slot *slot = w->joint_slot + (j->handle.index1 - 1);
     slot->at = -1;
     slot->generation++;
     for (int k = 0; k < 2; k++)
         if (j->body[k] >= 0) embi_body_revise(s, s->body + j->body[k]);
-    s->joint.anchors -= j->anchor_count;
+    s->driven.joint.anchors -= j->anchor_count;
     EMBI_RELEASE(&w->memory, j->anchor);
-    s->joint.count--;
-    memmove(j, j + 1, (size_t)(s->joint.count - at) * sizeof *j);
-    memset(s->joint.list + s->joint.count, 0, sizeof *j);
-    for (int i = at; i < s->joint.count; i++) w->joint_slot[s->joint.list[i].handle.index1 - 1].at = i;
-    s->joint.due = 1;
+    s->driven.joint.count--;
+    memmove(j, j + 1, (size_t)(s->driven.joint.count - at) * sizeof *j);
+    memset(s->driven.joint.list + s->driven.joint.count, 0, sizeof *j);
+    for (int i = at; i < s->driven.joint.count; i++) w->joint_slot[s->driven.joint.list[i].handle.index1 - 1].at = i;
+    s->driven.joint.due = 1;
 }
 
 /* Removes the joints of a body that is about to be destroyed, and renumbers the bodies of the others. */
@@ -25060,10 +25067,10 @@ static void embi_joints_close_gap(embipc_world *w, int at)
     embi_state *s = &w->s;
     embipc_body gone = s->body[at].handle;
     for (int i = embi_joint_count(s) - 1; i >= 0; i--)
-        if (embi_same_body(s->joint.list[i].def.a, gone) || embi_same_body(s->joint.list[i].def.b, gone))
+        if (embi_same_body(s->driven.joint.list[i].def.a, gone) || embi_same_body(s->driven.joint.list[i].def.b, gone))
             embi_joint_remove(w, i);
     for (int i = 0; i < embi_joint_count(s); i++) {
-        embi_joint *j = s->joint.list + i;
+        embi_joint *j = s->driven.joint.list + i;
         for (int k = 0; k < 2; k++) j->body[k] -= j->body[k] > at;
         for (int k = 0; k < j->anchor_count; k++) j->anchor[k].body -= j->anchor[k].body > at;
     }
@@ -25253,7 +25260,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     return EMBIPC_OK;
 }
 
-/* ==== 84. Forces and drives ==========================================================================
+/* ==== 85. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -25535,7 +25542,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 84b. Joints of a world ==========================================================================
+/* ==== 86. Joints of a world ===========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point, or that is nearest to it.
  * Uses: part I, embedding, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
@@ -25675,7 +25682,8 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
         (r = embi_check_effort(d->motor_limit, "motor_limit", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->stiffness, "stiffness", e)) != EMBIPC_OK)
         return r;
-    if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER && (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
+    if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER &&
+        (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "friction and motors are for hinges and sliders");
     return EMBIPC_OK;
 }
@@ -25690,7 +25698,8 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
         body[k] = embi_find_body(w, handle);
         if (body[k] < 0 && !k && handle.index1 == 0) continue;
         if (body[k] < 0)
-            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", handle.index1, handle.generation);
+            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", handle.index1,
+                             handle.generation);
         b = w->s.body + body[k];
         dynamic += embi_is_dynamic(b);
         if (b->kind == EMBIPC_FIXED) body[k] = -1;
@@ -25713,10 +25722,11 @@ static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint
         if (!b) continue;
         embi_sub(r, k && d->kind == EMBIPC_ROD ? d->point_b : d->point, w->s.q + 3 * b->node0);
         away = embi_long_norm(r);
-        if (away > 1000 * b->diagonal)
-            return embi_blame(w, embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, away,
-                                              "a joint's point is %g m away from it; the limit is %g m, 1000 of its sizes",
-                                              away, 1000 * b->diagonal), b->name, b->handle);
+        if (away <= 1000 * b->diagonal) continue;
+        (void)embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, away,
+                           "a joint's point is %g m away from it; the limit is %g m, 1000 of its sizes", away,
+                           1000 * b->diagonal);
+        return embi_blame(w, EMBIPC_ERR_ARGUMENT, b->name, b->handle);
     }
     return EMBIPC_OK;
 }
@@ -25763,7 +25773,8 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
 static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
 {
     embi_state *s = &w->s;
-    if (!EMBI_GROW(&w->memory, j->anchor, n) || !EMBI_GROW(&w->memory, s->joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
+    if (!EMBI_GROW(&w->memory, j->anchor, n) ||
+        !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
         !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
         return -1;
     return embi_slot_take(&w->memory, &w->joint_slot, &w->joint_slots);
@@ -25793,11 +25804,12 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_joint_def()");
     if ((r = embi_check_joint_numbers(def, &w->error)) != EMBIPC_OK ||
         (r = embi_check_joint_bodies(w, def, body)) != EMBIPC_OK ||
-        (r = embi_check_joint_places(w, def, body)) != EMBIPC_OK || (r = embi_check_attached(w, def, body[1])) != EMBIPC_OK)
+        (r = embi_check_joint_places(w, def, body)) != EMBIPC_OK ||
+        (r = embi_check_attached(w, def, body[1])) != EMBIPC_OK)
         return r;
     n = def->kind != EMBIPC_ATTACH ? 2 * EMBI_FRAME : 2 * (def->vertices ? def->vertex_count : s->body[body[1]].nv);
-    if (!EMBI_GROW(&w->memory, s->joint.list, s->joint.count + 1)) return embi_fail_memory(&w->error);
-    j = s->joint.list + s->joint.count;
+    if (!EMBI_GROW(&w->memory, s->driven.joint.list, s->driven.joint.count + 1)) return embi_fail_memory(&w->error);
+    j = s->driven.joint.list + s->driven.joint.count;
     memset(j, 0, sizeof *j);
     slot = embi_joint_room(w, j, n);
     r = slot < 0 ? embi_fail_memory(&w->error) : def->contact ? EMBIPC_OK : embi_joint_part(w, def);
@@ -25812,11 +25824,11 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     j->body[1] = body[1];
     j->anchor_count = n;
     embi_joint_start(s, j, def->vertices);
-    s->joint.anchors += n;
-    s->joint.due = 1;
+    s->driven.joint.anchors += n;
+    s->driven.joint.due = 1;
     j->handle.index1 = slot + 1;
     j->handle.generation = w->joint_slot[slot].generation;
-    w->joint_slot[slot].at = s->joint.count++;
+    w->joint_slot[slot].at = s->driven.joint.count++;
     for (int k = 0; k < 2; k++)
         if (body[k] >= 0) embi_body_revise(s, s->body + body[k]);
     *joint = j->handle;
@@ -25852,7 +25864,7 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
     embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (at < 0) return EMBIPC_ERR_HANDLE;
-    j = w->s.joint.list + at;
+    j = w->s.driven.joint.list + at;
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "only hinges and sliders have motors");
     embi_set(target, position, velocity, effort);
@@ -25868,13 +25880,13 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
-    *out = w->s.joint.list[at].reached;
+    *out = w->s.driven.joint.list[at].reached;
     return EMBIPC_OK;
 }
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 85. Settings and reset =========================================================================
+/* ==== 87. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part V.
@@ -26054,8 +26066,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_drive_start(s, d);
     }
     for (int i = 0; i < embi_joint_count(s); i++) {
-        embi_copy(s->joint.list[i].target, s->joint.list[i].def.target);
-        memset(&s->joint.list[i].reached, 0, sizeof s->joint.list[i].reached);
+        embi_copy(s->driven.joint.list[i].target, s->driven.joint.list[i].def.target);
+        memset(&s->driven.joint.list[i].reached, 0, sizeof s->driven.joint.list[i].reached);
     }
     for (int i = 0; i < w->search.cached_count; i++) w->search.cached[i].valid = w->search.cached[i].asked = 0;
     embi_places_reset(w);
@@ -26066,7 +26078,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 86. Queries ====================================================================================
+/* ==== 88. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: small math, part II, part III, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -26374,7 +26386,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
     return embipc_world_rejected(w, out, capacity);
 }
 
-/* ==== 87. Validation =================================================================================
+/* ==== 89. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -26638,7 +26650,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 88. Sparse LDL^T for callers ===================================================================
+/* ==== 90. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -26712,7 +26724,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 89. Repair of surfaces =========================================================================
+/* ==== 91. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -27167,7 +27179,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 90. Surfaces that overlap ======================================================================
+/* ==== 92. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -27629,7 +27641,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 91. Shifts and rotations =======================================================================
+/* ==== 93. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -27923,7 +27935,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 92. Separating surfaces ========================================================================
+/* ==== 94. Separating surfaces ========================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

@@ -905,7 +905,7 @@ static double imbalance(scene *s)
     n = embipc_world_pair_forces(s->w, f, 64);
     ENSURE(n + s->joints <= 64);
     for (int k = 0; k < s->joints; k++, n++) {   /* that of a joint acts on its second body */
-        const embi_joint *j = s->w->s.joint.list + k;
+        const embi_joint *j = s->w->s.driven.joint.list + k;
         memset(f + n, 0, sizeof *f);
         f[n].a = j->def.b;
         f[n].b = j->def.a;
