@@ -180,7 +180,7 @@
  *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies must come with their cage                 (28, 21 kB)
  *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
  *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which need them     (11, 8 kB)
- *   EMBIPC_NO_JOINTS       embipc_joint_*()                                                           (0, 0 kB)
+ *   EMBIPC_NO_JOINTS       embipc_joint_*()                                                           (7, 5 kB)
  *   EMBIPC_NO_SEPARATE     embipc_separate()                                                          (0)
  *   EMBIPC_NO_MESH_REPAIR  functions that list and repair faults of meshes, from embipc_surface_faults() to
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
