@@ -342,6 +342,186 @@ static void test_attach(void)
     scene_end(&s);
 }
 
+/* Force and stiffness of a rod against differences of its energy: slack, taut, short, at its limit, points, and on a line. */
+static void test_rods(void)
+{
+    for (int c = 0; c < 4000; c++) {
+        embi_rod p;
+        double x[12], energy, H[9], f[12], most = 0;
+        memset(&p, 0, sizeof p);
+        p.base.kind = EMBI_ELEMENT_ROD;
+        for (int k = 0; k < 4; k++) p.base.v[k] = k;
+        p.base.w[0] = 1;
+        p.base.w[1] = c % 4 == 3 ? -1 : -0.4;
+        p.base.w[2] = -0.6;
+        p.slides = c % 4 == 3;
+        p.K = test_uniform(1, 100);
+        p.limit = c % 3 ? HUGE_VAL : p.K * test_uniform(0.01, 0.5);
+        if (c % 4 == 0) p.least = test_uniform(0, 1), p.most = p.least + test_uniform(0, 0.5);
+        for (int i = 0; i < 12; i++) x[i] = test_uniform(-1, 1);
+        embi_rod_evaluate(&p.base, NULL, x);
+        energy = p.base.energy;
+        embi_rod_hessian(&p.base, H);
+        if (fabs(p.length - p.least) < 1e-4 || fabs(p.length - p.most) < 1e-4 || p.length < 0.05) continue;
+        for (int k = 0; k < 4; k++)
+            for (int i = 0; i < 3; i++) f[3 * k + i] = p.base.first * p.base.w[k] * p.base.dir[i], most = fmax(most, fabs(f[3 * k + i]));
+        for (int i = 0; i < 12; i++) {
+            double e[2], at = x[i], h = 1e-6, g[2];
+            for (int side = 0; side < 2; side++) {
+                x[i] = at + (side ? h : -h);
+                embi_rod_evaluate(&p.base, NULL, x);
+                e[side] = p.base.energy;
+                g[side] = p.base.first * p.base.dir[c % 3];
+            }
+            x[i] = at;
+            ENSURE_CLOSE((e[1] - e[0]) / (2 * h), f[i], 1e-5 * (p.K + most));
+            /* the first vertex has weight 1; a negative part across a short rod is left out */
+            if (i < 3 && !p.slides && (p.base.first >= 0)) ENSURE_CLOSE((g[1] - g[0]) / (2 * h), H[3 * (c % 3) + i], 1e-4 * (p.K + most));
+        }
+        embi_rod_evaluate(&p.base, NULL, x);
+        ENSURE_CLOSE(p.base.energy, energy, 1e-14 * (1 + energy));
+        for (int n = 0; n < 10; n++) {   /* positive semidefinite */
+            double r[3] = {test_uniform(-1, 1), test_uniform(-1, 1), test_uniform(-1, 1)}, sum = 0;
+            for (int i = 0; i < 9; i++) sum += r[i / 3] * H[i] * r[i % 3];
+            ENSURE(sum > -1e-12 * p.K);
+        }
+    }
+}
+
+/* Slider-crank: x = r cos + sqrt(l^2 - r^2 sin^2), driven at 6 rad/s through a turn. */
+static void test_slider_crank(void)
+{
+    const double r = 0.05, l = 0.15, h = 0.005;
+    scene s = joint_world(h, EMBIPC_BACKWARD_EULER, 9.81);
+    int crank = joint_box(&s, r, 0.01, 0.01, r / 2, 0, 0), rod = joint_box(&s, l, 0.01, 0.01, r + l / 2, 0.02, 0),
+        block = joint_box(&s, 0.03, 0.03, 0.03, r + l, 0.06, 0);
+    embipc_joint_def d = scene_joint_def(&s, EMBIPC_HINGE, -1, crank, 0, 0, 0, Y);
+    embipc_joint motor, slide;
+    d.motor_damping = 50;
+    d.target[1] = 6;
+    motor = scene_joint(&s, d);
+    (void)scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, crank, rod, r, 0, 0, Y));
+    (void)scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, rod, block, r + l, 0, 0, Y));
+    slide = scene_joint(&s, scene_joint_def(&s, EMBIPC_SLIDER, -1, block, r + l, 0, 0, X));
+    for (int n = 0; n < 220; n++) {
+        double a;
+        scene_step(&s);
+        a = joint_state(&s, motor).position;
+        ENSURE_CLOSE(joint_state(&s, slide).position, r * cos(a) + sqrt(l * l - r * r * sin(a) * sin(a)) - r - l, 1e-4 * l);
+        ENSURE(s.stats.converged);
+    }
+    ENSURE_REL(joint_state(&s, motor).position, 6 * 220 * h, 0.01);
+    scene_end(&s);
+}
+
+/* Four bars: the crank turns the rocker. The loop closes, |C - B| = l, all along. */
+static void test_four_bars(void)
+{
+    const double crank = 0.04, coupler = 0.13, rocker = 0.1, ground = 0.12, h = 0.005;
+    /* B = (crank, 0) at the start; C by two circles */
+    const double dx = ground - crank, reach = dx, u = (coupler * coupler - rocker * rocker + reach * reach) / (2 * reach),
+                 v = sqrt(coupler * coupler - u * u);
+    const double C[2] = {crank + u, v};
+    scene s = joint_world(h, EMBIPC_BACKWARD_EULER, 9.81);
+    embipc_joint_def d;
+    embipc_joint motor, out;
+    embipc_body_def b = scene_def("bar", EMBIPC_AFFINE, 0, 0, 0);
+    int one = joint_box(&s, crank, 0.005, 0.005, crank / 2, 0, 0), two, three;
+    const double spot[2][2] = {{(crank + C[0]) / 2, C[1] / 2}, {(ground + C[0]) / 2, C[1] / 2}};
+    b.material.young = 1e9;
+    for (int k = 0; k < 2; k++) {   /* their shape does not matter */
+        b.position[0] = spot[k][0];
+        b.position[1] = 0.02 * (k + 1);
+        b.position[2] = spot[k][1];
+        scene_box(&s, b, 0.03, 0.005, 0.03, 1);
+    }
+    two = one + 1, three = one + 2;
+    d = scene_joint_def(&s, EMBIPC_HINGE, -1, one, 0, 0, 0, Y);
+    d.motor_damping = 20;
+    d.target[1] = -5;
+    motor = scene_joint(&s, d);
+    (void)scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, one, two, crank, 0, 0, Y));
+    (void)scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, two, three, C[0], 0, C[1], Y));
+    out = scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, -1, three, ground, 0, 0, Y));
+    for (int n = 0; n < 280; n++) {
+        double a, c, Bx, Bz, Cx, Cz;
+        scene_step(&s);
+        a = joint_state(&s, motor).position;   /* about +y: x towards -z */
+        c = joint_state(&s, out).position;
+        Bx = crank * cos(a), Bz = -crank * sin(a);
+        Cx = ground + (C[0] - ground) * cos(c) + C[1] * sin(c), Cz = C[1] * cos(c) - (C[0] - ground) * sin(c);
+        ENSURE_REL(hypot(Cx - Bx, Cz - Bz), coupler, 1e-3);
+        ENSURE(s.stats.converged);
+    }
+    ENSURE_REL(joint_state(&s, motor).position, -5 * 280 * h, 0.01);
+    scene_end(&s);
+}
+
+/* A double pendulum of two rods by BDF2 against its equations, integrated finely: 0.3 s, before it is chaotic; energy. */
+static void double_pendulum(double t, double y[4])   /* angles below the x axis about y, and their rates */
+{
+    const double m = 0.016, L = 0.1, I = m * (L * L + 0.0016) / 12, g = 9.81, h = 1e-6;
+    for (int n = 0; n < (int)(t / h + 0.5); n++) {
+        double k[4], mid[4], a[4];
+        memcpy(a, y, sizeof a);
+        for (int stage = 0; stage < 2; stage++) {
+            double c = cos(a[0] - a[1]), sn = sin(a[0] - a[1]), A = I + m * L * L / 4 + m * L * L, B = m * L * L / 2 * c, D = I + m * L * L / 4;
+            double f = 1.5 * m * g * L * cos(a[0]) - m * L * L / 2 * sn * a[3] * a[3],
+                   q = 0.5 * m * g * L * cos(a[1]) + m * L * L / 2 * sn * a[2] * a[2];
+            k[0] = a[2], k[1] = a[3];
+            k[2] = (f * D - q * B) / (A * D - B * B);
+            k[3] = (q * A - f * B) / (A * D - B * B);
+            for (int i = 0; i < 4; i++) mid[i] = y[i] + (stage ? h : h / 2) * k[i];
+            memcpy(a, mid, sizeof a);
+        }
+        memcpy(y, mid, sizeof a);
+    }
+}
+static void test_double_pendulum(void)
+{
+    const double L = 0.1, h = 0.001, m = 0.016;
+    double y[4] = {0, 0, 0, 0}, energy = 0;
+    scene s = joint_world(h, EMBIPC_BDF2, 9.81);
+    int a = joint_box(&s, L, 0.004, 0.04, L / 2, 0, 0), b = joint_box(&s, L, 0.004, 0.04, 1.5 * L, 0.006, 0);
+    embipc_joint one, two;
+    one = scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, -1, a, 0, 0, 0, Y));
+    two = scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, a, b, L, 0, 0, Y));
+    for (int n = 0; n < 300; n++) scene_step(&s);
+    double_pendulum(0.3, y);
+    printf("  double pendulum: %.4f %.4f, exact %.4f %.4f\n", joint_state(&s, one).position, joint_state(&s, one).position + joint_state(&s, two).position, y[0], y[1]);
+    ENSURE_CLOSE(joint_state(&s, one).position, y[0], 0.02);
+    ENSURE_CLOSE(joint_state(&s, one).position + joint_state(&s, two).position, y[1], 0.03);
+    energy = s.stats.kinetic + s.stats.potential;
+    for (int n = 0; n < 700; n++) scene_step(&s);
+    ENSURE(s.stats.kinetic + s.stats.potential <= energy + 1e-9);
+    ENSURE_CLOSE(s.stats.kinetic + s.stats.potential, 0, 0.05 * m * 9.81 * 2 * L);
+    scene_end(&s);
+}
+
+/* A chain of twenty links hangs and swings for 100 s: no gap grows, no link drifts. */
+static void test_long_chain(void)
+{
+    scene s = joint_world(0.02, EMBIPC_BACKWARD_EULER, 9.81);
+    embipc_joint joint[20];
+    double most = 0, last = 0;
+    int before = -1, cut = 0;
+    for (int k = 0; k < 20; k++) {
+        int b = joint_box(&s, 0.04, 0.02, 0.02, 0.05 * k + 0.025, 0, 0);
+        joint[k] = scene_joint(&s, scene_joint_def(&s, EMBIPC_BALL, before, b, 0.05 * k, 0, 0, NULL));
+        before = b;
+    }
+    for (int n = 0; n < (TEST_STRIDE > 1 ? 500 : 5000); n++) {
+        scene_step(&s);
+        last = 0;
+        for (int k = 0; k < 20; k++) last = fmax(last, joint_state(&s, joint[k]).gap);
+        most = fmax(most, last);
+        cut += !s.stats.converged;
+    }
+    printf("  chain of 20 links, 100 s: largest gap %.2g m, at the end %.2g m, %d steps cut short\n", most, last, cut);
+    ENSURE(most < 1e-4 && last < 1e-5 && cut < 5);
+    scene_end(&s);
+}
+
 /* ---- calls ---- */
 
 /* What is refused says why, and leaves the world as it is. */
@@ -447,6 +627,11 @@ int main(int argc, char **argv)
     RUN(chain);
     RUN(momentum);
     RUN(attach);
+    RUN(rods);
+    RUN(slider_crank);
+    RUN(four_bars);
+    RUN(double_pendulum);
+    RUN(long_chain);
     RUN(refusals);
     RUN(lives);
     return test_end("test_joint");
