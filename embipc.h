@@ -477,6 +477,7 @@ typedef struct embipc_body_def {
                                              * (its tet count); NULL: 1 */
     const embipc_real *tet_density;         /* factors > 0 on the density of each of these tets; NULL: 1 */
     embipc_real friction;                   /* mu of a pair is the geometric mean of its two bodies'  (0) */
+    embipc_real static_friction;            /* mu of contacts that stick, likewise; below friction: the same (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; those of a pair add up (0) */
     int self_contact;                       /* nonzero: the body may touch itself (1) */
     const embipc_body *no_contact;          /* bodies that may cross this one, now and later; see
@@ -512,6 +513,12 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_bod
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_body body,
                                                   const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3]);
+
+/* The surface of a body runs with this velocity beside its own motion, m/s along the axes of the world: a conveyor
+ * belt, or the tracks of a vehicle. Friction pulls what it touches along; nothing else changes. It holds until it is
+ * set again. In steps with such a contact energy has no bound. */
+EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *world, embipc_body body,
+                                                          const embipc_real velocity[3]);
 
 /* ---- Drives ---------------------------------------------------------------------------------
  * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, along a prescribed rigid
@@ -752,7 +759,7 @@ typedef struct embipc_body_parameters {
     embipc_real load, pressure_load;     /* loads for kappa, N: on three pairs; on one pair. The second is the pressure
                                           * E on one vertex's part of the surface. For affine bodies it is a third of
                                           * the force that stops a fall by ten diagonals in one step */
-    embipc_real friction;
+    embipc_real friction, static_friction;
     int unknowns;
 } embipc_body_parameters;
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
@@ -762,7 +769,7 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *world, e
 /* Contact parameters of two bodies, or of one with itself (a equal to b). */
 typedef struct embipc_pair_parameters {
     int contact;                         /* 0: never tested */
-    embipc_real dhat, kappa, friction_velocity, friction;
+    embipc_real dhat, kappa, friction_velocity, friction, static_friction;
     embipc_real thickness;               /* sum of both coatings, m */
     embipc_real clearance;               /* m on either side, where one body fits into the other with less than both
                                           * dhat; else 0. See DEFAULTS above */
@@ -8317,7 +8324,8 @@ typedef struct embi_closest {
 
 /* Parameters of all candidates of a pair of bodies. */
 typedef struct embi_pair_rule {
-    embipc_real dhat, kappa, epsv, mu, xi;
+    embipc_real dhat, kappa, epsv, xi;
+    embipc_real mu, mu_static;
     unsigned joined;             /* revision of seams, if a fixed body counts as part of its joined surface for the
                                     other one; else 0 */
 } embi_pair_rule;
@@ -11500,7 +11508,8 @@ typedef struct embi_widths { embipc_real list[EMBI_WIDTHS]; int count; } embi_wi
 
 /* Contact parameters of a body. */
 typedef struct embi_body_rules {
-    embipc_real friction, thickness;
+    embipc_real friction, static_friction, thickness;
+    embipc_real surface_velocity[3];    /* of its surface beside its own motion, m/s */
     embipc_real given_dhat, given_kappa, given_epsv, given_tolerance;   /* 0: not given */
     embipc_real dhat, kappa, epsv, tolerance;                           /* in force in this step */
     int self_contact;
@@ -11840,6 +11849,22 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
 }
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
+
+/* Do two surfaces rub alike? */
+static int embi_same_friction(const embi_body *a, const embi_body *b)
+{
+    for (int i = 0; i < 3; i++)
+        if (a->rules.surface_velocity[i] != b->rules.surface_velocity[i]) return 0;
+    return a->rules.friction == b->rules.friction && a->rules.static_friction == b->rules.static_friction;
+}
+
+/* Does its surface run, as that of a conveyor belt does? */
+static int embi_body_runs(const embi_body *b)
+{
+    const embipc_real *v = b->rules.surface_velocity;
+    return v[0] != 0 || v[1] != 0 || v[2] != 0;
+}
+
 static int embi_has_vertex(const embi_body *b, int v) { return v >= b->vert0 && v < b->vert0 + b->nv; }
 
 /* y = the point of an anchor, with the nodes of its body at q */
@@ -12557,6 +12582,7 @@ typedef struct embi_friction_list {
     int count;
     int reversed, reversing;     /* the right side was changed by secants; number that reverse next */
     int passes;                  /* passes added so far */
+    int runs;                    /* a surface runs, so friction does work */
     int merged_passes;           /* the most passes that a merged island had added */
 } embi_friction_list;
 
@@ -12785,9 +12811,10 @@ static void embi_body_drift(const embi_bodies_task *t, embi_body *b, int k)
     else (void)embi_body_shift(b, t->s->reference.measured_q, t->s->q, t->s->scratch.nodes, NULL, &b->search.drift);
 }
 
-/* Did a hard drive move a node of the island in this step? */
+/* Did a hard drive move a node of the island in this step, or does a surface run in it? */
 static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
 {
+    if (isle->friction.runs) return 1;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
@@ -13090,6 +13117,8 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
     r.epsv = embi_min(one->rules.epsv, two->rules.epsv);
     r.kappa = embi_max(one->rules.kappa, two->rules.kappa);
     r.mu = rule && rule->friction >= 0 ? rule->friction : sqrt(a->rules.friction * b->rules.friction);
+    r.mu_static = rule && rule->friction >= 0
+                      ? r.mu : embi_max(r.mu, sqrt(a->rules.static_friction * b->rules.static_friction));
     r.xi = a->rules.thickness + b->rules.thickness;
     fit = embi_pair_fit(a, b);
     if (fit > 0 && !embi_dhat_is_given(w, one->rules.dhat < two->rules.dhat ? one : two)) {
@@ -14722,8 +14751,7 @@ static int embi_seams_find(embipc_world *w)
             const embi_body *a = s->body + i;
             embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
             embipc_real range[6] = {0, 0, 0, 0, 0, 0};
-            if (a->kind != EMBIPC_FIXED || a->rules.thickness != b->rules.thickness ||
-                a->rules.friction != b->rules.friction ||
+            if (a->kind != EMBIPC_FIXED || a->rules.thickness != b->rules.thickness || !embi_same_friction(a, b) ||
                 !embi_ranges_meet(a->bvh.box + 6, range, tolerance, b->bvh.box + 6))
                 continue;
             if (!embi_bodies_join(w, i, j, tolerance)) return 0;
@@ -14767,7 +14795,8 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
     for (; n < w->joints.joined_count && (int)(w->joints.joined[n].key >> 32) == surface; n++) {
         const embi_body *b = w->s.body + (w->joints.joined[n].key & 0xffffffffu);
         embi_pair_rule r = embi_pair_parameters(w, b, other);
-        if (!embi_tested(w, b, other) || r.dhat != first.dhat || r.kappa != first.kappa || r.mu != first.mu) return 0;
+        if (!embi_tested(w, b, other) || r.dhat != first.dhat || r.kappa != first.kappa || r.mu != first.mu ||
+            r.mu_static != first.mu_static) return 0;
     }
     return 1;
 }
@@ -17416,12 +17445,44 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
     return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : (embipc_real)0;
 }
 
+/* Sets the displacement of a friction contact that is no slip: curvature of free flights, and h times the velocity of
+ * a surface that runs. */
+static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, embi_friction *f)
+{
+    embi_set(f->bend, 0, 0, 0);
+    for (int i = 0; i < 4; i++) {
+        const embi_body *of = embi_has_vertex(b, f->base.v[i]) ? b : a;
+        embipc_real bend[3];
+        embi_vertex_bend(s, of, f->base.v[i], bend);
+        embi_axpy(bend, -s->h, of->rules.surface_velocity);
+        embi_axpy(f->bend, f->base.w[i], bend);
+    }
+}
+
+/* Does a contact slide? It does where its slip in this step, or at first that of the velocities at q^n, is larger than
+ * what counts as sticking. */
+static int embi_friction_slides(const embi_state *s, const embi_friction *f, int first)
+{
+    embipc_real u[3] = {0, 0, 0}, now[3];
+    for (int k = 0; k < 4; k++) {
+        int v = f->base.v[k];
+        embi_set(now, 0, 0, 0);
+        if (!first) embi_sub(now, s->x + 3 * v, s->xn + 3 * v);
+        for (int i = 4 * v; first && i < 4 * v + s->J.count[v]; i++)
+            embi_axpy(now, s->h * s->J.weight[i], s->vn + 3 * s->J.node[i]);
+        embi_axpy(u, f->base.w[k], now);
+    }
+    embi_sub(u, u, f->bend);
+    embi_axpy(u, -embi_dot(u, f->n), f->n);
+    return embi_norm(u) > f->e;
+}
+
 /* Makes the friction contacts: lambda, normals and weights of all present contacts. |u| of the last step comes from
  * memory, sorted by key (values in u). Returns 0 out of memory. */
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
 {
-    isle->friction.count = 0;
+    isle->friction.count = isle->friction.runs = 0;
     embi_island_touches(s, isle, EMBI_AS_LAGGED, 0);
     if (!EMBI_GROW(m, isle->friction.list, isle->contacts.count)) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
@@ -17432,21 +17493,21 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         embi_friction *f = isle->friction.list + isle->friction.count;
         embi_u64 key =
             ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
-        int at;
-        if (!(pair->rule.mu > 0) || c->first == 0) continue;
+        int at, runs;
+        if (!(pair->rule.mu_static > 0) || c->first == 0) continue;
         f->base = *c;
         f->base.kind = EMBI_ELEMENT_FRICTION;
         f->base.extra = NULL;
         f->base.held = 0;
         embi_copy(f->n, c->dir);
-        embi_set(f->bend, 0, 0, 0);
-        for (int i = 0; i < 4 && (embi_body_arcs(a) || embi_body_arcs(b)); i++) {
-            embipc_real bend[3];
-            embi_vertex_bend(s, embi_has_vertex(b, c->v[i]) ? b : a, c->v[i], bend);
-            embi_axpy(f->bend, c->w[i], bend);
-        }
-        f->weight = pair->rule.mu * -c->first;
         f->e = pair->rule.epsv * s->h;
+        runs = embi_body_runs(a) || embi_body_runs(b);
+        if (runs || embi_body_arcs(a) || embi_body_arcs(b)) embi_friction_bend(s, a, b, f);
+        else embi_set(f->bend, 0, 0, 0);
+        isle->friction.runs |= runs;
+        f->weight = pair->rule.mu * -c->first;
+        if (pair->rule.mu_static > pair->rule.mu && !embi_friction_slides(s, f, !isle->iterations))
+            f->weight = pair->rule.mu_static * -c->first;
         key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) *
               0xBF58476D1CE4E5B9ull;
         for (int i = 0; i < 4; i++)
@@ -19829,6 +19890,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
         memcpy(isle->friction.list + isle->friction.count, other->friction.list, (size_t)other->friction.count *
                sizeof *other->friction.list);
     isle->friction.count += other->friction.count;
+    isle->friction.runs |= other->friction.runs;
     isle->iterations = embi_max_int(isle->iterations, other->iterations);
     isle->factorizations += other->factorizations;
     isle->regularized += other->regularized;
@@ -24126,6 +24188,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (!(d->friction >= 0 && d->friction <= EMBI_FRICTION_MOST))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->friction,
                             "friction is %g; it must lie in 0 .. %g", d->friction, EMBI_FRICTION_MOST);
+    if (!(d->static_friction >= 0 && d->static_friction <= EMBI_FRICTION_MOST))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->static_friction,
+                            "static_friction is %g; it must lie in 0 .. %g", d->static_friction, EMBI_FRICTION_MOST);
     if (!(d->thickness >= 0) || !embi_finite(d->thickness))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->thickness,
                             "thickness is %g m; it must not be negative", d->thickness);
@@ -24965,6 +25030,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (b->material.model == EMBIPC_NEO_HOOKEAN) b->material.determinant_bound = 1;
     embi_m3_mulv(b->material.fibre, def->rotation, def->material.fibre);   /* from the mesh's frame to the world */
     b->rules.friction = def->friction;
+    b->rules.static_friction = embi_max(def->static_friction, def->friction);
     b->rules.thickness = def->thickness;
     b->rules.given_dhat = def->dhat;
     b->rules.given_kappa = def->kappa;
@@ -25920,6 +25986,29 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     return EMBIPC_OK;
 }
 
+/* Friction of the next step takes it. */
+EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embipc_body body,
+                                                          const embipc_real velocity[3])
+{
+    int at = embi_find_body(w, body);
+    embi_body *b;
+    embipc_result r;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if (at < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
+                         body.generation);
+    b = w->s.body + at;
+    if (!velocity) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the surface velocity is NULL");
+    if (!embi_all_finite(velocity, 3))
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity of body \"%.40s\" is not finite", b->name);
+    r = embi_check_way(&w->error, b, "the surface velocity", embi_long_norm(velocity), "m/s",
+                       embi_long_norm(velocity) * w->s.h);
+    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    embi_copy(b->rules.surface_velocity, velocity);
+    if (b->kind == EMBIPC_FIXED) w->joints.due = 1;   /* tiles that run apart are no joined surface */
+    return EMBIPC_OK;
+}
+
 /* Both only limit the work of later steps. */
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations,
                                                  const volatile int *stop)
@@ -26316,6 +26405,7 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
     out->derived_friction_velocity = !(b->rules.given_epsv > 0 || w->def.friction_velocity > 0);
     out->derived_tolerance = !(b->rules.given_tolerance > 0 || w->def.tolerance > 0);
     out->friction = b->rules.friction;
+    out->static_friction = b->rules.static_friction;
     out->unknowns = embi_is_dynamic(b) ? 3 * (b->nn - b->driven_nodes) : 0;
     return EMBIPC_OK;
 }
@@ -26335,6 +26425,7 @@ EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *w, embipc_bod
     out->kappa = rule.kappa;
     out->friction_velocity = rule.epsv;
     out->friction = rule.mu;
+    out->static_friction = rule.mu_static;
     out->thickness = rule.xi;
     out->clearance = embi_pair_fit(w->s.body + i, w->s.body + j);
     return EMBIPC_OK;

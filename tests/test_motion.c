@@ -856,6 +856,85 @@ static void test_energy(void)
     ENSURE(t.contacts > t.steps / 5);
 }
 
+/* A box that is put on a belt: mu g until it has the speed of the belt, then nothing; the belt is a fixed body, one of two
+ * that lie flush, or a kinematic one. The other way round a box whose own surface runs drives away. */
+static void test_belt(void)
+{
+    for (int kind = 0; kind < 3; kind++) {
+        const double belt[3] = {0.5, 0.2, 0}, speed = hypot(0.5, 0.2), mu = 0.4;
+        embipc_world_def wd = embipc_default_world_def();
+        scene s;
+        embipc_body_def d;
+        embipc_body_state st;
+        double before, fall = 0;
+        int base, box;
+        wd.time_step = 0.005;
+        s = scene_empty(&wd);
+        d = scene_def("belt", kind == 1 ? EMBIPC_KINEMATIC : EMBIPC_FIXED, 0, 0, -0.05);
+        d.friction = mu;
+        base = scene_box(&s, d, 2, 2, 0.1, 1);
+        d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0.0501);
+        d.friction = mu;
+        d.material.young = 1e8;
+        box = scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        for (int n = 0; n < 40; n++) scene_step(&s);   /* it comes to rest */
+        before = scene_state(s.w, s.body[box]).centre[0];
+        ENSURE_CLOSE(scene_state(s.w, s.body[box]).velocity[0], 0, 1e-5);
+        if (kind == 2) {   /* its own surface runs backwards */
+            const double back[3] = {-belt[0], -belt[1], 0};
+            (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[box], back));
+        } else (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[base], belt));
+        for (int n = 0; n < 16; n++) scene_step(&s);
+        st = scene_state(s.w, s.body[box]);
+        ENSURE_REL(hypot(st.velocity[0], st.velocity[1]), mu * 9.81 * 0.08, 0.03);
+        ENSURE_REL(st.velocity[1] / st.velocity[0], 0.4, 0.01);
+        for (int n = 0; n < 84; n++) scene_step(&s);
+        st = scene_state(s.w, s.body[box]);
+        ENSURE_REL(hypot(st.velocity[0], st.velocity[1]), speed, 0.01);
+        fall = speed * speed / (2 * mu * 9.81);   /* what it lags behind */
+        ENSURE_REL(hypot(st.centre[0] - before, st.centre[1]), speed * 0.5 - fall, 0.03);
+        scene_end(&s);
+    }
+}
+
+/* mu_s 0.6, mu 0.3 on a slope of tan 0.45: a block that rests stays; one that is pushed slides with g (sin - mu cos); on
+ * a slope of tan 0.65 it slides from rest. Out of 0.25 a pushed one comes to rest and stays there. */
+static void test_static_friction(void)
+{
+    static const double slope[4] = {0.45, 0.45, 0.65, 0.25};
+    for (int k = 0; k < 4; k++) {
+        const double angle = atan(slope[k]), h = 0.005, push = k == 1 || k == 3 ? 0.3 : 0, mu = 0.3;
+        embipc_world_def wd = embipc_default_world_def();
+        scene s;
+        embipc_body_def d;
+        double v, a = 9.81 * (sin(angle) - mu * cos(angle));
+        const double tilted[3] = {9.81 * sin(angle), 0, -9.81 * cos(angle)}, start[3] = {push, 0, 0}, still[3] = {0, 0, 0};
+        int box;
+        wd.time_step = h;
+        s = scene_empty(&wd);
+        d = scene_def("ground", EMBIPC_FIXED, 0, 0, -0.05);
+        d.friction = mu;
+        d.static_friction = 0.6;
+        scene_box(&s, d, 4, 4, 0.1, 1);
+        d = scene_def("block", EMBIPC_AFFINE, 0, 0, 0.01005);
+        d.friction = mu;
+        d.static_friction = 0.6;
+        d.material.young = 1e8;
+        box = scene_box(&s, d, 0.1, 0.1, 0.02, 1);
+        for (int n = 0; n < 20; n++) scene_step(&s);   /* it comes to rest before the floor tilts */
+        (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, tilted));
+        (void)ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[box], start, still));
+        for (int n = 0; n < 80; n++) scene_step(&s);
+        v = scene_state(s.w, s.body[box]).velocity[0];
+        if (k == 0) ENSURE_CLOSE(v, 0, 1e-4);
+        else if (k == 3) {
+            for (int n = 0; n < 80; n++) scene_step(&s);
+            ENSURE_CLOSE(scene_state(s.w, s.body[box]).velocity[0], 0, 1e-4);
+        } else ENSURE_REL(v, push + a * 0.4, 0.05);
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -876,5 +955,7 @@ int main(int argc, char **argv)
     RUN(energy);
     test_unused();
     meshio_test_unused();
+    RUN(belt);
+    RUN(static_friction);
     return test_end("test_motion");
 }
