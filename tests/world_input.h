@@ -188,7 +188,7 @@ static void test_body_numbers(void)
     static const struct { const char *name; size_t at; double low; int above; } field[] = {   /* low: the largest value that is refused */
 #define FIELD(name, low, above) {#name, offsetof(embipc_body_def, name), low, above}
         FIELD(scale, 0, 0), FIELD(rotation[4], -5, 1), FIELD(position[1], 0, 2), FIELD(velocity[2], 0, 2), FIELD(angular_velocity[0], 0, 2),
-        FIELD(friction, -1e-9, 0), FIELD(thickness, -1e-9, 0), FIELD(dhat, -1e-9, 0), FIELD(kappa, -1, 0), FIELD(friction_velocity, -1e-9, 0), FIELD(tolerance, -1e-9, 0),
+        FIELD(friction, -1e-9, 0), FIELD(static_friction, -1e-9, 0), FIELD(thickness, -1e-9, 0), FIELD(dhat, -1e-9, 0), FIELD(kappa, -1, 0), FIELD(friction_velocity, -1e-9, 0), FIELD(tolerance, -1e-9, 0),
         FIELD(material.young, 0, 0), FIELD(material.poisson, -1, 0), FIELD(material.poisson, 0.5, 0), FIELD(material.density, 0, 0),
         FIELD(material.stiffness, 0, 0), FIELD(material.damping[0], -1e-9, 0), FIELD(material.damping[1], -1e-9, 0)};
     twins t = twins_make();
@@ -625,7 +625,7 @@ static void test_pair_force_velocity_limits(void)
     twins t = twins_make();
     embipc_world *w = t.a.w;
     embipc_body none = {0, 0}, gone = {3, 9};
-    double x[3] = {1, 2, 3}, bad[3] = {0, 0, INFINITY};
+    double x[3] = {1, 2, 3}, bad[3] = {0, 0, INFINITY}, far_away[3] = {1e200, 0, 0};
     embipc_body *b = t.a.body;
     refused(&t, "pair of nobody", embipc_world_set_pair(w, none, b[0], 0.5, 1), EMBIPC_ERR_HANDLE, NULL);
     refused(&t, "pair of nobody", embipc_world_set_pair(w, b[0], gone, 0.5, 1), EMBIPC_ERR_HANDLE, "9");
@@ -637,6 +637,10 @@ static void test_pair_force_velocity_limits(void)
     refused(&t, "force", embipc_body_apply_force(w, b[1], 8, x), EMBIPC_ERR_INDEX, "8");
     refused(&t, "force", embipc_body_apply_force(w, b[1], -2, x), EMBIPC_ERR_INDEX, "-2");
     refused(&t, "force", embipc_body_apply_force(w, b[1], -1, NULL), EMBIPC_ERR_ARGUMENT, "NULL");
+    refused(&t, "surface velocity", embipc_body_set_surface_velocity(w, none, x), EMBIPC_ERR_HANDLE, NULL);
+    refused(&t, "surface velocity", embipc_body_set_surface_velocity(w, b[2], bad), EMBIPC_ERR_NOT_FINITE, "jelly");
+    refused(&t, "surface velocity", embipc_body_set_surface_velocity(w, b[2], NULL), EMBIPC_ERR_ARGUMENT, "NULL");
+    refused(&t, "surface velocity", embipc_body_set_surface_velocity(w, b[1], far_away), EMBIPC_ERR_ARGUMENT, "stone");
     refused(&t, "velocity", embipc_body_set_velocity(w, none, x, x), EMBIPC_ERR_HANDLE, NULL);
     refused(&t, "velocity", embipc_body_set_velocity(w, b[2], bad, x), EMBIPC_ERR_NOT_FINITE, "jelly");
     refused(&t, "velocity", embipc_body_set_velocity(w, b[2], x, bad), EMBIPC_ERR_NOT_FINITE, "jelly");
