@@ -3097,23 +3097,36 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  * 0), exactly. How many were replaced is reported, never hidden.
  * Uses: tuning, threads.   Checked by: tests/test_ldlt.c */
 
-/* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
- * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
- * fused multiply-add). EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
-#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) && !defined(__OPTIMIZE_SIZE__) && \
-    (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
-#define EMBI_WIDE 1
-#else
-#define EMBI_WIDE 0
-#endif
-
-/* parts of a kernel: compiled for each number of vectors, and again where AVX is allowed */
+/* Kernels work on vectors. Builds for any x86-64 machine compile each of them for AVX too, and ask the one they run on
+ * whether it has that. Every number comes from the same operations in the same order, so no bit depends on the answer
+ * (there is no fused multiply-add). EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
 #if EMBI_LANES > 1
 #define EMBI_KERNEL static inline __attribute__((always_inline))
-typedef embipc_real embi_wide __attribute__((vector_size(4 * sizeof(embipc_real))));
+#define EMBI_QUAD 4              /* numbers that are summed apart, whatever the lanes */
+typedef embipc_real embi_quad __attribute__((vector_size(EMBI_QUAD * sizeof(embipc_real))));
 #else
 #define EMBI_KERNEL static
+#define EMBI_QUAD 1
+typedef embipc_real embi_quad;
 #endif
+
+/* EMBI_COMPILE makes the function `name` of name_kernel(). embi_wide: what the registers hold. */
+#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) && !defined(__OPTIMIZE_SIZE__) && \
+    (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
+#define EMBI_ASK_FOR_AVX
+#define EMBI_COMPILE(name, parameters, arguments) \
+    __attribute__((target("avx"))) static void name##_avx parameters { name##_kernel arguments; } \
+    static void name parameters \
+    { \
+        if (__builtin_cpu_supports("avx")) name##_avx arguments; \
+        else name##_kernel arguments; \
+    }
+typedef embi_quad embi_wide;
+#else
+#define EMBI_COMPILE(name, parameters, arguments) static void name parameters { name##_kernel arguments; }
+typedef embi_vec embi_wide;
+#endif
+#define EMBI_WIDE (int)(sizeof(embi_wide) / sizeof(embipc_real))
 
 /* y -= s x */
 static void embi_row_subtract(int n, embipc_real s, const embipc_real *x, embipc_real *y)
@@ -3151,33 +3164,6 @@ EMBI_KERNEL void embi_tile_subtract(int m, int n, const embipc_real *t, embipc_r
 EMBI_KERNEL void embi_tile_part(int vectors, int k, const embipc_real *a0, const embipc_real *a1,
                                 const embipc_real *a2, const embipc_real *b, int ldb, embipc_real *t)
 {
-    const embi_vec zero = {0};
-    embi_vec c00 = zero, c01 = zero, c02 = zero, c10 = zero, c11 = zero, c12 = zero;
-    embi_vec c20 = zero, c21 = zero, c22 = zero, v;
-    for (int p = 0; p < k; p++, b += ldb) {
-        v = embi_load(b);
-        c00 += v * a0[p]; c10 += v * a1[p]; c20 += v * a2[p];
-        if (vectors < 2) continue;
-        v = embi_load(b + EMBI_LANES);
-        c01 += v * a0[p]; c11 += v * a1[p]; c21 += v * a2[p];
-        if (vectors < 3) continue;
-        v = embi_load(b + 2 * EMBI_LANES);
-        c02 += v * a0[p]; c12 += v * a1[p]; c22 += v * a2[p];
-    }
-    embi_store(t, c00); embi_store(t + EMBI_TILE, c10); embi_store(t + 2 * EMBI_TILE, c20);
-    if (vectors < 2) return;
-    t += EMBI_LANES;
-    embi_store(t, c01); embi_store(t + EMBI_TILE, c11); embi_store(t + 2 * EMBI_TILE, c21);
-    if (vectors < 3) return;
-    t += EMBI_LANES;
-    embi_store(t, c02); embi_store(t + EMBI_TILE, c12); embi_store(t + 2 * EMBI_TILE, c22);
-}
-
-#if EMBI_WIDE
-/* the same in vectors of four */
-EMBI_KERNEL void embi_tile_wide(int vectors, int k, const embipc_real *a0, const embipc_real *a1,
-                                const embipc_real *a2, const embipc_real *b, int ldb, embipc_real *t)
-{
     const embi_wide zero = {0};
     const size_t size = sizeof zero;
     embi_wide c00 = zero, c01 = zero, c02 = zero, c10 = zero, c11 = zero, c12 = zero;
@@ -3186,53 +3172,43 @@ EMBI_KERNEL void embi_tile_wide(int vectors, int k, const embipc_real *a0, const
         memcpy(&v, b, size);
         c00 += v * a0[p]; c10 += v * a1[p]; c20 += v * a2[p];
         if (vectors < 2) continue;
-        memcpy(&v, b + 4, size);
+        memcpy(&v, b + EMBI_WIDE, size);
         c01 += v * a0[p]; c11 += v * a1[p]; c21 += v * a2[p];
         if (vectors < 3) continue;
-        memcpy(&v, b + 8, size);
+        memcpy(&v, b + 2 * EMBI_WIDE, size);
         c02 += v * a0[p]; c12 += v * a1[p]; c22 += v * a2[p];
     }
     memcpy(t, &c00, size); memcpy(t + EMBI_TILE, &c10, size); memcpy(t + 2 * EMBI_TILE, &c20, size);
     if (vectors < 2) return;
-    t += 4;
+    t += EMBI_WIDE;
     memcpy(t, &c01, size); memcpy(t + EMBI_TILE, &c11, size); memcpy(t + 2 * EMBI_TILE, &c21, size);
     if (vectors < 3) return;
-    t += 4;
+    t += EMBI_WIDE;
     memcpy(t, &c02, size); memcpy(t + EMBI_TILE, &c12, size); memcpy(t + 2 * EMBI_TILE, &c22, size);
 }
-#endif
 
-/* t = A B for the first columns, at least, of one tile: three rows of A, k rows of B. wide: with AVX. */
-EMBI_KERNEL void embi_tile(int wide, int columns, int k, const embipc_real *a0, const embipc_real *a1,
-                           const embipc_real *a2, const embipc_real *b, int ldb,
-                           embipc_real t[3 * EMBI_TILE])
+/* t = A B for the first columns, at least, of one tile: three rows of A, k rows of B. */
+EMBI_KERNEL void embi_tile(int columns, int k, const embipc_real *a0, const embipc_real *a1, const embipc_real *a2,
+                           const embipc_real *b, int ldb, embipc_real t[3 * EMBI_TILE])
 {
-#if EMBI_WIDE
-    if (wide) {
-        if (columns > 8) embi_tile_wide(3, k, a0, a1, a2, b, ldb, t);
-        else if (columns > 4) embi_tile_wide(2, k, a0, a1, a2, b, ldb, t);
-        else embi_tile_wide(1, k, a0, a1, a2, b, ldb, t);
-        return;
-    }
-#endif
-    (void)wide;
-    for (int j = 0; j < columns; j += 3 * EMBI_LANES) {
-        if (columns - j > 2 * EMBI_LANES) embi_tile_part(3, k, a0, a1, a2, b + j, ldb, t + j);
-        else if (columns - j > EMBI_LANES) embi_tile_part(2, k, a0, a1, a2, b + j, ldb, t + j);
+    for (int j = 0; j < columns; j += 3 * EMBI_WIDE) {
+        if (columns - j > 2 * EMBI_WIDE) embi_tile_part(3, k, a0, a1, a2, b + j, ldb, t + j);
+        else if (columns - j > EMBI_WIDE) embi_tile_part(2, k, a0, a1, a2, b + j, ldb, t + j);
         else embi_tile_part(1, k, a0, a1, a2, b + j, ldb, t + j);
     }
 }
 
-/* C -= A B for up to three rows of A, a tile of columns at a time. With `place`, block column j of the product goes
- * to the block column place[j] of C. */
-EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_real *a, int lda,
-                                   const embipc_real *b, int ldb, embipc_real *c, int ldc, const int *place)
+/* C -= A B for m <= 3 rows of C, n columns, k rows of B, a tile of columns at a time. Column j of the product goes to
+ * column j, or, unless place is NULL, columns 3 i .. 3 i + 2 go to place[i] .. place[i] + 2 of C. Up to EMBI_TILE - 1
+ * numbers behind a row of B are read (and not used): they must be there. */
+EMBI_KERNEL void embi_strip_subtract_kernel(int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b,
+                                            int ldb, embipc_real *c, int ldc, const int *place)
 {
     const embipc_real *a1 = m > 1 ? a + lda : a, *a2 = m > 2 ? a1 + lda : a1;
     for (int j = 0; j < n; j += EMBI_TILE) {
         embipc_real t[3 * EMBI_TILE];
         int columns = embi_min_int(n - j, EMBI_TILE);
-        embi_tile(wide, columns, k, a, a1, a2, b + j, ldb, t);
+        embi_tile(columns, k, a, a1, a2, b + j, ldb, t);
         if (!place) {
             if (m == 3 && columns == EMBI_TILE) embi_tile_subtract(3, EMBI_TILE, t, c + j, ldc);
             else embi_tile_subtract(m, columns, t, c + j, ldc);
@@ -3248,9 +3224,15 @@ EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_r
     }
 }
 
-/* what columns from .. columns - 1 get */
-EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int from, int w, int columns, embipc_real *U,
-                                    int ld)
+/* The function of this kernel. */
+EMBI_COMPILE(embi_strip_subtract,
+             (int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b, int ldb, embipc_real *c,
+              int ldc, const int *place), (m, n, k, a, lda, b, ldb, c, ldc, place))
+
+/* The update of a panel: rows begin .. end - 1 are done. Columns from .. columns - 1 lose what these give them. Tiles of
+ * U are copied together first: they are used by every strip above them. Below the diagonal, where nothing stands yet,
+ * rubbish is written. */
+EMBI_KERNEL void embi_panel_update_kernel(int begin, int end, int from, int w, int columns, embipc_real *U, int ld)
 {
     embipc_real b[EMBI_BLOCK * EMBI_TILE], t[3 * EMBI_TILE];
     for (int j = from; j < columns; j += EMBI_TILE) {
@@ -3262,45 +3244,15 @@ EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int from, int 
         for (int i = end; i < last; i += 3) {
             embipc_real *row = U + (size_t)i * (size_t)ld;
             const embipc_real *a = row + begin, *a1 = i + 1 < w ? a + ld : a, *a2 = i + 2 < w ? a1 + ld : a1;
-            embi_tile(wide, n, end - begin, a, a1, a2, b, EMBI_TILE, t);
+            embi_tile(n, end - begin, a, a1, a2, b, EMBI_TILE, t);
             if (i + 3 <= w && n == EMBI_TILE) embi_tile_subtract(3, EMBI_TILE, t, row + j, ld);
             else embi_tile_subtract(embi_min_int(3, w - i), n, t, row + j, ld);
         }
     }
 }
 
-#if EMBI_WIDE
-/* The kernel compiled for AVX. It gives the same bits as the other, faster. */
-__attribute__((target("avx"))) static void embi_strip_wide(int m, int n, int k, const embipc_real *a, int lda,
-                                                           const embipc_real *b, int ldb, embipc_real *c,
-                                                           int ldc, const int *place)
-{
-    embi_strip_kernel(1, m, n, k, a, lda, b, ldb, c, ldc, place);
-}
-
-__attribute__((target("avx"))) static void embi_update_wide(int begin, int end, int from, int w,
-                                                            int columns, embipc_real *U, int ld)
-{
-    embi_update_kernel(1, begin, end, from, w, columns, U, ld);
-}
-
-static int embi_has_wide(void) { return __builtin_cpu_supports("avx"); }
-#endif
-
-/* C -= A B for m <= 3 rows of C, n columns, k rows of B. Column j of the product goes to column j, or, unless
- * place is NULL, columns 3 i .. 3 i + 2 go to place[i] .. place[i] + 2 of C. Up to EMBI_TILE - 1 numbers behind a
- * row of B are read (and not used): they must be there. */
-static void embi_strip_subtract(int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b,
-                                int ldb, embipc_real *c, int ldc, const int *place)
-{
-#if EMBI_WIDE
-    if (embi_has_wide()) {
-        embi_strip_wide(m, n, k, a, lda, b, ldb, c, ldc, place);
-        return;
-    }
-#endif
-    embi_strip_kernel(0, m, n, k, a, lda, b, ldb, c, ldc, place);
-}
+EMBI_COMPILE(embi_panel_update, (int begin, int end, int from, int w, int columns, embipc_real *U, int ld),
+             (begin, end, from, w, columns, U, ld))
 
 /* ---- Dense panels: w rows, `columns` >= w columns, the square first. In: the upper triangle of the
  * square and all that follows it. Out: U there, D on the diagonal, L below it. */
@@ -3364,49 +3316,28 @@ typedef struct embi_panel_task {
 static void embi_panel_work(void *arg, int first, int last)
 {
     const embi_panel_task *t = (const embi_panel_task *)arg;
-    int from = t->end + first * EMBI_TILE, columns = embi_min_int(t->columns, t->end + last * EMBI_TILE);
-#if EMBI_WIDE
-    if (embi_has_wide()) {
-        embi_update_wide(t->begin, t->end, from, t->w, columns, t->U, t->ld);
-        return;
-    }
-#endif
-    embi_update_kernel(0, t->begin, t->end, from, t->w, columns, t->U, t->ld);
+    embi_panel_update(t->begin, t->end, t->end + first * EMBI_TILE, t->w,
+                      embi_min_int(t->columns, t->end + last * EMBI_TILE), t->U, t->ld);
 }
 
-/* The rows from `end` on lose the part of rows begin .. end - 1. Tiles of U are copied together first: they
- * are used by every strip above them. Below the diagonal, where nothing stands yet, rubbish is written.
- * Threads take so many tiles at a time that they multiply 3e5 numbers at least. */
-static void embi_panel_update(const embi_threads *threads, int begin, int end, int w, int columns, embipc_real *U,
-                              int ld)
-{
-    embi_panel_task t;
-    if (end >= w) return;
-    t.begin = begin;
-    t.end = end;
-    t.w = w;
-    t.columns = columns;
-    t.ld = ld;
-    t.U = U;
-    embi_for(threads, (columns - end - 1) / EMBI_TILE + 1,
-             1 + EMBI_SHARE(300000) / (EMBI_TILE * (end - begin) * embi_min_int(w - end, 25000)),
-             embi_panel_work, &t);
-}
-
-/* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. 0: not finite. */
+/* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. Threads take so many tiles
+ * of an update at a time that they multiply 3e5 numbers at least. 0: not finite. */
 static int embi_panel_factor(const embi_threads *threads, int w, int columns, embipc_real *U, int ld,
                              embi_pivots *pivots)
 {
-    for (int begin = 0; begin < w; begin += EMBI_BLOCK) {
-        int end = embi_min_int(begin + EMBI_BLOCK, w);
-        for (int k = begin; k < end; k += 3) {
-            int m = embi_min_int(3, end - k);
+    embi_panel_task t = {0, 0, w, columns, ld, U};
+    for (t.end = embi_min_int(EMBI_BLOCK, w); t.begin < w; t.begin = t.end, t.end = embi_min_int(t.end + EMBI_BLOCK, w)) {
+        for (int k = t.begin; k < t.end; k += 3) {
+            int m = embi_min_int(3, t.end - k);
             embipc_real *row = U + (size_t)k * (size_t)ld;
-            embi_strip_subtract(m, columns - k, k - begin, row + begin, ld,
-                                U + (size_t)begin * (size_t)ld + (size_t)k, ld, row + k, ld, NULL);
+            embi_strip_subtract(m, columns - k, k - t.begin, row + t.begin, ld,
+                                U + (size_t)t.begin * (size_t)ld + (size_t)k, ld, row + k, ld, NULL);
             if (!embi_strip_factor(k, m, w, columns, U, ld, pivots)) return 0;
         }
-        embi_panel_update(threads, begin, end, w, columns, U, ld);
+        if (t.end < w)
+            embi_for(threads, (columns - t.end - 1) / EMBI_TILE + 1,
+                     1 + EMBI_SHARE(300000) / (EMBI_TILE * (t.end - t.begin) * embi_min_int(w - t.end, 25000)),
+                     embi_panel_work, &t);
     }
     return 1;
 }
@@ -4289,14 +4220,12 @@ static int embi_ldlt_factor(embi_ldlt *F)
 }
 
 /* y -= z_0 u_0 + z_1 u_1 + z_2 u_2 for three rows ld apart */
-EMBI_KERNEL void embi_rows_subtract(int wide, int n, const embipc_real z[3], const embipc_real *u, int ld,
-                                    embipc_real *y)
+EMBI_KERNEL void embi_rows_subtract(int n, const embipc_real z[3], const embipc_real *u, int ld, embipc_real *y)
 {
     const embipc_real *u1 = u + ld, *u2 = u1 + ld, z0 = z[0], z1 = z[1], z2 = z[2];
     int j = 0;
-#if EMBI_WIDE
-    for (; wide && j + 4 <= n; j += 4) {
-        embi_wide a, b, c, v;
+    for (; j + EMBI_QUAD <= n; j += EMBI_QUAD) {
+        embi_quad a, b, c, v;
         memcpy(&a, u + j, sizeof a);
         memcpy(&b, u1 + j, sizeof b);
         memcpy(&c, u2 + j, sizeof c);
@@ -4304,58 +4233,29 @@ EMBI_KERNEL void embi_rows_subtract(int wide, int n, const embipc_real z[3], con
         v -= a * z0 + b * z1 + c * z2;
         memcpy(y + j, &v, sizeof v);
     }
-#endif
-    (void)wide;
-    for (; j + EMBI_LANES <= n; j += EMBI_LANES)
-        embi_store(y + j, embi_load(y + j) - (embi_load(u + j) * z0 + embi_load(u1 + j) * z1 +
-                                              embi_load(u2 + j) * z2));
     for (; j < n; j++) y[j] -= u[j] * z0 + u1[j] * z1 + u2[j] * z2;
 }
 
 /* d_r = u_r . y for three rows ld apart: in four sums each, then what is left */
-EMBI_KERNEL void embi_rows_dot(int wide, int n, const embipc_real *u, int ld, const embipc_real *y,
-                               embipc_real d[3])
+EMBI_KERNEL void embi_rows_dot(int n, const embipc_real *u, int ld, const embipc_real *y, embipc_real d[3])
 {
     const embipc_real *u1 = u + ld, *u2 = u1 + ld;
-    embipc_real part[14] = {0};
+    const embi_quad zero = {0};
+    embi_quad s0 = zero, s1 = zero, s2 = zero, v, w;
+    embipc_real part[12] = {0};
     int j = 0;
-#if EMBI_LANES > 1
-    if (wide || EMBI_LANES == 4) {
-        const embi_wide zero = {0};
-        embi_wide s0 = zero, s1 = zero, s2 = zero, v, w;
-        for (; j + 4 <= n; j += 4) {
-            memcpy(&v, y + j, sizeof v);
-            memcpy(&w, u + j, sizeof w);
-            s0 += w * v;
-            memcpy(&w, u1 + j, sizeof w);
-            s1 += w * v;
-            memcpy(&w, u2 + j, sizeof w);
-            s2 += w * v;
-        }
-        memcpy(part, &s0, sizeof s0);
-        memcpy(part + 4, &s1, sizeof s1);
-        memcpy(part + 8, &s2, sizeof s2);
-    } else {   /* s: the first two of the sums, t: the others */
-        const embi_vec zero = {0};
-        embi_vec s0 = zero, s1 = zero, s2 = zero, t0 = zero, t1 = zero, t2 = zero;
-        for (; j + 4 <= n; j += 4) {
-            embi_vec v = embi_load(y + j), w = embi_load(y + j + 2);
-            s0 += embi_load(u + j) * v;
-            s1 += embi_load(u1 + j) * v;
-            s2 += embi_load(u2 + j) * v;
-            t0 += embi_load(u + j + 2) * w;
-            t1 += embi_load(u1 + j + 2) * w;
-            t2 += embi_load(u2 + j + 2) * w;
-        }
-        embi_store(part, s0);
-        embi_store(part + 2, t0);
-        embi_store(part + 4, s1);
-        embi_store(part + 6, t1);
-        embi_store(part + 8, s2);
-        embi_store(part + 10, t2);
+    for (; j + EMBI_QUAD <= n; j += EMBI_QUAD) {
+        memcpy(&v, y + j, sizeof v);
+        memcpy(&w, u + j, sizeof w);
+        s0 += w * v;
+        memcpy(&w, u1 + j, sizeof w);
+        s1 += w * v;
+        memcpy(&w, u2 + j, sizeof w);
+        s2 += w * v;
     }
-#endif
-    (void)wide;
+    memcpy(part, &s0, sizeof s0);
+    memcpy(part + 4, &s1, sizeof s1);
+    memcpy(part + 8, &s2, sizeof s2);
     for (int r = 0; r < 3; r++) d[r] = part[4 * r] + part[4 * r + 1] + (part[4 * r + 2] + part[4 * r + 3]);
     for (; j < n; j++) {
         d[0] += u[j] * y[j];
@@ -4366,7 +4266,7 @@ EMBI_KERNEL void embi_rows_dot(int wide, int n, const embipc_real *u, int ld, co
 
 /* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it, or, for
  * those above the tasks, to `up` unless that is NULL. */
-EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const embipc_real *inverse,
+EMBI_KERNEL void embi_ldlt_forward(const embi_ldlt *F, int s, const embipc_real *inverse,
                                    embipc_real *x, embipc_real *y, embipc_real *up)
 {
     const int *row = F->row + F->row_start[s];
@@ -4380,7 +4280,7 @@ EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const em
         z[0] = y[k] * d[k];
         z[1] = (y[k + 1] - u[k + 1] * z[0]) * d[k + 1];
         z[2] = (y[k + 2] - u[k + 2] * z[0] - u[ld + k + 2] * z[1]) * d[k + 2];
-        embi_rows_subtract(wide, columns - k - 3, z, u + k + 3, ld, y + k + 3);
+        embi_rows_subtract(columns - k - 3, z, u + k + 3, ld, y + k + 3);
     }
     for (int j = w; j < columns; j += 3) {
         int p = row[(j - w) / 3];
@@ -4390,7 +4290,7 @@ EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const em
 }
 
 /* x = L^-T z for the unknowns of supernode s, those behind it being known. */
-EMBI_KERNEL void embi_ldlt_backward(int wide, const embi_ldlt *F, int s, const embipc_real *inverse,
+EMBI_KERNEL void embi_ldlt_backward(const embi_ldlt *F, int s, const embipc_real *inverse,
                                     embipc_real *x, embipc_real *y)
 {
     const int *row = F->row + F->row_start[s];
@@ -4401,7 +4301,7 @@ EMBI_KERNEL void embi_ldlt_backward(int wide, const embi_ldlt *F, int s, const e
     for (int k = w - 3; k >= 0; k -= 3) {
         embipc_real *z = x + first + k, sum[3];
         u -= 3 * ld;
-        embi_rows_dot(wide, columns - k - 3, u + k + 3, ld, y + k + 3, sum);
+        embi_rows_dot(columns - k - 3, u + k + 3, ld, y + k + 3, sum);
         z[2] -= d[k + 2] * sum[2];
         z[1] -= d[k + 1] * (sum[1] + u[ld + k + 2] * z[2]);
         z[0] -= d[k] * (sum[0] + u[k + 1] * z[1] + u[k + 2] * z[2]);
@@ -4420,7 +4320,7 @@ typedef struct embi_sweep {
 
 /* One half of a solution for the supernodes of one task: forward in order, backward in reverse. Going forward, each
  * task sums what it sends to the supernodes above all tasks in a vector of its own, `up`. */
-EMBI_KERNEL void embi_sweep_kernel(int wide, const embi_sweep *t, int task)
+EMBI_KERNEL void embi_sweep_task_kernel(const embi_sweep *t, int task)
 {
     const embi_ldlt *F = t->F;
     const embipc_real *inverse = F->vectors + 3 * F->n;
@@ -4432,29 +4332,13 @@ EMBI_KERNEL void embi_sweep_kernel(int wide, const embi_sweep *t, int task)
     for (int k = 0; k < count; k++) {
         int at = t->backward ? count - 1 - k : k, s = task < 0 ? at : F->member[first + at];
         if (task < 0 && shared && F->task[s] >= 0) continue;
-        if (t->backward) embi_ldlt_backward(wide, F, s, inverse, t->x, y);
-        else embi_ldlt_forward(wide, F, s, inverse, t->x, y, up);
+        if (t->backward) embi_ldlt_backward(F, s, inverse, t->x, y);
+        else embi_ldlt_forward(F, s, inverse, t->x, y, up);
     }
 }
 
-#if EMBI_WIDE
-__attribute__((target("avx"))) static void embi_sweep_wide(const embi_sweep *t, int task)
-{
-    embi_sweep_kernel(1, t, task);
-}
-#endif
-
-/* Takes AVX where the processor has it. The bits are the same without. */
-static void embi_sweep_task(const embi_sweep *t, int task)
-{
-#if EMBI_WIDE
-    if (embi_has_wide()) {
-        embi_sweep_wide(t, task);
-        return;
-    }
-#endif
-    embi_sweep_kernel(0, t, task);
-}
+/* The function of this kernel. */
+EMBI_COMPILE(embi_sweep_task, (const embi_sweep *t, int task), (t, task))
 
 static void embi_sweep_work(void *arg, int begin, int end)
 {
@@ -9410,38 +9294,19 @@ static embipc_real embi_sparse_dot(const embi_sparse *s, const int *at, const em
     return sum;
 }
 
-/* y = A^-1 u, all three as far as they were asked for */
-EMBI_KERNEL void embi_inverse_kernel(int wide, const embi_inverse *V, const embi_sparse *s, embipc_real *y)
+/* y = A^-1 u among the unknowns that were asked for */
+EMBI_KERNEL void embi_inverse_apply_kernel(const embi_inverse *V, const embi_sparse *s, embipc_real *y)
 {
     int n = 3 * V->known, ld = 3 * V->room;
     memset(y, 0, (size_t)n * sizeof *y);
     for (int i = 0; i < s->count; i++) {
         embipc_real z[3];
         embi_scale(z, -1, s->u + 3 * i);
-        embi_rows_subtract(wide, n, z, V->C + 3 * (size_t)s->place[i] * (size_t)ld, ld, y);
+        embi_rows_subtract(n, z, V->C + 3 * (size_t)s->place[i] * (size_t)ld, ld, y);
     }
 }
 
-#if EMBI_WIDE
-__attribute__((target("avx"))) static void embi_inverse_wide(const embi_inverse *V, const embi_sparse *u,
-                                                             embipc_real *y)
-{
-    embi_inverse_kernel(1, V, u, y);
-}
-#endif
-
-/* y = A^-1 u among the unknowns that were asked for. Takes AVX where the processor has it; the bits are the same
- * without. */
-static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embipc_real *y)
-{
-#if EMBI_WIDE
-    if (embi_has_wide()) {
-        embi_inverse_wide(V, u, y);
-        return;
-    }
-#endif
-    embi_inverse_kernel(0, V, u, y);
-}
+EMBI_COMPILE(embi_inverse_apply, (const embi_inverse *V, const embi_sparse *u, embipc_real *y), (V, u, y))
 
 /* ==== 31. Trees of boxes =============================================================================
  * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and
