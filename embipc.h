@@ -1716,7 +1716,7 @@ enum {
 #define EMBI_LARGEST_HOLE 512
 
 /* ==== 3. Small math ==================================================================================
- * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
+ * Vectors of 3, matrices of 3x3 (row-major), the polar rotation, boxes. Result first, inputs const.
  *   R = argmin |F - R| over proper rotations = argmax tr(R^T F)
  * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted ones included
  * (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of them at
@@ -2150,6 +2150,85 @@ static void embi_polar(embipc_real R[9], const embipc_real F[9])
     embi_polars(out, M);
 }
 
+/* ---- Boxes: six numbers, the least coordinates and then the largest ones ---- */
+
+/* The empty box: joined with another box it gives that box. */
+static void embi_box_clear(embipc_real box[6])
+{
+    for (int i = 0; i < 3; i++) {
+        box[i] = EMBI_HUGE;
+        box[3 + i] = -EMBI_HUGE;
+    }
+}
+
+/* Grows the box to hold p. */
+static void embi_box_add(embipc_real box[6], const embipc_real p[3])
+{
+    for (int i = 0; i < 3; i++) {
+        box[i] = embi_min(box[i], p[i]);
+        box[3 + i] = embi_max(box[3 + i], p[i]);
+    }
+}
+
+static void embi_box_join(embipc_real box[6], const embipc_real other[6])
+{
+    embi_box_add(box, other);
+    embi_box_add(box, other + 3);
+}
+
+/* bounding box of n points; empty when n = 0 */
+static void embi_box_points(embipc_real box[6], const embipc_real *x, int n)
+{
+    embi_box_clear(box);
+    for (int i = 0; i < n; i++) embi_box_add(box, x + 3 * (size_t)i);
+}
+
+/* The box of the vertices v[0 .. n - 1] of x. */
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
+        for (int k = 0; k < n; k++) {
+            lo = embi_min(lo, x[3 * v[k] + i]);
+            hi = embi_max(hi, x[3 * v[k] + i]);
+        }
+        box[i] = lo;
+        box[3 + i] = hi;
+    }
+}
+
+/* The middle of a box. */
+static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
+{
+    for (int k = 0; k < 3; k++) middle[k] = box[k] + (box[3 + k] - box[k]) / 2;
+}
+
+/* Length of the diagonal. */
+static embipc_real embi_box_diagonal(const embipc_real box[6])
+{
+    embipc_real d[3];
+    embi_sub(d, box + 3, box);
+    return embi_norm(d);
+}
+
+/* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, so
+ * subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
+static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
+{
+    embipc_real unit;
+    int e;
+    (void)frexp(size, &e);
+    unit = ldexp(1, e + 12);
+    for (int k = 0; k < 3; k++)
+        origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
+}
+
+/* 1 when two closed boxes have a common point. */
+static int embi_boxes_meet(const embipc_real a[6], const embipc_real b[6])
+{
+    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
+}
+
 /* ==== 4. Memory ======================================================================================
  * All memory comes from one pair of hooks. Every array is owned by one struct, and its capacity stands before its
  * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A failed
@@ -2581,6 +2660,11 @@ static embi_u64 embi_pack(int hi, int lo)
     return ((embi_u64)(unsigned)hi << 32) | (embi_u64)(unsigned)lo;
 }
 
+/* the same of an edge, the smaller vertex first; and back */
+static embi_u64 embi_pack_edge(int u, int v) { return embi_pack(embi_min_int(u, v), embi_max_int(u, v)); }
+static int embi_hi(embi_u64 key) { return (int)(key >> 32); }
+static int embi_lo(embi_u64 key) { return (int)(key & 0xffffffffu); }
+
 /* sorts a[0..n) by key; tmp holds n elements too */
 static void embi_sort_keys(embi_key *a, embi_key *tmp, int n)
 {
@@ -2618,6 +2702,14 @@ static int embi_lower_bound(const embi_key *a, int n, embi_u64 k)
         else hi = mid;
     }
     return lo;
+}
+
+/* one past the last entry of k[0..n) with the key of entry i */
+static int embi_run_end(const embi_key *k, int n, int i)
+{
+    int end = i + 1;
+    while (end < n && k[end].key == k[i].key) end++;
+    return end;
 }
 
 /* ==== 8. Exact predicates ============================================================================
@@ -2810,19 +2902,10 @@ EMBIPC_API int embipc_orient3d(const embipc_real a[3], const embipc_real b[3], c
 /* Do the bounding boxes of two point sets share a point? An exact test: it only compares. */
 static int embi_point_boxes_meet(const embipc_real *a, int na, const embipc_real *b, int nb)
 {
-    for (int k = 0; k < 3; k++) {
-        embipc_real alo = a[k], ahi = a[k], blo = b[k], bhi = b[k];
-        for (int i = 1; i < na; i++) {
-            alo = embi_min(alo, a[3 * i + k]);
-            ahi = embi_max(ahi, a[3 * i + k]);
-        }
-        for (int i = 1; i < nb; i++) {
-            blo = embi_min(blo, b[3 * i + k]);
-            bhi = embi_max(bhi, b[3 * i + k]);
-        }
-        if (alo > bhi || blo > ahi) return 0;
-    }
-    return 1;
+    embipc_real one[6], two[6];
+    embi_box_points(one, a, na);
+    embi_box_points(two, b, nb);
+    return embi_boxes_meet(one, two);
 }
 
 /* Do two closed segments s = (p, q), t = (a, b) of one plane meet, seen along the third axis of i, j, which
@@ -2953,7 +3036,7 @@ static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *p
     memset(next, 0, (size_t)(n + 1) * sizeof *next);
     for (int i = 0; i <= n; i++) A->row[i] = i;   /* the diagonal */
     for (int k = 0; k < pair_count; k++) {
-        int i = (int)(pairs[k].key >> 32), j = (int)(pairs[k].key & 0xffffffffu);
+        int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key);
         EMBIPC_ASSERT(i >= 0 && i < n && j >= 0 && j < n);
         if (i != j) next[embi_min_int(i, j)]++;
     }
@@ -2963,7 +3046,7 @@ static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *p
         sum += count;
     }
     for (int k = 0; k < pair_count; k++) {
-        int i = (int)(pairs[k].key >> 32), j = (int)(pairs[k].key & 0xffffffffu);
+        int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key);
         if (i == j) continue;
         list[next[embi_min_int(i, j)]++] = embi_max_int(i, j);
         A->row[embi_max_int(i, j) + 1]++;
@@ -4470,97 +4553,13 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
  * The formulas of the paper, one chapter each, with value, gradient and Hessian. Read it beside the paper. */
 
 /* ==== 15. Edges and faces ============================================================================
- * Boxes of points, and the edges and faces of triangle surfaces and tet meshes. Half-edges and faces are
- * sorted, not hashed, so their order is the same on every machine. The faces of a tet mesh that occur once are
- * its boundary.
+ * The edges and faces of triangle surfaces and tet meshes. Half-edges and faces are sorted, not hashed, so their
+ * order is the same on every machine. The faces of a tet mesh that occur once are its boundary.
  * Uses: small math, memory, sorting and sets.   Checked by: tests/test_mesh.c */
 
 #define EMBI_FLAT 1e-12          /* heights and volumes below this fraction of the longest edge count as 0 */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
 #define EMBI_MESH_RANGE 1e40     /* m; some formulas multiply up to seven lengths */
-
-/* ---- Boxes ---- */
-
-/* A box is six numbers, the least coordinates and then the largest ones. */
-
-/* The empty box: joined with another box it gives that box. */
-static void embi_box_clear(embipc_real box[6])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = EMBI_HUGE;
-        box[3 + i] = -EMBI_HUGE;
-    }
-}
-
-/* Grows the box to hold p. */
-static void embi_box_add(embipc_real box[6], const embipc_real p[3])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = embi_min(box[i], p[i]);
-        box[3 + i] = embi_max(box[3 + i], p[i]);
-    }
-}
-
-static void embi_box_join(embipc_real box[6], const embipc_real other[6])
-{
-    embi_box_add(box, other);
-    embi_box_add(box, other + 3);
-}
-
-/* bounding box of n points; empty when n = 0 */
-static void embi_box_points(embipc_real box[6], const embipc_real *x, int n)
-{
-    embi_box_clear(box);
-    for (int i = 0; i < n; i++) embi_box_add(box, x + 3 * (size_t)i);
-}
-
-/* The box of the vertices v[0 .. n - 1] of x. */
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
-{
-    for (int i = 0; i < 3; i++) {
-        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
-        for (int k = 0; k < n; k++) {
-            lo = embi_min(lo, x[3 * v[k] + i]);
-            hi = embi_max(hi, x[3 * v[k] + i]);
-        }
-        box[i] = lo;
-        box[3 + i] = hi;
-    }
-}
-
-/* The middle of a box. */
-static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
-{
-    for (int k = 0; k < 3; k++) middle[k] = box[k] + (box[3 + k] - box[k]) / 2;
-}
-
-/* Length of the diagonal. */
-static embipc_real embi_box_diagonal(const embipc_real box[6])
-{
-    embipc_real d[3];
-    embi_sub(d, box + 3, box);
-    return embi_norm(d);
-}
-
-/* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, so
- * subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
-static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
-{
-    embipc_real unit;
-    int e;
-    (void)frexp(size, &e);
-    unit = ldexp(1, e + 12);
-    for (int k = 0; k < 3; k++)
-        origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
-}
-
-/* 1 when two closed boxes have a common point. */
-static int embi_boxes_meet(const embipc_real a[6], const embipc_real b[6])
-{
-    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
-}
-
-/* ---- Edges and faces by sorting ---- */
 
 /* two key arrays for the radix sort */
 typedef struct embi_keys {
@@ -4578,14 +4577,17 @@ static void embi_keys_release(embi_memory *m, embi_keys *k)
     EMBI_RELEASE(m, k->tmp);
 }
 
+/* end vertex of a half-edge, and the corner of its triangle opposite to it */
+static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
+static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
+
 /* Fills k->a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
  * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. */
 static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     if (!embi_keys_reserve(m, k, 3 * n)) return 0;
     for (int h = 0; h < 3 * n; h++) {
-        int a = tri[h], b = tri[h % 3 == 2 ? h - 2 : h + 1];
-        k->a[h].key = embi_pack(embi_min_int(a, b), embi_max_int(a, b));
+        k->a[h].key = embi_pack_edge(tri[h], embi_half_end(tri, h));
         k->a[h].value = h;
     }
     embi_sort_keys(k->a, k->tmp, 3 * n);
@@ -4637,65 +4639,28 @@ static int embi_same_sense(const int *f, const int *g)
     return g[(i + 1) % 3] == f[1];
 }
 
-/* Edges of a triangle surface. */
-typedef struct embi_topology {
-    int *edge;       /* 2 per edge: its vertices, the smaller first; edges are sorted */
-    int *edge_tri;   /* 2 per edge: its triangles, the smaller first; -1 for none */
-    int edge_count;
-    embi_keys keys;
-} embi_topology;
-
-/* Frees the edges. */
-static void embi_topology_release(embi_memory *m, embi_topology *t)
-{
-    EMBI_RELEASE(m, t->edge);
-    EMBI_RELEASE(m, t->edge_tri);
-    embi_keys_release(m, &t->keys);
-    t->edge_count = 0;
-}
-
-/* Lists each edge with its triangles. An edge with more than two (embipc_surface_check() refuses it) keeps the
- * first two. */
-static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const int *tri, int n)
-{
-    int count = 0;
-    const embi_key *k;
-    if (!embi_half_edges(m, &t->keys, tri, n)) return EMBIPC_ERR_MEMORY;
-    k = t->keys.a;
-    for (int i = 0; i < 3 * n; i++) count += i == 0 || k[i].key != k[i - 1].key;
-    if (!EMBI_GROW(m, t->edge, 2 * count)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(m, t->edge_tri, 2 * count)) return EMBIPC_ERR_MEMORY;
-    t->edge_count = 0;
-    for (int i = 0, next; i < 3 * n; i = next) {
-        int *e = t->edge + 2 * t->edge_count, *et = t->edge_tri + 2 * t->edge_count;
-        for (next = i + 1; next < 3 * n && k[next].key == k[i].key;) next++;
-        e[0] = (int)(k[i].key >> 32);
-        e[1] = (int)(k[i].key & 0xffffffffu);
-        et[0] = k[i].value / 3;
-        et[1] = next > i + 1 ? k[i + 1].value / 3 : -1;
-        t->edge_count++;
-    }
-    return EMBIPC_OK;
-}
-
-/* Each edge once, with its triangles. */
+/* Each edge once, with its triangles. Of an edge with more than two (embipc_surface_check() refuses it) the first
+ * two. */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
-    embi_topology t;
-    int count = -1;
+    embi_keys keys = {NULL, NULL};
+    int count = -1, n;
     embi_memory_init(&m, NULL);
-    memset(&t, 0, sizeof t);
-    if (!tri || tri_count < 0 || tri_count > INT_MAX / 3 || capacity < 0 || (capacity > 0 && !edge))
-        return -1;
-    if (embi_topology_build(&m, &t, tri, tri_count) == EMBIPC_OK) {
-        count = t.edge_count;
-        for (int i = 0; i < 2 * embi_min_int(count, capacity); i++) {
-            edge[i] = t.edge[i];
-            if (edge_tri) edge_tri[i] = t.edge_tri[i];
-        }
+    if (!tri || tri_count < 0 || tri_count > INT_MAX / 3 || capacity < 0 || (capacity > 0 && !edge)) return -1;
+    n = 3 * tri_count;
+    if (embi_half_edges(&m, &keys, tri, tri_count)) count = 0;
+    for (int i = 0, end; count >= 0 && i < n; i = end, count++) {
+        const embi_key *k = keys.a + i;
+        end = embi_run_end(keys.a, n, i);
+        if (count >= capacity) continue;
+        edge[2 * count] = embi_hi(k->key);
+        edge[2 * count + 1] = embi_lo(k->key);
+        if (!edge_tri) continue;
+        edge_tri[2 * count] = k->value / 3;
+        edge_tri[2 * count + 1] = end > i + 1 ? k[1].value / 3 : -1;
     }
-    embi_topology_release(&m, &t);
+    embi_keys_release(&m, &keys);
     return count;
 }
 
@@ -4817,18 +4782,38 @@ static embipc_real embi_solid_angle(const embipc_real p[3], const embipc_real *x
                                                embi_dot(c, a) * lb);
 }
 
-/* The winding number of the surface about p: 1 inside, 0 outside. Triangles whose label equals `except` are
- * skipped; label may be NULL. */
-static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, const int *tri, int tri_count,
-                                const int *label, int except)
+/* The winding number of the surface about p: 1 inside, 0 outside. */
+static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, const int *tri, int tri_count)
 {
     embipc_real sum = 0;
     for (int t = 0; t < tri_count; t++) {
         const int *v = tri + 3 * t;
-        if (label && label[t] == except) continue;
         sum += embi_solid_angle(p, x + 3 * (size_t)v[0], x + 3 * (size_t)v[1], x + 3 * (size_t)v[2]);
     }
     return sum / (4 * 3.14159265358979323846);
+}
+
+/* n = the normal of a triangle, as long as twice its area */
+static void embi_triangle_cross(embipc_real n[3], const embipc_real *x, const int v[3])
+{
+    embipc_real e[3], f[3];
+    embi_sub(e, x + 3 * (size_t)v[1], x + 3 * (size_t)v[0]);
+    embi_sub(f, x + 3 * (size_t)v[2], x + 3 * (size_t)v[0]);
+    embi_cross(n, e, f);
+}
+
+/* m^2 */
+static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
+{
+    embipc_real n[3];
+    embi_triangle_cross(n, x, v);
+    return embi_norm(n) / 2;
+}
+
+static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const int v[3])
+{
+    embi_set(p, 0, 0, 0);
+    for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
 }
 
 /* ---- Checks ---- */
@@ -4850,6 +4835,16 @@ static void embi_join(int *parent, int a, int b)
     b = embi_root(parent, b);
     if (a < b) parent[b] = a;
     else parent[a] = b;
+}
+
+/* label[t] = the smallest triangle of its connected part. k: sorted half-edges, `count` of them; parts have common
+ * edges among these. */
+static void embi_label_parts(int *label, int n, const embi_key *k, int count)
+{
+    for (int t = 0; t < n; t++) label[t] = t;
+    for (int i = 1; i < count; i++)
+        if (k[i].key == k[i - 1].key) embi_join(label, k[i].value / 3, k[i - 1].value / 3);
+    for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
 }
 
 /* Checks that products of lengths of n finite points neither overflow nor underflow. A box without extent passes.
@@ -4918,11 +4913,9 @@ static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int
         if (!used[i]) idle = i;
     embi_free(m, used);
     if (idle < 0) return EMBIPC_OK;
-    if (corners == 4)
-        return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_NODE, idle, 0,
-                            "node %d belongs to no tet: remove it", idle);
-    return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_VERTEX, idle, 0,
-                        "vertex %d belongs to no triangle: remove it", idle);
+    return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, corners == 4 ? EMBIPC_NODE : EMBIPC_VERTEX, idle, 0,
+                        corners == 4 ? "node %d belongs to no tet: remove it"
+                                     : "vertex %d belongs to no triangle: remove it", idle);
 }
 
 /* Divides the edge vectors u[0..n) by their largest |component|, so that later products neither overflow nor
@@ -4968,14 +4961,14 @@ static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, 
         if (k[i].key == k[i - 2].key)
             return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_EDGE, k[i].value, 0,
                                 "triangles %d, %d and %d share the edge of vertices %d and %d: two may",
-                                k[i - 2].value / 3, k[i - 1].value / 3, k[i].value / 3, (int)(k[i].key >> 32),
-                                (int)(k[i].key & 0xffffffffu));
+                                k[i - 2].value / 3, k[i - 1].value / 3, k[i].value / 3, embi_hi(k[i].key),
+                                embi_lo(k[i].key));
     for (int i = 0; closed && i < n; i++)
         if ((i == 0 || k[i].key != k[i - 1].key) && (i + 1 == n || k[i].key != k[i + 1].key))
             return embi_fail_at(e, EMBIPC_ERR_OPEN, EMBIPC_EDGE, k[i].value, 0,
                                 "the surface is not closed: only triangle %d has the edge of vertices %d and "
                                 "%d; fill the hole, or merge vertices that lie on each other",
-                                k[i].value / 3, (int)(k[i].key >> 32), (int)(k[i].key & 0xffffffffu));
+                                k[i].value / 3, embi_hi(k[i].key), embi_lo(k[i].key));
     for (int i = 1; closed && i < n; i++)
         if (k[i].key == k[i - 1].key && tri[k[i].value] == tri[k[i - 1].value])
             return embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_EDGE, k[i].value, 0,
@@ -4985,55 +4978,39 @@ static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, 
 }
 
 /* Checks each connected part of a closed surface: it has a volume, and is outward unless it is a cavity in other
- * parts.
- *   label: on entry a forest that joins the triangles of a part; on return the smallest triangle of the part
- *   sum: 2*n zeros; becomes 6 * signed volume and the largest distance from the part's first vertex */
-static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int n, int *label,
-                                      embipc_real *sum, embipc_error *e)
+ * parts. k: the sorted half-edges. sum, at the smallest triangle of a part: 6 * signed volume and the largest distance
+ * from the part's first vertex. */
+static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, const int *tri, int n,
+                                      const embi_key *k, embipc_error *e)
 {
-    for (int t = 0; t < n; t++) {
-        const embipc_real *o;
-        embipc_real p[3][3], *s;
-        label[t] = embi_root(label, t);
-        o = x + 3 * (size_t)tri[3 * label[t]];
-        s = sum + 2 * (size_t)label[t];
+    embipc_result r = EMBIPC_OK;
+    int *label = (int *)embi_alloc(m, n, sizeof *label);
+    embipc_real *sum = (embipc_real *)embi_alloc(m, 2 * n, sizeof *sum);
+    if (!label || !sum) r = embi_fail_memory(e);
+    else embi_label_parts(label, n, k, 3 * n);
+    for (int t = 0; r == EMBIPC_OK && t < n; t++) {
+        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        embipc_real p[3][3], *s = sum + 2 * (size_t)label[t];
         for (int i = 0; i < 3; i++) {
             embi_sub(p[i], x + 3 * (size_t)tri[3 * t + i], o);
             s[1] = embi_max(s[1], embi_norm(p[i]));
         }
         s[0] += embi_triple(p[0], p[1], p[2]);
     }
-    for (int t = 0; t < n; t++) {
-        embipc_real volume = sum[2 * (size_t)t] / 6, reach = sum[2 * (size_t)t + 1], p[3];
+    for (int t = 0; r == EMBIPC_OK && t < n; t++) {
+        embipc_real volume = sum[2 * (size_t)t] / 6, reach = sum[2 * (size_t)t + 1], p[3], around = 0;
         if (label[t] != t) continue;
+        embi_triangle_middle(p, x, tri + 3 * t);   /* at a vertex the part may touch others */
+        for (int u = 0; volume < 0 && u < n; u++)
+            if (label[u] != t) around += embi_winding(p, x, tri + 3 * u, 1);
         if (!(embi_abs(volume) > EMBI_FLAT * reach * reach * reach))
-            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
-                                "the closed part with triangle %d encloses no volume (%g m^3): remove it", t,
-                                volume);
-        /* p is inside a triangle, since at a vertex the part may touch others */
-        embi_set(p, 0, 0, 0);
-        for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)tri[3 * t + i]);
-        if (volume < 0 && embi_winding(p, x, tri, n, label, t) < 0.5)
-            return embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_TRIANGLE, t, volume,
-                                "the closed part with triangle %d is inside out (volume %g m^3): flip its "
-                                "triangles", t, volume);
+            r = embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
+                             "the closed part with triangle %d encloses no volume (%g m^3): remove it", t, volume);
+        else if (volume < 0 && around < 0.5)
+            r = embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_TRIANGLE, t, volume,
+                             "the closed part with triangle %d is inside out (volume %g m^3): flip its triangles", t,
+                             volume);
     }
-    return EMBIPC_OK;
-}
-
-/* Finds the connected parts and checks each. k holds the sorted half-edges. */
-static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, const int *tri, int n,
-                                      const embi_key *k, embipc_error *e)
-{
-    embipc_result r = EMBIPC_ERR_MEMORY;
-    int *label = (int *)embi_alloc(m, n, sizeof *label);
-    embipc_real *sum = (embipc_real *)embi_alloc(m, 2 * n, sizeof *sum);
-    if (label && sum) {
-        for (int t = 0; t < n; t++) label[t] = t;
-        for (int i = 1; i < 3 * n; i++)
-            if (k[i].key == k[i - 1].key) embi_join(label, k[i].value / 3, k[i - 1].value / 3);
-        r = embi_check_parts(x, tri, n, label, sum, e);
-    } else (void)embi_fail_memory(e);
     embi_free(m, label);
     embi_free(m, sum);
     return r;
@@ -5160,6 +5137,19 @@ static void embi_tet_gather(embipc_real X[12], const embipc_real *x, const int *
     for (int i = 0; i < 4; i++) embi_copy(X + 3 * i, x + 3 * (size_t)tet[i]);
 }
 
+/* grad: m_a, the gradient of the weight w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
+ * Returns the volume of the tet, or 0 when it is flat. */
+static embipc_real embi_tet_gradients(const embipc_real X[12], embipc_real grad[12])
+{
+    embipc_real Dt[9], inverse[9], det;
+    for (int a = 0; a < 3; a++) embi_sub(Dt + 3 * a, X + 3 * (a + 1), X);   /* rows: D0^T */
+    if ((det = embi_m3_inverse(inverse, Dt)) == 0) return 0;
+    for (int a = 0; a < 3; a++)
+        for (int k = 0; k < 3; k++) grad[3 * (a + 1) + k] = inverse[3 * k + a];
+    for (int k = 0; k < 3; k++) grad[k] = -(grad[3 + k] + grad[6 + k] + grad[9 + k]);
+    return det / 6;
+}
+
 /* The barycentric coordinates of a tet as affine functions: w_i(p) = G_i . (p - origin) + (i == 0). */
 typedef struct embi_barycentric {
     embipc_real origin[3], G[12];
@@ -5168,15 +5158,8 @@ typedef struct embi_barycentric {
 /* Returns 0 when the tet is flat. */
 static int embi_barycentric_init(embi_barycentric *b, const embipc_real X[12])
 {
-    embipc_real D[9], Di[9];   /* rows of D: edges from node 0; then w_{i+1} = (column i of D^-1) . r */
-    for (int i = 0; i < 3; i++) embi_sub(D + 3 * i, X + 3 * i + 3, X);
-    if (embi_m3_inverse(Di, D) == 0) return 0;
     embi_copy(b->origin, X);
-    for (int k = 0; k < 3; k++) {
-        for (int i = 0; i < 3; i++) b->G[3 * i + 3 + k] = Di[3 * k + i];
-        b->G[k] = -(Di[3 * k] + Di[3 * k + 1] + Di[3 * k + 2]);
-    }
-    return 1;
+    return embi_tet_gradients(X, b->G) != 0;
 }
 
 /* The four weights of p, which sum to 1. Some are negative outside the tet. */
@@ -5225,19 +5208,22 @@ static embipc_real embi_min4(const embipc_real w[4])
 typedef struct embi_tet_grid {
     embipc_real box[6], inverse_cell[3];
     int dim[3];
-    int *start;      /* dim[0]*dim[1]*dim[2] + 1: cell c lists item[start[c]] .. item[start[c+1] - 1] */
-    int *item;       /* tets, ascending within a cell */
+    int *start;             /* dim[0]*dim[1]*dim[2] + 1: cell c lists item[start[c]] .. item[start[c+1] - 1] */
+    int *item;              /* tets, ascending within a cell */
+    embipc_real *tet_box;   /* 6 per tet */
+    int *seen;              /* per tet: the last search that listed it; INT_MAX: none may */
+    int *found;             /* the tets that the last call listed */
 } embi_tet_grid;
 
+/* Frees the grid. */
 static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
 {
-    EMBI_RELEASE(m, g->start);
-    EMBI_RELEASE(m, g->item);
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_tet_grid, start, item, tet_box, seen), offsetof(embi_tet_grid, found)};
+    EMBI_RELEASE_ALL(m, g, arrays);
 }
 
 /* range of cells that a box overlaps, clamped to the grid */
-static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real box[6],
-                                int from[3], int to[3])
+static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real box[6], int from[3], int to[3])
 {
     for (int k = 0; k < 3; k++) {
         embipc_real last = (embipc_real)(g->dim[k] - 1);
@@ -5245,6 +5231,26 @@ static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real box[6]
         from[k] = (int)embi_min(embi_max(a, 0), last);
         to[k] = (int)embi_min(embi_max(b, 0), last);
     }
+}
+
+/* Lists in g->found the tets whose boxes meet this one, but for those that the same search has found before. The
+ * numbers of searches ascend from 0. Returns how many. */
+static int embi_tet_grid_find(embi_tet_grid *g, const embipc_real box[6], int search)
+{
+    int from[3], to[3], count = 0;
+    embi_tet_grid_range(g, box, from, to);
+    for (int i = from[0]; i <= to[0]; i++)
+        for (int j = from[1]; j <= to[1]; j++)
+            for (int k = from[2]; k <= to[2]; k++) {
+                int c = (i * g->dim[1] + j) * g->dim[2] + k;
+                for (int s = g->start[c]; s < g->start[c + 1]; s++) {
+                    int t = g->item[s];
+                    if (g->seen[t] >= search || !embi_boxes_meet(box, g->tet_box + 6 * (size_t)t)) continue;
+                    g->seen[t] = search;
+                    g->found[count++] = t;
+                }
+            }
+    return count;
 }
 
 /* bounding box of a tet, enlarged by the tolerance for inside */
@@ -5281,17 +5287,21 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
                                const int *tets, int tet_count)
 {
     int cells, from[3], to[3];
-    embipc_real box[6];
     embi_box_points(g->box, x, node_count);
     embi_tet_grid_shape(g, tet_count);
     cells = g->dim[0] * g->dim[1] * g->dim[2];
-    if (!EMBI_GROW(m, g->start, cells + 2)) return 0;
+    if (!EMBI_GROW(m, g->start, cells + 2) || !EMBI_GROW(m, g->tet_box, 6 * tet_count) ||
+        !EMBI_GROW(m, g->seen, tet_count) || !EMBI_GROW(m, g->found, tet_count))
+        return 0;
     memset(g->start, 0, (size_t)(cells + 2) * sizeof *g->start);
+    for (int t = 0; t < tet_count; t++) {
+        embi_tet_box(g->tet_box + 6 * (size_t)t, x, tets + 4 * t);
+        g->seen[t] = -1;
+    }
     for (int pass = 0; pass < 2; pass++) {
         /* start[c + 2] counts in pass 0; start[c + 1] is the next free place in pass 1 */
         for (int t = 0; t < tet_count; t++) {
-            embi_tet_box(box, x, tets + 4 * t);
-            embi_tet_grid_range(g, box, from, to);
+            embi_tet_grid_range(g, g->tet_box + 6 * (size_t)t, from, to);
             for (int i = from[0]; i <= to[0]; i++)
                 for (int j = from[1]; j <= to[1]; j++)
                     for (int k = from[2]; k <= to[2]; k++) {
@@ -5388,20 +5398,18 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     for (int i = 0; i < point_count && r == EMBIPC_OK; i++) {
         const embipc_real *p = points + 3 * (size_t)i;
         embipc_real best = 0, box[6], X[12], *wi = w + 4 * (size_t)i;
-        int from[3], to[3], c, found = -1;
+        int found = -1, count;
         embi_box_points(box, p, 1);
-        embi_tet_grid_range(&g, box, from, to);
-        c = (from[0] * g.dim[1] + from[1]) * g.dim[2] + from[2];
-        for (int s = g.start[c]; s < g.start[c + 1]; s++) {
-            embipc_real c4[4], depth;
-            embi_tet_gather(X, x, tets + 4 * g.item[s]);
-            if (!embi_tet_weights(X, p, c4)) continue;
-            depth = embi_min4(c4);
-            if (depth >= -EMBI_INSIDE_TOLERANCE && (found < 0 || depth > best)) {
-                best = depth;
-                found = g.item[s];
-                memcpy(wi, c4, sizeof c4);
-            }
+        count = embi_tet_grid_find(&g, box, i);
+        for (int s = 0; s < count; s++) {
+            embipc_real c[4], depth;
+            embi_tet_gather(X, x, tets + 4 * g.found[s]);
+            if (!embi_tet_weights(X, p, c)) continue;
+            depth = embi_min4(c);
+            if (!(depth >= -EMBI_INSIDE_TOLERANCE) || (found >= 0 && !(depth > best))) continue;
+            best = depth;
+            found = g.found[s];
+            memcpy(wi, c, sizeof c);
         }
         if (found < 0) r = embi_embed_outside(e, i, p, x, tets, tet_count, rounding, &found, wi);
         else if (best < 0) {
@@ -5490,7 +5498,6 @@ typedef struct embi_holding {
     embipc_real rounding;      /* rounding error of coordinates, m */
     embi_tet_grid grid;
     embi_stretch *stretch;
-    int *seen;                 /* per tet: the last edge tested with it */
 } embi_holding;
 
 /* 1 when the tets along edge number `edge`, from vertex v at a to vertex w at b, are connected. Returns -1 out of
@@ -5498,29 +5505,18 @@ typedef struct embi_holding {
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
-    embipc_real box[6];
-    int from[3], to[3], n = 0;
+    embipc_real box[6], X[12];
+    int count, n = 0;
     if (h->tet_of[v] == h->tet_of[w]) return 1;
-    for (int k = 0; k < 3; k++) {
-        box[k] = embi_min(a[k], b[k]);
-        box[3 + k] = embi_max(a[k], b[k]);
+    embi_box_points(box, a, 1);
+    embi_box_add(box, b);
+    count = embi_tet_grid_find(&h->grid, box, edge);
+    if (!EMBI_GROW(m, h->stretch, count)) return -1;
+    for (int s = 0; s < count; s++) {
+        embi_tet_gather(X, h->x, h->tets + 4 * h->grid.found[s]);
+        h->stretch[n].tet = h->grid.found[s];
+        n += embi_stretch_of(h->stretch + n, X, a, b, h->rounding);
     }
-    embi_tet_grid_range(&h->grid, box, from, to);
-    for (int i = from[0]; i <= to[0]; i++)
-        for (int j = from[1]; j <= to[1]; j++)
-            for (int k = from[2]; k <= to[2]; k++) {
-                int c = (i * h->grid.dim[1] + j) * h->grid.dim[2] + k;
-                for (int s = h->grid.start[c]; s < h->grid.start[c + 1]; s++) {
-                    embipc_real X[12];
-                    int t = h->grid.item[s];
-                    if (h->seen[t] == edge) continue;
-                    h->seen[t] = edge;
-                    if (!EMBI_GROW(m, h->stretch, n + 1)) return -1;
-                    embi_tet_gather(X, h->x, h->tets + 4 * t);
-                    h->stretch[n].tet = t;
-                    n += embi_stretch_of(h->stretch + n, X, a, b, h->rounding);
-                }
-            }
     return embi_stretches_hold(h->stretch, n, h->tets, h->tet_of[v], h->tet_of[w]);
 }
 
@@ -5530,13 +5526,11 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
                                      int tri_count, int trace, embipc_error *e)
 {
     int *part = (int *)embi_alloc(m, h->node_count, sizeof *part), bad = -1, ok = part != NULL;
-    h->seen = (int *)embi_alloc(m, h->tet_count, sizeof *h->seen);
-    ok = ok && h->seen && (!trace || embi_tet_grid_build(m, &h->grid, h->x, h->node_count, h->tets, h->tet_count));
+    ok = ok && (!trace || embi_tet_grid_build(m, &h->grid, h->x, h->node_count, h->tets, h->tet_count));
     for (int i = 0; ok && i < h->node_count; i++) part[i] = i;
     for (int i = 0; ok && i < 4 * h->tet_count; i++) embi_join(part, h->tets[i], h->tets[i - i % 4]);
-    for (int t = 0; ok && t < h->tet_count; t++) h->seen[t] = -1;
     for (int i = 0; ok && bad < 0 && i < 3 * tri_count; i++) {
-        int v = tri[i], w = tri[i % 3 == 2 ? i - 2 : i + 1], held;
+        int v = tri[i], w = embi_half_end(tri, i), held;
         held = embi_root(part, h->tets[4 * h->tet_of[v]]) == embi_root(part, h->tets[4 * h->tet_of[w]]);
         if (held && trace && v < w)
             held = embi_edge_held(m, h, i, v, points + 3 * (size_t)v, w, points + 3 * (size_t)w);
@@ -5544,7 +5538,6 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
         else if (!held) bad = i;
     }
     embi_free(m, part);
-    embi_free(m, h->seen);
     EMBI_RELEASE(m, h->stretch);
     embi_tet_grid_release(m, &h->grid);
     if (!ok) return embi_fail_memory(e);
@@ -5552,8 +5545,7 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
     return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, bad / 3, (embipc_real)h->tet_of[tri[bad]],
                         "triangle %d would be torn: its corners %d and %d hang in tets %d and %d of the cage, and between "
                         "these the cage shares no nodes; join it there, or cut the surface", bad / 3, bad % 3,
-                        bad % 3 == 2 ? 0 : bad % 3 + 1, h->tet_of[tri[bad]],
-                        h->tet_of[tri[bad % 3 == 2 ? bad - 2 : bad + 1]]);
+                        (bad + 1) % 3, h->tet_of[tri[bad]], h->tet_of[embi_half_end(tri, bad)]);
 }
 
 /* ==== 18. Solid inside each tet ======================================================================
@@ -5656,9 +5648,7 @@ typedef struct embi_cone_walk {
     embipc_real o[3];           /* apex of the cones: middle of the surface's box */
     embi_tet_grid grid;         /* of the tets; the arrays below are per tet */
     embi_barycentric *b;
-    embipc_real *box;           /* lo, hi (6) */
     embipc_real *volume, *moment, *gross;   /* gross: sum of |contributions|, the scale of rounding errors */
-    int *seen;                  /* the last triangle tested; INT_MAX: a flat tet */
 } embi_cone_walk;
 
 /* Adds the part of the cone from o to triangle t inside the tet. */
@@ -5681,31 +5671,12 @@ static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
     w->gross[tet] += embi_abs(w->volume[tet] - before);
 }
 
-/* Adds the cone to all tets that meet the box of one of its slices and were not tested with it before. */
-static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real box[6])
-{
-    const embi_tet_grid *g = &w->grid;
-    int from[3], to[3];
-    embi_tet_grid_range(g, box, from, to);
-    for (int i = from[0]; i <= to[0]; i++)
-        for (int j = from[1]; j <= to[1]; j++)
-            for (int k = from[2]; k <= to[2]; k++) {
-                int c = (i * g->dim[1] + j) * g->dim[2] + k;
-                for (int s = g->start[c]; s < g->start[c + 1]; s++) {
-                    int tet = g->item[s];
-                    if (w->seen[tet] >= t || !embi_boxes_meet(box, w->box + 6 * (size_t)tet)) continue;
-                    w->seen[tet] = t;
-                    embi_cone_in_tet(w, t, tet);
-                }
-            }
-}
-
 /* Adds the cone to all tets, slice by slice; a slice is as thick as a grid cell. The slice from fraction u to v
  * lies in the hull of the triangle's box, shrunk towards o by u and by v. */
 static void embi_cone_in_tets(embi_cone_walk *w, int t)
 {
     embipc_real box[6], slice[6];
-    int slices = 1;
+    int slices = 1, count;
     embi_box_of(box, w->x, w->tri + 3 * (size_t)t, 3);
     for (int k = 0; k < 3; k++) {
         embipc_real reach = embi_max(w->o[k] - box[k], box[3 + k] - w->o[k]) * w->grid.inverse_cell[k];
@@ -5717,37 +5688,34 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
             slice[k] = w->o[k] + (box[k] < w->o[k] ? v : u) * (box[k] - w->o[k]);
             slice[3 + k] = w->o[k] + (box[3 + k] > w->o[k] ? v : u) * (box[3 + k] - w->o[k]);
         }
-        embi_cone_in_box(w, t, slice);
+        count = embi_tet_grid_find(&w->grid, slice, t);
+        for (int s = 0; s < count; s++) embi_cone_in_tet(w, t, w->grid.found[s]);
     }
 }
 
-/* Prepares barycentric coordinates, boxes and a grid of the tets. Flat tets are skipped later. Returns 0 out of
- * memory. */
+/* Prepares barycentric coordinates and a grid of the tets. Flat tets are skipped later. Returns 0 out of memory. */
 static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets,
                                 int tet_count)
 {
     int nodes = 0;
     w->b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w->b);
-    w->box = (embipc_real *)embi_alloc(m, 6 * tet_count, sizeof *w->box);
     w->gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w->gross);
-    w->seen = (int *)embi_alloc(m, tet_count, sizeof *w->seen);
-    if (!w->b || !w->box || !w->gross || !w->seen) return 0;
+    for (int i = 0; i < 4 * tet_count; i++) nodes = embi_max_int(nodes, tets[i] + 1);
+    if (!w->b || !w->gross || !embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count)) return 0;
     for (int t = 0; t < tet_count; t++) {
-        embipc_real corner[12], *box = w->box + 6 * (size_t)t;
-        for (int i = 0; i < 4; i++) nodes = embi_max_int(nodes, tets[4 * t + i] + 1);
+        embipc_real corner[12];
         embi_tet_gather(corner, X, tets + 4 * t);
-        embi_tet_box(box, X, tets + 4 * t);
-        w->seen[t] = embi_barycentric_init(&w->b[t], corner) ? -1 : INT_MAX;
+        if (!embi_barycentric_init(&w->b[t], corner)) w->grid.seen[t] = INT_MAX;
     }
-    return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
+    return 1;
 }
 
 /* Frees what embi_cone_walk_begin() allocated. */
 static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
 {
-    static const size_t arrays[] = {EMBI_OFFSETS4(embi_cone_walk, b, box, gross, seen)};
     embi_tet_grid_release(m, &w->grid);
-    EMBI_RELEASE_ALL(m, w, arrays);
+    EMBI_RELEASE(m, w->b);
+    EMBI_RELEASE(m, w->gross);
 }
 
 /* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns
@@ -5816,7 +5784,7 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * This chapter holds the arrays of a body's tets, F, and the rotations that a step holds. Loops of lagged
  * energies take EMBI_LANES tets at a time, side by side in vectors: each lane is one tet's arithmetic, the same
  * whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
- * Uses: tuning, small math, memory.   Checked by: tests/test_elastic.c */
+ * Uses: tuning, small math, memory, embedding.   Checked by: tests/test_elastic.c */
 
 /* EMBI_GHOST_FILL: a tet that holds little of the body still ties its nodes together. It counts, in stiffness
  * only, as if at least this share of it were filled. Rigid motions stay free; no node is left without stiffness. */
@@ -5861,19 +5829,6 @@ static const size_t embi_elastic_arrays[] = {
 static void embi_elastic_free(embi_memory *m, embi_elastic *s)
 {
     EMBI_RELEASE_ALL(m, s, embi_elastic_arrays);
-}
-
-/* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
- * Returns the volume of the tet. */
-static embipc_real embi_tet_gradients(const embipc_real X[12], embipc_real grad[12])
-{
-    embipc_real Dt[9], inverse[9], det;
-    for (int a = 0; a < 3; a++) embi_sub(Dt + 3 * a, X + 3 * (a + 1), X);   /* rows: D0^T */
-    det = embi_m3_inverse(inverse, Dt);
-    for (int a = 0; a < 3; a++)
-        for (int k = 0; k < 3; k++) grad[3 * (a + 1) + k] = inverse[3 * k + a];
-    for (int k = 0; k < 3; k++) grad[k] = -(grad[3 + k] + grad[6 + k] + grad[9 + k]);
-    return det / 6;
 }
 
 /* Lame parameters, Pa, from Young's modulus and Poisson's ratio. ARAP, orthogonality and Mooney-Rivlin have
@@ -6068,7 +6023,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     memset(s->patch_row, 0, (size_t)(n + 1) * sizeof *s->patch_row);
     for (int t = 0; t < nt; t++) {
         embipc_real XT[12], whole;
-        for (int a = 0; a < 4; a++) embi_copy(XT + 3 * a, X + 3 * tet[4 * t + a]);
+        embi_tet_gather(XT, X, tet + 4 * t);
         whole = embi_tet_gradients(XT, s->grad + 12 * t);
         s->volume[t] = embi_max(volume[t], EMBI_GHOST_FILL * whole) * (factor ? factor[t] : (embipc_real)1);
         for (int a = 0; a < 4; a++) {
@@ -10448,7 +10403,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
  * may be, and those of two surfaces are tried all against all. Tests compare the fast search with it, and
  * EMBIPC_PLAIN uses it. At least what can come within reach is found, and somewhat more.
  * Part of the search.
- * Uses: memory, edges and faces, distances, pairs of primitives, trees of boxes, candidates.
+ * Uses: small math, memory, edges and faces, distances, pairs of primitives, trees of boxes, candidates.
  * Checked by: tests/test_plain.c */
 
 /* A primitive of a surface, vertex, edge or triangle, and the box of where it may be. */
@@ -14462,7 +14417,7 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
  * with boxes that hold where they are, where they are about to go, and where the step may go back to.
  *
  * Part of the search.
- * Uses: tuning, memory, sorting and sets, edges and faces, part III.
+ * Uses: tuning, small math, memory, sorting and sets, edges and faces, part III.
  * Checked by: tests/test_plain.c, tests/test_reach.c */
 
 /* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the
@@ -14761,7 +14716,8 @@ static int embi_search_pairs(embipc_world *w)
  * would be lost.
  *
  * Part of the search.
- * Uses: tuning, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: tuning, small math, memory, edges and faces, part III.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
@@ -20577,14 +20533,6 @@ static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, i
     return count;
 }
 
-/* one past the last entry of k[0..n) with the key of entry i */
-static int embi_run_end(const embi_key *k, int n, int i)
-{
-    int end = i + 1;
-    while (end < n && k[end].key == k[i].key) end++;
-    return end;
-}
-
 /* 1 when the triangles (a, b, c) and (b, a, d) overlap: they are coplanar, with c and d on one side of ab. */
 static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
 {
@@ -20596,10 +20544,6 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
     return 0;
 }
 
-/* end vertex of a half-edge, and the corner of its triangle opposite to it */
-static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
-static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
-
 /* Lists the faults that show at one edge: BORDER, CROWDED, TURNED or FOLDED. Returns 0 out of memory. */
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
@@ -20609,7 +20553,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
     int count = embi_sound_half_edges(m, &keys, tri, n);
     k = keys.a;
     for (int i = 0, end; i < count; i = end) {
-        int a = (int)(k[i].key >> 32), b = (int)(k[i].key & 0xffffffffu), t = k[i].value / 3, u = -1, bad;
+        int a = embi_hi(k[i].key), b = embi_lo(k[i].key), t = k[i].value / 3, u = -1, bad;
         end = embi_run_end(k, count, i);
         if (end - i > 1) u = k[i + 1].value / 3;
         if (kind == EMBIPC_FAULT_BORDER) bad = end - i == 1;
@@ -20805,35 +20749,6 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
  * Checked by: tests/test_mesh_faults.c */
 
-/* label[t] = smallest triangle of t's connected part; keys: the sorted half-edges. Returns their number, or -1. */
-static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
-{
-    int count = embi_sound_half_edges(m, keys, tri, n);
-    if (count < 0) return -1;
-    for (int t = 0; t < n; t++) label[t] = t;
-    for (int i = 1; i < count; i++)
-        if (keys->a[i].key == keys->a[i - 1].key)
-            embi_join(label, keys->a[i].value / 3, keys->a[i - 1].value / 3);
-    for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
-    return count;
-}
-
-/* Area of a triangle. */
-static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
-{
-    embipc_real u[3], w[3], c[3];
-    embi_sub(u, x + 3 * (size_t)v[1], x + 3 * (size_t)v[0]);
-    embi_sub(w, x + 3 * (size_t)v[2], x + 3 * (size_t)v[0]);
-    embi_cross(c, u, w);
-    return embi_norm(c) / 2;
-}
-
-static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const int v[3])
-{
-    embi_set(p, 0, 0, 0);
-    for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
-}
-
 /* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
 typedef struct embi_part { embipc_part p; embipc_real box[6]; int first; } embi_part;
 
@@ -20895,7 +20810,7 @@ static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part
     for (int j = 0; j < count; j++) {
         if (j == i || !embi_boxes_meet(p, part[j].box)) continue;
         for (int k = 0; k < part[j].p.triangle_count; k++)
-            sum += embi_winding(p, x, tri + 3 * (size_t)order[part[j].first + k], 1, NULL, 0);
+            sum += embi_winding(p, x, tri + 3 * (size_t)order[part[j].first + k], 1);
     }
     return (int)floor(sum + 0.5);
 }
@@ -20917,8 +20832,9 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     label = (int *)embi_alloc(&m, n, sizeof *label);
     number = (int *)embi_alloc(&m, n, sizeof *number);
     order = (int *)embi_alloc(&m, n, sizeof *order);
-    if (label && number && order) edges = embi_label_parts(&m, &keys, tri, n, label);
+    if (label && number && order) edges = embi_sound_half_edges(&m, &keys, tri, n);
     if (edges >= 0) {
+        embi_label_parts(label, n, keys.a, edges);
         all = embi_number_parts(label, n, number);
         p = (embi_part *)embi_alloc(&m, all, sizeof *p);
     }
@@ -21347,8 +21263,8 @@ static int embi_cut_triangle(embi_caging *c, int t)
     }
     embi_sort_keys(c->keys.a, c->keys.tmp, n);
     for (int i = 0; i < n; i++) {
-        c->cut[from + i].tet = (int)(c->keys.a[i].key >> 32);
-        c->cut[from + i].sides = (int)(c->keys.a[i].key & 0xffffffffu);
+        c->cut[from + i].tet = embi_hi(c->keys.a[i].key);
+        c->cut[from + i].sides = embi_lo(c->keys.a[i].key);
     }
     return 1;
 }
@@ -24284,11 +24200,11 @@ static void embi_cached_close_gap(embipc_world *w, int at, const embi_body *gone
 static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
 {
     for (int n = 0; n < w->s.seams.count; n++) {
-        int u = (int)(w->s.seams.list[n].key >> 32), v = (int)(w->s.seams.list[n].key & 0xffffffffu);
+        int u = embi_hi(w->s.seams.list[n].key), v = embi_lo(w->s.seams.list[n].key);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
     for (int n = 0; n < w->joints.joined_count; n++)
-        w->joints.joined[n].key -= (int)(w->joints.joined[n].key & 0xffffffffu) > at;
+        w->joints.joined[n].key -= embi_lo(w->joints.joined[n].key) > at;
 }
 
 /* Islands without the destroyed body keep their factors, at the new index of their first body. */
@@ -25582,7 +25498,7 @@ static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3
     for (int k = 0; k < 3; k++)
         if (p[k] < s->box[k] || p[k] > s->box[3 + k]) return 0;
     for (int i = s->first; i < s->first + s->count; i++)
-        sum += embi_winding(p, x, tri + 3 * order[i], 1, NULL, 0);
+        sum += embi_winding(p, x, tri + 3 * order[i], 1);
     return sum;
 }
 
@@ -25704,7 +25620,7 @@ static int embi_longest_side(const embipc_real *x, const int v[3])
 static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
 {
     int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
-    embi_u64 edge = embi_pack(embi_min_int(c, d), embi_max_int(c, d));
+    embi_u64 edge = embi_pack_edge(c, d);
     if (c == d || a == b || embi_half_end(tri, h) != b || embi_half_end(tri, g) != a) return 0;
     at = embi_lower_bound(k, edges, edge);
     t[0] = c; t[1] = a; t[2] = d;
@@ -25938,7 +25854,8 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
     cut = (int *)embi_alloc(&m, square, sizeof *cut);
     v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
-    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, label);
+    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
     for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
     for (int i = 0; edges >= 0 && i < l.count; i++) {
         const int *half = l.half + l.start[i];
@@ -26316,7 +26233,7 @@ static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, con
         if (p[0] < box[0] || p[1] < box[1] || p[2] < box[2] || p[0] > box[3] || p[1] > box[4] ||
             p[2] > box[5])
             continue;
-        if (embi_winding(p, u->x, u->s.tri, u->s.nt, NULL, 0) > 0.5) return 1;
+        if (embi_winding(p, u->x, u->s.tri, u->s.nt) > 0.5) return 1;
     }
     return 0;
 }
@@ -26324,7 +26241,7 @@ static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, con
 /* 1 when the two triangles of a key cross. */
 static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_u64 key)
 {
-    int a = (int)(key >> 32), b = (int)(key & 0xffffffffu);
+    int a = embi_hi(key), b = embi_lo(key);
     for (int i = 0; i < 3; i++)
         if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
             embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
@@ -26378,7 +26295,7 @@ static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *
     embi_surface s = a->s;
     if (p->met_a != a || p->met_b != b) return EMBI_NO;
     for (int i = 0; i < 3; i++) {
-        int v = s.tri[3 * (int)(p->met.key >> 32) + i];
+        int v = s.tri[3 * embi_hi(p->met.key) + i];
         embi_add(p->shifted + 3 * v, a->x + 3 * v, t);
     }
     s.x = s.rest = p->shifted;
