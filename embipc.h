@@ -6902,36 +6902,30 @@ typedef struct embi_modes {
     embi_vec stretch[9], same[3], swap[3];
 } embi_modes;
 
-/* an eigenvalue, or, where it is negative, the share of it that is kept: none makes what it belongs to positive
+/* eigenvalues, or, where they are negative, the share of them that is kept: none makes what they belong to positive
  * semi-definite, all leaves it as it is */
-static embipc_real embi_softened(embipc_real value, embipc_real keep) { return value < 0 ? keep * value : value; }
 static embi_vec embi_softened_each(embi_vec value, embipc_real keep)
 {
     return embi_where(embi_less(value, embi_all(0)), keep * value, value);
 }
 
-/* the symmetric A, its eigenvalues softened */
-static void embi_m3_soften(embipc_real A[9], embipc_real keep)
-{
-    embipc_real Q[9], D[9];
-    memcpy(D, A, sizeof D);
-    embi_eigen_symmetric(3, D, Q);
-    memset(A, 0, sizeof D);
-    for (int e = 0; e < 3; e++)
-        for (int c = 0; c < 9; c++) A[c] += embi_softened(D[4 * e], keep) * Q[3 * (c / 3) + e] * Q[3 * (c % 3) + e];
-}
-
-/* The same for those symmetric matrices side by side that are not positive definite, by their leading minors. */
+/* A, symmetric matrices side by side, with softened eigenvalues. Those are computed where a leading minor is not
+ * positive. */
 static void embi_m3s_soften(embi_vec A[9], embipc_real keep)
 {
-    embipc_real minor[3][EMBI_LANES], M[9];
+    embipc_real minor[3][EMBI_LANES], M[9], Q[9], D[9];
     embi_store(minor[0], A[0]);
     embi_store(minor[1], A[0] * A[4] - A[1] * A[1]);
     embi_store(minor[2], embi_m3s_det(A));
     for (int l = 0; l < EMBI_LANES; l++) {
         if (minor[0][l] > 0 && minor[1][l] > 0 && minor[2][l] > 0) continue;
-        embi_m3s_one(M, A, l);
-        embi_m3_soften(M, keep);
+        embi_m3s_one(D, A, l);
+        embi_eigen_symmetric(3, D, Q);
+        memset(M, 0, sizeof M);
+        for (int n = 0; n < 27; n++) {   /* the sum over eigenvalues e of value Q_ie Q_je */
+            int e = n / 9, i = n % 9 / 3, j = n % 3;
+            M[3 * i + j] += (D[4 * e] < 0 ? keep * D[4 * e] : D[4 * e]) * Q[3 * i + e] * Q[3 * j + e];
+        }
         embi_m3s_set_one(A, M, l);
     }
 }
@@ -6954,16 +6948,6 @@ static void embi_modes_of(const embi_partials *k, const embi_vec s[3], embipc_re
             k->aa * x * y + k->mm * (s[i] * y) * (s[i] * x) + k->m * s[i];
     }
     if (keep != 1) embi_m3s_soften(h->stretch, keep);
-}
-
-/* Y = h X in that frame */
-static void embi_modes_apply(const embi_modes *h, const embi_vec X[9], embi_vec Y[9])
-{
-    for (int i = 0; i < 3; i++) {
-        Y[4 * i] = h->stretch[3 * i] * X[0] + h->stretch[3 * i + 1] * X[4] + h->stretch[3 * i + 2] * X[8];
-        for (int j = 0; j < 3; j++)
-            if (j != i) Y[3 * i + j] = h->same[3 - i - j] * X[3 * i + j] + h->swap[3 - i - j] * X[3 * j + i];
-    }
 }
 
 /* The fibre: f = F a with its length squared; returns psi. */
@@ -7250,27 +7234,13 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- at one point ---- */
 
-/* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
-static void embi_material_push(const embi_material *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
-                          const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
-{
-    embi_vec X[9], Y[9], T[9], f[3], square;
-    embi_m3s_tmul(T, U, dF);
-    embi_m3s_mul(X, T, V);
-    embi_modes_apply(h, X, Y);
-    embi_m3s_mul(T, U, Y);
-    embi_m3s_mult(dP, T, V);
-    (void)embi_fibre(w, dF, f, &square);
-    for (int i = 0; i < 9; i++) dP[i] += embi_dot_each(fibre + 3 * (i / 3), f) * w->along[i % 3];
-}
-
-/* psi, and P and H where they are not NULL, of a nonlinear material at F */
+/* psi, and P and H where they are not NULL, of a nonlinear material at F. H consists of the blocks of a tet whose
+ * gradients are the axes. */
 static embipc_real embi_material_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
-                                          embipc_real H[81],
-                                     embipc_real keep)
+                                          embipc_real H[81], embipc_real keep)
 {
-    embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
-    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, dF[9], dP[9];
+    embipc_real block[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
+    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, K[9];
     embi_partials k;
     embi_modes h;
     for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
@@ -7284,10 +7254,10 @@ static embipc_real embi_material_evaluate(const embi_material *w, const embipc_r
     embi_modes_of(&k, s, keep, &h);
     embi_fibre_hessian(w, M, keep, fibre);
     for (int c = 0; c < 9; c++) {
-        for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
-        embi_material_push(w, U, V, &h, fibre, dF, dP);
-        embi_m3s_one(column, dP, 0);
-        for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
+        embi_nonlinear_block(&h, U, V + 3 * (c / 3), V + 3 * (c % 3), K);
+        for (int i = 0; i < 9; i++) K[i] += w->along[c / 3] * w->along[c % 3] * fibre[i];
+        embi_m3s_one(block, K, 0);
+        for (int i = 0; i < 9; i++) H[9 * (i / 3 * 3 + c / 3) + i % 3 * 3 + c % 3] = block[i];
     }
     return psi[0];
 }
@@ -7350,12 +7320,20 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
 
 /* ---- parameters, and one point ---- */
 
+/* Is a parameter finite and positive, or, with or_zero, not negative? The text names it, and its unit. */
+static embipc_result embi_check_value(embipc_error *e, const char *name, embipc_real value, const char *unit,
+                                      int or_zero)
+{
+    if (embi_finite(value) && (value > 0 || (or_zero && value == 0))) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value, "%s is %g%s; it must %s", name, value,
+                        unit, or_zero ? "not be negative" : "be positive");
+}
+
 /* The fibre's direction and stiffness, in words that name the value. */
 static embipc_result embi_check_fibre(const embipc_material *a, embipc_error *e)
 {
-    if (!(a->fibre_stiffness >= 0) || !embi_finite(a->fibre_stiffness))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->fibre_stiffness,
-                            "fibre_stiffness is %g Pa; it must not be negative", a->fibre_stiffness);
+    embipc_result r = embi_check_value(e, "fibre_stiffness", a->fibre_stiffness, " Pa", 1);
+    if (r != EMBIPC_OK) return r;
     if (!embi_all_finite(a->fibre, 3) || (a->fibre_stiffness > 0 && !(embi_norm(a->fibre) > 0)))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "fibre (%g, %g, %g) is no direction", a->fibre[0],
                          a->fibre[1], a->fibre[2]);
@@ -7384,18 +7362,13 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
 {
     int negative = a->poisson < 0 && EMBI_MATERIALS;
     embipc_result r;
-    if (!(a->density > 0) || !embi_finite(a->density))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->density,
-                            "density is %g kg/m^3; it must be positive", a->density);
-    if (!(a->young > 0) || !embi_finite(a->young))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->young,
-                            "young is %g Pa; it must be positive", a->young);
+    if ((r = embi_check_value(e, "density", a->density, " kg/m^3", 0)) != EMBIPC_OK ||
+        (r = embi_check_value(e, "young", a->young, " Pa", 0)) != EMBIPC_OK ||
+        (r = embi_check_value(e, "stiffness", a->stiffness, " Pa", 0)) != EMBIPC_OK)
+        return r;
     if (!(a->poisson > -1 && a->poisson < (embipc_real)0.5))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->poisson,
                             "poisson is %g; it must lie between -1 and 0.5, both excluded", a->poisson);
-    if (!(a->stiffness > 0) || !embi_finite(a->stiffness))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->stiffness,
-                            "stiffness is %g Pa; it must be positive", a->stiffness);
     if (!(a->damping[0] >= 0) || !(a->damping[1] >= 0) || !embi_finite(a->damping[0] + a->damping[1]))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->damping[0],
                             "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
@@ -7438,8 +7411,7 @@ static embipc_real embi_lagged_stress(const embi_material *w, const embipc_real 
 static embipc_real embi_lagged_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
                                         embipc_real H[81])
 {
-    embipc_real R[9], stress[9], at_zero[9], psi;
-    const embipc_real zero[9] = {0};
+    embipc_real R[9], stress[9], at_zero[9], zero[9] = {0}, psi;
     embi_m3_identity(R);
     embi_polar(R, F);
     psi = embi_lagged_stress(w, F, R, stress);
