@@ -22864,6 +22864,20 @@ EMBIPC_API embipc_drive_def embipc_default_drive_def(void)
 }
 #endif
 
+/* The body of a handle, or NULL. */
+static embi_body *embi_body_of(const embipc_world *w, embipc_body body)
+{
+    int at = embi_find_body(w, body);
+    return at < 0 ? NULL : w->s.body + at;
+}
+
+/* Error of a handle that names no body. */
+static embipc_result embi_no_body(embipc_world *w, embipc_body body)
+{
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1, body.generation);
+}
+
 static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 {
     if (embi_all_finite(g, 3)) return EMBIPC_OK;
@@ -22878,6 +22892,17 @@ static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
                      "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
 }
 
+/* The parameters that worlds and bodies have in common. */
+static embipc_result embi_check_contact(embipc_real dhat, embipc_real kappa, embipc_real friction_velocity,
+                                        embipc_real tolerance, embipc_error *e)
+{
+    if (dhat >= 0 && kappa >= 0 && friction_velocity >= 0 && tolerance >= 0 &&
+        embi_finite(dhat + kappa + friction_velocity + tolerance))
+        return EMBIPC_OK;
+    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be "
+                     "positive, or 0 to be derived", dhat, kappa, friction_velocity, tolerance);
+}
+
 /* Checks every parameter. The error names the value. */
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
 {
@@ -22887,14 +22912,9 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "an allocator needs both alloc and free");
     if ((r = embi_check_gravity(d->gravity, e)) != EMBIPC_OK ||
-        (r = embi_check_time_step(d->time_step, e)) != EMBIPC_OK)
+        (r = embi_check_time_step(d->time_step, e)) != EMBIPC_OK ||
+        (r = embi_check_contact(d->dhat, d->kappa, d->friction_velocity, d->tolerance, e)) != EMBIPC_OK)
         return r;
-    if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) ||
-        !embi_finite(d->dhat + d->kappa + d->friction_velocity + d->tolerance))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 "
-                         "to be derived",
-                         d->dhat, d->kappa, d->friction_velocity, d->tolerance);
     if (d->friction_iterations < 0 || d->max_iterations < 1 || !embi_is_one_of((int)d->solver, EMBIPC_SOLVER_CG + 1))
         return embi_fail(
             e, EMBIPC_ERR_ARGUMENT,
@@ -22984,20 +23004,17 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
         &s->q, &s->v, &s->qn, &s->vn, &s->before.q, &s->before.v, &s->before.gain, &s->qt, &s->qc, &s->load.f, &s->p,
-            &s->scratch.p_last,
-            &s->gq,
-        &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q, &s->reference.measured_q,
-            &s->reference.cached_q,
-            &s->creation.q,
-        &s->creation.v, &s->scratch.nodes, &s->reference.q};
+        &s->scratch.p_last, &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
+        &s->reference.measured_q, &s->reference.cached_q, &s->creation.q, &s->creation.v, &s->scratch.nodes,
+        &s->reference.q};
     memcpy(field, list, sizeof list);
 }
 
 /* Arrays with 3 reals per vertex, in the order of their block of memory. */
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->path.x, &s->path.trial_x,
-        &s->path.motion, &s->creation.rest, &s->creation.x, &s->load.vertex_force, &s->load.pull};
+    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->path.x, &s->path.trial_x, &s->path.motion,
+        &s->creation.rest, &s->creation.x, &s->load.vertex_force, &s->load.pull};
     memcpy(field, list, sizeof list);
 }
 
@@ -23160,19 +23177,16 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (d->kind == EMBIPC_FULL && d->triangles)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT,
                          "the surface of a full body is the boundary of its tets: leave triangles NULL");
-    if (!embi_all_finite(d->x, 3 * d->vertex_count))
-        for (int i = 0; i < d->vertex_count; i++)
-            if (!embi_all_finite(d->x + 3 * i, 3))
-                return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i, d->x[3 * i],
-                                    "vertex %d at (%g, %g, %g) is not finite", i, d->x[3 * i],
-                                    d->x[3 * i + 1], d->x[3 * i + 2]);
+    for (int i = 0; i < d->vertex_count; i++)
+        if (!embi_all_finite(d->x + 3 * i, 3))
+            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i, d->x[3 * i],
+                                "vertex %d at (%g, %g, %g) is not finite", i, d->x[3 * i], d->x[3 * i + 1],
+                                d->x[3 * i + 2]);
     if (!embi_all_finite(d->rotation, 9) || !embi_all_finite(d->position, 3) ||
         !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE,
                          "rotation, position, velocity or angular_velocity is not finite");
-    if (!(d->scale > 0) || !embi_finite(d->scale))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->scale,
-                            "scale is %g; it must be positive", d->scale);
+    if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK) return r;
     embi_m3_tmul(R, d->rotation, d->rotation);
     for (int i = 0; i < 9; i++)
         off = embi_max(off, embi_abs(R[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
@@ -23182,15 +23196,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (!(d->friction >= 0 && d->friction <= EMBI_FRICTION_MOST))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->friction,
                             "friction is %g; it must lie in 0 .. %g", d->friction, EMBI_FRICTION_MOST);
-    if (!(d->thickness >= 0) || !embi_finite(d->thickness))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->thickness,
-                            "thickness is %g m; it must not be negative", d->thickness);
-    if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) ||
-        !embi_finite(d->dhat + d->kappa + d->friction_velocity + d->tolerance))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 "
-                         "to be derived",
-                         d->dhat, d->kappa, d->friction_velocity, d->tolerance);
+    if ((r = embi_check_value(e, "thickness", d->thickness, " m", 1)) != EMBIPC_OK ||
+        (r = embi_check_contact(d->dhat, d->kappa, d->friction_velocity, d->tolerance, e)) != EMBIPC_OK)
+        return r;
     if (d->kind < EMBIPC_AFFINE) return EMBIPC_OK;
     if (d->material.model == EMBIPC_ORTHOGONALITY && d->kind != EMBIPC_AFFINE)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the orthogonality energy is for affine bodies only");
@@ -23292,8 +23300,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
     embipc_real box[6], c[3], radius = 0;
     if (!EMBI_GROW(m, t->q, 12) || !EMBI_GROW(m, b->tet, 4)) return 0;
-    embi_box_clear(box);
-    for (int i = 0; i < b->nv; i++) embi_box_add(box, t->x + 3 * i);
+    embi_box_points(box, t->x, b->nv);
     for (int i = 0; i < 3; i++) c[i] = (box[i] + box[3 + i]) / 2;
     for (int i = 0; i < b->nv; i++) {
         embipc_real r[3];
@@ -23697,14 +23704,12 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
 static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                      embipc_error *e)
 {
-    embipc_real box[6], diagonal[3];
+    embipc_real box[6];
     embipc_result r;
     if ((r = embi_build_surface(m, d, b, t, e)) != EMBIPC_OK) return r;
     /* determinants multiply up to six lengths: beyond these sizes they leave the range of a double */
-    embi_box_clear(box);
-    for (int i = 0; i < b->nv; i++) embi_box_add(box, d->x + 3 * b->origin[i]);
-    embi_sub(diagonal, box + 3, box);
-    b->diagonal = d->scale * embi_norm(diagonal);
+    embi_box_of(box, d->x, b->origin, b->nv);
+    b->diagonal = d->scale * embi_box_diagonal(box);
     for (int i = 0; i < 3 * b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(t->x[i] + t->far_position[i % 3]));
     if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > EMBI_SIZES * b->diagonal)
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, b->diagonal,
@@ -23855,21 +23860,15 @@ static embipc_result embi_check_start(embipc_world *w, int at)
 static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t)
 {
     embi_state *s = &w->s;
-    memcpy(s->x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->path.x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->path.trial_x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->creation.rest + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memset(s->path.motion + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
-    memset(s->load.vertex_force + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
-    memset(s->load.pull + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
-    if (b->nn) memcpy(s->q + 3 * b->node0, t->q, (size_t)(3 * b->nn) * sizeof *t->q);
-    for (int i = 0; i < b->nn; i++) {
-        s->local[b->node0 + i] = s->driven.of[b->node0 + i] = -1;
-        embi_set(s->v + 3 * (b->node0 + i), 0, 0, 0);
-        embi_set(s->before.v + 3 * (b->node0 + i), 0, 0, 0);
-        embi_set(s->before.gain + 3 * (b->node0 + i), 0, 0, 0);
-        embi_set(w->applied + 3 * (b->node0 + i), 0, 0, 0);
-    }
+    embipc_real *const placed[4] = {s->x, s->path.x, s->path.trial_x, s->creation.rest};
+    embipc_real *const vertex_zero[3] = {s->path.motion, s->load.vertex_force, s->load.pull};
+    embipc_real *const node_zero[4] = {s->v, s->before.v, s->before.gain, w->applied};
+    size_t verts = (size_t)(3 * b->nv) * sizeof *t->x, nodes = (size_t)(3 * b->nn) * sizeof *t->q;
+    for (int k = 0; k < 4; k++) memcpy(placed[k] + 3 * b->vert0, t->x, verts);
+    for (int k = 0; k < 3; k++) memset(vertex_zero[k] + 3 * b->vert0, 0, verts);
+    for (int k = 0; b->nn && k < 4; k++) memset(node_zero[k] + 3 * b->node0, 0, nodes);
+    if (b->nn) memcpy(s->q + 3 * b->node0, t->q, nodes);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = s->driven.of[i] = -1;
     for (int i = 0; i < b->nv; i++) {
         s->rows.count[b->vert0 + i] = t->count[i];
         for (int k = 0; k < 4; k++) {
@@ -23878,10 +23877,10 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
         }
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
-    memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
+    memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, verts);
+    memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     b->started = b->followed = 1;
-    if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *t->q);
+    if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
     embi_m3_identity(b->search.moved.turn);
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
@@ -24196,10 +24195,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_state *s;
     embi_body gone;
     int at = embi_find_body(w, body), kept = 0;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
-                         body.generation);
+    if (at < 0) return embi_no_body(w, body);
     s = &w->s;
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
@@ -24236,10 +24232,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 {
     int ia = embi_find_body(w, a), ib = embi_find_body(w, b);
     embi_rule *rule;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (ia < 0 || ib < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)",
-                         ia < 0 ? a.index1 : b.index1, ia < 0 ? a.generation : b.generation);
+    if (ia < 0 || ib < 0) return embi_no_body(w, ia < 0 ? a : b);
     if (!embi_finite(friction))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
     if (friction > EMBI_FRICTION_MOST)
@@ -24292,15 +24285,11 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
-    int v, at = embi_find_body(w, body);
-    const embi_body *b;
+    int v;
+    const embi_body *b = embi_body_of(w, body);
     embipc_real size;
     embipc_result r;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
-                         body.generation);
-    b = w->s.body + at;
+    if (!b) return embi_no_body(w, body);
     if (!force)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the force on body \"%.40s\" is NULL", b->name);
     if (!embi_all_finite(force, 3))
@@ -24451,9 +24440,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
                          def ? "drive" : "def");
     if (def->cookie != EMBI_DRIVE_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_drive_def()");
-    if ((at = embi_find_body(w, def->body)) < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", def->body.index1,
-                         def->body.generation);
+    if ((at = embi_find_body(w, def->body)) < 0) return embi_no_body(w, def->body);
     b = s->body + at;
     soft = !(def->stiffness[0] == 0 && def->stiffness[1] == 0 && def->stiffness[2] == 0);
     if ((r = embi_check_drive(def, b, soft, &w->error)) != EMBIPC_OK ||
@@ -24494,14 +24481,18 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     return EMBIPC_OK;
 }
 
+/* Error of a handle that names no drive. */
+static embipc_result embi_no_drive(embipc_world *w, embipc_drive drive)
+{
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1, drive.generation);
+}
+
 /* Checks the handle and removes the drive. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive drive)
 {
     int at = embi_find_drive(w, drive);
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1,
-                         drive.generation);
+    if (at < 0) return embi_no_drive(w, drive);
     embi_drive_remove(w, at);
     return EMBIPC_OK;
 }
@@ -24528,10 +24519,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     const embi_body *b;
     embipc_real pose[6];
     embipc_result r;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1,
-                         drive.generation);
+    if (at < 0) return embi_no_drive(w, drive);
     if (!displacement || !rotation)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a target for the drive of body \"%.40s\" is NULL",
                          w->s.body[w->s.driven.list[at].body].name);
@@ -24574,16 +24562,11 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
                                                   const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3])
 {
-    int at = embi_find_body(w, body);
+    embi_body *b = embi_body_of(w, body);
     embi_state *s;
-    const embi_body *b;
     embipc_result r;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
-                         body.generation);
+    if (!b) return embi_no_body(w, body);
     s = &w->s;
-    b = s->body + at;
     if (!velocity || !angular_velocity)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a velocity for body \"%.40s\" is NULL", b->name);
     if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
@@ -24593,7 +24576,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q), s->gravity, s->h, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
-    embi_body_forget(s->body + at);
+    embi_body_forget(b);
     return EMBIPC_OK;
 }
 
@@ -24753,7 +24736,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 
 /* ==== 86. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
- * Uses: small math, part II, part III, adding a body.
+ * Uses: small math, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
 
 /* A NULL world has a constant error that says so. */
@@ -24801,12 +24784,10 @@ EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t
 /* The first call marks the body as viewed. From then on each step updates all its vertices. */
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
 {
-    int at = embi_find_body(w, body);
-    embi_body *b;
+    embi_body *b = embi_body_of(w, body);
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
+    if (!b) return EMBIPC_ERR_HANDLE;
     embi_body_follow(&w->s, b);
     b->viewed = 1;
     out->name = b->name;
@@ -24833,11 +24814,9 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
     embi_body_follow(s, b);
     embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
     embi_copy(out->centre, solid.centroid);
-    if (!(b->solid.volume >
-          1e-9 * b->diagonal * b->diagonal * b->diagonal)) { /* open: middle of its box */
-        embi_box_clear(box);
-        for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
-        for (int i = 0; i < 3; i++) out->centre[i] = (box[i] + box[3 + i]) / 2;
+    if (!(b->solid.volume > 1e-9 * b->diagonal * b->diagonal * b->diagonal)) {   /* open: middle of its box */
+        embi_box_points(box, s->x + 3 * b->vert0, b->nv);
+        embi_box_middle(out->centre, box);
     }
     if (b->nn == 4) {   /* v = v0 + L (q - q0) with L = [w]x */
         embipc_real D[9], V[9], inverse[9], L[9], r[3];
@@ -24895,10 +24874,8 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
 EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body body, int *node,
                                              embipc_real *weight)
 {
-    int at = embi_find_body(w, body);
-    const embi_body *b;
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
+    const embi_body *b = embi_body_of(w, body);
+    if (!b) return EMBIPC_ERR_HANDLE;
     if (!node || !weight || !b->nn) return EMBIPC_ERR_ARGUMENT;
     for (int i = 0; i < b->nv; i++)
         for (int k = 0; k < 4; k++) {
@@ -24930,10 +24907,9 @@ static int embi_holds(const embi_state *s, const embi_body *b, int node, const e
 EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity)
 {
-    int at = embi_find_body(w, body), count = 0;
-    embi_body *b;
-    if (at < 0 || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
-    b = w->s.body + at;
+    int count = 0;
+    embi_body *b = embi_body_of(w, body);
+    if (!b || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
     embi_body_follow(&w->s, b);
     for (int i = 0; i < b->nn; i++)
         if (embi_holds(&w->s, b, b->node0 + i, lo, hi)) {
@@ -24947,13 +24923,11 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
 EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
                                                embipc_body_state *out)
 {
-    int at = embi_find_body(w, body);
-    embi_body *b;
+    embi_body *b = embi_body_of(w, body);
     embipc_real force;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
+    if (!b) return EMBIPC_ERR_HANDLE;
     out->volume = b->solid.volume;
     out->mass = b->mass.total;
     if (!embi_is_dynamic(b)) {
@@ -24969,12 +24943,10 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
 EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embipc_body body,
                                                     embipc_body_parameters *out)
 {
-    int at = embi_find_body(w, body);
-    const embi_body *b;
+    const embi_body *b = embi_body_of(w, body);
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
+    if (!b) return EMBIPC_ERR_HANDLE;
     out->diagonal = b->diagonal;
     out->mean_thickness = embi_body_thickness(b);
     out->mean_edge = embi_body_edge(b);
@@ -24997,19 +24969,19 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *w, embipc_body a, embipc_body b,
                                                embipc_pair_parameters *out)
 {
-    int i = embi_find_body(w, a), j = embi_find_body(w, b);
+    const embi_body *one = embi_body_of(w, a), *two = embi_body_of(w, b);
     embi_pair_rule rule;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
-    if (i < 0 || j < 0) return EMBIPC_ERR_HANDLE;
-    rule = embi_pair_parameters(w, w->s.body + i, w->s.body + j);
-    out->contact = embi_tested(w, w->s.body + i, w->s.body + j);
+    if (!one || !two) return EMBIPC_ERR_HANDLE;
+    rule = embi_pair_parameters(w, one, two);
+    out->contact = embi_tested(w, one, two);
     out->dhat = rule.dhat;
     out->kappa = rule.kappa;
     out->friction_velocity = rule.epsv;
     out->friction = rule.mu;
     out->thickness = rule.xi;
-    out->clearance = embi_pair_fit(w->s.body + i, w->s.body + j);
+    out->clearance = embi_pair_fit(one, two);
     return EMBIPC_OK;
 }
 
@@ -25029,11 +25001,10 @@ EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out,
 EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
                                                    embipc_real *force)
 {
-    int at = embi_find_body(w, body);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
+    const embi_body *b = embi_body_of(w, body);
+    if (!b) return EMBIPC_ERR_HANDLE;
     if (!force) return EMBIPC_ERR_ARGUMENT;
-    memcpy(force, w->s.load.vertex_force + 3 * w->s.body[at].vert0,
-           (size_t)(3 * w->s.body[at].nv) * sizeof *force);
+    memcpy(force, w->s.load.vertex_force + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *force);
     return EMBIPC_OK;
 }
 
@@ -25061,7 +25032,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
 
 /* ==== 87. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
- * Uses: part I, part II, part III, world step, faults of meshes, queries.
+ * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
 
 #ifndef EMBIPC_NO_VALIDATE
@@ -25134,8 +25105,8 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     if (n > 0) {
         (void)embi_fail(error, EMBIPC_ERR_INTERSECTION,
                         "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
-                        x.edge[0], x.edge[1], w->s.body[embi_find_body(w, x.edge_body)].name, x.triangle,
-                        w->s.body[embi_find_body(w, x.triangle_body)].name);
+                        x.edge[0], x.edge[1], embi_body_of(w, x.edge_body)->name, x.triangle,
+                        embi_body_of(w, x.triangle_body)->name);
         return EMBIPC_ERR_INTERSECTION;
     }
     return EMBIPC_OK;
@@ -26701,13 +26672,13 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     embipc_result r;
     *travel = 0;
     for (int i = 0; i < p->count; i++) {
-        embi_body *b = w->s.body + embi_find_body(w, handle[i]);
+        embi_body *b = embi_body_of(w, handle[i]);
         (void)embipc_body_set_velocity(w, handle[i], embi_part_none, embi_part_none);
         for (int k = 0; p->body[i].stuck && k < 12 * b->elastic.padded; k++) b->elastic.grad[k] /= factor;
     }
     r = embipc_world_step(w, NULL);
     for (int i = 0; r == EMBIPC_OK && i < p->count; i++) {
-        const embi_body *b = w->s.body + embi_find_body(w, handle[i]);
+        const embi_body *b = embi_body_of(w, handle[i]);
         for (int k = 0; k < b->nn; k++)
             *travel = embi_max(*travel, w->s.h * embi_norm(w->s.v + 3 * (b->node0 + k)) / b->rules.dhat);
     }
@@ -26754,7 +26725,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     for (int k = 0; r == EMBIPC_OK && k < EMBI_PART_REST_STEPS && travel > 0.01; k++)
         r = embi_part_step(p, w, handle, 1, &travel);
     for (int i = 0; r == EMBIPC_OK && i < p->count; i++)
-        if (!p->body[i].fixed) embi_part_take(p->body + i, w, w->s.body + embi_find_body(w, handle[i]));
+        if (!p->body[i].fixed) embi_part_take(p->body + i, w, embi_body_of(w, handle[i]));
     embipc_world_destroy(w);
     embi_free(&p->m, handle);
     *grown = r == EMBIPC_OK;
