@@ -20627,36 +20627,6 @@ static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, in
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* Each kind of fault has its own function. Shapes are measured in scaled coordinates, which avoids over- and
- * underflow. */
-EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
-                                     embipc_fault_kind kind, embipc_fault *fault, int capacity)
-{
-    embi_memory m;
-    embi_faults f;
-    embi_scaled s;
-    int ok = 1;
-    if (!embi_faults_init(&f, fault, capacity, tri_count)) return -1;
-    if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
-    switch (kind) {
-    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tri, 3 * tri_count, &f); break;
-    case EMBIPC_FAULT_DOUBLE: ok = embi_double_triangles(&m, tri, tri_count, &f); break;
-    case EMBIPC_FAULT_PINCHED: ok = embi_pinched(&m, tri, tri_count, vertex_count, &f); break;
-    case EMBIPC_FAULT_COLLAPSED:
-    case EMBIPC_FAULT_FLAT: embi_shape_faults(s.x, tri, tri_count, 3, kind, &f); break;
-    case EMBIPC_FAULT_INVERTED: break;
-    case EMBIPC_FAULT_CROWDED:
-    case EMBIPC_FAULT_TURNED:
-    case EMBIPC_FAULT_BORDER:
-    case EMBIPC_FAULT_FOLDED: ok = embi_edge_faults(&m, x, tri, tri_count, kind, &f); break;
-    default: ok = 0;
-    }
-    embi_scale_end(&m, &s);
-    return ok ? f.count : -1;
-}
-
 /* Lists DOUBLE, CROWDED or TURNED tets by sorting their faces. */
 static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind,
                                 embi_faults *f)
@@ -20684,33 +20654,52 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
     return ok;
 }
 
-/* As embipc_surface_faults(), for tets. Kinds that only surfaces have return 0. */
-EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
-                                  embipc_fault_kind kind, embipc_fault *fault, int capacity)
+/* Each kind of fault has its own function. Kinds that only the other sort of mesh has return 0. Shapes are measured in
+ * scaled coordinates, which avoids over- and underflow. */
+static int embi_mesh_faults(const embipc_real *x, int vertex_count, const int *element, int n, int corners,
+                            embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
     embi_memory m;
     embi_faults f;
     embi_scaled s;
-    int ok = 1;
-    if (!embi_faults_init(&f, fault, capacity, tet_count)) return -1;
-    if (embi_arrays_usable(x, vertex_count, tets, tet_count, 4) != EMBIPC_OK) return -1;
+    int ok = 1, is_tet = corners == 4;
+    if (!embi_faults_init(&f, fault, capacity, n)) return -1;
+    if (embi_arrays_usable(x, vertex_count, element, n, corners) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     switch (kind) {
-    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tets, 4 * tet_count, &f); break;
+    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, element, corners * n, &f); break;
     case EMBIPC_FAULT_COLLAPSED:
     case EMBIPC_FAULT_FLAT:
-    case EMBIPC_FAULT_INVERTED: embi_shape_faults(s.x, tets, tet_count, 4, kind, &f); break;
-    case EMBIPC_FAULT_DOUBLE:
-    case EMBIPC_FAULT_CROWDED:
-    case EMBIPC_FAULT_TURNED: ok = embi_tet_face_faults(&m, tets, tet_count, kind, &f); break;
+    case EMBIPC_FAULT_INVERTED:
+        if (is_tet || kind != EMBIPC_FAULT_INVERTED) embi_shape_faults(s.x, element, n, corners, kind, &f);
+        break;
+    case EMBIPC_FAULT_PINCHED: ok = is_tet || embi_pinched(&m, element, n, vertex_count, &f); break;
     case EMBIPC_FAULT_BORDER:
-    case EMBIPC_FAULT_FOLDED:
-    case EMBIPC_FAULT_PINCHED: break;   /* only surfaces have these */
+    case EMBIPC_FAULT_FOLDED: ok = is_tet || embi_edge_faults(&m, x, element, n, kind, &f); break;
+    case EMBIPC_FAULT_DOUBLE:
+        ok = is_tet ? embi_tet_face_faults(&m, element, n, kind, &f) : embi_double_triangles(&m, element, n, &f);
+        break;
+    case EMBIPC_FAULT_CROWDED:
+    case EMBIPC_FAULT_TURNED:
+        ok = is_tet ? embi_tet_face_faults(&m, element, n, kind, &f) : embi_edge_faults(&m, x, element, n, kind, &f);
+        break;
     default: ok = 0;
     }
     embi_scale_end(&m, &s);
     return ok ? f.count : -1;
+}
+
+EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                     embipc_fault_kind kind, embipc_fault *fault, int capacity)
+{
+    return embi_mesh_faults(x, vertex_count, tri, tri_count, 3, kind, fault, capacity);
+}
+
+EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
+                                  embipc_fault_kind kind, embipc_fault *fault, int capacity)
+{
+    return embi_mesh_faults(x, vertex_count, tets, tet_count, 4, kind, fault, capacity);
 }
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
@@ -20721,70 +20710,97 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
  * Checked by: tests/test_mesh_faults.c */
 
-/* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
-typedef struct embi_part { embipc_part p; embipc_real box[6]; int first; } embi_part;
+/* A part, and its triangles: order[first .. first + p.triangle_count - 1] of the surface's parts. */
+typedef struct embi_part {
+    embipc_part p;
+    embipc_real box[6];
+    int first;
+    int closed;          /* each edge has two triangles, which agree */
+    int around, outer;   /* how many closed parts stand around it, and the smallest of them, or -1 */
+} embi_part;
 
-/* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts().
- * Returns the number of parts. */
-static int embi_number_parts(const int *label, int n, int *number)
+typedef struct embi_parts {
+    const embipc_real *x;
+    const int *tri;
+    int count;
+    int *number, *order;   /* part of each triangle; triangles sorted by part */
+    embi_part *part;
+} embi_parts;
+
+/* Frees the parts. */
+static void embi_parts_release(embi_memory *m, embi_parts *s)
 {
-    int count = 0;
-    for (int t = 0; t < n; t++) number[t] = label[t] == t ? count++ : number[label[t]];
-    return count;
+    EMBI_RELEASE(m, s->number);
+    EMBI_RELEASE(m, s->order);
+    EMBI_RELEASE(m, s->part);
 }
 
-/* Area, volume, box and counts of each part; the caller has zeroed part[]. */
-static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *number,
-                               const embi_key *k, int edges, embi_part *part)
+/* Numbers parts by their smallest triangles, which label[] names, and measures each. k: sorted half-edges. Returns 0
+ * out of memory. */
+static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n,
+                            const int *label, const embi_key *k, int edges)
 {
+    int first = 0;
+    memset(s, 0, sizeof *s);
+    s->x = x;
+    s->tri = tri;
+    s->number = (int *)embi_alloc(m, n, sizeof *s->number);
+    s->order = (int *)embi_alloc(m, n, sizeof *s->order);
+    if (!s->number || !s->order) return 0;
+    for (int t = 0; t < n; t++) s->number[t] = label[t] == t ? s->count++ : s->number[label[t]];
+    s->part = (embi_part *)embi_alloc(m, s->count, sizeof *s->part);
+    if (!s->part) return 0;
     for (int t = 0; t < n; t++) {
-        embi_part *s = part + number[t];
-        embipc_real box[6];
-        const embipc_real *o;
-        int first = s->p.triangle_count++ == 0;
-        if (first) s->p.triangle = t;
-        embi_box_of(box, x, tri + 3 * t, 3);
-        if (first) embi_box_clear(s->box);
-        embi_box_join(s->box, box);
-        o = x + 3 * (size_t)tri[3 * s->p.triangle];
-        s->p.area += embi_triangle_area(x, tri + 3 * t);
-        s->p.volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
-                                    x + 3 * (size_t)tri[3 * t + 2]) / 6;
+        embi_part *q = s->part + s->number[t];
+        const int *v = tri + 3 * t;
+        if (q->p.triangle_count++ == 0) {
+            q->p.triangle = t;
+            q->closed = embi_repeated(v, 3) < 0;
+            embi_box_clear(q->box);
+        }
+        for (int i = 0; i < 3; i++) embi_box_add(q->box, x + 3 * (size_t)v[i]);
+        q->p.area += embi_triangle_area(x, v);
+        q->p.volume += embi_tet_det(x + 3 * (size_t)tri[3 * q->p.triangle], x + 3 * (size_t)v[0],
+                                    x + 3 * (size_t)v[1], x + 3 * (size_t)v[2]) / 6;
     }
     for (int i = 0, end; i < edges; i = end) {
-        embipc_part *p = &part[number[k[i].value / 3]].p;
+        embipc_part *p = &s->part[s->number[k[i].value / 3]].p;
         end = embi_run_end(k, edges, i);
         if (end - i == 1) p->border_edges++;
         else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
+        else continue;
+        for (int j = i; j < end; j++) s->part[s->number[k[j].value / 3]].closed = 0;
     }
+    for (int i = 0; i < s->count; first += s->part[i++].p.triangle_count) s->part[i].first = first;
+    for (int t = 0; t < n; t++) s->order[s->part[s->number[t]].first++] = t;
+    for (int i = 0; i < s->count; i++) s->part[i].first -= s->part[i].p.triangle_count;
+    return 1;
 }
 
-/* Sorts the triangles by part into order[]. */
-static void embi_order_parts(const int *number, int n, embi_part *part, int count, int *order)
+/* Winding number of part j about a point of part i. The point is inside a triangle, since at a vertex parts may
+ * touch. */
+static embipc_real embi_part_winding(const embi_parts *s, int j, int i)
 {
-    int first = 0;
-    for (int i = 0; i < count; i++) {
-        part[i].first = first;
-        first += part[i].p.triangle_count;
-    }
-    for (int t = 0; t < n; t++) order[part[number[t]].first++] = t;
-    for (int i = 0; i < count; i++) part[i].first -= part[i].p.triangle_count;
-}
-
-/* Winding number of the other parts about a point of part i. The point is inside a triangle, since at a vertex
- * parts may touch. Only parts whose boxes contain it are evaluated. */
-static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
-                           int i)
-{
+    const embi_part *q = s->part + j;
     embipc_real p[6], sum = 0;
-    embi_triangle_middle(p, x, tri + 3 * part[i].p.triangle);
+    embi_triangle_middle(p, s->x, s->tri + 3 * s->part[i].p.triangle);
     embi_copy(p + 3, p);
-    for (int j = 0; j < count; j++) {
-        if (j == i || !embi_boxes_meet(p, part[j].box)) continue;
-        for (int k = 0; k < part[j].p.triangle_count; k++)
-            sum += embi_winding(p, x, tri + 3 * (size_t)order[part[j].first + k], 1);
+    if (j == i || !embi_boxes_meet(p, q->box)) return 0;
+    for (int k = q->first; k < q->first + q->p.triangle_count; k++)
+        sum += embi_winding(p, s->x, s->tri + 3 * (size_t)s->order[k], 1);
+    return sum;
+}
+
+/* Finds the closed parts around part i. */
+static void embi_part_surround(embi_parts *s, int i)
+{
+    embi_part *q = s->part + i;
+    q->outer = -1;
+    for (int j = 0; j < s->count; j++) {
+        if (!s->part[j].closed || !(embi_abs(embi_part_winding(s, j, i)) > 0.5)) continue;
+        q->around++;
+        if (q->outer < 0 || embi_abs(s->part[j].p.volume) < embi_abs(s->part[q->outer].p.volume)) q->outer = j;
     }
-    return (int)floor(sum + 0.5);
 }
 
 /* Triangles with a common edge form a part, and each part is measured. Winding numbers between parts give depth and
@@ -20794,45 +20810,36 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 {
     embi_memory m;
     embi_keys keys = {NULL, NULL};
-    int n = tri_count, all = 0, count = -1, edges = -1, *label, *number, *order;
-    embi_part *p = NULL;
+    int n = tri_count, count = 0, edges = -1, ok, *label;
+    embi_parts parts;
     embi_scaled s;
+    memset(&parts, 0, sizeof parts);
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     label = (int *)embi_alloc(&m, n, sizeof *label);
-    number = (int *)embi_alloc(&m, n, sizeof *number);
-    order = (int *)embi_alloc(&m, n, sizeof *order);
-    if (label && number && order) edges = embi_sound_half_edges(&m, &keys, tri, n);
-    if (edges >= 0) {
-        embi_label_parts(label, n, keys.a, edges);
-        all = embi_number_parts(label, n, number);
-        p = (embi_part *)embi_alloc(&m, all, sizeof *p);
-    }
-    if (p) {
-        count = 0;
-        embi_measure_parts(s.x, tri, n, number, keys.a, edges, p);
-        embi_order_parts(number, n, p, all, order);
-    }
-    for (int i = 0; p && i < all; i++) {
-        embipc_part *q = &p[i].p;
-        int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0;
-        if (q->border_edges + q->bad_edges == 0) q->depth = embi_part_depth(s.x, tri, p, all, order, i);
-        q->inside_out = q->volume < 0 && q->border_edges + q->bad_edges == 0 && q->depth < 1;
+    if (label) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
+    ok = edges >= 0 && embi_parts_build(&m, &parts, s.x, tri, n, label, keys.a, edges);
+    for (int i = 0; ok && i < parts.count; i++) {
+        embipc_part *q = &parts.part[i].p;
+        int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0, whole = q->border_edges + q->bad_edges == 0;
+        embipc_real depth = 0;
+        for (int j = 0; j < parts.count && whole; j++) depth += embi_part_winding(&parts, j, i);
+        q->depth = (int)floor(depth + 0.5);
+        q->inside_out = q->volume < 0 && whole && q->depth < 1;
         q->area = ldexp(q->area, 2 * s.exponent);
         q->volume = ldexp(q->volume, 3 * s.exponent);
         if (!of_no_part && count < capacity) list[count] = *q;
         label[i] = of_no_part ? -1 : count++;   /* from here on its number in the list */
     }
-    for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
+    for (int t = 0; ok && part && t < n; t++) part[t] = label[parts.number[t]];
     embi_free(&m, label);
-    embi_free(&m, number);
-    embi_free(&m, order);
-    embi_free(&m, p);
+    embi_parts_release(&m, &parts);
     embi_keys_release(&m, &keys);
     embi_scale_end(&m, &s);
-    return count;
+    return ok ? count : -1;
 }
 
 /* ==== 74. Cage lattice and cuts ======================================================================
@@ -20924,6 +20931,7 @@ typedef struct embi_caging {
     const int *tri;
     int vertex_count, tri_count;
     int *beside;                     /* triangle across each side (3*tri_count) */
+    int *solid, solids;              /* separate solids: that of each triangle, and their number */
     embi_pinches pinches;
     embipc_real box[6];              /* of the surface */
     embipc_real volume;              /* of the solid */
@@ -22402,89 +22410,51 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
  * Uses: part I, edges and faces, solids and checks of meshes, solid inside each tet, world data, part V.
  * Checked by: tests/test_cage.c */
 
-/* Separate solids: outward shells, joined if they share vertices, with the cavities inside. */
-typedef struct embi_parts {
-    int *label;              /* per triangle: its part, 0 to count - 1 */
-    int count;
-    embipc_real *volume;     /* scratch, per shell at its root triangle: six times the volume */
-} embi_parts;
-
-static void embi_parts_release(embi_caging *c, embi_parts *s)
-{
-    embi_free(c->m, s->label);
-    embi_free(c->m, s->volume);
-}
-
-/* The root of the shell around the cavity of triangle t: the smallest outward shell that encloses it. */
-static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *root, int t)
-{
-    int best = t;
-    embipc_real p[3];   /* a cavity may share vertices with the shell, so p is none */
-    embi_triangle_middle(p, c->x, c->tri + 3 * t);
-    for (int i = 0; i < c->tri_count; i++) {
-        embipc_real turns = 0;
-        if (root[i] != i || !(s->volume[i] > 0) || (best != t && s->volume[i] >= s->volume[best])) continue;
-        for (int j = 0; j < c->tri_count; j++)
-            if (root[j] == i)
-                turns += embi_solid_angle(p, c->x + 3 * (size_t)c->tri[3 * j],
-                                          c->x + 3 * (size_t)c->tri[3 * j + 1],
-                                          c->x + 3 * (size_t)c->tri[3 * j + 2]);
-        if (turns > 2 * 3.14159265358979323846) best = i;
-    }
-    return best;
-}
-
-/* Merges parts that share a vertex. root: scratch (tri_count). */
-static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
+/* Merges solids that share a vertex. root: scratch, one of each. */
+static int embi_solids_join(embi_caging *c, int *root)
 {
     int count = 0, *seen;   /* per pinched vertex: the part of one of its triangles, or -1 */
     if (!c->pinches.count) return 1;
     seen = (int *)embi_alloc(c->m, c->pinches.count, sizeof *seen);
     if (!seen) return 0;
     for (int i = 0; i < c->pinches.count; i++) seen[i] = -1;
-    for (int i = 0; i < s->count; i++) root[i] = i;
+    for (int i = 0; i < c->solids; i++) root[i] = i;
     for (int h = 0; h < 3 * c->tri_count; h++) {
-        int pinch = c->pinches.of[c->tri[h]] - 1, label = s->label[h / 3];
+        int pinch = c->pinches.of[c->tri[h]] - 1, label = c->solid[h / 3];
         if (pinch < 0) continue;
         if (seen[pinch] >= 0) embi_join(root, seen[pinch], label);
         seen[pinch] = label;
     }
-    for (int i = 0; i < s->count; i++) root[i] = embi_root(root, i);
-    for (int i = 0; i < s->count; i++) root[i] = root[i] == i ? count++ : root[root[i]];
-    for (int t = 0; t < c->tri_count; t++) s->label[t] = root[s->label[t]];
-    s->count = count;
+    for (int i = 0; i < c->solids; i++) root[i] = embi_root(root, i);
+    for (int i = 0; i < c->solids; i++) root[i] = root[i] == i ? count++ : root[root[i]];
+    for (int t = 0; t < c->tri_count; t++) c->solid[t] = root[c->solid[t]];
+    c->solids = count;
     embi_free(c->m, seen);
     return 1;
 }
 
-/* Labels triangles by the separate solid that they bound. A shell with negative volume is a cavity of the part
- * around it. */
-static int embi_parts_find(embi_caging *c, embi_parts *s)
+/* Labels triangles by the separate solid that they bound: an outward shell with its cavities, which are shells of
+ * negative volume. Solids that share vertices count as one. */
+static int embi_solids_find(embi_caging *c)
 {
-    embipc_real o[3];
-    int *root = (int *)embi_alloc(c->m, c->tri_count, sizeof *root), n = c->tri_count;
-    s->count = 0;
-    s->label = (int *)embi_alloc(c->m, n, sizeof *s->label);
-    s->volume = (embipc_real *)embi_alloc(c->m, n, sizeof *s->volume);
-    if (root && s->label && s->volume) {
-        embi_box_middle(o, c->box);
-        for (int t = 0; t < n; t++) root[t] = t;
-        for (int h = 0; h < 3 * n; h++) embi_join(root, h / 3, c->beside[h]);
-        for (int t = 0; t < n; t++) {
-            const int *v = c->tri + 3 * t;
-            root[t] = embi_root(root, t);
-            s->volume[root[t]] += embi_tet_det(o, c->x + 3 * (size_t)v[0], c->x + 3 * (size_t)v[1],
-                                               c->x + 3 * (size_t)v[2]);
-        }
-        for (int t = 0; t < n; t++)
-            if (root[t] == t && s->volume[t] > 0) s->label[t] = s->count++;
-        for (int t = 0; t < n; t++)
-            if (root[t] == t && !(s->volume[t] > 0)) s->label[t] = s->label[embi_parts_around(c, s, root, t)];
-        for (int t = 0; t < n; t++) s->label[t] = s->label[root[t]];
+    embi_parts p;
+    int n = c->tri_count, ok, *own = NULL;   /* own: the solid of each part */
+    memset(&p, 0, sizeof p);
+    ok = EMBI_GROW(c->m, c->solid, n);
+    if (ok) embi_label_parts(c->solid, n, c->keys.a, 3 * n);
+    ok = ok && embi_parts_build(c->m, &p, c->x, c->tri, n, c->solid, c->keys.a, 3 * n) && EMBI_GROW(c->m, own, p.count);
+    for (int i = 0; ok && i < p.count; i++)
+        if (p.part[i].p.volume > 0) own[i] = c->solids++;
+    for (int i = 0; ok && i < p.count; i++) {
+        if (p.part[i].p.volume > 0) continue;
+        embi_part_surround(&p, i);
+        if (p.part[i].outer >= 0) own[i] = own[p.part[i].outer];
     }
-    n = root && s->label && s->volume && embi_parts_join(c, s, root);
-    embi_free(c->m, root);
-    return n;
+    for (int t = 0; ok && t < n; t++) c->solid[t] = own[p.number[t]];
+    ok = ok && embi_solids_join(c, own);
+    embi_free(c->m, own);
+    embi_parts_release(c->m, &p);
+    return ok;
 }
 
 /* X = the smallest tet round the points whose outer normals n[4] are those of a regular tet, in coordinates divided
@@ -22544,16 +22514,16 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
 }
 
-/* Collects part `part` (-1: all): its vertices in x, its triangles, renumbered, in tri. Sets vertex_tet of its
+/* Collects one solid (-1: all): its vertices in x, its triangles, renumbered, in tri. Sets vertex_tet of its
  * vertices to `tet`. Returns the number of triangles. */
-static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part, int tet, embipc_real *x,
-                             int *vertex_count, int *tri, int *number, int *vertex_tet)
+static int embi_solids_gather(const embi_caging *c, int solid, int tet, embipc_real *x, int *vertex_count, int *tri,
+                              int *number, int *vertex_tet)
 {
     int n = 0;
     *vertex_count = 0;
     for (int i = 0; i < c->vertex_count; i++) number[i] = -1;
     for (int t = 0; t < c->tri_count; t++) {
-        if (part >= 0 && s->label[t] != part) continue;
+        if (solid >= 0 && c->solid[t] != solid) continue;
         for (int k = 0; k < 3; k++) {
             int v = c->tri[3 * t + k];
             if (number[v] < 0) {
@@ -22568,10 +22538,10 @@ static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part
     return n;
 }
 
-/* Makes one tet round everything, or one round each part. */
-static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int each, embipc_cage *cage)
+/* Makes one tet round everything, or one round each solid. */
+static embipc_result embi_cage_single(embi_caging *c, int each, embipc_cage *cage)
 {
-    int count = each ? s->count : 1, n, nv;
+    int count = each ? c->solids : 1, n, nv;
     embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x), held = 0;
     int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count, sizeof *tri);
     int *number = (int *)embi_alloc(c->m, c->vertex_count, sizeof *number);
@@ -22579,7 +22549,7 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
     if (!x || !tri || !number) r = EMBIPC_ERR_MEMORY;
     for (int i = 0; i < 4 * count && r == EMBIPC_OK; i++) cage->tets[i] = i;
     for (int i = 0; i < count && r == EMBIPC_OK && held >= 0; i++) {
-        n = embi_parts_gather(c, s, each ? i : -1, i, x, &nv, tri, number, cage->vertex_tet);
+        n = embi_solids_gather(c, each ? i : -1, i, x, &nv, tri, number, cage->vertex_tet);
         embi_tet_round_points(cage->x + 12 * (size_t)i, x, nv);
         held = embi_solid_in_tets(c->m, cage->x, cage->tets + 4 * (size_t)i, 1, x, nv, tri, n,
                                   cage->tet_volume + i, cage->tet_moment + 10 * (size_t)i);
@@ -22599,7 +22569,7 @@ static void embi_caging_release(embi_caging *c)
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, along, beside),
         EMBI_OFFSETS4(embi_caging, lattice.place, lattice.wind, seen, home),
-        EMBI_OFFSETS4(embi_caging, first, cut, touch, touched),
+        EMBI_OFFSETS4(embi_caging, first, cut, touch, touched), offsetof(embi_caging, solid),
         EMBI_OFFSETS4(embi_caging, range, order, turn, corner), EMBI_OFFSETS4(embi_caging, copy, slot, queue, local)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
     embi_keys_release(c->m, &c->keys);
@@ -22655,9 +22625,9 @@ static int embi_caging_begin(embi_caging *c)
     return 1;
 }
 
-/* Chooses the lattice for the def and fills it. *each: one tet per part comes nearer to the wished count. */
-static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int parts,
-                                            int *each, embipc_error *e)
+/* Chooses the lattice for the def and fills it. *each: one tet per solid comes nearer to the wished count. */
+static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int *each,
+                                            embipc_error *e)
 {
     embi_cage_choice best;
     embipc_result r = EMBIPC_OK;
@@ -22669,7 +22639,7 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
     for (int p = 0; p < 12 && !wish && r == EMBIPC_OK && (p < 4 || best.h <= 0); p++)
         r = embi_cage_try(c, def->cell_size, p, 0, &best, &count);
     if (r == EMBIPC_OK && wish && (best.h <= 0 || best.miss > EMBI_CAGE_MISS) &&
-        (best.h <= 0 || best.miss * wish > abs(4 * parts - wish))) {
+        (best.h <= 0 || best.miss * wish > abs(4 * c->solids - wish))) {
         *each = 1;
         return EMBIPC_OK;
     }
@@ -22688,20 +22658,18 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
 static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage,
                                     embipc_error *e)
 {
-    embi_parts parts;
     int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
     embipc_result r = EMBIPC_OK;
-    memset(&parts, 0, sizeof parts);
-    if (!embi_caging_begin(c) || !embi_parts_find(c, &parts)) r = embi_fail_memory(e);
-    if (!wish) wish = embi_max_int(34, 8 * parts.count);
-    if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * parts.count)
-        r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * parts.count,
+    if (!embi_caging_begin(c) || !embi_solids_find(c)) r = embi_fail_memory(e);
+    if (!wish) wish = embi_max_int(34, 8 * c->solids);
+    if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * c->solids)
+        r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * c->solids,
                          "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
-                         "or for 4, which is one tet round them all", wish, parts.count,
-                         4 * parts.count);
-    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, parts.count, &each, e);
+                         "or for 4, which is one tet round them all", wish, c->solids,
+                         4 * c->solids);
+    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, &each, e);
     if (r == EMBIPC_OK) {
-        if (single || each) r = embi_cage_single(c, &parts, each, cage);
+        if (single || each) r = embi_cage_single(c, each, cage);
         else r = embi_cage_extract(c, cage);
         if (r == EMBIPC_ERR_MEMORY) r = embi_fail_memory(e);
         else if (r != EMBIPC_OK)
@@ -22710,9 +22678,8 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     }
     if (r == EMBIPC_OK) {
         embi_cage_measure(c, cage);
-        cage->parts = parts.count;
+        cage->parts = c->solids;
     }
-    embi_parts_release(c, &parts);
     return r;
 }
 
@@ -23107,7 +23074,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
 /* ==== 80. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
- * Uses: small math, memory, errors, part II, part III, cage builder.
+ * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
  * Checked by: tests/world_input.h, tests/test_defaults.c */
 
 /* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
@@ -25426,76 +25393,13 @@ static void embi_turn(int *t)
     t[2] = swap;
 }
 
-/* A part of the surface, to find which closed part contains which. */
-typedef struct embi_shell {
-    embipc_real box[6], volume, p[3];   /* p: centre of one of its triangles */
-    int first, count;                   /* its triangles: order[first .. first + count - 1] */
-    int closed, depth, outer, turn;     /* outer: the smallest shell around it */
-} embi_shell;
-
-/* the winding number of one shell about p */
-static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3], const embipc_real *x,
-                                      const int *tri, const int *order)
-{
-    embipc_real sum = 0;
-    for (int k = 0; k < 3; k++)
-        if (p[k] < s->box[k] || p[k] > s->box[3 + k]) return 0;
-    for (int i = s->first; i < s->first + s->count; i++)
-        sum += embi_winding(p, x, tri + 3 * order[i], 1);
-    return sum;
-}
-
-/* Selects the closed shells to reverse. At even depth these have negative volume. At odd depth a shell follows the
+/* Is a part to be reversed? At even depth closed ones with negative volume are. At odd depth a part follows the
  * smallest one around it. */
-static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const int *tri, const int *order)
+static int embi_part_turns(const embi_parts *s, int i)
 {
-    for (int i = 0; i < n; i++) {
-        s[i].outer = -1;
-        for (int j = 0; j < n && s[i].closed; j++) {
-            if (j == i || !s[j].closed) continue;
-            if (!(embi_abs(embi_shell_winding(s + j, s[i].p, x, tri, order)) > 0.5)) continue;
-            s[i].depth++;
-            if (s[i].outer < 0 || embi_abs(s[j].volume) < embi_abs(s[s[i].outer].volume)) s[i].outer = j;
-        }
-        s[i].turn = s[i].closed && s[i].depth % 2 == 0 && s[i].volume < 0;
-    }
-    for (int i = 0; i < n; i++)
-        if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
-}
-
-/* Fills the zeroed shells of the numbered parts. order: their triangles, sorted by part. */
-static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
-                                const int *number, embi_shell *shell, int shells, int *order)
-{
-    int first = 0;
-    for (int t = 0; t < n; t++) shell[number[t]].count++;
-    for (int i = 0; i < shells; i++) {
-        shell[i].first = first;
-        first += shell[i].count;
-        shell[i].count = 0;
-        shell[i].closed = 1;
-    }
-    for (int t = 0; t < n; t++) {
-        embi_shell *s = shell + number[t];
-        const embipc_real *o;
-        if (s->count == 0) {
-            embi_triangle_middle(s->p, x, tri + 3 * t);
-            embi_box_of(s->box, x, tri + 3 * t, 3);
-        }
-        order[s->first + s->count++] = t;
-        o = x + 3 * (size_t)tri[3 * order[s->first]];
-        s->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
-                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
-        for (int i = 0; i < 3; i++) {
-            const embipc_real *p = x + 3 * (size_t)tri[3 * t + i];
-            for (int k = 0; k < 3; k++) {
-                s->box[k] = embi_min(s->box[k], p[k]);
-                s->box[3 + k] = embi_max(s->box[3 + k], p[k]);
-            }
-            /* closed: each neighbour exists and agrees */
-            if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
-        }
-    }
+    const embi_part *p = s->part + i;
+    if (p->around % 2) p = s->part + p->outer;
+    return p->closed && p->around % 2 == 0 && p->p.volume < 0;
 }
 
 /* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number
@@ -25503,41 +25407,36 @@ static void embi_collect_shells(const embipc_real *x, const int *tri, int n, con
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    int n = tri_count, count = 0, shells = 0, ok = 0, *mate, *label, *queue, *number;
-    unsigned char *turn;
-    embi_shell *shell = NULL;
+    embi_keys keys = {NULL, NULL};
+    embi_parts parts;
     embi_scaled s;
+    int n = tri_count, count = 0, edges, ok = 0, *mate, *label;
+    unsigned char *turn;
+    memset(&parts, 0, sizeof parts);
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
-    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
-    label = (int *)embi_alloc(&m, n, sizeof *label);
-    queue = (int *)embi_alloc(&m, n, sizeof *queue);
-    number = (int *)embi_alloc(&m, n, sizeof *number);
+    mate = (int *)embi_alloc(&m, 5 * n, sizeof *mate);   /* (3 n), then label (n) and a queue */
     turn = (unsigned char *)embi_alloc(&m, n, 1);
-    if (!m.failed && embi_mates(&m, tri, n, mate)) {
-        embi_agree(tri, n, mate, label, turn, queue);
-        shells = embi_number_parts(label, n, number);
-        shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
+    if (mate && turn && embi_mates(&m, tri, n, mate)) {
+        label = mate + 3 * n;
+        embi_agree(tri, n, mate, label, turn, label + n);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        ok = shell && embi_mates(&m, tri, n, mate);   /* reversed triangles have other half-edges */
-        if (ok) {
-            embi_collect_shells(s.x, tri, n, mate, number, shell, shells, queue);
-            embi_turn_shells(shell, shells, s.x, tri, queue);
-        }
+        edges = embi_sound_half_edges(&m, &keys, tri, n);   /* reversed triangles have other half-edges */
+        ok = edges >= 0 && embi_parts_build(&m, &parts, s.x, tri, n, label, keys.a, edges);
+        for (int i = 0; ok && i < parts.count; i++)
+            if (parts.part[i].closed) embi_part_surround(&parts, i);
         for (int t = 0; t < n; t++) {
-            int again = ok ? shell[number[t]].turn : turn[t];
+            int again = ok ? embi_part_turns(&parts, parts.number[t]) : turn[t];
             if (again) embi_turn(tri + 3 * t);
             count += turn[t] ^ again;
         }
     }
     embi_free(&m, mate);
-    embi_free(&m, label);
-    embi_free(&m, queue);
-    embi_free(&m, number);
     embi_free(&m, turn);
-    embi_free(&m, shell);
+    embi_parts_release(&m, &parts);
+    embi_keys_release(&m, &keys);
     embi_scale_end(&m, &s);
     return ok ? count : -1;
 }
