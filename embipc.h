@@ -2150,6 +2150,8 @@ static void embi_polar(embipc_real R[9], const embipc_real F[9])
     embi_polars(out, M);
 }
 
+static const embipc_real embi_none[6] = {0, 0, 0, 0, 0, 0};   /* no displacement, or a range of none */
+
 /* ---- Boxes: six numbers, the least coordinates and then the largest ones ---- */
 
 /* The empty box: joined with another box it gives that box. */
@@ -2369,7 +2371,7 @@ static embi_answer embi_not(embi_answer a) { return a == EMBI_NO_MEMORY ? a : a 
 #define EMBI_OFFSETS4(type, a, b, c, d) offsetof(type, a), offsetof(type, b), offsetof(type, c), offsetof(type, d)
 
 /* ==== 5. Errors ======================================================================================
- * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
+ * One funnel: every failure passes through embi_fail_at(), so one breakpoint shows the first of them.
  * Uses: platform.   Checked by: tests/world_input.h */
 
 #include <stdarg.h>
@@ -2395,20 +2397,7 @@ EMBIPC_API const char *embipc_result_text(embipc_result r)
     return embi_is_one_of((int)r, EMBIPC_RESULT_COUNT) ? text[r] : "unknown result";
 }
 
-/* Fills e (may be NULL) and returns code. */
-static embipc_result embi_fail(embipc_error *e, embipc_result code, const char *format, ...)
-{
-    va_list args;
-    if (!e) return code;
-    memset(e, 0, sizeof *e);
-    e->code = code;
-    va_start(args, format);
-    (void)vsnprintf(e->text, sizeof e->text, format, args);
-    va_end(args);
-    return code;
-}
-
-/* The same, with the primitive and the value it is about. */
+/* Fills e (may be NULL), with the primitive and the value it is about, and returns code. */
 static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_primitive primitive, int index,
                                   embipc_real value, const char *format, ...)
 {
@@ -2424,6 +2413,9 @@ static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_pr
     va_end(args);
     return code;
 }
+
+/* The same, about neither. */
+#define embi_fail(e, code, ...) embi_fail_at((e), (code), EMBIPC_NO_PRIMITIVE, 0, 0, __VA_ARGS__)
 
 static embipc_result embi_fail_memory(embipc_error *e)
 {
@@ -5365,7 +5357,7 @@ static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc
  * Otherwise the error reports its place and a lower bound of its distance. */
 static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_real p[3], const embipc_real *x,
                                         const int *tets, int tet_count, embipc_real rounding, int *tet,
-                                            embipc_real w[4])
+                                        embipc_real w[4])
 {
     embipc_real nearest = EMBI_HUGE, X[12];
     for (int t = 0; t < tet_count; t++) {
@@ -6733,8 +6725,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* psi, and P and H where they are not NULL, at F */
 static embipc_real embi_material_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
-                                          embipc_real H[81],
-                                     embipc_real keep)
+                                          embipc_real H[81], embipc_real keep)
 {
     embipc_real stress[9], psi = embi_orthogonality(w, F, stress);
     if (P) memcpy(P, stress, sizeof stress);
@@ -7190,8 +7181,8 @@ static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real 
     if (!(s->material.fibre > 0)) return;
     embi_fibre_hessian(&s->material, F, s->keep, H);
     for (int a = 0; a < 3; a++)
-        m[a] = M[3 * a] * s->material.along[0] + M[3 * a + 1] * s->material.along[1] + M[3 * a + 2] *
-            s->material.along[2];
+        m[a] = M[3 * a] * s->material.along[0] + M[3 * a + 1] * s->material.along[1] +
+               M[3 * a + 2] * s->material.along[2];
     for (int a = 0; a < 3; a++)
         for (int b = 0; b <= a; b++)
             for (int i = 0; i < 9; i++) K[9 * (a * (a + 1) / 2 + b) + i] += weight * m[a] * m[b] * H[i];
@@ -23200,8 +23191,7 @@ static void embi_build_frame(const embipc_body_def *d, embi_build *t)
 
 /* out = n points of the description, minus `from`, in that frame. */
 static void embi_place(const embipc_body_def *d, const embi_build *t, const embipc_real from[3], const embipc_real *p,
-                       int n,
-                       embipc_real *out)
+                       int n, embipc_real *out)
 {
     for (int i = 0; i < n; i++) {
         embipc_real r[3];
@@ -23333,7 +23323,6 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                       embipc_error *e)
 {
-    static const embipc_real zero[3] = {0, 0, 0};
     const embipc_real *x = d->cage_x, *from = t->from;
     const int *tets = d->cage_tets;
     int n = d->cage_node_count, nt = d->cage_tet_count;
@@ -23357,7 +23346,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
             return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes made for %d vertices, not for these "
                              "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
         x = t->cage->x;
-        if (!d->cage) from = zero;
+        if (!d->cage) from = embi_none;
         tets = t->cage->tets;
         n = t->cage->node_count;
         nt = t->cage->tet_count;
@@ -23705,7 +23694,6 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
 /* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
 static int embi_world_crossings(embipc_world *w, int at, int other, embipc_crossing **list, int *count)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     embipc_body body[2];
@@ -23713,7 +23701,7 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_cross
     body[1] = b->handle;
     w->search.tri_pair_count = 0;
     /* boxes are rounded differently, so pairs nearby are tested, too */
-    return embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->search.tri_pairs,
+    return embi_bvh_pairs(&w->memory, &sa, &sb, embi_none, embi_pair_rounding(a, b), &w->search.tri_pairs,
                           &w->search.tri_pair_count) &&
            embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count);
 }
@@ -23722,7 +23710,6 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_cross
  * pair could never move. */
 static embi_answer embi_check_gap(embipc_world *w, int i, int j)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
     const embi_body *a = s->body + i, *b = s->body + j;
     embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
@@ -23732,19 +23719,17 @@ static embi_answer embi_check_gap(embipc_world *w, int i, int j)
     int v, of_a;
     memset(&rule, 0, sizeof rule);
     rule.xi = i == j ? (embipc_real)0 : a->rules.thickness + b->rules.thickness;
-    none = embi_approach_of(still, rule.xi + least);
+    none = embi_approach_of(embi_none, rule.xi + least);
     w->search.tri_pair_count = s->candidates.count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->search.tri_pairs,
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, embi_none, rule.xi + least, &w->search.tri_pairs,
                         &w->search.tri_pair_count) ||
         !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
-                         &s->candidates.list,
-                         &s->candidates.count))
+                         &s->candidates.list, &s->candidates.count))
         return EMBI_NO_MEMORY;
     if (!s->candidates.count) return EMBI_NO;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
                        "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
-                           a->name,
-                       s->candidates.count, rule.xi + least);
+                       a->name, s->candidates.count, rule.xi + least);
     v = s->candidates.list[0].v[0];
     of_a = i != j && embi_has_vertex(a, v);
     w->error.body[1] = a->handle;
@@ -23764,19 +23749,14 @@ static int embi_surely_apart(const embi_state *s, embi_body *a, embi_body *b)
         one->search.around = one->rules.thickness + 2 * embi_pair_rounding(one, one);
     }
     reach = a->search.around + b->search.around;
-    for (int i = 0; i < 3; i++)
-        if (a->search.start_box[i] - reach > b->search.start_box[3 + i] || a->search.start_box[3 + i] + reach <
-            b->search.start_box[i]) return 1;
-    return 0;
+    return !embi_ranges_meet(a->search.start_box, embi_none, reach, b->search.start_box);
 }
 
 /* Half-edge, 3 triangle + side, of an edge of the surface. */
 static int embi_edge_place(const embi_body *b, const int edge[2])
 {
-    for (int i = 0; i < 3 * b->nt; i++) {
-        int u = b->tri[i], v = b->tri[i % 3 == 2 ? i - 2 : i + 1];
-        if ((u == edge[0] && v == edge[1]) || (u == edge[1] && v == edge[0])) return i;
-    }
+    for (int i = 0; i < 3 * b->nt; i++)
+        if (embi_pack_edge(b->tri[i], embi_half_end(b->tri, i)) == embi_pack_edge(edge[0], edge[1])) return i;
     return 0;
 }
 
@@ -23790,8 +23770,7 @@ static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_b
                     "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude the pair",
                     b == other ? "crosses itself" : "crosses \"", b == other ? "" : other->name, b == other ? "" : "\"",
                     own_edge ? b->origin[x->edge[0]] : x->edge[0], own_edge ? b->origin[x->edge[1]] : x->edge[1],
-                        edge->name,
-                    x->triangle, triangle->name);
+                    edge->name, x->triangle, triangle->name);
     w->error.body[1] = other->handle;
     w->error.primitive[!own_triangle] = EMBIPC_TRIANGLE;
     w->error.index[!own_triangle] = x->triangle;
@@ -24296,8 +24275,7 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
     if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
     return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, way <= limit ? angle : way,
                         "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 rad",
-                            what,
-                        way, angle, limit);
+                        what, way, angle, limit);
 }
 
 /* Checks the keys: rows of 7, with increasing times. */
@@ -24496,8 +24474,8 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     b = w->s.body + d->body;
     embi_copy(pose, displacement);
     embi_copy(pose + 3, rotation);
-    if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name,
-                                                                                                b->handle);
+    if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
     embi_copy(d->pose_set, displacement);
     embi_nearest_turn(d->pose_set + 3, rotation, d->pose + 3);
     d->is_set = 1;
@@ -25124,7 +25102,6 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
  * call. */
 static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_bvh *b = &w->bvh;
     for (;;) {
         for (; w->next < EMBI_LEAF * EMBI_LEAF; w->next++) {
@@ -25138,7 +25115,7 @@ static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, in
         if (w->top == 0) return 0;
         w->j = w->stack[--w->top];
         w->i = w->stack[--w->top];
-        if (!embi_ranges_meet(b->box + 6 * w->i, still, reach, b->box + 6 * w->j)) continue;
+        if (!embi_ranges_meet(b->box + 6 * w->i, embi_none, reach, b->box + 6 * w->j)) continue;
         if (w->i >= b->leaves) {   /* both are leaves, because both sides descend together */
             w->i = EMBI_LEAF * (w->i - b->leaves);
             w->j = EMBI_LEAF * (w->j - b->leaves);
@@ -25222,7 +25199,6 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
 {
     embi_memory m;
     embi_pair_walk w;
-    embipc_real box_a[6], box_b[6];
     embipc_result r = embi_arrays_usable(x, vertex_count, tri, tri_count, 3);
     embi_scaled s;
     int ta, tb, ok;
@@ -25235,13 +25211,8 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     gap->distance = EMBI_HUGE;
     ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
     while (ok && gap->distance > 0 && embi_pair_walk_next(&w, gap->distance, &ta, &tb)) {
-        embi_box_of(box_a, x, tri + 3 * ta, 3);
-        embi_box_of(box_b, x, tri + 3 * tb, 3);
-        for (int i = 0; i < 3; i++) {
-            box_a[i] -= gap->distance;
-            box_a[3 + i] += gap->distance;
-        }
-        if (embi_boxes_meet(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
+        const embipc_real *one = w.bvh.tri_box + 6 * ta, *two = w.bvh.tri_box + 6 * tb;
+        if (embi_ranges_meet(one, embi_none, gap->distance, two)) embi_gap_triangles(&w, ta, tb, gap);
     }
     if (gap->distance < EMBI_HUGE) gap->distance = ldexp(gap->distance, s.exponent);
     embi_pair_walk_end(&m, &w);
@@ -25682,7 +25653,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_keys keys = {NULL, NULL};
     embi_loops l;
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
-    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon and stack */
+    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;
     embipc_real *area, *best, cost;
     embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
@@ -25691,12 +25662,12 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     x = s.x;
     memset(&l, 0, sizeof l);
-    label = (int *)embi_alloc(&m, n, sizeof *label);
-    area = (embipc_real *)embi_alloc(&m, n, sizeof *area);
-    best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
-    cut = (int *)embi_alloc(&m, square, sizeof *cut);
-    v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
+    cut = (int *)embi_alloc(&m, square + 5 * most + n, sizeof *cut);
+    best = (embipc_real *)embi_alloc(&m, square + n, sizeof *best);
     if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    v = edges < 0 ? NULL : cut + square;   /* polygon and stack */
+    label = edges < 0 ? NULL : v + 5 * most;
+    area = edges < 0 ? NULL : best + square;
     if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
     for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
     for (int i = 0; edges >= 0 && i < l.count; i++) {
@@ -25710,11 +25681,8 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
         lids++;
     }
     if (filled) *filled = lids;
-    embi_free(&m, label);
-    embi_free(&m, area);
     embi_free(&m, best);
     embi_free(&m, cut);
-    embi_free(&m, v);
     embi_loops_release(&m, &l);
     embi_keys_release(&m, &keys);
     embi_scale_end(&m, &s);
@@ -25738,8 +25706,6 @@ enum {
     EMBI_PART_STEPS = 24, EMBI_PART_REST_STEPS = 100   /* steps of growth, and until all rest */
 };
 
-static const embipc_real embi_part_none[3] = {0, 0, 0};
-
 /* x = scale R (x0 - c0) + centre, c0 the centre at the start */
 typedef struct embi_part_pose {
     embipc_real R[9], scale, centre[3];
@@ -25755,6 +25721,7 @@ typedef struct embi_part_body {
     int *inner, inner_count;     /* a vertex of each connected part, owned */
     int nv, closed, handles;     /* handles: one of its parts is not a topological ball */
     int fixed, rank;             /* rank: number of pairs, overlapping at the start, that link it to a fixed body */
+    int crowded;                 /* it is not apart from another */
     int stuck;                   /* shifts did not separate it */
     embipc_real diagonal, volume, thickness, centre0[3];
     embi_part_pose now, kept;
@@ -25826,18 +25793,15 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
         for (int t = 0; t < b->s.nt; t++) {
             const int *T = b->s.tri + 3 * t;
             int at = T[0] == v || T[1] == v || T[2] == v;
-            embipc_real a[3], e[3], f[3], n[3], c[9], way;
-            embi_sub(e, b->x0 + 3 * T[1], b->x0 + 3 * T[0]);
-            embi_sub(f, b->x0 + 3 * T[2], b->x0 + 3 * T[0]);
-            embi_cross(n, e, f);
+            embipc_real n[3], c[9], way;
+            embi_triangle_cross(n, b->x0, T);
             if (pass == 0 && at) embi_add(normal, normal, n);
             if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* the ray leaves only for n . normal < 0 */
             for (int k = 0; k < 3; k++) embi_sub(c + 3 * k, b->x0 + 3 * T[k], x);
             if (embi_triple(normal, c, c + 3) > 0 || embi_triple(normal, c + 3, c + 6) > 0 ||
                 embi_triple(normal, c + 6, c) > 0)
                 continue;
-            embi_copy(a, c);
-            way = -embi_dot(n, a) / embi_dot(n, normal);
+            way = -embi_dot(n, c) / embi_dot(n, normal);
             if (way > 0 && way < away) away = way;
         }
     embi_copy(out, x);
@@ -25870,14 +25834,12 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
     int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
     int *edge, *side, *from, *step, *root;
-    if (n < 0) return 0;
-    edge = (int *)embi_alloc(m, 2 * n, sizeof *edge);
-    side = (int *)embi_alloc(m, 2 * n, sizeof *side);
-    from = (int *)embi_alloc(m, b->nv, sizeof *from);
-    step = (int *)embi_alloc(m, b->nv, sizeof *step);
-    root = (int *)embi_alloc(m, b->s.nt, sizeof *root);
-    ok = edge && side && from && step && root &&
-         embipc_surface_edges(b->s.tri, b->s.nt, edge, side, n) == n;
+    if (n < 0 || !(edge = (int *)embi_alloc(m, 4 * n + 2 * b->nv + b->s.nt, sizeof *edge))) return 0;
+    side = edge + 2 * n;
+    from = side + 2 * n;
+    step = from + b->nv;
+    root = step + b->nv;
+    ok = embipc_surface_edges(b->s.tri, b->s.nt, edge, side, n) == n;
     for (int i = 0; ok && i < b->nv; i++) from[i] = -1;
     for (int i = 0; ok && i < b->inner_count; i++) from[b->inner[i]] = b->inner[i];
     for (int level = 0; ok && again; level++) {
@@ -25901,10 +25863,6 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
     ok = ok && EMBI_GROW(m, b->core, 3 * b->core_count);
     if (ok && b->core_count) memcpy(b->core, b->core0, (size_t)(3 * b->core_count) * sizeof *b->core);
     embi_free(m, edge);
-    embi_free(m, side);
-    embi_free(m, from);
-    embi_free(m, step);
-    embi_free(m, root);
     return ok;
 }
 
@@ -25913,12 +25871,12 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
 static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb,
                                const embipc_real t[3])
 {
-    static const embipc_real origin[3] = {0, 0, 0};
     embipc_real sum = 0, one[6], two[6];
     embi_box_points(one, a, na);
     embi_box_points(two, b, nb);
-    for (int k = 0; k < 3; k++)
-        if (one[k] + t[k] > two[3 + k] || one[3 + k] + t[k] < two[k]) return 0;
+    embi_add(one, one, t);
+    embi_add(one + 3, one + 3, t);
+    if (!embi_boxes_meet(one, two)) return 0;
     for (int i = 0; i < na; i++)
         for (int j = 0; j < nb; j++) {
             const embipc_real *p[2], *q[2];
@@ -25929,7 +25887,7 @@ static int embi_linking_number(const embipc_real *a, int na, const embipc_real *
                 embi_sub(d + 3 * k, q[k / 2], p[(k + 1) / 2 % 2]);
                 embi_sub(d + 3 * k, d + 3 * k, t);
             }
-            sum += embi_solid_angle(origin, d, d + 3, d + 6) + embi_solid_angle(origin, d, d + 6, d + 9);
+            sum += embi_solid_angle(embi_none, d, d + 3, d + 6) + embi_solid_angle(embi_none, d, d + 6, d + 9);
         }
     return (int)floor(sum / (4 * 3.14159265358979323846) + 0.5);
 }
@@ -25948,7 +25906,7 @@ static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
 {
     for (int i = 0; i < a->loops; i++)
         for (int j = 0; j < b->loops; j++)
-            if (embi_part_link(a, i, b, j, 1, embi_part_none)) return 1;
+            if (embi_part_link(a, i, b, j, 1, embi_none)) return 1;
     return 0;
 }
 
@@ -25957,7 +25915,7 @@ static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *
 {
     for (int i = 0; i < a->loops; i++)
         for (int j = 0; j < b->loops; j++)
-            if (embi_part_link(a, i, b, j, 0, t) != embi_part_link(a, i, b, j, 1, embi_part_none)) return 0;
+            if (embi_part_link(a, i, b, j, 0, t) != embi_part_link(a, i, b, j, 1, embi_none)) return 0;
     return 1;
 }
 
@@ -26068,14 +26026,11 @@ static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_re
  * cross. */
 static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
 {
-    const embipc_real *box = u->bvh.box + 6;
     for (int i = 0; u->closed && i < s->inner_count; i++) {
-        embipc_real p[3];
+        embipc_real p[6];
         embi_add(p, s->x + 3 * s->inner[i], t);
-        if (p[0] < box[0] || p[1] < box[1] || p[2] < box[2] || p[0] > box[3] || p[1] > box[4] ||
-            p[2] > box[5])
-            continue;
-        if (embi_winding(p, u->x, u->s.tri, u->s.nt) > 0.5) return 1;
+        embi_copy(p + 3, p);
+        if (embi_boxes_meet(p, u->bvh.box + 6) && embi_winding(p, u->x, u->s.tri, u->s.nt) > 0.5) return 1;
     }
     return 0;
 }
@@ -26188,7 +26143,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
 /* ==== 91. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
- * Uses: small math, memory, surfaces that overlap.   Checked by: tests/test_doctor.c */
+ * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
 
 /* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
@@ -26217,10 +26172,7 @@ static void embi_part_directions(embi_parting *p, const embi_part_body *a, const
         for (int side = 0; side < 2; side++) {
             const embi_part_body *s = side ? b : a;
             const int *v = s->s.tri + 3 * (int)(side ? p->keys[n].key & 0xffffffffu : p->keys[n].key >> 32);
-            embipc_real e[3], f[3];
-            embi_sub(e, s->x + 3 * v[1], s->x + 3 * v[0]);
-            embi_sub(f, s->x + 3 * v[2], s->x + 3 * v[0]);
-            embi_cross(u, e, f);
+            embi_triangle_cross(u, s->x, v);
             if (!side) embi_scale(u, -1, u);   /* a moves against its own normal, or along that of b */
             embi_part_direction(p, u);
         }
@@ -26311,7 +26263,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     way.found = !way.linked;
     way.length = EMBI_HUGE;
     embi_set(way.along, 1, 0, 0);
-    if (embi_part_apart(p, a, b, embi_part_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
+    if (embi_part_apart(p, a, b, embi_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
     embi_part_directions(p, a, b);
     for (int i = 0; i < p->direction_count; i++) {
         embipc_real s = embi_part_support(a, b, p->direction + 3 * i, gap);
@@ -26343,7 +26295,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     embipc_real want = (embipc_real)(a->now.moved || b->now.moved ? 0.99 : 0.01), shift[3], share;
     embipc_overlap_kind kind;
     int found;
-    embi_answer apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind);
+    embi_answer apart = embi_part_apart(p, a, b, embi_none, embi_part_reach(p, i, j, want), &kind);
     if (apart != EMBI_NO) return apart == EMBI_YES;
     if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
     if (!found) return 1;
@@ -26362,7 +26314,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
     if (!(embi_part_gap(p, i, j) > 0)) return EMBI_YES;
-    return embi_part_apart(p, p->body + i, p->body + j, embi_part_none,
+    return embi_part_apart(p, p->body + i, p->body + j, embi_none,
                            embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
@@ -26415,30 +26367,21 @@ static void embi_part_ranks(embi_parting *p)
     }
 }
 
-/* the pair (i, j), i < j, from the sorted list; or NULL */
-static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
+static int embi_part_is_listed(const embi_parting *p, int n, int i, int j)
 {
-    int low = 0, high = p->pair_count;
-    while (low < high) {
-        int mid = low + (high - low) / 2;
-        const embipc_overlap *o = &p->pair[mid].o;
-        if (o->a < i || (o->a == i && o->b < j)) low = mid + 1;
-        else high = mid;
-    }
-    return low < p->pair_count && p->pair[low].o.a == i && p->pair[low].o.b == j ? p->pair + low : NULL;
+    return n < p->pair_count && p->pair[n].o.a == i && p->pair[n].o.b == j;
 }
 
 /* Rounds over all pairs until none moves. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
+        int n = 0;   /* the next pair of the list, which is in this order */
         moved = 0;
         for (int i = 0; i < p->count; i++)
             for (int j = i + 1; j < p->count; j++) {
-                const embi_part_overlap *k = embi_part_find(p, i, j);
-                if (!(embi_part_gap(p, i, j) > 0) || (k && k->hopeless) ||
-                    (p->body[i].fixed && p->body[j].fixed))
-                    continue;
+                int hopeless = embi_part_is_listed(p, n, i, j) && p->pair[n++].hopeless;
+                if (!(embi_part_gap(p, i, j) > 0) || hopeless || (p->body[i].fixed && p->body[j].fixed)) continue;
                 if (!embi_part_pair(p, i, j, (round > 3) + (round > 11), &moved)) return 0;
             }
     }
@@ -26490,14 +26433,17 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
 {
     embi_answer left = EMBI_NO;
+    int n = 0;
+    for (int a = 0; a < p->count; a++) p->body[a].crowded = 0;
     for (int a = 0; a < p->count; a++)
         for (int b = a + 1; b < p->count; b++) {
-            embi_part_overlap *k = embi_part_find(p, a, b);
             embipc_overlap_kind kind;
             embi_answer apart = embi_part_enough(p, a, b, &kind);
             if (apart == EMBI_NO_MEMORY) return EMBI_NO_MEMORY;
-            if (k) k->o.parted = apart;
-            if (apart || left) continue;
+            if (embi_part_is_listed(p, n, a, b)) p->pair[n++].o.parted = apart;
+            if (apart) continue;
+            p->body[a].crowded = p->body[b].crowded = 1;
+            if (left) continue;
             left = EMBI_YES;
             *i = a;
             *j = b;
@@ -26507,17 +26453,9 @@ static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
 
 /* Marks stuck bodies: those of pairs that are not apart, and those that overlapped with them at the start. A fixed
  * body is never stuck, and ends the spread. */
-static int embi_part_spread(embi_parting *p)
+static void embi_part_spread(embi_parting *p)
 {
-    for (int i = 0; i < p->count; i++)
-        for (int j = i + 1; j < p->count; j++) {
-            embipc_overlap_kind kind;
-            embi_answer apart = embi_part_enough(p, i, j, &kind);
-            if (apart == EMBI_NO_MEMORY) return 0;
-            if (apart) continue;
-            p->body[i].stuck |= !p->body[i].fixed;
-            p->body[j].stuck |= !p->body[j].fixed;
-        }
+    for (int i = 0; i < p->count; i++) p->body[i].stuck = p->body[i].crowded && !p->body[i].fixed;
     for (int again = 1; again;) {
         again = 0;
         for (int n = 0; n < p->pair_count; n++) {
@@ -26526,7 +26464,6 @@ static int embi_part_spread(embi_parting *p)
             a->stuck = b->stuck = again = 1;
         }
     }
-    return 1;
 }
 
 /* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a
@@ -26572,7 +26509,7 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     *travel = 0;
     for (int i = 0; i < p->count; i++) {
         embi_body *b = embi_body_of(w, handle[i]);
-        (void)embipc_body_set_velocity(w, handle[i], embi_part_none, embi_part_none);
+        (void)embipc_body_set_velocity(w, handle[i], embi_none, embi_none);
         for (int k = 0; p->body[i].stuck && k < 12 * b->elastic.padded; k++) b->elastic.grad[k] /= factor;
     }
     r = embipc_world_step(w, NULL);
@@ -26661,7 +26598,7 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
     }
     if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY)) return 0;
     if (hopeless) return 1;
-    if (!embi_part_spread(p)) return 0;
+    embi_part_spread(p);
     for (int n = 0; n < p->count; n++) p->body[n].kept = p->body[n].now;
     for (embipc_real s = (embipc_real)0.8; *left && tries < EMBI_PART_TRIES && s > 0.02; s *= (embipc_real)0.8) {
         embi_part_shrink(p, s);
@@ -26681,11 +26618,14 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 /* Reports the first pair that could not be separated, and why. */
 static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_error *e)
 {
-    const embi_part_overlap *k = embi_part_find(p, i, j);
-    embipc_result r = embi_fail(
+    int linked = 0;
+    embipc_result r;
+    for (int n = 0; n < p->pair_count; n++)
+        if (embi_part_is_listed(p, n, i, j)) linked = p->pair[n].o.linked && p->pair[n].hopeless;
+    r = embi_fail(
         e, EMBIPC_ERR_INTERSECTION, "surfaces %d and %d cannot be parted: %s", i, j,
         p->body[i].fixed && p->body[j].fixed ? "neither may move"
-        : k && k->o.linked && k->hopeless
+        : linked
             ? "they are linked, and no shift or turn was found that keeps the link and makes room in their holes"
             : "others are in the way of shifts, and of copies that grow");
     if (!e) return r;
