@@ -6668,39 +6668,39 @@ static void embi_orthogonality_hessian(const embi_material *w, const embipc_real
     }
 }
 
-/* as below: Psi(q), J, and the sum of the lengths of all nodal forces, N */
-static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
-                                         embipc_real *force)
+/* Psi(q), J. The lengths of all nodal forces, N, are added to *force, and scale dPsi/dq to g (3 n), where these are not
+ * NULL. */
+static embipc_real embi_orthogonality_sum(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                          embipc_real *force, embipc_real *g)
 {
     embipc_real sum = 0, F[9], P[9], f[3];
-    (void)now;
-    (void)trace;
-    *force = 0;
     for (int t = 0; t < s->nt; t++) {
         embi_elastic_F(s, t, q, F);
         sum += s->volume[t] * embi_orthogonality(&s->material, F, P);
         for (int a = 0; a < 4; a++) {
             embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
-            *force += s->volume[t] * embi_norm(f);
+            if (force) *force += s->volume[t] * embi_norm(f);
+            if (g) embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
         }
     }
     return sum;
+}
+
+/* Psi(q), J, for the step, as below. */
+static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
+                                         embipc_real *force)
+{
+    (void)now; (void)trace;
+    *force = 0;
+    return embi_orthogonality_sum(s, q, 0, force, NULL);
 }
 
 /* g += scale dPsi/dq, N (3 n) */
 static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                     embipc_real *trace, embipc_real *g)
 {
-    embipc_real F[9], P[9], f[3];
     (void)trace;
-    for (int t = 0; t < s->nt; t++) {
-        embi_elastic_F(s, t, q, F);
-        (void)embi_orthogonality(&s->material, F, P);
-        for (int a = 0; a < 4; a++) {
-            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
-            embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
-        }
-    }
+    (void)embi_orthogonality_sum(s, q, scale, NULL, g);
 }
 
 /* A += scale K at q, K_ab = V m_a . H m_b; the matrix has the one of K_ab and K_ba whose row is the later node */
@@ -21033,6 +21033,14 @@ static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_r
     return 1;
 }
 
+/* The weights in a lattice tet. Returns 0 at the rim, and when it is flat. */
+static int embi_lattice_weights(const embi_caging *c, int tet, embi_barycentric *b)
+{
+    embipc_real X[12];
+    int v[4];
+    return embi_lattice_gather(c, tet, v, X) && embi_barycentric_init(b, X);
+}
+
 /* the tet of the lattice before tightening that holds p */
 static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
 {
@@ -21159,9 +21167,9 @@ static void embi_cut_homes(embi_caging *c)
         int t = embi_lattice_locate(c, p), out = 0;
         for (int step = 0; step < 64; step++) {
             embi_barycentric b;
-            embipc_real X[12], w[4];
-            int v[4], next;
-            if (!embi_lattice_gather(c, t, v, X) || !embi_barycentric_init(&b, X)) break;
+            embipc_real w[4];
+            int next;
+            if (!embi_lattice_weights(c, t, &b)) break;
             embi_barycentric_at(w, &b, p);
             out = 0;
             for (int k = 1; k < 4; k++)
@@ -21205,17 +21213,16 @@ static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
  * have a gap. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
-    int from = c->cut_count, n = 0, home[3], v[4];
+    int from = c->cut_count, n = 0, home[3];
     for (int k = 0; k < 3; k++) home[k] = c->home[c->tri[3 * t + k]];
     if (home[0] >= 0 && home[0] == home[1] && home[0] == home[2]) return embi_cut_add(c, t, home[0], 7);
     for (int k = 0; k < 3; k++)
         if (!embi_cut_enqueue(c, t, home[k] < 0 ? ~home[k] : home[k], &n)) return 0;
     for (int at = 0; at < n; at++) {
         int tet = c->queue[at], sides;
-        embipc_real X[12];
         embi_barycentric b;
         embi_polygon whole, p;
-        if (!embi_lattice_gather(c, tet, v, X) || !embi_barycentric_init(&b, X)) continue;
+        if (!embi_lattice_weights(c, tet, &b)) continue;
         embi_polygon_whole(&whole, c, &b, t);
         if (!embi_polygon_in_tet(&p, &whole, -EMBI_CAGE_TOUCH)) continue;
         for (int i = 0; i < 4; i++)
@@ -21923,9 +21930,8 @@ static void embi_cage_share_pinched(embi_caging *c)
     for (int i = 0; i < c->pinches.count; i++) c->pinches.copy[i] = -1;
     for (int i = 0; i < c->touched_count && c->pinches.count; i++) {
         embi_barycentric b;
-        embipc_real X[12], w[4];
-        int v[4];
-        if (!embi_lattice_gather(c, c->touched[i], v, X) || !embi_barycentric_init(&b, X)) continue;
+        embipc_real w[4];
+        if (!embi_lattice_weights(c, c->touched[i], &b)) continue;
         for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
             const embi_cut *cut = &c->cut[c->order[n / 3]];
             int vertex = c->tri[3 * cut->tri + n % 3];
@@ -22171,8 +22177,8 @@ static embipc_real embi_tet_angle(const embipc_real X[12])
 typedef struct embi_tightening {
     embipc_real *from, *way, *share;
     unsigned char *bad;
-    int *had, *has, *kept;           /* kept: the tets that had copies */
-    int cached_count, copies, nodes;
+    int *had, *has;
+    int copies, nodes;
 } embi_tightening;
 
 /* Frees the scratch of tightening. */
@@ -22180,7 +22186,7 @@ static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_tightening, from, way, share, bad), offsetof(embi_tightening, had),
-        offsetof(embi_tightening, has), offsetof(embi_tightening, kept)};
+        offsetof(embi_tightening, has)};
     EMBI_RELEASE_ALL(m, s, arrays);
 }
 
@@ -22192,14 +22198,11 @@ static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
         !EMBI_GROW(c->m, s->share, c->lattice.nodes) ||
         !EMBI_GROW(c->m, s->bad, c->lattice.nodes) ||
         !EMBI_GROW(c->m, s->had, c->lattice.tets) ||
-        !EMBI_GROW(c->m, s->has, c->lattice.tets) ||
-        !EMBI_GROW(c->m, s->kept, c->copy_count))
+        !EMBI_GROW(c->m, s->has, c->lattice.tets))
         return 0;
-    s->cached_count = 0;
     s->copies = c->copy_count;
     s->nodes = c->node_count;
-    for (int i = 0; i < c->copy_count; i++)
-        if (s->had[c->copy[i].tet]++ == 0) s->kept[s->cached_count++] = c->copy[i].tet;
+    for (int i = 0; i < c->copy_count; i++) s->had[c->copy[i].tet]++;
     return 1;
 }
 
@@ -22241,9 +22244,9 @@ static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
         (void)embi_lattice_tet(c, tet, v);
         for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
     }
-    for (int i = 0; i < s->cached_count; i++) {
+    for (int t = 0; t < c->lattice.tets; t++) {
         embipc_real X[12];
-        if (!embi_lattice_gather(c, s->kept[i], v, X) || embi_tet_angle(X) >= EMBI_CAGE_ANGLE) continue;
+        if (!s->had[t] || !embi_lattice_gather(c, t, v, X) || embi_tet_angle(X) >= EMBI_CAGE_ANGLE) continue;
         for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
     }
     for (int i = 0; i < c->lattice.nodes; i++) count += s->bad[i] && s->share[i] > 0;
@@ -22321,9 +22324,8 @@ static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
     for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
     for (int i = 0; i < c->touched_count; i++) {
         embi_barycentric b;
-        embipc_real X[12], w[4];
-        int v[4];
-        if (!embi_lattice_gather(c, c->touched[i], v, X) || !embi_barycentric_init(&b, X)) return 0;
+        embipc_real w[4];
+        if (!embi_lattice_weights(c, c->touched[i], &b)) return 0;
         for (int s = c->range[i]; s < c->range[i + 1]; s++) {
             const embi_cut *cut = &c->cut[c->order[s]];
             for (int k = 0; cut->copy >= 0 && k < 3; k++) {
@@ -22534,13 +22536,12 @@ static embipc_result embi_cage_single(embi_caging *c, int each, embipc_cage *cag
 {
     int count = each ? c->solids : 1, n, nv;
     embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x), held = 0;
-    int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count, sizeof *tri);
-    int *number = (int *)embi_alloc(c->m, c->vertex_count, sizeof *number);
+    int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count + c->vertex_count, sizeof *tri);
     embipc_result r = embi_cage_alloc(c, cage, 4 * count, count);
-    if (!x || !tri || !number) r = EMBIPC_ERR_MEMORY;
+    if (!x || !tri) r = EMBIPC_ERR_MEMORY;
     for (int i = 0; i < 4 * count && r == EMBIPC_OK; i++) cage->tets[i] = i;
     for (int i = 0; i < count && r == EMBIPC_OK && held >= 0; i++) {
-        n = embi_solids_gather(c, each ? i : -1, i, x, &nv, tri, number, cage->vertex_tet);
+        n = embi_solids_gather(c, each ? i : -1, i, x, &nv, tri, tri + 3 * c->tri_count, cage->vertex_tet);
         embi_tet_round_points(cage->x + 12 * (size_t)i, x, nv);
         held = embi_solid_in_tets(c->m, cage->x, cage->tets + 4 * (size_t)i, 1, x, nv, tri, n,
                                   cage->tet_volume + i, cage->tet_moment + 10 * (size_t)i);
@@ -22548,7 +22549,6 @@ static embipc_result embi_cage_single(embi_caging *c, int each, embipc_cage *cag
     if (held < 0) r = EMBIPC_ERR_MEMORY;
     embi_free(c->m, x);
     embi_free(c->m, tri);
-    embi_free(c->m, number);
     return r;
 }
 
@@ -23268,11 +23268,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     for (int i = 0; i < 12; i++) t->q[i] = c[i % 3] + corner[i] * radius * (embipc_real)1.7322;
     b->nn = 4;
     b->ntet = 1;
-    b->tet[0] = 0; b->tet[1] = 1; b->tet[2] = 2; b->tet[3] = 3;
-    if (embi_tet_det(t->q, t->q + 3, t->q + 6, t->q + 9) < 0) {
-        b->tet[2] = 3;
-        b->tet[3] = 2;
-    }
+    b->tet[0] = 0; b->tet[1] = 1; b->tet[2] = 3; b->tet[3] = 2;
     return 1;
 }
 
@@ -23461,11 +23457,11 @@ static int embi_build_heavy(embi_memory *m, embi_body *b)
 static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *d, embi_body *b,
                                          embi_build *t, embipc_error *e)
 {
-    embipc_real *volume = (embipc_real *)embi_alloc(m, b->ntet, sizeof *volume);
-    embipc_real *moment = (embipc_real *)embi_alloc(m, 10 * b->ntet, sizeof *moment);
+    embipc_real *volume = (embipc_real *)embi_alloc(m, 11 * b->ntet, sizeof *volume), *moment = NULL;
     embi_key *pairs = NULL;
-    int *mark = (int *)embi_alloc(m, b->nn, sizeof *mark), pair_count = 0, ok = volume && moment && mark;
+    int *mark = (int *)embi_alloc(m, b->nn, sizeof *mark), pair_count = 0, ok = volume && mark;
     embipc_result r = EMBIPC_OK;
+    if (ok) moment = volume + b->ntet;
     if (ok && b->kind == EMBIPC_FULL)
         for (int k = 0; k < b->ntet; k++) {
             const int *v = b->tet + 4 * k;
@@ -23505,7 +23501,6 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     ok = ok && embi_build_heavy(m, b);
     embi_free(m, pairs);
     embi_free(m, volume);
-    embi_free(m, moment);
     embi_free(m, mark);
     return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
 }
@@ -23736,6 +23731,14 @@ static embi_answer embi_check_gap(embipc_world *w, int i, int j)
     w->error.primitive[of_a] = EMBIPC_VERTEX;
     w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
     return EMBI_YES;
+}
+
+/* Do two bodies, or parts of one, cross or touch, though they may not? Crossings are appended to the rejected ones. */
+static embi_answer embi_check_meeting(embipc_world *w, int i, int j)
+{
+    if (!embi_tested(w, w->s.body + i, w->s.body + j)) return EMBI_NO;
+    if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count)) return EMBI_NO_MEMORY;
+    return w->report.rejected_count ? EMBI_YES : embi_check_gap(w, i, j);
 }
 
 /* Are two bodies so far apart that their gap needs no test? */
@@ -24187,23 +24190,20 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
                          w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (contact && rule && !rule->contact) {   /* they were free to cross until now */
-        int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib), touch = 0, ok;
+        int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib);
+        embi_answer meeting;
         embi_body *a_body = w->s.body + low, *b_body = w->s.body + high;
         rule->contact = 1;
         w->report.rejected_count = 0;
         embi_body_refit(&w->s, a_body);
         embi_body_refit(&w->s, b_body);
-        ok = !embi_tested(w, a_body, b_body) ||
-             (embi_world_crossings(w, low, high, &w->report.rejected, &w->report.rejected_count) &&
-              (touch = embi_check_gap(w, low, high)) != EMBI_NO_MEMORY);
-        if (!ok || w->report.rejected_count || touch) {
-            rule->contact = 0;
-            return !ok ? embi_fail_memory(&w->error)
-                       : embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
-                                   "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): "
-                                   "contact stays off",
-                                   a_body->name, b_body->name, w->report.rejected_count);
-        }
+        meeting = embi_check_meeting(w, low, high);
+        if (meeting) rule->contact = 0;
+        if (meeting == EMBI_NO_MEMORY) return embi_fail_memory(&w->error);
+        if (meeting)
+            return embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
+                             "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
+                             a_body->name, b_body->name, w->report.rejected_count);
     }
     if (!rule) {
         if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1))
@@ -24599,12 +24599,9 @@ static embipc_result embi_check_reset(embipc_world *w)
             embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
     for (int i = 0; r == EMBIPC_OK && i < s->body_count; i++)
         for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
-            int touch;
-            if (!embi_tested(w, s->body + i, s->body + j)) continue;
-            if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count) ||
-                (touch = embi_check_gap(w, i, j)) == EMBI_NO_MEMORY)
-                r = embi_fail_memory(&w->error);
-            else if (w->report.rejected_count || touch) {
+            embi_answer meeting = embi_check_meeting(w, i, j);
+            if (meeting == EMBI_NO_MEMORY) r = embi_fail_memory(&w->error);
+            else if (meeting) {
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                               "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross "
                               "at their starts",
