@@ -1439,8 +1439,7 @@ enum {
 #ifndef EMBI_SHARE
 #define EMBI_SHARE(work) (work)
 #endif
-/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to
- * wake. */
+/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to wake. */
 #define EMBI_POOL_LOOKS (EMBI_ATOMIC ? 400 : 0)
 
 /* ---- Dense LDL^T ---- */
@@ -1455,8 +1454,7 @@ enum {
 /* [block multiplications] Least cost of a factor that is shared. Greater: fewer are; smaller: waiting costs more
  * than it saves. */
 #define EMBI_SHARE_FACTOR EMBI_SHARE(40000)
-/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it
- * saves. */
+/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it saves. */
 #define EMBI_SHARE_SOLVE EMBI_SHARE(500000)
 /* [block multiplications] Cost of a block that is sent on. Greater: wider panels; smaller: narrower. */
 #define EMBI_PANEL_BLOCK 2
@@ -1493,8 +1491,7 @@ enum {
 #define EMBI_LEAF 2
 
 /* ---- Traversal of trees ---- */
-/* [node pairs] Parts of a long traversal. Greater: more even among threads, more bookkeeping; smaller: threads
- * wait. */
+/* [node pairs] Parts of a long traversal. Greater: more even among threads, more bookkeeping; smaller: threads wait. */
 #define EMBI_STARTS 256
 
 /* ---- Trees refitted on demand ---- */
@@ -1508,8 +1505,7 @@ enum {
 #define EMBI_CERTIFICATE_TETS 2
 /* [rho] Pairs with more are opened. Greater: weaker certificates; smaller: more of them. */
 #define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)
-/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller:
- * weaker. */
+/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller: weaker. */
 #define EMBI_CERTIFICATE_DEPTH 4
 /* [triangles] Pairs of so many are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
 #define EMBI_CERTIFICATE_MEASURE 256
@@ -1525,14 +1521,12 @@ enum {
 #define EMBI_CERTIFICATE_WALKED 4
 
 /* ---- Continuous collision detection ---- */
-/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more
- * evaluations. */
+/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more evaluations. */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
 /* [present gap] Left where only a contact is searched for; any is right. Greater: more evaluations; smaller:
  * nearer to rounding. */
 #define EMBI_CCD_CLOSE ((embipc_real)1e-3)
-/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be
- * cut. */
+/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be cut. */
 #define EMBI_CCD_WORK 256
 
 /* ---- Positions of vertices ---- */
@@ -1562,8 +1556,7 @@ enum {
 #define EMBI_SHARE_TETS EMBI_SHARE(128)
 /* [vertices] x = J q and boxes in a range. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_VERTICES EMBI_SHARE(1024)
-/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad
- * pivots. */
+/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad pivots. */
 #define EMBI_SLOW 2
 
 /* ---- Contacts of an island ---- */
@@ -1619,8 +1612,7 @@ enum {
 #define EMBI_CCD_GRAIN 256
 /* [candidates] In a range of it. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)
-/* [gap or dhat] What stays open along a path. Greater: shorter moves; smaller: tiny gaps that block the next
- * moves. */
+/* [gap or dhat] What stays open along a path. Greater: shorter moves; smaller: tiny gaps that block the next moves. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
 /* ---- Move and stop test ---- */
@@ -1636,8 +1628,7 @@ enum {
 #define EMBI_NO_WAY ((embipc_real)1e-3)
 /* [dhat] A longer stage of a blocked drive is divided. Greater: farther from contact; smaller: more stages. */
 #define EMBI_STAGE_LENGTH ((embipc_real)0.5)
-/* [direction] If less is free, a drive may be blocked. Greater: it is tried more often; smaller: more moves
- * before. */
+/* [direction] If less is free, a drive may be blocked. Greater: it is tried more often; smaller: more moves before. */
 #define EMBI_BLOCK_FREE ((embipc_real)0.5)
 /* [dhat] A drive may be blocked where the gap is smaller. Greater: blocked earlier; smaller: more moves before. */
 #define EMBI_BLOCK_GAP ((embipc_real)0.1)
@@ -2083,13 +2074,12 @@ static void embi_m3s_turn(embi_vec R[9], const embi_vec y[3], embi_vec share)
 }
 
 /* R[l]: in a guess (any proper rotation, the last step's is best), out the rotation of matrix l of F, which is the
- * same whatever stands beside it; the guess where F is not finite. Newton on the rotation group: with G = R^T F, S
- * = sym(G) and a the axial vector of G - G^T, the next R is R Q, (tr(S) I - S) w = a, and Q Cayley's rotation by y
- * = w/2: w to third order. tr(R^T F) has no third-order term about its maximum, so that Newton converges
- * cubically: the next y is at most 2000 |y|^3 with the worst matrix that is accepted [measured, 400 000 F]. |y|^2
- * < 7e-14 leaves less than rounding. Accepted where tr(S) I - S is positive definite, pivots above |F|/1000: this
- * holds at the maximum of tr(R^T F) and at no other stationary point; else, and where |F|^2 is no number, the
- * certain way. */
+ * same whatever stands beside it; the guess where F is not finite. Newton on the rotation group: with G = R^T F, S =
+ * sym(G) and a the axial vector of G - G^T, the next R is R Q, (tr(S) I - S) w = a, and Q Cayley's rotation by y =
+ * w/2: w to third order. tr(R^T F) has no third-order term about its maximum, so that Newton converges cubically: the
+ * next y is at most 2000 |y|^3 with the worst matrix that is accepted [measured, 400 000 F]. |y|^2 < 7e-14 leaves
+ * less than rounding. Accepted where tr(S) I - S is positive definite, pivots above |F|/1000: this holds at the
+ * maximum of tr(R^T F) and at no other stationary point; else, and where |F|^2 is no number, the certain way. */
 static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
 {
     enum { EMBI_POLAR_BUSY, EMBI_POLAR_FOUND, EMBI_POLAR_LOST } state[EMBI_LANES];
@@ -2348,8 +2338,7 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
 #define EMBI_ROOM(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 0))
 #define EMBI_RELEASE(m, p) (embi_free((m), (p)), (p) = NULL)
 
-/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of
- * them. */
+/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of them. */
 static void embi_release_all(embi_memory *m, void *owner, const size_t *offset, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -2475,8 +2464,7 @@ static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, 
 
 /* fn over 0 .. count - 1, so many at a time that each time there is enough work; in one go where there is not
  * enough for two */
-static void embi_for_work(const embi_threads *t, int count, long long work, int enough, embipc_range_fn *fn,
-                          void *arg)
+static void embi_for_work(const embi_threads *t, int count, long long work, int enough, embipc_range_fn *fn, void *arg)
 {
     long long grain = work < 2 * (long long)enough ? INT_MAX : (long long)count * enough / work;
     embi_for(t, count, grain < 1 ? 1 : (int)grain, fn, arg);
@@ -2788,8 +2776,7 @@ static void embi_expansion_add_scaled(embi_expansion *e, embipc_real s, int n, c
 }
 
 /* e += sign (a[0] + a[1]) (b[0] + b[1]) */
-static void embi_expansion_add_product(embi_expansion *e, int sign, const embipc_real a[2],
-                                       const embipc_real b[2])
+static void embi_expansion_add_product(embi_expansion *e, int sign, const embipc_real a[2], const embipc_real b[2])
 {
     for (int i = 0; i < 2; i++)
         if (a[i] != 0) embi_expansion_add_scaled(e, sign * a[i], 2, b);
@@ -2818,8 +2805,7 @@ static void embi_exact_difference(embipc_real d[2], embipc_real a, embipc_real b
 }
 
 /* Orientation of a, b, c projected on the coordinate axes i and j, without the filter. */
-static int embi_orient2d_exact(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3],
-                               int i, int j)
+static int embi_orient2d_exact(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3], int i, int j)
 {
     const embipc_real *point[3] = {a, b, c};
     int e = embi_exact_exponent(point, 3);
@@ -3010,18 +2996,16 @@ static void embi_bsr_unique(embi_bsr *A)
     }
 }
 
-/* The pattern of n nodes with the given couplings: pairs[k].key = embi_pack(i, j), in any order, repeated
- * as often as you like, either index first; they are only read. There is no room for values yet.
- * Two bucket passes, first by column, then by row: columns end up ascending without a sort.
- * Returns 0 when out of memory. O(n + pairs). */
+/* The pattern of n nodes with the given couplings: pairs[k].key = embi_pack(i, j), in any order, repeated as often as
+ * you like, either index first; they are only read. There is no room for values yet. Two bucket passes, first by
+ * column, then by row: columns end up ascending without a sort. Returns 0 when out of memory. O(n + pairs). */
 static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *pairs, int pair_count)
 {
     int *next, *list, blocks;
     A->n = 0;
     if (n > INT_MAX / 9 - pair_count) { m->failed = 1; return 0; }
     blocks = n + pair_count;
-    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) ||
-        !EMBI_GROW(m, A->work, blocks + 1))
+    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) || !EMBI_GROW(m, A->work, blocks + 1))
         return 0;
     next = A->work;        /* (n + 1) */
     list = A->work + n + 1;   /* (pair_count): rows coupled to column 0, to column 1, ... */
@@ -3078,9 +3062,7 @@ static int embi_bsr_pattern(embi_memory *m, embi_bsr *A, int n, const embi_key *
 static int embi_bsr_copy_pattern(embi_memory *m, embi_bsr *A, const embi_bsr *B)
 {
     A->n = 0;
-    if (!EMBI_GROW(m, A->row, B->n + 1) ||
-        !EMBI_GROW(m, A->col, B->row[B->n]))
-        return 0;
+    if (!EMBI_GROW(m, A->row, B->n + 1) || !EMBI_GROW(m, A->col, B->row[B->n])) return 0;
     memcpy(A->row, B->row, (size_t)(B->n + 1) * sizeof *A->row);
     if (B->n) memcpy(A->col, B->col, (size_t)B->row[B->n] * sizeof *A->col);
     A->n = B->n;
@@ -3112,8 +3094,7 @@ static int embi_find_place(const int *a, int n, int x)
 /* index of the block that couples nodes i and j, or -1 */
 static int embi_bsr_find(const embi_bsr *A, int i, int j)
 {
-    int hi = embi_max_int(i, j), lo = embi_min_int(i, j);
-    int begin = A->row[hi], count = A->row[hi + 1] - begin;
+    int hi = embi_max_int(i, j), lo = embi_min_int(i, j), begin = A->row[hi], count = A->row[hi + 1] - begin;
     int k = embi_find_place(A->col + begin, count, lo);
     return k < count && A->col[begin + k] == lo ? begin + k : -1;
 }
@@ -3355,8 +3336,7 @@ static embipc_real embi_pivot(embi_pivots *p, const embipc_real *U, int ld, int 
 /* Eliminates within rows k .. k + m - 1, to which all earlier rows have been applied. 0: not finite. */
 static int embi_strip_factor(int k, int m, int w, int columns, embipc_real *U, int ld, embi_pivots *pivots)
 {
-    embipc_real inverse[3] = {0, 0, 0};
-    embipc_real *strip = U + (size_t)k * (size_t)ld;
+    embipc_real inverse[3] = {0, 0, 0}, *strip = U + (size_t)k * (size_t)ld;
     int behind = k + m;
     for (int r = 0; r < m; r++) {   /* the m x m head, with its L */
         embipc_real *row = strip + (size_t)r * (size_t)ld;
@@ -3372,8 +3352,7 @@ static int embi_strip_factor(int k, int m, int w, int columns, embipc_real *U, i
     for (int r = 1; r < m; r++) {   /* the rows behind it */
         embipc_real *row = strip + (size_t)r * (size_t)ld;
         for (int p = 0; p < r; p++)
-            embi_row_subtract(columns - behind, row[k + p], strip + (size_t)p * (size_t)ld + behind,
-                              row + behind);
+            embi_row_subtract(columns - behind, row[k + p], strip + (size_t)p * (size_t)ld + behind, row + behind);
     }
     for (int j = behind; j < w; j++) {   /* L, the transpose */
         embipc_real *row = U + (size_t)j * (size_t)ld + k;
@@ -3551,8 +3530,7 @@ static void embi_amd_count_outside(embi_amd *q, int p)
  * the comparison, or lets p take it along when nothing but p is next to it. */
 static void embi_amd_update(embi_amd *q, int p, int i)
 {
-    int begin = q->start[i], middle = begin + q->elements[i], end = begin + q->length[i];
-    int out = begin, degree = 0;
+    int begin = q->start[i], middle = begin + q->elements[i], end = begin + q->length[i], out = begin, degree = 0;
     unsigned hash = 0;
     for (int k = begin; k < middle; k++) {
         int e = q->list[k];
@@ -3777,10 +3755,9 @@ static embipc_real embi_panel_cost(int w, int r)
     return multiplications + per_block * b * (b + 1) / 2 + per_row * a + per_panel;
 }
 
-/* Cuts the order into supernodes: every position begins as its own, and swallows a child in the tree when
- * one panel for both costs no more than two. In: parent, below. Out: into[k] = k at the last position of a
- * supernode and the swallower elsewhere; chain from head[k]: its positions, width[k] of them; below[k]: the
- * rows behind it. */
+/* Cuts the order into supernodes: every position begins as its own, and swallows a child in the tree when one panel
+ * for both costs no more than two. In: parent, below. Out: into[k] = k at the last position of a supernode and the
+ * swallower elsewhere; chain from head[k]: its positions, width[k] of them; below[k]: the rows behind it. */
 static embipc_real embi_ldlt_merge(int n, const int *parent, int *below, int *width, int *into, int *head,
                                    int *tail, int *chain, int *child, int *sibling)
 {
@@ -3839,8 +3816,7 @@ static void embi_ldlt_number(embi_ldlt *F, const int *parent, const int *below, 
 
 /* The rows of every supernode, by climbing the tree of supernodes from each row's entries in A, which leaves
  * them ascending. How many there are is known: row_start[s + 1] holds the count of s on entry. */
-static int embi_ldlt_rows(embi_memory *m, embi_ldlt *F, const int *start, const int *above, int *mark,
-                          int *next)
+static int embi_ldlt_rows(embi_memory *m, embi_ldlt *F, const int *start, const int *above, int *mark, int *next)
 {
     F->row_start[0] = 0;
     for (int s = 0; s < F->supernodes; s++) {
@@ -3971,8 +3947,7 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
     F->n = F->supernodes = 0;
     if (n > INT_MAX / 32) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, F->index, 10 * n + 3) || !EMBI_GROW(m, F->row, 1))
-        return 0;
+    if (!EMBI_GROW(m, F->index, 10 * n + 3) || !EMBI_GROW(m, F->row, 1)) return 0;
     F->order = F->index;
     F->place = F->order + n;
     F->owner = F->place + n;
@@ -4178,8 +4153,7 @@ static int embi_ldlt_rows_before(const embi_ldlt *F, int s, int from, int end)
 }
 
 /* Rows for the positions first .. end - 1 of supernode t pull from all that wait for it. */
-static void embi_ldlt_pull_rows(const embi_factoring *f, int t, int first, int end, const int *place_in_t,
-                                int *columns)
+static void embi_ldlt_pull_rows(const embi_factoring *f, int t, int first, int end, const int *place_in_t, int *columns)
 {
     const embi_ldlt *F = f->F;
     for (int s = f->waiting[t]; s >= 0; s = f->next[s]) {
@@ -4492,8 +4466,7 @@ static int embi_cg(const embi_bsr *A, const embipc_real *P, const embipc_real *b
                    embipc_real tolerance, int max_iterations, embipc_real *work, embipc_real *residual)
 {
     int n = 3 * A->n, k = 0;
-    embipc_real *r = work, *z = r + n, *p = z + n, *q = p + n, rz = 0;
-    embipc_real size = sqrt(embi_row_dot(n, b, b));
+    embipc_real *r = work, *z = r + n, *p = z + n, *q = p + n, rz = 0, size = sqrt(embi_row_dot(n, b, b));
     *residual = 0;
     if (size == 0) {
         for (int i = 0; i < n; i++) x[i] = 0;
@@ -4668,8 +4641,7 @@ static void embi_tet_faces(int *face, const int *tets, int n)
 }
 
 /* Collects the boundary triangles of n tets in *tri, which the caller owns. */
-static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri,
-                                        int *tri_count)
+static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri, int *tri_count)
 {
     embi_keys keys = {NULL, NULL};
     int *face = NULL, ok, count = 0;
@@ -4746,8 +4718,7 @@ static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, 
         embi_axpy(first, d, sum);
         for (int k = 0; k < 3; k++)
             for (int l = 0; l < 3; l++)
-                second[3 * k + l] += d * (sum[k] * sum[l] + p[0][k] * p[0][l] + p[1][k] * p[1][l] +
-                                          p[2][k] * p[2][l]);
+                second[3 * k + l] += d * (sum[k] * sum[l] + p[0][k] * p[0][l] + p[1][k] * p[1][l] + p[2][k] * p[2][l]);
     }
     s->volume = volume / 6;
     embi_scale(first, volume == 0 ? (embipc_real)0 : 1 / (4 * volume), first);   /* centroid - o */
@@ -4870,8 +4841,7 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
         const embipc_real *p = x + 3 * (size_t)i;
         if (!embi_all_finite(p, 3))
             return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, pv, i, p[0],
-                                "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1],
-                                p[2]);
+                                "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1], p[2]);
     }
     if (!embi_in_range(x, vertex_count, &most, &size))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most,
@@ -5018,8 +4988,7 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
         embipc_real shape = embi_triangle_shape(x, tri + 3 * t);
         if (!(shape > EMBI_FLAT))
             r = embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, shape,
-                             "triangle %d has no area: its height is %g of its longest edge; collapse it", t,
-                             shape);
+                             "triangle %d has no area: its height is %g of its longest edge; collapse it", t, shape);
     }
     if (r == EMBIPC_OK) r = embi_check_used(m, vertex_count, tri, n, 3, e);
     if (r == EMBIPC_OK && !embi_sort_faces(m, &keys, tri, n)) r = embi_fail_memory(e);
@@ -5164,8 +5133,7 @@ static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, con
 }
 
 /* r = p - sum w_i X_i, computed relative to node 0, so a far origin causes no rounding error */
-static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const embipc_real w[4],
-                              const embipc_real p[3])
+static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const embipc_real w[4], const embipc_real p[3])
 {
     embipc_real d[3], total = w[0] + w[1] + w[2] + w[3];
     embi_sub(r, p, X);
@@ -5456,8 +5424,7 @@ static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, con
     return carried > 1 - 1e-6 - 8 * (s->slack + t->slack);
 }
 
-/* Marks the tets connected with tet `from`. Returns 1 when `to` is marked, or when part of the segment is in no
- * tet. */
+/* Marks the tets connected with tet `from`. Returns 1 when `to` is marked, or when part of the segment is in no tet. */
 static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from, int to)
 {
     embipc_real covered = 0;
@@ -5686,8 +5653,7 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
 }
 
 /* Prepares barycentric coordinates and a grid of the tets. Flat tets are skipped later. Returns 0 out of memory. */
-static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets,
-                                int tet_count)
+static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets, int tet_count)
 {
     int nodes = 0;
     w->b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w->b);
@@ -5748,8 +5714,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
  * loss is an error, and so are overlapping tets. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
-                                         int tri_count, embipc_real *volume, embipc_real *moment,
-                                         embipc_error *e)
+                                         int tri_count, embipc_real *volume, embipc_real *moment, embipc_error *e)
 {
     embipc_solid solid;
     embipc_real held;
@@ -5997,14 +5962,10 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     s->n = n;
     s->nt = nt;
     s->padded = embi_whole_lanes(nt);
-    if (!EMBI_GROW(m, s->tet, 4 * s->padded) ||
-        !EMBI_GROW(m, s->grad, 12 * s->padded) ||
-        !EMBI_GROW(m, s->volume, s->padded) ||
-        !EMBI_GROW(m, s->rotation, 18 * s->padded) ||
-        !EMBI_GROW(m, s->rotation_start, 9 * s->padded) ||
-        !EMBI_GROW(m, s->rotation_next, 9 * s->padded) ||
-        !EMBI_GROW(m, s->node_volume, n) ||
-        !EMBI_GROW(m, s->patch_row, n + 1) ||
+    if (!EMBI_GROW(m, s->tet, 4 * s->padded) || !EMBI_GROW(m, s->grad, 12 * s->padded) ||
+        !EMBI_GROW(m, s->volume, s->padded) || !EMBI_GROW(m, s->rotation, 18 * s->padded) ||
+        !EMBI_GROW(m, s->rotation_start, 9 * s->padded) || !EMBI_GROW(m, s->rotation_next, 9 * s->padded) ||
+        !EMBI_GROW(m, s->node_volume, n) || !EMBI_GROW(m, s->patch_row, n + 1) ||
         !EMBI_GROW(m, s->patch_tet, 4 * nt))
         return 0;
     embi_material_set(&s->material, mat);
@@ -6101,8 +6062,7 @@ static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_
     return most;
 }
 
-/* The rotations of q are held: the exact forces of the corotated energy, whose rotations are where it is
- * stationary. */
+/* The rotations of q are held: the exact forces of the corotated energy, whose rotations are where it is stationary. */
 static void embi_elastic_follow(const embi_elastic *s, const embipc_real *q)
 {
     embi_elastic_polar(s, q, s->rotation);
@@ -7188,8 +7148,7 @@ static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real 
             for (int i = 0; i < 9; i++) K[9 * (a * (a + 1) / 2 + b) + i] += weight * m[a] * m[b] * H[i];
 }
 
-/* A += K_ab, local nodes a >= b of the tets; the matrix has the one of K_ab and K_ba whose row is the later
- * node. */
+/* A += K_ab, local nodes a >= b of the tets; the matrix has the one of K_ab and K_ba whose row is the later node. */
 static void embi_nonlinear_add_block(const embi_elastic *s, int t, int a, int b, const embi_vec K[9], embi_bsr *A)
 {
     const int *v = s->tet + 4 * t, *place = s->place + 10 * t + a * (a + 1) / 2 + b;
@@ -7298,8 +7257,7 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
 /* A += scale K: of a lagged energy at the rotations held, of a nonlinear one at q and projected.
  * A has the pattern that embi_elastic_places() saw. trace (2 padded), place, next (n), weight: scratch as above. */
 static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                     embipc_real *trace, int *place, int *next, embipc_real *weight,
-                                     embi_bsr *A)
+                                     embipc_real *trace, int *place, int *next, embipc_real *weight, embi_bsr *A)
 {
     int changes = s->nonlinear && !s->follows;
     if (s->follows) embi_elastic_follow(s, q);
@@ -7420,8 +7378,7 @@ static embipc_real embi_lagged_evaluate(const embi_material *w, const embipc_rea
 
 /* The same functions that a step uses, at one F in all lanes. */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
-                                                  embipc_real *psi, embipc_real P[9], embipc_real H[81],
-                                                  int project)
+                                                  embipc_real *psi, embipc_real P[9], embipc_real H[81], int project)
 {
     embi_material w;
     embipc_real energy;
@@ -20343,8 +20300,7 @@ static embi_u64 embi_mix(embi_u64 h, embipc_real value)
 
 /* Hashes the cell of p, or its neighbour by `step`, in a grid at lo; for size 0 it hashes p itself. Different cells
  * may have the same hash, so callers compare positions as well. */
-static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size,
-                               const int step[3])
+static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size, const int step[3])
 {
     embi_u64 h = 0;
     for (int k = 0; k < 3; k++)
@@ -20525,8 +20481,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
         else if (kind == EMBIPC_FAULT_TURNED) bad = tri[k[i].value] == tri[k[i + 1].value];
         else {
             int c = embi_opposite(tri, k[i].value), d = embi_opposite(tri, k[i + 1].value);
-            bad = c != d && embi_folded(x + 3 * (size_t)a, x + 3 * (size_t)b, x + 3 * (size_t)c,
-                                        x + 3 * (size_t)d);
+            bad = c != d && embi_folded(x + 3 * (size_t)a, x + 3 * (size_t)b, x + 3 * (size_t)c, x + 3 * (size_t)d);
         }
         if (bad) embi_fault_add(f, t, u, a, b, (embipc_real)(end - i));
     }
@@ -20619,8 +20574,7 @@ static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, in
 #ifndef EMBIPC_NO_MESH_REPAIR
 
 /* Lists DOUBLE, CROWDED or TURNED tets by sorting their faces. */
-static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind,
-                                embi_faults *f)
+static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind, embi_faults *f)
 {
     embi_keys keys = {NULL, NULL};
     int *face = (int *)embi_alloc(m, 12 * n, sizeof *face), ok;
@@ -20986,9 +20940,8 @@ static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[
     }
 }
 
-/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction,
- * and one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the
- * rim. */
+/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction, and
+ * one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the rim. */
 static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 {
     static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
@@ -21079,8 +21032,7 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
     c->lattice.tets = 12 * c->lattice.dim[0] * c->lattice.dim[1] * c->lattice.dim[2];
     c->lattice.nodes = c->lattice.corners + c->lattice.tets / 12;
     if (!EMBI_GROW(c->m, c->lattice.place, 3 * c->lattice.nodes) ||
-        !EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) ||
-        !EMBI_GROW(c->m, c->seen, c->lattice.tets) ||
+        !EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) || !EMBI_GROW(c->m, c->seen, c->lattice.tets) ||
         !EMBI_GROW(c->m, c->touch, c->lattice.tets))
         return EMBIPC_ERR_MEMORY;
     for (int n = 0; n < c->lattice.nodes; n++) embi_lattice_position(c, n, c->lattice.place + 3 * (size_t)n);
@@ -21226,8 +21178,7 @@ static int embi_cut_triangle(embi_caging *c, int t)
         embi_polygon_whole(&whole, c, &b, t);
         if (!embi_polygon_in_tet(&p, &whole, -EMBI_CAGE_TOUCH)) continue;
         for (int i = 0; i < 4; i++)
-            if (embi_polygon_touches(&p, i) &&
-                !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
+            if (embi_polygon_touches(&p, i) && !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
                 return 0;
         sides = embi_polygon_in_tet(&p, &whole, 0);
         if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
@@ -21263,9 +21214,7 @@ static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
 static int embi_cut_surface(embi_caging *c)
 {
     int n;
-    if (!EMBI_GROW(c->m, c->home, c->vertex_count) ||
-        !EMBI_GROW(c->m, c->first, c->tri_count + 1))
-        return 0;
+    if (!EMBI_GROW(c->m, c->home, c->vertex_count) || !EMBI_GROW(c->m, c->first, c->tri_count + 1)) return 0;
     c->cut_count = 0;
     embi_cut_homes(c);
     for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = c->touch[t] = -1;
@@ -21277,10 +21226,8 @@ static int embi_cut_surface(embi_caging *c)
     for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* count - 1, for now */
     c->touched_count = 0;
     for (int t = 0; t < c->lattice.tets; t++) c->touched_count += c->touch[t] >= 0;
-    if (!EMBI_GROW(c->m, c->touched, c->touched_count) ||
-        !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
-        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) ||
-        !EMBI_GROW(c->m, c->order, c->cut_count))
+    if (!EMBI_GROW(c->m, c->touched, c->touched_count) || !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
+        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) || !EMBI_GROW(c->m, c->order, c->cut_count))
         return 0;
     n = 0;
     c->range[0] = c->range[1] = 0;
@@ -21352,8 +21299,7 @@ static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 }
 
 /* The polygon of cut k. A whole triangle is written to *whole. */
-static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k,
-                                               embi_polygon *whole)
+static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k, embi_polygon *whole)
 {
     if (p->shape[k] >= 0) return &p->polygon[p->shape[k]];
     embi_polygon_whole(whole, c, &p->b, c->cut[p->cuts[k]].tri);
@@ -21418,8 +21364,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
             if (a < 0 || b < 0 || a == b) continue;
-            if (!EMBI_GROW(c->m, p->crossing, p->crossing_count + 1))
-                return 0;
+            if (!EMBI_GROW(c->m, p->crossing, p->crossing_count + 1)) return 0;
             x = &p->crossing[p->crossing_count++];
             while (embi_tet_face[a][f] != b) f++;
             u = embi_tet_face[a][(f + 1) % 3];   /* solid ends here on the way from u to v along face a */
@@ -21512,9 +21457,7 @@ static int embi_cage_full_tets(embi_caging *c)
     int v[4], n = c->touched_count;
     for (int t = 0; t < c->lattice.tets; t++) {
         if (c->touch[t] >= 0 || !embi_lattice_tet(c, t, v) || c->lattice.wind[v[0]] <= 0) continue;
-        if (!EMBI_GROW(c->m, c->touched, n + 1) ||
-            !EMBI_GROW(c->m, c->range, n + 2))
-            return 0;
+        if (!EMBI_GROW(c->m, c->touched, n + 1) || !EMBI_GROW(c->m, c->range, n + 2)) return 0;
         c->touched[n] = t;
         c->range[n + 1] = c->range[n];
         c->touch[t] = n++;
@@ -21554,8 +21497,7 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
 static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
 {
     int n = 0, j, *open;
-    if (!EMBI_GROW(c->m, p->segment, p->polygon_count) ||
-        !EMBI_GROW(c->m, p->chain, 2 * p->polygon_count) ||
+    if (!EMBI_GROW(c->m, p->segment, p->polygon_count) || !EMBI_GROW(c->m, p->chain, 2 * p->polygon_count) ||
         !EMBI_GROW(c->m, p->of_cut, p->n))
         return 0;
     for (int k = 0; k < p->n; k++) {
@@ -21639,8 +21581,7 @@ static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int
     if (w > 0) embi_join(p->parent, own, hit);
 }
 
-/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes
- * first. */
+/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
 static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
 {
     embi_polygon_whole(q, c, b, t);
@@ -21761,8 +21702,7 @@ static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int mome
         if (x->edge != embi_tet_edge[5][2]) continue;
         at[2] = 1 - x->s;
         at[3] = x->s;
-        embi_pocket_add(p->sum + 11 * (size_t)p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise,
-                        moments);
+        embi_pocket_add(p->sum + 11 * (size_t)p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise, moments);
     }
     if (p->wind[3] > 0)
         embi_pocket_add(p->sum + 11 * (size_t)p->piece[p->n + 3], node[1], node[2], node[3],
@@ -21842,9 +21782,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     c->copy_count = c->along_count = 0;
     for (int i = 0; i < c->touched_count && !c->faulty; i++) {
         if (!embi_pocket_open(c, p, i)) return 0;
-        if (!EMBI_GROW(c->m, p->parent, p->n + 4) ||
-            !EMBI_GROW(c->m, p->piece, p->n + 4))
-            return 0;
+        if (!EMBI_GROW(c->m, p->parent, p->n + 4) || !EMBI_GROW(c->m, p->piece, p->n + 4)) return 0;
         for (int k = 0; k < p->n + 4; k++) p->parent[k] = k;
         for (int k = 0; k < 4; k++) p->wind[k] = c->lattice.wind[p->v[k]];
         embi_pocket_connect(c, p);
@@ -22055,8 +21993,7 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
  * right, the gradient's error is Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over an orthonormal basis of
  * the symmetric Q and integrated over the solid, is
  *   2 int d^2 + V/4 sum_ij (G_i . G_j) (d_i . d_j)^2 */
-static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume,
-                                       const embipc_real moment[10])
+static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume, const embipc_real moment[10])
 {
     embi_barycentric b;
     embipc_real d[12], middle[3], sum = 0;
@@ -22084,8 +22021,7 @@ static embipc_real embi_cage_stiffening(const embi_caging *c)
 }
 
 /* Tries one lattice. Its score is the stiffness error times nodes^(2/3), since the error is quadratic in node
- * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no
- * cage. */
+ * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no cage. */
 static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
                                    embi_cage_choice *best, int *count)
 {
@@ -22117,9 +22053,8 @@ static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real 
     return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
 }
 
-/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If
- * that misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer
- * tries. */
+/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If that
+ * misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer tries. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
@@ -22193,12 +22128,9 @@ static void embi_tightening_release(embi_memory *m, embi_tightening *s)
 /* Stores the number of copies of each tet. */
 static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
 {
-    if (!EMBI_GROW(c->m, s->from, 3 * c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->way, 3 * c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->share, c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->bad, c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->had, c->lattice.tets) ||
-        !EMBI_GROW(c->m, s->has, c->lattice.tets))
+    if (!EMBI_GROW(c->m, s->from, 3 * c->lattice.nodes) || !EMBI_GROW(c->m, s->way, 3 * c->lattice.nodes) ||
+        !EMBI_GROW(c->m, s->share, c->lattice.nodes) || !EMBI_GROW(c->m, s->bad, c->lattice.nodes) ||
+        !EMBI_GROW(c->m, s->had, c->lattice.tets) || !EMBI_GROW(c->m, s->has, c->lattice.tets))
         return 0;
     s->copies = c->copy_count;
     s->nodes = c->node_count;
@@ -22311,8 +22243,7 @@ static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int node
     cage->tet_moment = (embipc_real *)embi_alloc(c->m, 10 * tets, sizeof *cage->tet_moment);
     cage->vertex_tet = (int *)embi_alloc(c->m, c->vertex_count, sizeof *cage->vertex_tet);
     cage->vertex_weight = (embipc_real *)embi_alloc(c->m, 4 * c->vertex_count, sizeof *cage->vertex_weight);
-    if (!cage->x || !cage->tets || !cage->tet_volume || !cage->tet_moment || !cage->vertex_tet ||
-        !cage->vertex_weight)
+    if (!cage->x || !cage->tets || !cage->tet_volume || !cage->tet_moment || !cage->vertex_tet || !cage->vertex_weight)
         return EMBIPC_ERR_MEMORY;
     return EMBIPC_OK;
 }
@@ -22478,8 +22409,7 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
-    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
-    embipc_real root3 = sqrt((embipc_real)3);
+    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12], root3 = sqrt((embipc_real)3);
     embi_box_points(box, x, count);
     for (int k = 0; k < 3; k++) longest = embi_max(longest, (box[3 + k] - box[k]) / 2);
     embi_box_middle(o, box);
@@ -22605,8 +22535,7 @@ static int embi_caging_begin(embi_caging *c)
         }
     }
     if (!embi_cage_find_pinched(c) || !embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
-        !EMBI_GROW(c->m, c->beside, 3 * c->tri_count) ||
-        !EMBI_GROW(c->m, c->local, c->tri_count))
+        !EMBI_GROW(c->m, c->beside, 3 * c->tri_count) || !EMBI_GROW(c->m, c->local, c->tri_count))
         return 0;
     half = c->keys.a;
     for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges per edge */
@@ -22646,8 +22575,7 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
 }
 
 /* Makes the cage of a surface that is closed and outward. */
-static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage,
-                                    embipc_error *e)
+static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage, embipc_error *e)
 {
     int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
     embipc_result r = EMBIPC_OK;
@@ -22656,16 +22584,14 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * c->solids)
         r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * c->solids,
                          "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
-                         "or for 4, which is one tet round them all", wish, c->solids,
-                         4 * c->solids);
+                         "or for 4, which is one tet round them all", wish, c->solids, 4 * c->solids);
     if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, &each, e);
     if (r == EMBIPC_OK) {
         if (single || each) r = embi_cage_single(c, each, cage);
         else r = embi_cage_extract(c, cage);
         if (r == EMBIPC_ERR_MEMORY) r = embi_fail_memory(e);
         else if (r != EMBIPC_OK)
-            r = embi_fail(e, r, "a vertex of the surface is in no tet of its cage: does the surface cross "
-                          "itself?");
+            r = embi_fail(e, r, "a vertex of the surface is in no tet of its cage: does the surface cross itself?");
     }
     if (r == EMBIPC_OK) {
         embi_cage_measure(c, cage);
@@ -22762,8 +22688,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
     embipc_cage_def wish = embipc_default_cage_def();
     if (embi_last_cage_serves(last, nodes, x, vertex_count, tri, tri_count)) return EMBIPC_OK;
     embi_last_cage_free(m, last);
-    if (!EMBI_GROW(m, last->x, 3 * vertex_count) ||
-        !EMBI_GROW(m, last->tri, 3 * tri_count))
+    if (!EMBI_GROW(m, last->x, 3 * vertex_count) || !EMBI_GROW(m, last->tri, 3 * tri_count))
         return embi_fail_memory(e);
     memcpy(last->x, x, (size_t)(3 * vertex_count) * sizeof *x);
     memcpy(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri);
@@ -22874,8 +22799,7 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
         (r = embi_check_contact(d->dhat, d->kappa, d->friction_velocity, d->tolerance, e)) != EMBIPC_OK)
         return r;
     if (d->friction_iterations < 0 || d->max_iterations < 1 || !embi_is_one_of((int)d->solver, EMBIPC_SOLVER_CG + 1))
-        return embi_fail(
-            e, EMBIPC_ERR_ARGUMENT,
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
             "friction_iterations %d must be at least 0, max_iterations %d at least 1, solver %d one of the four",
             d->friction_iterations, d->max_iterations, (int)d->solver);
     if (!embi_is_one_of((int)d->integrator, EMBIPC_BDF2 + 1))
@@ -22889,8 +22813,7 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
 }
 
 /* A build that reorders sums is refused, because its predicates would not be exact. */
-EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
-                                             embipc_error *error)
+EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world, embipc_error *error)
 {
     embi_memory m;
     embipc_world *w;
@@ -23022,8 +22945,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     return ok;
 }
 
-/* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex
- * share. */
+/* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex share. */
 static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
     EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
@@ -23098,8 +23020,7 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
     int is_cage = d->kind == EMBIPC_CAGE && d->cage_x;
     int count = d->kind == EMBIPC_FULL ? d->tet_count : is_cage ? d->cage_tet_count : 0;
     if (factor && count < 1)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s needs a full body, or a cage given with its tets",
-                         what);
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s needs a full body, or a cage given with its tets", what);
     for (int t = 0; factor && t < count; t++)
         if (!(factor[t] > 0) || !embi_finite(factor[t]))
             return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_TET, t, factor[t],
@@ -23112,16 +23033,14 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
 {
     embipc_real R[9], off = 0;
     embipc_result r;
-    if (d->cookie != EMBI_BODY_COOKIE)
-        return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
+    if (d->cookie != EMBI_BODY_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
     if (!EMBI_DRIVES && d->kind == EMBIPC_KINEMATIC)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a kinematic body moves by a drive, and this build has none "
                          "(EMBIPC_NO_DRIVES): take a fixed one");
     if (!d->x || d->vertex_count < 1)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d",
-                         d->vertex_count);
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d", d->vertex_count);
     if (d->vertex_count > INT_MAX / 16 || d->triangle_count > INT_MAX / 64 || d->tet_count > INT_MAX / 64)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%d vertices, %d triangles, %d tets: too many",
                          d->vertex_count, d->triangle_count, d->tet_count);
@@ -23130,8 +23049,7 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a count is negative");
     if (!d->triangles && !d->tets) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "neither triangles nor tets");
     if (d->kind == EMBIPC_FULL && !d->tets)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "a full body needs tets; for a surface alone take kind cage");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a full body needs tets; for a surface alone take kind cage");
     if (d->kind == EMBIPC_FULL && d->triangles)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT,
                          "the surface of a full body is the boundary of its tets: leave triangles NULL");
@@ -23142,8 +23060,7 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
                                 d->x[3 * i + 2]);
     if (!embi_all_finite(d->rotation, 9) || !embi_all_finite(d->position, 3) ||
         !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
-        return embi_fail(e, EMBIPC_ERR_NOT_FINITE,
-                         "rotation, position, velocity or angular_velocity is not finite");
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "rotation, position, velocity or angular_velocity is not finite");
     if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK) return r;
     embi_m3_tmul(R, d->rotation, d->rotation);
     for (int i = 0; i < 9; i++)
@@ -23218,8 +23135,7 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
 {
     embipc_result r;
     int n = d->vertex_count;
-    if (!EMBI_GROW(m, t->index, n) || !EMBI_GROW(m, b->origin, n) ||
-        !EMBI_GROW(m, t->x, 3 * n))
+    if (!EMBI_GROW(m, t->index, n) || !EMBI_GROW(m, b->origin, n) || !EMBI_GROW(m, t->x, 3 * n))
         return embi_fail_memory(e);
     if (d->tets && (r = embi_tets_check(m, d->x, n, d->tets, d->tet_count, e)) != EMBIPC_OK) return r;
     if (d->triangles) {
@@ -23347,8 +23263,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
         n = t->cage->node_count;
         nt = t->cage->tet_count;
     }
-    if (!EMBI_GROW(m, t->q, 3 * n) || !EMBI_GROW(m, b->tet, 4 * nt))
-        return embi_fail_memory(e);
+    if (!EMBI_GROW(m, t->q, 3 * n) || !EMBI_GROW(m, b->tet, 4 * nt)) return embi_fail_memory(e);
     embi_place(d, t, from, x, n, t->q);
     if (!embi_all_finite(t->q, 3 * n)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
     memcpy(b->tet, tets, (size_t)(4 * nt) * sizeof *tets);
@@ -23357,8 +23272,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
     return EMBIPC_OK;
 }
 
-/* Weights of the surface vertices in the tets that the cage names. A search would be ambiguous where tets
- * overlap. */
+/* Weights of the surface vertices in the tets that the cage names. A search would be ambiguous where tets overlap. */
 static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
 {
     for (int i = 0; i < b->nv; i++) {
@@ -23400,9 +23314,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     embipc_result r;
-    if (!EMBI_GROW(m, t->node, 4 * b->nv) ||
-        !EMBI_GROW(m, t->weight, 4 * b->nv) ||
-        !EMBI_GROW(m, t->count, b->nv) ||
+    if (!EMBI_GROW(m, t->node, 4 * b->nv) || !EMBI_GROW(m, t->weight, 4 * b->nv) || !EMBI_GROW(m, t->count, b->nv) ||
         !EMBI_GROW(m, t->index, b->nv))
         return embi_fail_memory(e);
     memset(t->node, 0, (size_t)(4 * b->nv) * sizeof *t->node);
@@ -23434,9 +23346,7 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 static int embi_build_heavy(embi_memory *m, embi_body *b)
 {
     int count = 0;
-    if (!EMBI_GROW(m, b->mass.node, b->nn) ||
-        !EMBI_GROW(m, b->mass.row, b->nn + 1))
-        return 0;
+    if (!EMBI_GROW(m, b->mass.node, b->nn) || !EMBI_GROW(m, b->mass.row, b->nn + 1)) return 0;
     memset(b->mass.node, 0, (size_t)b->nn * sizeof *b->mass.node);
     for (int k = 0; k < b->A.row[b->nn]; k++) count += b->mass.block[k] != 0;
     if (!EMBI_GROW(m, b->mass.place, count)) return 0;
@@ -23475,8 +23385,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     } else if (ok)
         r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
     ok = ok && r == EMBIPC_OK &&
-         embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, d->tet_stiffness,
-                           &b->material) &&
+         embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, d->tet_stiffness, &b->material) &&
          embi_elastic_neighbours(m, &b->elastic, mark);
     if (ok) {
         pair_count = embi_elastic_pair_count(&b->elastic);
@@ -23485,8 +23394,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
              embi_bsr_pattern(m, &b->A, b->nn, pairs, embi_elastic_pairs(&b->elastic, pairs)) &&
              embi_elastic_places(m, &b->elastic, &b->A) &&
              EMBI_GROW(m, b->mass.block, b->A.row[b->nn]) &&
-             (!b->elastic.nonlinear ||
-              EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn]));
+             (!b->elastic.nonlinear || EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn]));
     }
     for (int k = 0; ok && k < b->ntet; k++)
         for (int i = 0; i < 4; i++)
@@ -23554,8 +23462,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     }
     embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state,
-                                               3 * b->nn + 2 * b->ntet));
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state, 3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
@@ -23665,8 +23572,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > EMBI_SIZES * b->diagonal)
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, b->diagonal,
                             "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "
-                            "and within 1e9 sizes of the origin",
-                            b->diagonal, b->scale_x);
+                            "and within 1e9 sizes of the origin", b->diagonal, b->scale_x);
     if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK)
         return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
@@ -23920,8 +23826,7 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
 {
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
-    if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count))
-        return embi_fail_memory(&w->error);
+    if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count)) return embi_fail_memory(&w->error);
     for (int i = 0; i < def->no_contact_count; i++) {
         embi_rule *rule = w->rule + w->rule_count++;
         if (embi_find_body(w, def->no_contact[i]) < 0)
@@ -23948,8 +23853,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     m = &w->memory;
     m->failed = 0;
     if (!def || !body)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_create: %s is NULL",
-                         def ? "body" : "def");
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_create: %s is NULL", def ? "body" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
     memset(&build, 0, sizeof build);
@@ -23987,8 +23891,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
-        if (embi_is_dynamic(b) &&
-            !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
+        if (embi_is_dynamic(b) && !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
             r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
         else {
             embi_body_derive(w, b);
@@ -24137,8 +24040,7 @@ static void embi_islands_close_gap(embipc_world *w, int at)
     if (gone) gone->factor.of_count = gone->factor.useful = 0;
 }
 
-/* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay
- * valid. */
+/* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -24206,8 +24108,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
                              a_body->name, b_body->name, w->report.rejected_count);
     }
     if (!rule) {
-        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1))
-            return embi_fail_memory(&w->error);
+        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
         rule = w->rule + w->rule_count++;
         rule->a = a;
         rule->b = b;
@@ -24236,11 +24137,9 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     embipc_real size;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
-    if (!force)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the force on body \"%.40s\" is NULL", b->name);
+    if (!force) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the force on body \"%.40s\" is NULL", b->name);
     if (!embi_all_finite(force, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force on body \"%.40s\" is not finite",
-                         b->name);
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force on body \"%.40s\" is not finite", b->name);
     if (vertex < -1 || vertex >= b->nv)
         return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
                             "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
@@ -24309,8 +24208,7 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
                          soft ? "a drive with a stiffness takes vertices, not nodes"
                               : "a drive without a stiffness takes nodes, not vertices");
     if (d->nodes && b->kind < EMBIPC_CAGE)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "it can only be driven whole; nodes are for full and cage bodies");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it can only be driven whole; nodes are for full and cage bodies");
     if (d->key_count < 0 || (d->key_count && !d->keys) || (d->nodes && d->node_count < 1) ||
         (d->vertices && d->vertex_count < 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a drive of %d keys and %d %s", d->key_count,
@@ -24324,13 +24222,11 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
     for (int i = 0; i < 5; i++) {
         const embipc_real value = i < 3 ? d->stiffness[i] : i == 3 ? d->damping : d->force_limit;
         if (!embi_finite(value) || value < 0 || value > (embipc_real)1e18)
-            return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                             "%s of the drive is %g; it must be finite, >= 0 and <= 1e18",
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s of the drive is %g; it must be finite, >= 0 and <= 1e18",
                              i < 3 ? "a stiffness" : i == 3 ? "damping" : "force_limit", value);
     }
     if (!soft && (d->damping > 0 || d->force_limit > 0))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "damping and force_limit of a drive need a stiffness");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "damping and force_limit of a drive need a stiffness");
     return EMBIPC_OK;
 }
 
@@ -24366,8 +24262,7 @@ static embipc_result embi_check_driven(const embi_state *s, const embipc_drive_d
 }
 
 /* Stores the present positions of the nodes, and moves them as a rigid set. Checks come before any change. */
-EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive_def *def,
-                                             embipc_drive *drive)
+EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive_def *def, embipc_drive *drive)
 {
     embi_state *s;
     embi_memory *m;
@@ -24381,8 +24276,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     s = &w->s;
     m = &w->memory;
     if (!def || !drive)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_drive_create: %s is NULL",
-                         def ? "drive" : "def");
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_drive_create: %s is NULL", def ? "drive" : "def");
     if (def->cookie != EMBI_DRIVE_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_drive_def()");
     if ((at = embi_find_body(w, def->body)) < 0) return embi_no_body(w, def->body);
@@ -24398,9 +24292,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         return embi_fail_memory(&w->error);
     d = s->driven.list + s->driven.count;
     memset(d, 0, sizeof *d);
-    if (!EMBI_GROW(m, d->nodes, n) ||
-        !EMBI_GROW(m, d->start, 3 * n) ||
-        !EMBI_GROW(m, d->keys, 7 * def->key_count)) {
+    if (!EMBI_GROW(m, d->nodes, n) || !EMBI_GROW(m, d->start, 3 * n) || !EMBI_GROW(m, d->keys, 7 * def->key_count)) {
         embi_drive_free(m, d);
         return embi_fail_memory(&w->error);
     }
@@ -24456,8 +24348,7 @@ static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const 
 
 /* The drive takes the vector of the target rotation that is nearest to its present one. */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive drive,
-                                                 const embipc_real displacement[3],
-                                                 const embipc_real rotation[3])
+                                                 const embipc_real displacement[3], const embipc_real rotation[3])
 {
     int at = embi_find_drive(w, drive);
     embi_drive *d;
@@ -24483,8 +24374,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
 }
 
 /* The state that the last step left; zeros before the first. */
-EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive,
-                                                embipc_drive_state *out)
+EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive, embipc_drive_state *out)
 {
     int at = embi_find_drive(w, drive);
     if (!out) return EMBIPC_ERR_ARGUMENT;
@@ -24503,8 +24393,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
  * Checked by: tests/test_integrator.c, tests/world_numbers.h */
 
 /* Computes the new velocities in scratch and checks them first. BDF2 must not look back over the change. */
-EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
-                                                  const embipc_real velocity[3],
+EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body, const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3])
 {
     embi_body *b = embi_body_of(w, body);
@@ -24526,13 +24415,11 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
 }
 
 /* Both only limit the work of later steps. */
-EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations,
-                                                 const volatile int *stop)
+EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations, const volatile int *stop)
 {
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (max_iterations < 1)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "max_iterations is %d; it must be at least 1",
-                         max_iterations);
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "max_iterations is %d; it must be at least 1", max_iterations);
     w->s.settings.max_iterations = max_iterations;
     w->s.settings.stop = stop;
     return EMBIPC_OK;
@@ -24604,8 +24491,7 @@ static embipc_result embi_check_reset(embipc_world *w)
             else if (meeting) {
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                               "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross "
-                              "at their starts",
-                              s->body[i].name, s->body[j].name);
+                              "at their starts", s->body[i].name, s->body[j].name);
                 w->error.body[0] = s->body[i].handle;
                 w->error.body[1] = s->body[j].handle;
             }
@@ -24813,8 +24699,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
 }
 
 /* A row of J has up to four entries. Shorter rows are filled with weight 0. */
-EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body body, int *node,
-                                             embipc_real *weight)
+EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body body, int *node, embipc_real *weight)
 {
     const embi_body *b = embi_body_of(w, body);
     if (!b) return EMBIPC_ERR_HANDLE;
@@ -24862,8 +24747,7 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
 }
 
 /* Integrals with the consistent mass, as in the step. The elastic energy uses the rotations of the present F. */
-EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
-                                               embipc_body_state *out)
+EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body, embipc_body_state *out)
 {
     embi_body *b = embi_body_of(w, body);
     embipc_real force;
@@ -24940,8 +24824,7 @@ EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out,
 }
 
 /* Copies the forces that the last step reported, N. */
-EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
-                                                   embipc_real *force)
+EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body, embipc_real *force)
 {
     const embi_body *b = embi_body_of(w, body);
     if (!b) return EMBIPC_ERR_HANDLE;
@@ -24998,12 +24881,10 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
         embi_sub(r, r, s->x + 3 * i);
         if (!(embi_abs(sum - 1) < 1e-12))
             return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, sum,
-                                "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name,
-                                i - b->vert0, sum);
+                                "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name, i - b->vert0, sum);
         if (!(embi_norm(r) <= 1e-12 * (b->diagonal + embi_norm(s->x + 3 * i))))
             return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, embi_norm(r),
-                                "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0,
-                                embi_norm(r));
+                                "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0, embi_norm(r));
     }
     if (!embi_all_finite(s->q + 3 * b->node0, 3 * b->nn) || !embi_all_finite(s->v + 3 * b->node0, 3 * b->nn))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "body \"%.40s\": a node is not finite", b->name);
@@ -25095,8 +24976,7 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
     return ok;
 }
 
-/* The next two triangles whose boxes, grown by reach, may meet; 0 at the end. reach may shrink from call to
- * call. */
+/* The next two triangles whose boxes, grown by reach, may meet; 0 at the end. reach may shrink from call to call. */
 static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
 {
     const embi_bvh *b = &w->bvh;
@@ -25284,8 +25164,7 @@ EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n,
         f->key[k].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
     }
     if (!embi_system_covers(&f->S, n, f->key, count)) {
-        if (!embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO))
-            return EMBIPC_ERR_MEMORY;
+        if (!embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO)) return EMBIPC_ERR_MEMORY;
     } else embi_system_zero(&f->S);
     for (int k = 0; k < count; k++)
         (void)embi_system_add(&f->S, pairs[2 * (size_t)k], pairs[2 * (size_t)k + 1], blocks + 9 * (size_t)k);
@@ -25621,8 +25500,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
 }
 
 /* Appends the triangles of the cut to lid while they fit. stack (2 n): scratch. Returns the new count. */
-static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity,
-                             int count)
+static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity, int count)
 {
     int top = 0;
     stack[top++] = 0;
@@ -25865,8 +25743,7 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
 
 /* Linking number of two closed polygons of na and nb points, the first shifted by t, by Gauss's integral. Two
  * segments contribute the solid angle of the parallelogram of their differences, over 4 pi. */
-static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb,
-                               const embipc_real t[3])
+static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb, const embipc_real t[3])
 {
     embipc_real sum = 0, one[6], two[6];
     embi_box_points(one, a, na);
@@ -25918,8 +25795,7 @@ static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *
 
 /* ---- Bodies ---- */
 
-/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F /
- * 2. */
+/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2. */
 static int embi_part_topology(embi_memory *m, embi_part_body *b)
 {
     int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
@@ -25930,8 +25806,7 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
     seen = (unsigned char *)embi_alloc(m, b->nv, 1);
     b->inner = (int *)embi_alloc(m, parts, sizeof *b->inner);
     b->inner_count = parts;
-    if (list && seen && b->inner &&
-        embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, parts) == parts) {
+    if (list && seen && b->inner && embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, parts) == parts) {
         b->closed = parts > 0;
         for (int i = 0; i < parts; i++) {
             b->inner[i] = b->s.tri[3 * list[i].triangle];
@@ -26019,8 +25894,7 @@ static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_re
 
 /* ---- Are two surfaces apart? ---- */
 
-/* 1 when a part of s, shifted by t, is in the solid of u. One vertex of it decides, since the surfaces do not
- * cross. */
+/* 1 when a part of s, shifted by t, is in the solid of u. One vertex of it decides, since the surfaces do not cross. */
 static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
 {
     for (int i = 0; u->closed && i < s->inner_count; i++) {
@@ -26311,8 +26185,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
     if (!(embi_part_gap(p, i, j) > 0)) return EMBI_YES;
-    return embi_part_apart(p, p->body + i, p->body + j, embi_none,
-                           embi_part_reach(p, i, j, (embipc_real)0.01), kind);
+    return embi_part_apart(p, p->body + i, p->body + j, embi_none, embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
 /* Appends the pair (i, j) with its depth. */
@@ -26463,9 +26336,8 @@ static void embi_part_spread(embi_parting *p)
     }
 }
 
-/* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a
- * strain e with the force 10 m L e / h^2, and a displacement with m / h^2 per metre. So it grows back and others
- * make room. */
+/* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a strain e
+ * with the force 10 m L e / h^2, and a displacement with m / h^2 per metre. So it grows back and others make room. */
 static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc_body *handle)
 {
     embipc_result r = EMBIPC_OK;
@@ -26647,8 +26519,7 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
 }
 
 /* Checks the meshes, and that gaps are symmetric and finite. */
-static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap,
-                                     embipc_error *e)
+static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap, embipc_error *e)
 {
     for (int i = 0; i < count; i++) {
         embipc_result r =
@@ -26677,8 +26548,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     embipc_result r;
     int ok, left = 0, i = 0, j = 0;
     if (found) *found = 0;
-    if (count < 0 || count > 30000 || capacity < 0 || (capacity && !list) ||
-        (count && (!body || !gap || !movement)))
+    if (count < 0 || count > 30000 || capacity < 0 || (capacity && !list) || (count && (!body || !gap || !movement)))
         return embi_fail(error, EMBIPC_ERR_ARGUMENT, "%d surfaces, room for %d pairs%s", count, capacity,
                          count > 0 && (!body || !gap || !movement) ? "; an array is NULL" : "");
     if ((r = embi_part_check(body, count, gap, error)) != EMBIPC_OK) return r;
