@@ -3285,9 +3285,9 @@ EMBI_COMPILE(embi_strip_subtract,
              (int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b, int ldb, embipc_real *c,
               int ldc, const int *place), (m, n, k, a, lda, b, ldb, c, ldc, place))
 
-/* The update of a panel: rows begin .. end - 1 are done. Columns from .. columns - 1 lose what these give them. Tiles of
- * U are copied together first: they are used by every strip above them. Below the diagonal, where nothing stands yet,
- * rubbish is written. */
+/* The update of a panel: rows begin .. end - 1 are done. Columns from .. columns - 1 lose what these give them. Tiles
+ * of U are copied together first: they are used by every strip above them. Below the diagonal, where nothing stands
+ * yet, rubbish is written. */
 EMBI_KERNEL void embi_panel_update_kernel(int begin, int end, int from, int w, int columns, embipc_real *U, int ld)
 {
     embipc_real b[EMBI_BLOCK * EMBI_TILE], t[3 * EMBI_TILE];
@@ -20288,23 +20288,17 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_mesh_faults.c */
 
-/* adds a value to a 64-bit hash */
-static embi_u64 embi_mix(embi_u64 h, embipc_real value)
-{
-    embi_u64 bits;
-    value += 0;   /* -0 becomes 0 */
-    memcpy(&bits, &value, sizeof bits);
-    h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
-    return h ^ (h >> 29);
-}
-
 /* Hashes the cell of p, or its neighbour by `step`, in a grid at lo; for size 0 it hashes p itself. Different cells
  * may have the same hash, so callers compare positions as well. */
 static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size, const int step[3])
 {
-    embi_u64 h = 0;
-    for (int k = 0; k < 3; k++)
-        h = embi_mix(h, size > 0 ? floor((p[k] - lo[k]) / size) + step[k] : p[k]);
+    embi_u64 h = 0, bits;
+    for (int k = 0; k < 3; k++) {
+        embipc_real value = (size > 0 ? floor((p[k] - lo[k]) / size) + step[k] : p[k]) + 0;   /* -0 becomes 0 */
+        memcpy(&bits, &value, sizeof bits);
+        h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
+        h ^= h >> 29;
+    }
     return h;
 }
 
@@ -20416,7 +20410,7 @@ typedef struct embi_scaled {
     int count, exponent;
 } embi_scaled;
 
-/* Scales a copy of the points if they are out of range. Returns 0 out of memory. */
+/* Scales a copy of the points, which the caller frees, if they are out of range. Returns 0 out of memory. */
 static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x, int n)
 {
     embipc_real most, size;
@@ -20430,8 +20424,6 @@ static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x
     for (int i = 0; i < s->count; i++) s->copy[i] = ldexp(x[i], -s->exponent);
     return 1;
 }
-
-static void embi_scale_end(embi_memory *m, embi_scaled *s) { embi_free(m, s->copy); }
 
 /* a vertex that occurs twice among n indices, or -1 */
 static int embi_repeated(const int *v, int n)
@@ -20489,31 +20481,36 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
     return count >= 0;
 }
 
-/* Corners joined across edges form a fan. A vertex with more than one fan is pinched. */
-static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
+/* fans (vertex_count), zeros: becomes how many fans of triangles each vertex has. Corners joined across edges form a
+ * fan. A vertex with more than one is pinched. Returns 0 out of memory. */
+static int embi_count_fans(embi_memory *m, const int *tri, int n, int *fans)
 {
     embi_keys keys = {NULL, NULL};
     int *parent = (int *)embi_alloc(m, 3 * n, sizeof *parent);
-    int *fans = (int *)embi_alloc(m, vertex_count, sizeof *fans);
-    int count = parent && fans ? embi_sound_half_edges(m, &keys, tri, n) : -1;
+    int count = parent ? embi_sound_half_edges(m, &keys, tri, n) : -1;
     for (int i = 0; count >= 0 && i < 3 * n; i++) parent[i] = i;
     for (int i = 1; i < count; i++) {
-        int g = keys.a[i - 1].value, h = keys.a[i].value, same, g2, h2;
+        int g = keys.a[i - 1].value, h = keys.a[i].value, same = tri[g] == tri[h];
+        int g2 = 3 * (g / 3) + (g + 1) % 3, h2 = 3 * (h / 3) + (h + 1) % 3;
         if (keys.a[i].key != keys.a[i - 1].key) continue;
-        g2 = 3 * (g / 3) + (g + 1) % 3;
-        h2 = 3 * (h / 3) + (h + 1) % 3;
-        same = tri[g] == tri[h];
         embi_join(parent, g, same ? h : h2);
         embi_join(parent, g2, same ? h2 : h);
     }
     for (int i = 0; count >= 0 && i < 3 * n; i++)
         if (parent[i] == i && embi_repeated(tri + 3 * (i / 3), 3) < 0) fans[tri[i]]++;
-    for (int v = 0; count >= 0 && v < vertex_count; v++)
-        if (fans[v] > 1) embi_fault_add(f, v, -1, -1, -1, (embipc_real)fans[v]);
     embi_free(m, parent);
-    embi_free(m, fans);
     embi_keys_release(m, &keys);
     return count >= 0;
+}
+
+/* Lists pinched vertices. Returns 0 out of memory. */
+static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
+{
+    int *fans = (int *)embi_alloc(m, vertex_count, sizeof *fans), ok = fans && embi_count_fans(m, tri, n, fans);
+    for (int v = 0; ok && v < vertex_count; v++)
+        if (fans[v] > 1) embi_fault_add(f, v, -1, -1, -1, (embipc_real)fans[v]);
+    embi_free(m, fans);
+    return ok;
 }
 
 /* Lists triangles with equal vertices. `other` is the first of them. */
@@ -20562,15 +20559,6 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
     }
 }
 
-/* An empty list. Returns 0 for bad arguments. */
-static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, int count)
-{
-    f->list = list;
-    f->capacity = capacity;
-    f->count = 0;
-    return capacity >= 0 && (list || !capacity) && count <= EMBI_MAX_ELEMENTS;
-}
-
 #ifndef EMBIPC_NO_MESH_REPAIR
 
 /* Lists DOUBLE, CROWDED or TURNED tets by sorting their faces. */
@@ -20605,10 +20593,10 @@ static int embi_mesh_faults(const embipc_real *x, int vertex_count, const int *e
                             embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
     embi_memory m;
-    embi_faults f;
+    embi_faults f = {fault, capacity, 0};
     embi_scaled s;
     int ok = 1, is_tet = corners == 4;
-    if (!embi_faults_init(&f, fault, capacity, n)) return -1;
+    if (capacity < 0 || (!fault && capacity)) return -1;
     if (embi_arrays_usable(x, vertex_count, element, n, corners) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
@@ -20631,7 +20619,7 @@ static int embi_mesh_faults(const embipc_real *x, int vertex_count, const int *e
         break;
     default: ok = 0;
     }
-    embi_scale_end(&m, &s);
+    embi_free(&m, s.copy);
     return ok ? f.count : -1;
 }
 
@@ -20783,7 +20771,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     embi_free(&m, label);
     embi_parts_release(&m, &parts);
     embi_keys_release(&m, &keys);
-    embi_scale_end(&m, &s);
+    embi_free(&m, s.copy);
     return ok ? count : -1;
 }
 
@@ -20856,7 +20844,7 @@ typedef struct embi_along { int cut, side, face; } embi_along;
 
 /* Vertices where fans of triangles meet that share no edge. */
 typedef struct embi_pinches {
-    int *of;                         /* per vertex: 1 + its number among them, or 0; NULL if there are none */
+    int *of;                         /* per vertex: 1 + its number among them, or 0 */
     int *copy;                       /* of each: a copy that holds it, or -1 */
     int count;
 } embi_pinches;
@@ -20911,11 +20899,6 @@ typedef struct embi_caging {
 
 /* ---- The lattice ---- */
 
-static int embi_lattice_corner(const embi_caging *c, const int i[3])
-{
-    return (i[0] * (c->lattice.dim[1] + 1) + i[1]) * (c->lattice.dim[2] + 1) + i[2];
-}
-
 static int embi_lattice_cell(const embi_caging *c, const int i[3])
 {
     return (i[0] * c->lattice.dim[1] + i[1]) * c->lattice.dim[2] + i[2];
@@ -20955,7 +20938,7 @@ static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
         for (int k = 0; k < 3; k++) p[k] = next[k];
         p[(d + 1) % 3] += along_u[side + e];
         p[(d + 2) % 3] += along_v[side + e];
-        v[2 + e] = embi_lattice_corner(c, p);
+        v[2 + e] = (p[0] * (c->lattice.dim[1] + 1) + p[1]) * (c->lattice.dim[2] + 1) + p[2];
     }
     return 1;
 }
@@ -22116,15 +22099,6 @@ typedef struct embi_tightening {
     int copies, nodes;
 } embi_tightening;
 
-/* Frees the scratch of tightening. */
-static void embi_tightening_release(embi_memory *m, embi_tightening *s)
-{
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_tightening, from, way, share, bad), offsetof(embi_tightening, had),
-        offsetof(embi_tightening, has)};
-    EMBI_RELEASE_ALL(m, s, arrays);
-}
-
 /* Stores the number of copies of each tet. */
 static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
 {
@@ -22213,6 +22187,9 @@ static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int 
 /* Repeats rounds of tightening while they succeed. The lattice ends filled, with moments. */
 static embipc_result embi_cage_tighten(embi_caging *c)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_tightening, from, way, share, bad), offsetof(embi_tightening, had),
+        offsetof(embi_tightening, has)};
     embi_tightening s;
     embipc_result r = EMBIPC_OK;
     int large = c->tri_count > 100000, done = 1;
@@ -22224,7 +22201,7 @@ static embipc_result embi_cage_tighten(embi_caging *c)
         if (!done) memcpy(c->lattice.place, s.from, 3 * (size_t)c->lattice.nodes * sizeof *c->lattice.place);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, 1);
     }
-    embi_tightening_release(c->m, &s);
+    EMBI_RELEASE_ALL(c->m, &s, arrays);
     return r;
 }
 
@@ -22500,21 +22477,10 @@ static void embi_caging_release(embi_caging *c)
 /* Finds the vertices with more than one fan. */
 static int embi_cage_find_pinched(embi_caging *c)
 {
-    embi_faults f;
-    int ok;
-    (void)embi_faults_init(&f, NULL, 0, c->tri_count);
-    if (!embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f)) return 0;
-    c->pinches.count = f.count;
-    if (!f.count) return 1;
-    f.list = (embipc_fault *)embi_alloc(c->m, c->pinches.count, sizeof *f.list);
-    ok = f.list && embi_faults_init(&f, f.list, c->pinches.count, c->tri_count) &&
-         embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f) &&
-         EMBI_GROW(c->m, c->pinches.of, c->vertex_count) &&
-         EMBI_GROW(c->m, c->pinches.copy, c->pinches.count);
-    for (int v = 0; ok && v < c->vertex_count; v++) c->pinches.of[v] = 0;
-    for (int i = 0; ok && i < c->pinches.count; i++) c->pinches.of[f.list[i].element] = i + 1;
-    embi_free(c->m, f.list);
-    return ok;
+    embi_pinches *p = &c->pinches;
+    if (!EMBI_GROW(c->m, p->of, c->vertex_count) || !embi_count_fans(c->m, c->tri, c->tri_count, p->of)) return 0;
+    for (int v = 0; v < c->vertex_count; v++) p->of[v] = p->of[v] > 1 ? ++p->count : 0;
+    return EMBI_GROW(c->m, p->copy, p->count);
 }
 
 /* Collects what is independent of the lattice: box, volume, axes, pinched vertices, neighbours. */
@@ -22672,21 +22638,16 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
     memset(last, 0, sizeof *last);
 }
 
-/* 1 when wish and surface equal those of the stored cage, bit for bit. */
-static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const embipc_real *x, int vertex_count,
-                                 const int *tri, int tri_count)
-{
-    return last->cage.node_count > 0 && last->nodes == nodes && last->vertex_count == vertex_count &&
-           last->tri_count == tri_count && memcmp(last->x, x, (size_t)(3 * vertex_count) * sizeof *x) == 0 &&
-           memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0;
-}
-
-/* Builds the cage for this wish and surface unless it is stored already. On failure no cage is stored. */
+/* Builds the cage for this wish and surface unless that for equal ones, bit for bit, is stored already. On failure no
+ * cage is stored. */
 static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, int nodes, const embipc_real *x,
                                          int vertex_count, const int *tri, int tri_count, embipc_error *e)
 {
     embipc_cage_def wish = embipc_default_cage_def();
-    if (embi_last_cage_serves(last, nodes, x, vertex_count, tri, tri_count)) return EMBIPC_OK;
+    if (last->cage.node_count > 0 && last->nodes == nodes && last->vertex_count == vertex_count &&
+        last->tri_count == tri_count && memcmp(last->x, x, (size_t)(3 * vertex_count) * sizeof *x) == 0 &&
+        memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0)
+        return EMBIPC_OK;
     embi_last_cage_free(m, last);
     if (!EMBI_GROW(m, last->x, 3 * vertex_count) || !EMBI_GROW(m, last->tri, 3 * tri_count))
         return embi_fail_memory(e);
@@ -23004,14 +22965,6 @@ typedef struct embi_build {
     embi_last_cage *last;        /* cage that the world built last */
     const embipc_cage *cage;     /* built, or given; NULL: no cage that names the tet of each vertex */
 } embi_build;
-
-/* Frees the scratch of a body under construction. */
-static void embi_build_free(embi_memory *m, embi_build *t)
-{
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_build, x, q, node, weight), offsetof(embi_build, count), offsetof(embi_build, index)};
-    EMBI_RELEASE_ALL(m, t, arrays);
-}
 
 /* Checks factors per tet. They need a body whose tets are given. */
 static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_real *factor, const char *what,
@@ -23676,7 +23629,8 @@ static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_b
     int own_edge = embi_same_body(x->edge_body, b->handle), own_triangle = embi_same_body(x->triangle_body, b->handle);
     const embi_body *edge = own_edge ? b : other, *triangle = own_triangle ? b : other;
     (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
-                    "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude the pair",
+                    "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude "
+                    "the pair",
                     b == other ? "crosses itself" : "crosses \"", b == other ? "" : other->name, b == other ? "" : "\"",
                     own_edge ? b->origin[x->edge[0]] : x->edge[0], own_edge ? b->origin[x->edge[1]] : x->edge[1],
                     edge->name, x->triangle, triangle->name);
@@ -23843,6 +23797,8 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
 /* Builds the body behind all others and checks it for crossings before it counts. A failure removes it again. */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
+    static const size_t scratch[] = {
+        EMBI_OFFSETS4(embi_build, x, q, node, weight), offsetof(embi_build, count), offsetof(embi_build, index)};
     embi_build build;
     embi_body *b;
     embi_memory *m;
@@ -23914,7 +23870,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         embi_body_free(m, b);
         w->rule_count = rules;
     }
-    embi_build_free(m, &build);
+    EMBI_RELEASE_ALL(m, &build, scratch);
     return r;
 }
 
@@ -24949,8 +24905,6 @@ typedef struct embi_pair_walk {
     int i, j, next;              /* the two present leaves, and the next of their pairs */
 } embi_pair_walk;
 
-static void embi_pair_walk_end(embi_memory *m, embi_pair_walk *w) { embi_bvh_free(m, &w->bvh); }
-
 /* Builds a tree over the surface and starts at its root. Returns 0 out of memory. */
 static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_real *x, int vertex_count,
                                 const int *tri, int tri_count)
@@ -25030,7 +24984,7 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
             if (count < capacity) embi_crossing_set(list + count, none, none, e0, e1, a, b);
             count++;
         }
-    embi_pair_walk_end(&m, &w);
+    embi_bvh_free(&m, &w.bvh);
     return ok ? count : -1;
 }
 
@@ -25092,8 +25046,8 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
         if (embi_ranges_meet(one, embi_none, gap->distance, two)) embi_gap_triangles(&w, ta, tb, gap);
     }
     if (gap->distance < EMBI_HUGE) gap->distance = ldexp(gap->distance, s.exponent);
-    embi_pair_walk_end(&m, &w);
-    embi_scale_end(&m, &s);
+    embi_bvh_free(&m, &w.bvh);
+    embi_free(&m, s.copy);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -25284,7 +25238,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     embi_free(&m, turn);
     embi_parts_release(&m, &parts);
     embi_keys_release(&m, &keys);
-    embi_scale_end(&m, &s);
+    embi_free(&m, s.copy);
     return ok ? count : -1;
 }
 
@@ -25364,7 +25318,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     embi_free(&m, mate);
     embi_free(&m, touched);
     embi_keys_release(&m, &keys);
-    embi_scale_end(&m, &scaled);
+    embi_free(&m, scaled.copy);
     return total;
 }
 
@@ -25560,7 +25514,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_free(&m, cut);
     embi_loops_release(&m, &l);
     embi_keys_release(&m, &keys);
-    embi_scale_end(&m, &s);
+    embi_free(&m, s.copy);
     return edges >= 0 ? count : -1;
 }
 
