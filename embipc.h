@@ -1721,15 +1721,9 @@ static embipc_real embi_dot(const embipc_real a[3], const embipc_real b[3])
 
 static embipc_real embi_norm(const embipc_real a[3]) { return sqrt(embi_dot(a, a)); }
 
-static void embi_set(embipc_real r[3], embipc_real x, embipc_real y, embipc_real z)
-{
-    r[0] = x; r[1] = y; r[2] = z;
-}
+static void embi_set(embipc_real r[3], embipc_real x, embipc_real y, embipc_real z) { r[0] = x; r[1] = y; r[2] = z; }
 
-static void embi_copy(embipc_real r[3], const embipc_real a[3])
-{
-    r[0] = a[0]; r[1] = a[1]; r[2] = a[2];
-}
+static void embi_copy(embipc_real r[3], const embipc_real a[3]) { r[0] = a[0]; r[1] = a[1]; r[2] = a[2]; }
 
 static void embi_add(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
 {
@@ -2635,10 +2629,7 @@ typedef struct embi_key {
 } embi_key;
 
 /* two indices as one key; order of the keys = lexicographic order of the pairs */
-static embi_u64 embi_pack(int hi, int lo)
-{
-    return ((embi_u64)(unsigned)hi << 32) | (embi_u64)(unsigned)lo;
-}
+static embi_u64 embi_pack(int hi, int lo) { return ((embi_u64)(unsigned)hi << 32) | (embi_u64)(unsigned)lo; }
 
 /* the same of an edge, the smaller vertex first; and back */
 static embi_u64 embi_pack_edge(int u, int v) { return embi_pack(embi_min_int(u, v), embi_max_int(u, v)); }
@@ -2979,10 +2970,7 @@ static void embi_bsr_free(embi_memory *m, embi_bsr *A)
     A->n = 0;
 }
 
-static void embi_bsr_zero(embi_bsr *A)
-{
-    if (A->n) memset(A->val, 0, (size_t)A->row[A->n] * 9 * sizeof *A->val);
-}
+static void embi_bsr_zero(embi_bsr *A) { if (A->n) memset(A->val, 0, (size_t)A->row[A->n] * 9 * sizeof *A->val); }
 
 /* Removes repeated columns, which stand next to each other, from every row. */
 static void embi_bsr_unique(embi_bsr *A)
@@ -5158,10 +5146,7 @@ static int embi_tet_weights(const embipc_real X[12], const embipc_real p[3], emb
     return embi_all_finite(w, 4);
 }
 
-static embipc_real embi_min4(const embipc_real w[4])
-{
-    return embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3]));
-}
+static embipc_real embi_min4(const embipc_real w[4]) { return embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3])); }
 
 /* ---- Finding nearby tets: a uniform grid over the cage ---- */
 
@@ -5782,11 +5767,7 @@ static const size_t embi_elastic_arrays[] = {
     EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
     EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner)};
 
-/* Gives back the memory of the tets. */
-static void embi_elastic_free(embi_memory *m, embi_elastic *s)
-{
-    EMBI_RELEASE_ALL(m, s, embi_elastic_arrays);
-}
+static void embi_elastic_free(embi_memory *m, embi_elastic *s) { EMBI_RELEASE_ALL(m, s, embi_elastic_arrays); }
 
 /* Lame parameters, Pa, from Young's modulus and Poisson's ratio. ARAP, orthogonality and Mooney-Rivlin have
  * parameters of their own. */
@@ -5821,10 +5802,7 @@ static embipc_real embi_material_young(const embi_material *w)
     return w->mu * (3 * w->lambda + 2 * w->mu) / (w->lambda + w->mu);
 }
 
-static int embi_material_lagged(const embi_material *w)
-{
-    return w->model == EMBIPC_COROTATED;
-}
+static int embi_material_lagged(const embi_material *w) { return w->model == EMBIPC_COROTATED; }
 
 /* Is its energy told by the rotation of F? */
 static int embi_material_turns(const embi_material *w)
@@ -5913,15 +5891,6 @@ static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_
     }
 }
 
-/* r: the gradients as the rotations R turn them */
-static void embi_tets_turn(const embi_elastic *s, int t, const embi_vec R[9], embi_vec r[9])
-{
-    embi_vec M[9];
-    embi_tets_load(t, s->grad + 3, 12, M);
-    for (int a = 0; a < 9; a += 3)
-        for (int i = 0; i < 3; i++) r[a + i] = R[3 * i] * M[a] + R[3 * i + 1] * M[a + 1] + R[3 * i + 2] * M[a + 2];
-}
-
 /* The step holds the rotations R (9 for each tet), turned by a rotation of the whole body, NULL: not turned. */
 static void embi_elastic_hold(const embi_elastic *s, const embipc_real *R, const embipc_real *turn)
 {
@@ -5932,9 +5901,10 @@ static void embi_elastic_hold(const embi_elastic *s, const embipc_real *R, const
         else if (R != s->rotation) memcpy(s->rotation + 9 * t, R + 9 * t, 9 * sizeof *R);
     }
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
-        embi_vec M[9], r[9];
-        embi_tets_load(t, s->rotation, 9, M);
-        embi_tets_turn(s, t, M, r);
+        embi_vec Q[9], M[9], r[9];   /* r: rows r_a = R m_a */
+        embi_tets_load(t, s->rotation, 9, Q);
+        embi_tets_load(t, s->grad + 3, 12, M);
+        embi_m3s_mult(r, M, Q);
         memcpy(s->rotation + 9 * (s->padded + t), r, sizeof r);
     }
 }
@@ -6137,10 +6107,10 @@ static embipc_real embi_elastic_averaged_energy(const embi_elastic *s, const emb
     return sum;
 }
 
-/* d: the fibres' directions as the rotations R turn them */
-static void embi_tets_along(const embi_elastic *s, const embi_vec R[9], embi_vec d[3])
+/* d = R along: the fibres' directions as R turns them */
+static void embi_tets_along(const embi_material *w, const embi_vec R[9], embi_vec d[3])
 {
-    const embipc_real *along = s->material.along;
+    const embipc_real *along = w->along;
     for (int i = 0; i < 3; i++) d[i] = R[3 * i] * along[0] + R[3 * i + 1] * along[1] + R[3 * i + 2] * along[2];
 }
 
@@ -6148,7 +6118,7 @@ static void embi_tets_along(const embi_elastic *s, const embi_vec R[9], embi_vec
 static embi_vec embi_tets_fibre(const embi_elastic *s, const embi_vec R[9], const embi_vec H[9], embi_vec D[9])
 {
     embi_vec d[3];
-    embi_tets_along(s, R, d);
+    embi_tets_along(&s->material, R, d);
     for (int i = 0; i < 9; i++) D[i] = d[i / 3] * d[i % 3];
     return embi_m3s_inner(D, H);
 }
@@ -6168,9 +6138,7 @@ static void embi_tets_now(const embi_elastic *s, int t, const embipc_real *q, em
         embi_polars(at, F);
         embi_tets_load(0, next, 9, R);
     }
-    for (int i = 0; i < 9; i += 3)
-        for (int j = 0; j < 3; j++)
-            H[i + j] = F[i] * R[3 * j] + F[i + 1] * R[3 * j + 1] + F[i + 2] * R[3 * j + 2];
+    embi_m3s_mult(H, F, R);
 }
 
 /* H = F R^T with the rotations R that are held; R only for a fibre */
@@ -6426,7 +6394,7 @@ static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale,
     memset(k->d, 0, sizeof k->d);
     if (!(s->material.fibre > 0)) return;
     embi_tets_load(t, s->rotation, 9, R);
-    embi_tets_along(s, R, k->d);
+    embi_tets_along(&s->material, R, k->d);
 }
 
 /* K = scale V K_ab = shear ((r_a.r_b) I + r_b r_a^T) + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T */
@@ -6585,7 +6553,7 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
  * R the rotation of F, found from that at the start of the step. Loops over tets take EMBI_LANES of them side by
  * side, as in chapter "Elasticity".
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
- * Uses: small math, sparse matrices, elasticity.   Checked by: tests/test_material.c */
+ * Uses: small math, sparse matrices, elasticity, linear corotated energy.   Checked by: tests/test_material.c */
 
 #ifdef EMBIPC_NO_MATERIALS
 
@@ -6904,8 +6872,7 @@ static void embi_modes_of(const embi_partials *k, const embi_vec s[3], embipc_re
 /* The fibre: f = F a with its length squared; returns psi. */
 static embi_vec embi_fibre(const embi_material *w, const embi_vec F[9], embi_vec f[3], embi_vec *square)
 {
-    for (int i = 0; i < 3; i++)
-        f[i] = F[3 * i] * w->along[0] + F[3 * i + 1] * w->along[1] + F[3 * i + 2] * w->along[2];
+    embi_tets_along(w, F, f);
     *square = embi_dot_each(f, f);
     return w->fibre / 8 * (*square - 1) * (*square - 1);
 }
@@ -7140,9 +7107,7 @@ static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real 
         for (int b = 0; b <= a; b++) embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a + 1) / 2 + b));
     if (!(s->material.fibre > 0)) return;
     embi_fibre_hessian(&s->material, F, s->keep, H);
-    for (int a = 0; a < 3; a++)
-        m[a] = M[3 * a] * s->material.along[0] + M[3 * a + 1] * s->material.along[1] +
-               M[3 * a + 2] * s->material.along[2];
+    embi_tets_along(&s->material, M, m);
     for (int a = 0; a < 3; a++)
         for (int b = 0; b <= a; b++)
             for (int i = 0; i < 9; i++) K[9 * (a * (a + 1) / 2 + b) + i] += weight * m[a] * m[b] * H[i];
