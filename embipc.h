@@ -1522,8 +1522,7 @@ enum {
 #ifndef EMBI_SHARE
 #define EMBI_SHARE(work) (work)
 #endif
-/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to
- * wake. */
+/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to wake. */
 #define EMBI_POOL_LOOKS (EMBI_ATOMIC ? 400 : 0)
 
 /* ---- Dense LDL^T ---- */
@@ -1538,8 +1537,7 @@ enum {
 /* [block multiplications] Least cost of a factor that is shared. Greater: fewer are; smaller: waiting costs more
  * than it saves. */
 #define EMBI_SHARE_FACTOR EMBI_SHARE(40000)
-/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it
- * saves. */
+/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it saves. */
 #define EMBI_SHARE_SOLVE EMBI_SHARE(500000)
 /* [block multiplications] Cost of a block that is sent on. Greater: wider panels; smaller: narrower. */
 #define EMBI_PANEL_BLOCK 2
@@ -1576,8 +1574,7 @@ enum {
 #define EMBI_LEAF 2
 
 /* ---- Traversal of trees ---- */
-/* [node pairs] Parts of a long traversal. Greater: more even among threads, more bookkeeping; smaller: threads
- * wait. */
+/* [node pairs] Parts of a long traversal. Greater: more even among threads, more bookkeeping; smaller: threads wait. */
 #define EMBI_STARTS 256
 
 /* ---- Trees refitted on demand ---- */
@@ -1591,8 +1588,7 @@ enum {
 #define EMBI_CERTIFICATE_TETS 2
 /* [rho] Pairs with more are opened. Greater: weaker certificates; smaller: more of them. */
 #define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)
-/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller:
- * weaker. */
+/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller: weaker. */
 #define EMBI_CERTIFICATE_DEPTH 4
 /* [triangles] Pairs of so many are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
 #define EMBI_CERTIFICATE_MEASURE 256
@@ -1608,14 +1604,12 @@ enum {
 #define EMBI_CERTIFICATE_WALKED 4
 
 /* ---- Continuous collision detection ---- */
-/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more
- * evaluations. */
+/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more evaluations. */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
 /* [present gap] Left where only a contact is searched for; any is right. Greater: more evaluations; smaller:
  * nearer to rounding. */
 #define EMBI_CCD_CLOSE ((embipc_real)1e-3)
-/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be
- * cut. */
+/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be cut. */
 #define EMBI_CCD_WORK 256
 
 /* ---- Positions of vertices ---- */
@@ -1645,8 +1639,7 @@ enum {
 #define EMBI_SHARE_TETS EMBI_SHARE(128)
 /* [vertices] x = J q and boxes in a range. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_VERTICES EMBI_SHARE(1024)
-/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad
- * pivots. */
+/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad pivots. */
 #define EMBI_SLOW 2
 
 /* ---- Joints ---- */
@@ -1707,8 +1700,7 @@ enum {
 #define EMBI_CCD_GRAIN 256
 /* [candidates] In a range of it. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)
-/* [gap or dhat] What stays open along a path. Greater: shorter moves; smaller: tiny gaps that block the next
- * moves. */
+/* [gap or dhat] What stays open along a path. Greater: shorter moves; smaller: tiny gaps that block the next moves. */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)
 
 /* ---- Move and stop test ---- */
@@ -1724,8 +1716,7 @@ enum {
 #define EMBI_NO_WAY ((embipc_real)1e-3)
 /* [dhat] A longer stage of a blocked drive is divided. Greater: farther from contact; smaller: more stages. */
 #define EMBI_STAGE_LENGTH ((embipc_real)0.5)
-/* [direction] If less is free, a drive may be blocked. Greater: it is tried more often; smaller: more moves
- * before. */
+/* [direction] If less is free, a drive may be blocked. Greater: it is tried more often; smaller: more moves before. */
 #define EMBI_BLOCK_FREE ((embipc_real)0.5)
 /* [dhat] A drive may be blocked where the gap is smaller. Greater: blocked earlier; smaller: more moves before. */
 #define EMBI_BLOCK_GAP ((embipc_real)0.1)
@@ -1804,7 +1795,7 @@ enum {
 #define EMBI_LARGEST_HOLE 512
 
 /* ==== 3. Small math ==================================================================================
- * Vectors of 3, matrices of 3x3 (row-major), the polar rotation. Result first, inputs const.
+ * Vectors of 3, matrices of 3x3 (row-major), the polar rotation, boxes. Result first, inputs const.
  *   R = argmin |F - R| over proper rotations = argmax tr(R^T F)
  * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted ones included
  * (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of them at
@@ -1818,15 +1809,9 @@ static embipc_real embi_dot(const embipc_real a[3], const embipc_real b[3])
 
 static embipc_real embi_norm(const embipc_real a[3]) { return sqrt(embi_dot(a, a)); }
 
-static void embi_set(embipc_real r[3], embipc_real x, embipc_real y, embipc_real z)
-{
-    r[0] = x; r[1] = y; r[2] = z;
-}
+static void embi_set(embipc_real r[3], embipc_real x, embipc_real y, embipc_real z) { r[0] = x; r[1] = y; r[2] = z; }
 
-static void embi_copy(embipc_real r[3], const embipc_real a[3])
-{
-    r[0] = a[0]; r[1] = a[1]; r[2] = a[2];
-}
+static void embi_copy(embipc_real r[3], const embipc_real a[3]) { r[0] = a[0]; r[1] = a[1]; r[2] = a[2]; }
 
 static void embi_add(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
 {
@@ -2171,13 +2156,12 @@ static void embi_m3s_turn(embi_vec R[9], const embi_vec y[3], embi_vec share)
 }
 
 /* R[l]: in a guess (any proper rotation, the last step's is best), out the rotation of matrix l of F, which is the
- * same whatever stands beside it; the guess where F is not finite. Newton on the rotation group: with G = R^T F, S
- * = sym(G) and a the axial vector of G - G^T, the next R is R Q, (tr(S) I - S) w = a, and Q Cayley's rotation by y
- * = w/2: w to third order. tr(R^T F) has no third-order term about its maximum, so that Newton converges
- * cubically: the next y is at most 2000 |y|^3 with the worst matrix that is accepted [measured, 400 000 F]. |y|^2
- * < 7e-14 leaves less than rounding. Accepted where tr(S) I - S is positive definite, pivots above |F|/1000: this
- * holds at the maximum of tr(R^T F) and at no other stationary point; else, and where |F|^2 is no number, the
- * certain way. */
+ * same whatever stands beside it; the guess where F is not finite. Newton on the rotation group: with G = R^T F, S =
+ * sym(G) and a the axial vector of G - G^T, the next R is R Q, (tr(S) I - S) w = a, and Q Cayley's rotation by y =
+ * w/2: w to third order. tr(R^T F) has no third-order term about its maximum, so that Newton converges cubically: the
+ * next y is at most 2000 |y|^3 with the worst matrix that is accepted [measured, 400 000 F]. |y|^2 < 7e-14 leaves
+ * less than rounding. Accepted where tr(S) I - S is positive definite, pivots above |F|/1000: this holds at the
+ * maximum of tr(R^T F) and at no other stationary point; else, and where |F|^2 is no number, the certain way. */
 static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
 {
     enum { EMBI_POLAR_BUSY, EMBI_POLAR_FOUND, EMBI_POLAR_LOST } state[EMBI_LANES];
@@ -2236,6 +2220,87 @@ static void embi_polar(embipc_real R[9], const embipc_real F[9])
     }
     for (int i = 0; i < 9; i++) M[i] = embi_load_each(in, i);
     embi_polars(out, M);
+}
+
+static const embipc_real embi_none[6] = {0, 0, 0, 0, 0, 0};   /* no displacement, or a range of none */
+
+/* ---- Boxes: six numbers, the least coordinates and then the largest ones ---- */
+
+/* The empty box: joined with another box it gives that box. */
+static void embi_box_clear(embipc_real box[6])
+{
+    for (int i = 0; i < 3; i++) {
+        box[i] = EMBI_HUGE;
+        box[3 + i] = -EMBI_HUGE;
+    }
+}
+
+/* Grows the box to hold p. */
+static void embi_box_add(embipc_real box[6], const embipc_real p[3])
+{
+    for (int i = 0; i < 3; i++) {
+        box[i] = embi_min(box[i], p[i]);
+        box[3 + i] = embi_max(box[3 + i], p[i]);
+    }
+}
+
+static void embi_box_join(embipc_real box[6], const embipc_real other[6])
+{
+    embi_box_add(box, other);
+    embi_box_add(box, other + 3);
+}
+
+/* bounding box of n points; empty when n = 0 */
+static void embi_box_points(embipc_real box[6], const embipc_real *x, int n)
+{
+    embi_box_clear(box);
+    for (int i = 0; i < n; i++) embi_box_add(box, x + 3 * (size_t)i);
+}
+
+/* The box of the vertices v[0 .. n - 1] of x. */
+static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
+{
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
+        for (int k = 0; k < n; k++) {
+            lo = embi_min(lo, x[3 * v[k] + i]);
+            hi = embi_max(hi, x[3 * v[k] + i]);
+        }
+        box[i] = lo;
+        box[3 + i] = hi;
+    }
+}
+
+/* The middle of a box. */
+static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
+{
+    for (int k = 0; k < 3; k++) middle[k] = box[k] + (box[3 + k] - box[k]) / 2;
+}
+
+/* Length of the diagonal. */
+static embipc_real embi_box_diagonal(const embipc_real box[6])
+{
+    embipc_real d[3];
+    embi_sub(d, box + 3, box);
+    return embi_norm(d);
+}
+
+/* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, so
+ * subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
+static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
+{
+    embipc_real unit;
+    int e;
+    (void)frexp(size, &e);
+    unit = ldexp(1, e + 12);
+    for (int k = 0; k < 3; k++)
+        origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
+}
+
+/* 1 when two closed boxes have a common point. */
+static int embi_boxes_meet(const embipc_real a[6], const embipc_real b[6])
+{
+    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
 /* ==== 4. Memory ======================================================================================
@@ -2355,8 +2420,7 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
 #define EMBI_ROOM(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 0))
 #define EMBI_RELEASE(m, p) (embi_free((m), (p)), (p) = NULL)
 
-/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of
- * them. */
+/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of them. */
 static void embi_release_all(embi_memory *m, void *owner, const size_t *offset, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -2378,7 +2442,7 @@ static embi_answer embi_not(embi_answer a) { return a == EMBI_NO_MEMORY ? a : a 
 #define EMBI_OFFSETS4(type, a, b, c, d) offsetof(type, a), offsetof(type, b), offsetof(type, c), offsetof(type, d)
 
 /* ==== 5. Errors ======================================================================================
- * One funnel: every failure passes through embi_fail(), so one breakpoint shows the first of them.
+ * One funnel: every failure passes through embi_fail_at(), so one breakpoint shows the first of them.
  * Uses: platform.   Checked by: tests/world_input.h */
 
 #include <stdarg.h>
@@ -2404,20 +2468,7 @@ EMBIPC_API const char *embipc_result_text(embipc_result r)
     return embi_is_one_of((int)r, EMBIPC_RESULT_COUNT) ? text[r] : "unknown result";
 }
 
-/* Fills e (may be NULL) and returns code. */
-static embipc_result embi_fail(embipc_error *e, embipc_result code, const char *format, ...)
-{
-    va_list args;
-    if (!e) return code;
-    memset(e, 0, sizeof *e);
-    e->code = code;
-    va_start(args, format);
-    (void)vsnprintf(e->text, sizeof e->text, format, args);
-    va_end(args);
-    return code;
-}
-
-/* The same, with the primitive and the value it is about. */
+/* Fills e (may be NULL), with the primitive and the value it is about, and returns code. */
 static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_primitive primitive, int index,
                                   embipc_real value, const char *format, ...)
 {
@@ -2433,6 +2484,9 @@ static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_pr
     va_end(args);
     return code;
 }
+
+/* The same, about neither. */
+#define embi_fail(e, code, ...) embi_fail_at((e), (code), EMBIPC_NO_PRIMITIVE, 0, 0, __VA_ARGS__)
 
 static embipc_result embi_fail_memory(embipc_error *e)
 {
@@ -2492,8 +2546,7 @@ static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, 
 
 /* fn over 0 .. count - 1, so many at a time that each time there is enough work; in one go where there is not
  * enough for two */
-static void embi_for_work(const embi_threads *t, int count, long long work, int enough, embipc_range_fn *fn,
-                          void *arg)
+static void embi_for_work(const embi_threads *t, int count, long long work, int enough, embipc_range_fn *fn, void *arg)
 {
     long long grain = work < 2 * (long long)enough ? INT_MAX : (long long)count * enough / work;
     embi_for(t, count, grain < 1 ? 1 : (int)grain, fn, arg);
@@ -2664,10 +2717,12 @@ typedef struct embi_key {
 } embi_key;
 
 /* two indices as one key; order of the keys = lexicographic order of the pairs */
-static embi_u64 embi_pack(int hi, int lo)
-{
-    return ((embi_u64)(unsigned)hi << 32) | (embi_u64)(unsigned)lo;
-}
+static embi_u64 embi_pack(int hi, int lo) { return ((embi_u64)(unsigned)hi << 32) | (embi_u64)(unsigned)lo; }
+
+/* the same of an edge, the smaller vertex first; and back */
+static embi_u64 embi_pack_edge(int u, int v) { return embi_pack(embi_min_int(u, v), embi_max_int(u, v)); }
+static int embi_hi(embi_u64 key) { return (int)(key >> 32); }
+static int embi_lo(embi_u64 key) { return (int)(key & 0xffffffffu); }
 
 /* sorts a[0..n) by key; tmp holds n elements too */
 static void embi_sort_keys(embi_key *a, embi_key *tmp, int n)
@@ -2706,6 +2761,14 @@ static int embi_lower_bound(const embi_key *a, int n, embi_u64 k)
         else hi = mid;
     }
     return lo;
+}
+
+/* one past the last entry of k[0..n) with the key of entry i */
+static int embi_run_end(const embi_key *k, int n, int i)
+{
+    int end = i + 1;
+    while (end < n && k[end].key == k[i].key) end++;
+    return end;
 }
 
 /* ==== 8. Exact predicates ============================================================================
@@ -2792,8 +2855,7 @@ static void embi_expansion_add_scaled(embi_expansion *e, embipc_real s, int n, c
 }
 
 /* e += sign (a[0] + a[1]) (b[0] + b[1]) */
-static void embi_expansion_add_product(embi_expansion *e, int sign, const embipc_real a[2],
-                                       const embipc_real b[2])
+static void embi_expansion_add_product(embi_expansion *e, int sign, const embipc_real a[2], const embipc_real b[2])
 {
     for (int i = 0; i < 2; i++)
         if (a[i] != 0) embi_expansion_add_scaled(e, sign * a[i], 2, b);
@@ -2822,8 +2884,7 @@ static void embi_exact_difference(embipc_real d[2], embipc_real a, embipc_real b
 }
 
 /* Orientation of a, b, c projected on the coordinate axes i and j, without the filter. */
-static int embi_orient2d_exact(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3],
-                               int i, int j)
+static int embi_orient2d_exact(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3], int i, int j)
 {
     const embipc_real *point[3] = {a, b, c};
     int e = embi_exact_exponent(point, 3);
@@ -2898,19 +2959,10 @@ EMBIPC_API int embipc_orient3d(const embipc_real a[3], const embipc_real b[3], c
 /* Do the bounding boxes of two point sets share a point? An exact test: it only compares. */
 static int embi_point_boxes_meet(const embipc_real *a, int na, const embipc_real *b, int nb)
 {
-    for (int k = 0; k < 3; k++) {
-        embipc_real alo = a[k], ahi = a[k], blo = b[k], bhi = b[k];
-        for (int i = 1; i < na; i++) {
-            alo = embi_min(alo, a[3 * i + k]);
-            ahi = embi_max(ahi, a[3 * i + k]);
-        }
-        for (int i = 1; i < nb; i++) {
-            blo = embi_min(blo, b[3 * i + k]);
-            bhi = embi_max(bhi, b[3 * i + k]);
-        }
-        if (alo > bhi || blo > ahi) return 0;
-    }
-    return 1;
+    embipc_real one[6], two[6];
+    embi_box_points(one, a, na);
+    embi_box_points(two, b, nb);
+    return embi_boxes_meet(one, two);
 }
 
 /* Do two closed segments s = (p, q), t = (a, b) of one plane meet, seen along the third axis of i, j, which
@@ -3006,10 +3058,7 @@ static void embi_bsr_free(embi_memory *m, embi_bsr *A)
     A->n = 0;
 }
 
-static void embi_bsr_zero(embi_bsr *A)
-{
-    if (A->n) memset(A->val, 0, (size_t)A->row[A->n] * 9 * sizeof *A->val);
-}
+static void embi_bsr_zero(embi_bsr *A) { if (A->n) memset(A->val, 0, (size_t)A->row[A->n] * 9 * sizeof *A->val); }
 
 /* Removes repeated columns, which stand next to each other, from every row. */
 static void embi_bsr_unique(embi_bsr *A)
@@ -3023,25 +3072,23 @@ static void embi_bsr_unique(embi_bsr *A)
     }
 }
 
-/* The pattern of n nodes with the given couplings: pairs[k].key = embi_pack(i, j), in any order, repeated
- * as often as you like, either index first; they are only read. There is no room for values yet.
- * Two bucket passes, first by column, then by row: columns end up ascending without a sort.
- * Returns 0 when out of memory. O(n + pairs). */
+/* The pattern of n nodes with the given couplings: pairs[k].key = embi_pack(i, j), in any order, repeated as often as
+ * you like, either index first; they are only read. There is no room for values yet. Two bucket passes, first by
+ * column, then by row: columns end up ascending without a sort. Returns 0 when out of memory. O(n + pairs). */
 static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *pairs, int pair_count)
 {
     int *next, *list, blocks;
     A->n = 0;
     if (n > INT_MAX / 9 - pair_count) { m->failed = 1; return 0; }
     blocks = n + pair_count;
-    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) ||
-        !EMBI_GROW(m, A->work, blocks + 1))
+    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) || !EMBI_GROW(m, A->work, blocks + 1))
         return 0;
     next = A->work;        /* (n + 1) */
     list = A->work + n + 1;   /* (pair_count): rows coupled to column 0, to column 1, ... */
     memset(next, 0, (size_t)(n + 1) * sizeof *next);
     for (int i = 0; i <= n; i++) A->row[i] = i;   /* the diagonal */
     for (int k = 0; k < pair_count; k++) {
-        int i = (int)(pairs[k].key >> 32), j = (int)(pairs[k].key & 0xffffffffu);
+        int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key);
         EMBIPC_ASSERT(i >= 0 && i < n && j >= 0 && j < n);
         if (i != j) next[embi_min_int(i, j)]++;
     }
@@ -3051,7 +3098,7 @@ static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *p
         sum += count;
     }
     for (int k = 0; k < pair_count; k++) {
-        int i = (int)(pairs[k].key >> 32), j = (int)(pairs[k].key & 0xffffffffu);
+        int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key);
         if (i == j) continue;
         list[next[embi_min_int(i, j)]++] = embi_max_int(i, j);
         A->row[embi_max_int(i, j) + 1]++;
@@ -3091,9 +3138,7 @@ static int embi_bsr_pattern(embi_memory *m, embi_bsr *A, int n, const embi_key *
 static int embi_bsr_copy_pattern(embi_memory *m, embi_bsr *A, const embi_bsr *B)
 {
     A->n = 0;
-    if (!EMBI_GROW(m, A->row, B->n + 1) ||
-        !EMBI_GROW(m, A->col, B->row[B->n]))
-        return 0;
+    if (!EMBI_GROW(m, A->row, B->n + 1) || !EMBI_GROW(m, A->col, B->row[B->n])) return 0;
     memcpy(A->row, B->row, (size_t)(B->n + 1) * sizeof *A->row);
     if (B->n) memcpy(A->col, B->col, (size_t)B->row[B->n] * sizeof *A->col);
     A->n = B->n;
@@ -3125,8 +3170,7 @@ static int embi_find_place(const int *a, int n, int x)
 /* index of the block that couples nodes i and j, or -1 */
 static int embi_bsr_find(const embi_bsr *A, int i, int j)
 {
-    int hi = embi_max_int(i, j), lo = embi_min_int(i, j);
-    int begin = A->row[hi], count = A->row[hi + 1] - begin;
+    int hi = embi_max_int(i, j), lo = embi_min_int(i, j), begin = A->row[hi], count = A->row[hi + 1] - begin;
     int k = embi_find_place(A->col + begin, count, lo);
     return k < count && A->col[begin + k] == lo ? begin + k : -1;
 }
@@ -3185,23 +3229,36 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  * 0), exactly. How many were replaced is reported, never hidden.
  * Uses: tuning, threads.   Checked by: tests/test_ldlt.c */
 
-/* Builds for any x86-64 machine ask the one they run on whether it has AVX, for the two kernels alone. Every
- * number comes from the same operations in the same order, so that no bit depends on the answer (there is no
- * fused multiply-add). EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
-#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) && !defined(__OPTIMIZE_SIZE__) && \
-    (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
-#define EMBI_WIDE 1
-#else
-#define EMBI_WIDE 0
-#endif
-
-/* parts of a kernel: compiled for each number of vectors, and again where AVX is allowed */
+/* Kernels work on vectors. Builds for any x86-64 machine compile each of them for AVX too, and ask the one they run on
+ * whether it has that. Every number comes from the same operations in the same order, so no bit depends on the answer
+ * (there is no fused multiply-add). EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
 #if EMBI_LANES > 1
 #define EMBI_KERNEL static inline __attribute__((always_inline))
-typedef embipc_real embi_wide __attribute__((vector_size(4 * sizeof(embipc_real))));
+#define EMBI_QUAD 4              /* numbers that are summed apart, whatever the lanes */
+typedef embipc_real embi_quad __attribute__((vector_size(EMBI_QUAD * sizeof(embipc_real))));
 #else
 #define EMBI_KERNEL static
+#define EMBI_QUAD 1
+typedef embipc_real embi_quad;
 #endif
+
+/* EMBI_COMPILE makes the function `name` of name_kernel(). embi_wide: what the registers hold. */
+#if EMBI_LANES == 2 && defined(__x86_64__) && !defined(EMBIPC_PLAIN_KERNEL) && !defined(__OPTIMIZE_SIZE__) && \
+    (defined(__linux__) || defined(__APPLE__) || defined(__FreeBSD__))
+#define EMBI_ASK_FOR_AVX
+#define EMBI_COMPILE(name, parameters, arguments) \
+    __attribute__((target("avx"))) static void name##_avx parameters { name##_kernel arguments; } \
+    static void name parameters \
+    { \
+        if (__builtin_cpu_supports("avx")) name##_avx arguments; \
+        else name##_kernel arguments; \
+    }
+typedef embi_quad embi_wide;
+#else
+#define EMBI_COMPILE(name, parameters, arguments) static void name parameters { name##_kernel arguments; }
+typedef embi_vec embi_wide;
+#endif
+#define EMBI_WIDE (int)(sizeof(embi_wide) / sizeof(embipc_real))
 
 /* y -= s x */
 static void embi_row_subtract(int n, embipc_real s, const embipc_real *x, embipc_real *y)
@@ -3239,33 +3296,6 @@ EMBI_KERNEL void embi_tile_subtract(int m, int n, const embipc_real *t, embipc_r
 EMBI_KERNEL void embi_tile_part(int vectors, int k, const embipc_real *a0, const embipc_real *a1,
                                 const embipc_real *a2, const embipc_real *b, int ldb, embipc_real *t)
 {
-    const embi_vec zero = {0};
-    embi_vec c00 = zero, c01 = zero, c02 = zero, c10 = zero, c11 = zero, c12 = zero;
-    embi_vec c20 = zero, c21 = zero, c22 = zero, v;
-    for (int p = 0; p < k; p++, b += ldb) {
-        v = embi_load(b);
-        c00 += v * a0[p]; c10 += v * a1[p]; c20 += v * a2[p];
-        if (vectors < 2) continue;
-        v = embi_load(b + EMBI_LANES);
-        c01 += v * a0[p]; c11 += v * a1[p]; c21 += v * a2[p];
-        if (vectors < 3) continue;
-        v = embi_load(b + 2 * EMBI_LANES);
-        c02 += v * a0[p]; c12 += v * a1[p]; c22 += v * a2[p];
-    }
-    embi_store(t, c00); embi_store(t + EMBI_TILE, c10); embi_store(t + 2 * EMBI_TILE, c20);
-    if (vectors < 2) return;
-    t += EMBI_LANES;
-    embi_store(t, c01); embi_store(t + EMBI_TILE, c11); embi_store(t + 2 * EMBI_TILE, c21);
-    if (vectors < 3) return;
-    t += EMBI_LANES;
-    embi_store(t, c02); embi_store(t + EMBI_TILE, c12); embi_store(t + 2 * EMBI_TILE, c22);
-}
-
-#if EMBI_WIDE
-/* the same in vectors of four */
-EMBI_KERNEL void embi_tile_wide(int vectors, int k, const embipc_real *a0, const embipc_real *a1,
-                                const embipc_real *a2, const embipc_real *b, int ldb, embipc_real *t)
-{
     const embi_wide zero = {0};
     const size_t size = sizeof zero;
     embi_wide c00 = zero, c01 = zero, c02 = zero, c10 = zero, c11 = zero, c12 = zero;
@@ -3274,53 +3304,43 @@ EMBI_KERNEL void embi_tile_wide(int vectors, int k, const embipc_real *a0, const
         memcpy(&v, b, size);
         c00 += v * a0[p]; c10 += v * a1[p]; c20 += v * a2[p];
         if (vectors < 2) continue;
-        memcpy(&v, b + 4, size);
+        memcpy(&v, b + EMBI_WIDE, size);
         c01 += v * a0[p]; c11 += v * a1[p]; c21 += v * a2[p];
         if (vectors < 3) continue;
-        memcpy(&v, b + 8, size);
+        memcpy(&v, b + 2 * EMBI_WIDE, size);
         c02 += v * a0[p]; c12 += v * a1[p]; c22 += v * a2[p];
     }
     memcpy(t, &c00, size); memcpy(t + EMBI_TILE, &c10, size); memcpy(t + 2 * EMBI_TILE, &c20, size);
     if (vectors < 2) return;
-    t += 4;
+    t += EMBI_WIDE;
     memcpy(t, &c01, size); memcpy(t + EMBI_TILE, &c11, size); memcpy(t + 2 * EMBI_TILE, &c21, size);
     if (vectors < 3) return;
-    t += 4;
+    t += EMBI_WIDE;
     memcpy(t, &c02, size); memcpy(t + EMBI_TILE, &c12, size); memcpy(t + 2 * EMBI_TILE, &c22, size);
 }
-#endif
 
-/* t = A B for the first columns, at least, of one tile: three rows of A, k rows of B. wide: with AVX. */
-EMBI_KERNEL void embi_tile(int wide, int columns, int k, const embipc_real *a0, const embipc_real *a1,
-                           const embipc_real *a2, const embipc_real *b, int ldb,
-                           embipc_real t[3 * EMBI_TILE])
+/* t = A B for the first columns, at least, of one tile: three rows of A, k rows of B. */
+EMBI_KERNEL void embi_tile(int columns, int k, const embipc_real *a0, const embipc_real *a1, const embipc_real *a2,
+                           const embipc_real *b, int ldb, embipc_real t[3 * EMBI_TILE])
 {
-#if EMBI_WIDE
-    if (wide) {
-        if (columns > 8) embi_tile_wide(3, k, a0, a1, a2, b, ldb, t);
-        else if (columns > 4) embi_tile_wide(2, k, a0, a1, a2, b, ldb, t);
-        else embi_tile_wide(1, k, a0, a1, a2, b, ldb, t);
-        return;
-    }
-#endif
-    (void)wide;
-    for (int j = 0; j < columns; j += 3 * EMBI_LANES) {
-        if (columns - j > 2 * EMBI_LANES) embi_tile_part(3, k, a0, a1, a2, b + j, ldb, t + j);
-        else if (columns - j > EMBI_LANES) embi_tile_part(2, k, a0, a1, a2, b + j, ldb, t + j);
+    for (int j = 0; j < columns; j += 3 * EMBI_WIDE) {
+        if (columns - j > 2 * EMBI_WIDE) embi_tile_part(3, k, a0, a1, a2, b + j, ldb, t + j);
+        else if (columns - j > EMBI_WIDE) embi_tile_part(2, k, a0, a1, a2, b + j, ldb, t + j);
         else embi_tile_part(1, k, a0, a1, a2, b + j, ldb, t + j);
     }
 }
 
-/* C -= A B for up to three rows of A, a tile of columns at a time. With `place`, block column j of the product goes
- * to the block column place[j] of C. */
-EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_real *a, int lda,
-                                   const embipc_real *b, int ldb, embipc_real *c, int ldc, const int *place)
+/* C -= A B for m <= 3 rows of C, n columns, k rows of B, a tile of columns at a time. Column j of the product goes to
+ * column j, or, unless place is NULL, columns 3 i .. 3 i + 2 go to place[i] .. place[i] + 2 of C. Up to EMBI_TILE - 1
+ * numbers behind a row of B are read (and not used): they must be there. */
+EMBI_KERNEL void embi_strip_subtract_kernel(int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b,
+                                            int ldb, embipc_real *c, int ldc, const int *place)
 {
     const embipc_real *a1 = m > 1 ? a + lda : a, *a2 = m > 2 ? a1 + lda : a1;
     for (int j = 0; j < n; j += EMBI_TILE) {
         embipc_real t[3 * EMBI_TILE];
         int columns = embi_min_int(n - j, EMBI_TILE);
-        embi_tile(wide, columns, k, a, a1, a2, b + j, ldb, t);
+        embi_tile(columns, k, a, a1, a2, b + j, ldb, t);
         if (!place) {
             if (m == 3 && columns == EMBI_TILE) embi_tile_subtract(3, EMBI_TILE, t, c + j, ldc);
             else embi_tile_subtract(m, columns, t, c + j, ldc);
@@ -3336,9 +3356,15 @@ EMBI_KERNEL void embi_strip_kernel(int wide, int m, int n, int k, const embipc_r
     }
 }
 
-/* what columns from .. columns - 1 get */
-EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int from, int w, int columns, embipc_real *U,
-                                    int ld)
+/* The function of this kernel. */
+EMBI_COMPILE(embi_strip_subtract,
+             (int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b, int ldb, embipc_real *c,
+              int ldc, const int *place), (m, n, k, a, lda, b, ldb, c, ldc, place))
+
+/* The update of a panel: rows begin .. end - 1 are done. Columns from .. columns - 1 lose what these give them. Tiles
+ * of U are copied together first: they are used by every strip above them. Below the diagonal, where nothing stands
+ * yet, rubbish is written. */
+EMBI_KERNEL void embi_panel_update_kernel(int begin, int end, int from, int w, int columns, embipc_real *U, int ld)
 {
     embipc_real b[EMBI_BLOCK * EMBI_TILE], t[3 * EMBI_TILE];
     for (int j = from; j < columns; j += EMBI_TILE) {
@@ -3350,45 +3376,15 @@ EMBI_KERNEL void embi_update_kernel(int wide, int begin, int end, int from, int 
         for (int i = end; i < last; i += 3) {
             embipc_real *row = U + (size_t)i * (size_t)ld;
             const embipc_real *a = row + begin, *a1 = i + 1 < w ? a + ld : a, *a2 = i + 2 < w ? a1 + ld : a1;
-            embi_tile(wide, n, end - begin, a, a1, a2, b, EMBI_TILE, t);
+            embi_tile(n, end - begin, a, a1, a2, b, EMBI_TILE, t);
             if (i + 3 <= w && n == EMBI_TILE) embi_tile_subtract(3, EMBI_TILE, t, row + j, ld);
             else embi_tile_subtract(embi_min_int(3, w - i), n, t, row + j, ld);
         }
     }
 }
 
-#if EMBI_WIDE
-/* The kernel compiled for AVX. It gives the same bits as the other, faster. */
-__attribute__((target("avx"))) static void embi_strip_wide(int m, int n, int k, const embipc_real *a, int lda,
-                                                           const embipc_real *b, int ldb, embipc_real *c,
-                                                           int ldc, const int *place)
-{
-    embi_strip_kernel(1, m, n, k, a, lda, b, ldb, c, ldc, place);
-}
-
-__attribute__((target("avx"))) static void embi_update_wide(int begin, int end, int from, int w,
-                                                            int columns, embipc_real *U, int ld)
-{
-    embi_update_kernel(1, begin, end, from, w, columns, U, ld);
-}
-
-static int embi_has_wide(void) { return __builtin_cpu_supports("avx"); }
-#endif
-
-/* C -= A B for m <= 3 rows of C, n columns, k rows of B. Column j of the product goes to column j, or, unless
- * place is NULL, columns 3 i .. 3 i + 2 go to place[i] .. place[i] + 2 of C. Up to EMBI_TILE - 1 numbers behind a
- * row of B are read (and not used): they must be there. */
-static void embi_strip_subtract(int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b,
-                                int ldb, embipc_real *c, int ldc, const int *place)
-{
-#if EMBI_WIDE
-    if (embi_has_wide()) {
-        embi_strip_wide(m, n, k, a, lda, b, ldb, c, ldc, place);
-        return;
-    }
-#endif
-    embi_strip_kernel(0, m, n, k, a, lda, b, ldb, c, ldc, place);
-}
+EMBI_COMPILE(embi_panel_update, (int begin, int end, int from, int w, int columns, embipc_real *U, int ld),
+             (begin, end, from, w, columns, U, ld))
 
 /* ---- Dense panels: w rows, `columns` >= w columns, the square first. In: the upper triangle of the
  * square and all that follows it. Out: U there, D on the diagonal, L below it. */
@@ -3416,8 +3412,7 @@ static embipc_real embi_pivot(embi_pivots *p, const embipc_real *U, int ld, int 
 /* Eliminates within rows k .. k + m - 1, to which all earlier rows have been applied. 0: not finite. */
 static int embi_strip_factor(int k, int m, int w, int columns, embipc_real *U, int ld, embi_pivots *pivots)
 {
-    embipc_real inverse[3] = {0, 0, 0};
-    embipc_real *strip = U + (size_t)k * (size_t)ld;
+    embipc_real inverse[3] = {0, 0, 0}, *strip = U + (size_t)k * (size_t)ld;
     int behind = k + m;
     for (int r = 0; r < m; r++) {   /* the m x m head, with its L */
         embipc_real *row = strip + (size_t)r * (size_t)ld;
@@ -3433,8 +3428,7 @@ static int embi_strip_factor(int k, int m, int w, int columns, embipc_real *U, i
     for (int r = 1; r < m; r++) {   /* the rows behind it */
         embipc_real *row = strip + (size_t)r * (size_t)ld;
         for (int p = 0; p < r; p++)
-            embi_row_subtract(columns - behind, row[k + p], strip + (size_t)p * (size_t)ld + behind,
-                              row + behind);
+            embi_row_subtract(columns - behind, row[k + p], strip + (size_t)p * (size_t)ld + behind, row + behind);
     }
     for (int j = behind; j < w; j++) {   /* L, the transpose */
         embipc_real *row = U + (size_t)j * (size_t)ld + k;
@@ -3452,49 +3446,28 @@ typedef struct embi_panel_task {
 static void embi_panel_work(void *arg, int first, int last)
 {
     const embi_panel_task *t = (const embi_panel_task *)arg;
-    int from = t->end + first * EMBI_TILE, columns = embi_min_int(t->columns, t->end + last * EMBI_TILE);
-#if EMBI_WIDE
-    if (embi_has_wide()) {
-        embi_update_wide(t->begin, t->end, from, t->w, columns, t->U, t->ld);
-        return;
-    }
-#endif
-    embi_update_kernel(0, t->begin, t->end, from, t->w, columns, t->U, t->ld);
+    embi_panel_update(t->begin, t->end, t->end + first * EMBI_TILE, t->w,
+                      embi_min_int(t->columns, t->end + last * EMBI_TILE), t->U, t->ld);
 }
 
-/* The rows from `end` on lose the part of rows begin .. end - 1. Tiles of U are copied together first: they
- * are used by every strip above them. Below the diagonal, where nothing stands yet, rubbish is written.
- * Threads take so many tiles at a time that they multiply 3e5 numbers at least. */
-static void embi_panel_update(const embi_threads *threads, int begin, int end, int w, int columns, embipc_real *U,
-                              int ld)
-{
-    embi_panel_task t;
-    if (end >= w) return;
-    t.begin = begin;
-    t.end = end;
-    t.w = w;
-    t.columns = columns;
-    t.ld = ld;
-    t.U = U;
-    embi_for(threads, (columns - end - 1) / EMBI_TILE + 1,
-             1 + EMBI_SHARE(300000) / (EMBI_TILE * (end - begin) * embi_min_int(w - end, 25000)),
-             embi_panel_work, &t);
-}
-
-/* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. 0: not finite. */
+/* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. Threads take so many tiles
+ * of an update at a time that they multiply 3e5 numbers at least. 0: not finite. */
 static int embi_panel_factor(const embi_threads *threads, int w, int columns, embipc_real *U, int ld,
                              embi_pivots *pivots)
 {
-    for (int begin = 0; begin < w; begin += EMBI_BLOCK) {
-        int end = embi_min_int(begin + EMBI_BLOCK, w);
-        for (int k = begin; k < end; k += 3) {
-            int m = embi_min_int(3, end - k);
+    embi_panel_task t = {0, 0, w, columns, ld, U};
+    for (t.end = embi_min_int(EMBI_BLOCK, w); t.begin < w; t.begin = t.end, t.end = embi_min_int(t.end + EMBI_BLOCK, w)) {
+        for (int k = t.begin; k < t.end; k += 3) {
+            int m = embi_min_int(3, t.end - k);
             embipc_real *row = U + (size_t)k * (size_t)ld;
-            embi_strip_subtract(m, columns - k, k - begin, row + begin, ld,
-                                U + (size_t)begin * (size_t)ld + (size_t)k, ld, row + k, ld, NULL);
+            embi_strip_subtract(m, columns - k, k - t.begin, row + t.begin, ld,
+                                U + (size_t)t.begin * (size_t)ld + (size_t)k, ld, row + k, ld, NULL);
             if (!embi_strip_factor(k, m, w, columns, U, ld, pivots)) return 0;
         }
-        embi_panel_update(threads, begin, end, w, columns, U, ld);
+        if (t.end < w)
+            embi_for(threads, (columns - t.end - 1) / EMBI_TILE + 1,
+                     1 + EMBI_SHARE(300000) / (EMBI_TILE * (t.end - t.begin) * embi_min_int(w - t.end, 25000)),
+                     embi_panel_work, &t);
     }
     return 1;
 }
@@ -3633,8 +3606,7 @@ static void embi_amd_count_outside(embi_amd *q, int p)
  * the comparison, or lets p take it along when nothing but p is next to it. */
 static void embi_amd_update(embi_amd *q, int p, int i)
 {
-    int begin = q->start[i], middle = begin + q->elements[i], end = begin + q->length[i];
-    int out = begin, degree = 0;
+    int begin = q->start[i], middle = begin + q->elements[i], end = begin + q->length[i], out = begin, degree = 0;
     unsigned hash = 0;
     for (int k = begin; k < middle; k++) {
         int e = q->list[k];
@@ -3859,10 +3831,9 @@ static embipc_real embi_panel_cost(int w, int r)
     return multiplications + per_block * b * (b + 1) / 2 + per_row * a + per_panel;
 }
 
-/* Cuts the order into supernodes: every position begins as its own, and swallows a child in the tree when
- * one panel for both costs no more than two. In: parent, below. Out: into[k] = k at the last position of a
- * supernode and the swallower elsewhere; chain from head[k]: its positions, width[k] of them; below[k]: the
- * rows behind it. */
+/* Cuts the order into supernodes: every position begins as its own, and swallows a child in the tree when one panel
+ * for both costs no more than two. In: parent, below. Out: into[k] = k at the last position of a supernode and the
+ * swallower elsewhere; chain from head[k]: its positions, width[k] of them; below[k]: the rows behind it. */
 static embipc_real embi_ldlt_merge(int n, const int *parent, int *below, int *width, int *into, int *head,
                                    int *tail, int *chain, int *child, int *sibling)
 {
@@ -3921,8 +3892,7 @@ static void embi_ldlt_number(embi_ldlt *F, const int *parent, const int *below, 
 
 /* The rows of every supernode, by climbing the tree of supernodes from each row's entries in A, which leaves
  * them ascending. How many there are is known: row_start[s + 1] holds the count of s on entry. */
-static int embi_ldlt_rows(embi_memory *m, embi_ldlt *F, const int *start, const int *above, int *mark,
-                          int *next)
+static int embi_ldlt_rows(embi_memory *m, embi_ldlt *F, const int *start, const int *above, int *mark, int *next)
 {
     F->row_start[0] = 0;
     for (int s = 0; s < F->supernodes; s++) {
@@ -4053,8 +4023,7 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
     F->n = F->supernodes = 0;
     if (n > INT_MAX / 32) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, F->index, 10 * n + 3) || !EMBI_GROW(m, F->row, 1))
-        return 0;
+    if (!EMBI_GROW(m, F->index, 10 * n + 3) || !EMBI_GROW(m, F->row, 1)) return 0;
     F->order = F->index;
     F->place = F->order + n;
     F->owner = F->place + n;
@@ -4260,8 +4229,7 @@ static int embi_ldlt_rows_before(const embi_ldlt *F, int s, int from, int end)
 }
 
 /* Rows for the positions first .. end - 1 of supernode t pull from all that wait for it. */
-static void embi_ldlt_pull_rows(const embi_factoring *f, int t, int first, int end, const int *place_in_t,
-                                int *columns)
+static void embi_ldlt_pull_rows(const embi_factoring *f, int t, int first, int end, const int *place_in_t, int *columns)
 {
     const embi_ldlt *F = f->F;
     for (int s = f->waiting[t]; s >= 0; s = f->next[s]) {
@@ -4377,14 +4345,12 @@ static int embi_ldlt_factor(embi_ldlt *F)
 }
 
 /* y -= z_0 u_0 + z_1 u_1 + z_2 u_2 for three rows ld apart */
-EMBI_KERNEL void embi_rows_subtract(int wide, int n, const embipc_real z[3], const embipc_real *u, int ld,
-                                    embipc_real *y)
+EMBI_KERNEL void embi_rows_subtract(int n, const embipc_real z[3], const embipc_real *u, int ld, embipc_real *y)
 {
     const embipc_real *u1 = u + ld, *u2 = u1 + ld, z0 = z[0], z1 = z[1], z2 = z[2];
     int j = 0;
-#if EMBI_WIDE
-    for (; wide && j + 4 <= n; j += 4) {
-        embi_wide a, b, c, v;
+    for (; j + EMBI_QUAD <= n; j += EMBI_QUAD) {
+        embi_quad a, b, c, v;
         memcpy(&a, u + j, sizeof a);
         memcpy(&b, u1 + j, sizeof b);
         memcpy(&c, u2 + j, sizeof c);
@@ -4392,58 +4358,29 @@ EMBI_KERNEL void embi_rows_subtract(int wide, int n, const embipc_real z[3], con
         v -= a * z0 + b * z1 + c * z2;
         memcpy(y + j, &v, sizeof v);
     }
-#endif
-    (void)wide;
-    for (; j + EMBI_LANES <= n; j += EMBI_LANES)
-        embi_store(y + j, embi_load(y + j) - (embi_load(u + j) * z0 + embi_load(u1 + j) * z1 +
-                                              embi_load(u2 + j) * z2));
     for (; j < n; j++) y[j] -= u[j] * z0 + u1[j] * z1 + u2[j] * z2;
 }
 
 /* d_r = u_r . y for three rows ld apart: in four sums each, then what is left */
-EMBI_KERNEL void embi_rows_dot(int wide, int n, const embipc_real *u, int ld, const embipc_real *y,
-                               embipc_real d[3])
+EMBI_KERNEL void embi_rows_dot(int n, const embipc_real *u, int ld, const embipc_real *y, embipc_real d[3])
 {
     const embipc_real *u1 = u + ld, *u2 = u1 + ld;
-    embipc_real part[14] = {0};
+    const embi_quad zero = {0};
+    embi_quad s0 = zero, s1 = zero, s2 = zero, v, w;
+    embipc_real part[12] = {0};
     int j = 0;
-#if EMBI_LANES > 1
-    if (wide || EMBI_LANES == 4) {
-        const embi_wide zero = {0};
-        embi_wide s0 = zero, s1 = zero, s2 = zero, v, w;
-        for (; j + 4 <= n; j += 4) {
-            memcpy(&v, y + j, sizeof v);
-            memcpy(&w, u + j, sizeof w);
-            s0 += w * v;
-            memcpy(&w, u1 + j, sizeof w);
-            s1 += w * v;
-            memcpy(&w, u2 + j, sizeof w);
-            s2 += w * v;
-        }
-        memcpy(part, &s0, sizeof s0);
-        memcpy(part + 4, &s1, sizeof s1);
-        memcpy(part + 8, &s2, sizeof s2);
-    } else {   /* s: the first two of the sums, t: the others */
-        const embi_vec zero = {0};
-        embi_vec s0 = zero, s1 = zero, s2 = zero, t0 = zero, t1 = zero, t2 = zero;
-        for (; j + 4 <= n; j += 4) {
-            embi_vec v = embi_load(y + j), w = embi_load(y + j + 2);
-            s0 += embi_load(u + j) * v;
-            s1 += embi_load(u1 + j) * v;
-            s2 += embi_load(u2 + j) * v;
-            t0 += embi_load(u + j + 2) * w;
-            t1 += embi_load(u1 + j + 2) * w;
-            t2 += embi_load(u2 + j + 2) * w;
-        }
-        embi_store(part, s0);
-        embi_store(part + 2, t0);
-        embi_store(part + 4, s1);
-        embi_store(part + 6, t1);
-        embi_store(part + 8, s2);
-        embi_store(part + 10, t2);
+    for (; j + EMBI_QUAD <= n; j += EMBI_QUAD) {
+        memcpy(&v, y + j, sizeof v);
+        memcpy(&w, u + j, sizeof w);
+        s0 += w * v;
+        memcpy(&w, u1 + j, sizeof w);
+        s1 += w * v;
+        memcpy(&w, u2 + j, sizeof w);
+        s2 += w * v;
     }
-#endif
-    (void)wide;
+    memcpy(part, &s0, sizeof s0);
+    memcpy(part + 4, &s1, sizeof s1);
+    memcpy(part + 8, &s2, sizeof s2);
     for (int r = 0; r < 3; r++) d[r] = part[4 * r] + part[4 * r + 1] + (part[4 * r + 2] + part[4 * r + 3]);
     for (; j < n; j++) {
         d[0] += u[j] * y[j];
@@ -4454,7 +4391,7 @@ EMBI_KERNEL void embi_rows_dot(int wide, int n, const embipc_real *u, int ld, co
 
 /* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it, or, for
  * those above the tasks, to `up` unless that is NULL. */
-EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const embipc_real *inverse,
+EMBI_KERNEL void embi_ldlt_forward(const embi_ldlt *F, int s, const embipc_real *inverse,
                                    embipc_real *x, embipc_real *y, embipc_real *up)
 {
     const int *row = F->row + F->row_start[s];
@@ -4468,7 +4405,7 @@ EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const em
         z[0] = y[k] * d[k];
         z[1] = (y[k + 1] - u[k + 1] * z[0]) * d[k + 1];
         z[2] = (y[k + 2] - u[k + 2] * z[0] - u[ld + k + 2] * z[1]) * d[k + 2];
-        embi_rows_subtract(wide, columns - k - 3, z, u + k + 3, ld, y + k + 3);
+        embi_rows_subtract(columns - k - 3, z, u + k + 3, ld, y + k + 3);
     }
     for (int j = w; j < columns; j += 3) {
         int p = row[(j - w) / 3];
@@ -4478,7 +4415,7 @@ EMBI_KERNEL void embi_ldlt_forward(int wide, const embi_ldlt *F, int s, const em
 }
 
 /* x = L^-T z for the unknowns of supernode s, those behind it being known. */
-EMBI_KERNEL void embi_ldlt_backward(int wide, const embi_ldlt *F, int s, const embipc_real *inverse,
+EMBI_KERNEL void embi_ldlt_backward(const embi_ldlt *F, int s, const embipc_real *inverse,
                                     embipc_real *x, embipc_real *y)
 {
     const int *row = F->row + F->row_start[s];
@@ -4489,7 +4426,7 @@ EMBI_KERNEL void embi_ldlt_backward(int wide, const embi_ldlt *F, int s, const e
     for (int k = w - 3; k >= 0; k -= 3) {
         embipc_real *z = x + first + k, sum[3];
         u -= 3 * ld;
-        embi_rows_dot(wide, columns - k - 3, u + k + 3, ld, y + k + 3, sum);
+        embi_rows_dot(columns - k - 3, u + k + 3, ld, y + k + 3, sum);
         z[2] -= d[k + 2] * sum[2];
         z[1] -= d[k + 1] * (sum[1] + u[ld + k + 2] * z[2]);
         z[0] -= d[k] * (sum[0] + u[k + 1] * z[1] + u[k + 2] * z[2]);
@@ -4508,7 +4445,7 @@ typedef struct embi_sweep {
 
 /* One half of a solution for the supernodes of one task: forward in order, backward in reverse. Going forward, each
  * task sums what it sends to the supernodes above all tasks in a vector of its own, `up`. */
-EMBI_KERNEL void embi_sweep_kernel(int wide, const embi_sweep *t, int task)
+EMBI_KERNEL void embi_sweep_task_kernel(const embi_sweep *t, int task)
 {
     const embi_ldlt *F = t->F;
     const embipc_real *inverse = F->vectors + 3 * F->n;
@@ -4520,29 +4457,13 @@ EMBI_KERNEL void embi_sweep_kernel(int wide, const embi_sweep *t, int task)
     for (int k = 0; k < count; k++) {
         int at = t->backward ? count - 1 - k : k, s = task < 0 ? at : F->member[first + at];
         if (task < 0 && shared && F->task[s] >= 0) continue;
-        if (t->backward) embi_ldlt_backward(wide, F, s, inverse, t->x, y);
-        else embi_ldlt_forward(wide, F, s, inverse, t->x, y, up);
+        if (t->backward) embi_ldlt_backward(F, s, inverse, t->x, y);
+        else embi_ldlt_forward(F, s, inverse, t->x, y, up);
     }
 }
 
-#if EMBI_WIDE
-__attribute__((target("avx"))) static void embi_sweep_wide(const embi_sweep *t, int task)
-{
-    embi_sweep_kernel(1, t, task);
-}
-#endif
-
-/* Takes AVX where the processor has it. The bits are the same without. */
-static void embi_sweep_task(const embi_sweep *t, int task)
-{
-#if EMBI_WIDE
-    if (embi_has_wide()) {
-        embi_sweep_wide(t, task);
-        return;
-    }
-#endif
-    embi_sweep_kernel(0, t, task);
-}
+/* The function of this kernel. */
+EMBI_COMPILE(embi_sweep_task, (const embi_sweep *t, int task), (t, task))
 
 static void embi_sweep_work(void *arg, int begin, int end)
 {
@@ -4621,8 +4542,7 @@ static int embi_cg(const embi_bsr *A, const embipc_real *P, const embipc_real *b
                    embipc_real tolerance, int max_iterations, embipc_real *work, embipc_real *residual)
 {
     int n = 3 * A->n, k = 0;
-    embipc_real *r = work, *z = r + n, *p = z + n, *q = p + n, rz = 0;
-    embipc_real size = sqrt(embi_row_dot(n, b, b));
+    embipc_real *r = work, *z = r + n, *p = z + n, *q = p + n, rz = 0, size = sqrt(embi_row_dot(n, b, b));
     *residual = 0;
     if (size == 0) {
         for (int i = 0; i < n; i++) x[i] = 0;
@@ -4674,97 +4594,13 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
  * The formulas of the paper, one chapter each, with value, gradient and Hessian. Read it beside the paper. */
 
 /* ==== 15. Edges and faces ============================================================================
- * Boxes of points, and the edges and faces of triangle surfaces and tet meshes. Half-edges and faces are
- * sorted, not hashed, so their order is the same on every machine. The faces of a tet mesh that occur once are
- * its boundary.
+ * The edges and faces of triangle surfaces and tet meshes. Half-edges and faces are sorted, not hashed, so their
+ * order is the same on every machine. The faces of a tet mesh that occur once are its boundary.
  * Uses: small math, memory, sorting and sets.   Checked by: tests/test_mesh.c */
 
 #define EMBI_FLAT 1e-12          /* heights and volumes below this fraction of the longest edge count as 0 */
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
 #define EMBI_MESH_RANGE 1e40     /* m; some formulas multiply up to seven lengths */
-
-/* ---- Boxes ---- */
-
-/* A box is six numbers, the least coordinates and then the largest ones. */
-
-/* The empty box: joined with another box it gives that box. */
-static void embi_box_clear(embipc_real box[6])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = EMBI_HUGE;
-        box[3 + i] = -EMBI_HUGE;
-    }
-}
-
-/* Grows the box to hold p. */
-static void embi_box_add(embipc_real box[6], const embipc_real p[3])
-{
-    for (int i = 0; i < 3; i++) {
-        box[i] = embi_min(box[i], p[i]);
-        box[3 + i] = embi_max(box[3 + i], p[i]);
-    }
-}
-
-static void embi_box_join(embipc_real box[6], const embipc_real other[6])
-{
-    embi_box_add(box, other);
-    embi_box_add(box, other + 3);
-}
-
-/* bounding box of n points; empty when n = 0 */
-static void embi_box_points(embipc_real box[6], const embipc_real *x, int n)
-{
-    embi_box_clear(box);
-    for (int i = 0; i < n; i++) embi_box_add(box, x + 3 * (size_t)i);
-}
-
-/* The box of the vertices v[0 .. n - 1] of x. */
-static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, int n)
-{
-    for (int i = 0; i < 3; i++) {
-        embipc_real lo = EMBI_HUGE, hi = -EMBI_HUGE;
-        for (int k = 0; k < n; k++) {
-            lo = embi_min(lo, x[3 * v[k] + i]);
-            hi = embi_max(hi, x[3 * v[k] + i]);
-        }
-        box[i] = lo;
-        box[3 + i] = hi;
-    }
-}
-
-/* The middle of a box. */
-static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
-{
-    for (int k = 0; k < 3; k++) middle[k] = box[k] + (box[3 + k] - box[k]) / 2;
-}
-
-/* Length of the diagonal. */
-static embipc_real embi_box_diagonal(const embipc_real box[6])
-{
-    embipc_real d[3];
-    embi_sub(d, box + 3, box);
-    return embi_norm(d);
-}
-
-/* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, so
- * subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
-static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
-{
-    embipc_real unit;
-    int e;
-    (void)frexp(size, &e);
-    unit = ldexp(1, e + 12);
-    for (int k = 0; k < 3; k++)
-        origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
-}
-
-/* 1 when two closed boxes have a common point. */
-static int embi_boxes_meet(const embipc_real a[6], const embipc_real b[6])
-{
-    return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
-}
-
-/* ---- Edges and faces by sorting ---- */
 
 /* two key arrays for the radix sort */
 typedef struct embi_keys {
@@ -4782,14 +4618,17 @@ static void embi_keys_release(embi_memory *m, embi_keys *k)
     EMBI_RELEASE(m, k->tmp);
 }
 
+/* end vertex of a half-edge, and the corner of its triangle opposite to it */
+static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
+static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
+
 /* Fills k->a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
  * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. */
 static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     if (!embi_keys_reserve(m, k, 3 * n)) return 0;
     for (int h = 0; h < 3 * n; h++) {
-        int a = tri[h], b = tri[h % 3 == 2 ? h - 2 : h + 1];
-        k->a[h].key = embi_pack(embi_min_int(a, b), embi_max_int(a, b));
+        k->a[h].key = embi_pack_edge(tri[h], embi_half_end(tri, h));
         k->a[h].value = h;
     }
     embi_sort_keys(k->a, k->tmp, 3 * n);
@@ -4841,65 +4680,28 @@ static int embi_same_sense(const int *f, const int *g)
     return g[(i + 1) % 3] == f[1];
 }
 
-/* Edges of a triangle surface. */
-typedef struct embi_topology {
-    int *edge;       /* 2 per edge: its vertices, the smaller first; edges are sorted */
-    int *edge_tri;   /* 2 per edge: its triangles, the smaller first; -1 for none */
-    int edge_count;
-    embi_keys keys;
-} embi_topology;
-
-/* Frees the edges. */
-static void embi_topology_release(embi_memory *m, embi_topology *t)
-{
-    EMBI_RELEASE(m, t->edge);
-    EMBI_RELEASE(m, t->edge_tri);
-    embi_keys_release(m, &t->keys);
-    t->edge_count = 0;
-}
-
-/* Lists each edge with its triangles. An edge with more than two (embipc_surface_check() refuses it) keeps the
- * first two. */
-static embipc_result embi_topology_build(embi_memory *m, embi_topology *t, const int *tri, int n)
-{
-    int count = 0;
-    const embi_key *k;
-    if (!embi_half_edges(m, &t->keys, tri, n)) return EMBIPC_ERR_MEMORY;
-    k = t->keys.a;
-    for (int i = 0; i < 3 * n; i++) count += i == 0 || k[i].key != k[i - 1].key;
-    if (!EMBI_GROW(m, t->edge, 2 * count)) return EMBIPC_ERR_MEMORY;
-    if (!EMBI_GROW(m, t->edge_tri, 2 * count)) return EMBIPC_ERR_MEMORY;
-    t->edge_count = 0;
-    for (int i = 0, next; i < 3 * n; i = next) {
-        int *e = t->edge + 2 * t->edge_count, *et = t->edge_tri + 2 * t->edge_count;
-        for (next = i + 1; next < 3 * n && k[next].key == k[i].key;) next++;
-        e[0] = (int)(k[i].key >> 32);
-        e[1] = (int)(k[i].key & 0xffffffffu);
-        et[0] = k[i].value / 3;
-        et[1] = next > i + 1 ? k[i + 1].value / 3 : -1;
-        t->edge_count++;
-    }
-    return EMBIPC_OK;
-}
-
-/* Each edge once, with its triangles. */
+/* Each edge once, with its triangles. Of an edge with more than two (embipc_surface_check() refuses it) the first
+ * two. */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
-    embi_topology t;
-    int count = -1;
+    embi_keys keys = {NULL, NULL};
+    int count = -1, n;
     embi_memory_init(&m, NULL);
-    memset(&t, 0, sizeof t);
-    if (!tri || tri_count < 0 || tri_count > INT_MAX / 3 || capacity < 0 || (capacity > 0 && !edge))
-        return -1;
-    if (embi_topology_build(&m, &t, tri, tri_count) == EMBIPC_OK) {
-        count = t.edge_count;
-        for (int i = 0; i < 2 * embi_min_int(count, capacity); i++) {
-            edge[i] = t.edge[i];
-            if (edge_tri) edge_tri[i] = t.edge_tri[i];
-        }
+    if (!tri || tri_count < 0 || tri_count > INT_MAX / 3 || capacity < 0 || (capacity > 0 && !edge)) return -1;
+    n = 3 * tri_count;
+    if (embi_half_edges(&m, &keys, tri, tri_count)) count = 0;
+    for (int i = 0, end; count >= 0 && i < n; i = end, count++) {
+        const embi_key *k = keys.a + i;
+        end = embi_run_end(keys.a, n, i);
+        if (count >= capacity) continue;
+        edge[2 * count] = embi_hi(k->key);
+        edge[2 * count + 1] = embi_lo(k->key);
+        if (!edge_tri) continue;
+        edge_tri[2 * count] = k->value / 3;
+        edge_tri[2 * count + 1] = end > i + 1 ? k[1].value / 3 : -1;
     }
-    embi_topology_release(&m, &t);
+    embi_keys_release(&m, &keys);
     return count;
 }
 
@@ -4915,8 +4717,7 @@ static void embi_tet_faces(int *face, const int *tets, int n)
 }
 
 /* Collects the boundary triangles of n tets in *tri, which the caller owns. */
-static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri,
-                                        int *tri_count)
+static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri, int *tri_count)
 {
     embi_keys keys = {NULL, NULL};
     int *face = NULL, ok, count = 0;
@@ -4993,8 +4794,7 @@ static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, 
         embi_axpy(first, d, sum);
         for (int k = 0; k < 3; k++)
             for (int l = 0; l < 3; l++)
-                second[3 * k + l] += d * (sum[k] * sum[l] + p[0][k] * p[0][l] + p[1][k] * p[1][l] +
-                                          p[2][k] * p[2][l]);
+                second[3 * k + l] += d * (sum[k] * sum[l] + p[0][k] * p[0][l] + p[1][k] * p[1][l] + p[2][k] * p[2][l]);
     }
     s->volume = volume / 6;
     embi_scale(first, volume == 0 ? (embipc_real)0 : 1 / (4 * volume), first);   /* centroid - o */
@@ -5021,18 +4821,38 @@ static embipc_real embi_solid_angle(const embipc_real p[3], const embipc_real *x
                                                embi_dot(c, a) * lb);
 }
 
-/* The winding number of the surface about p: 1 inside, 0 outside. Triangles whose label equals `except` are
- * skipped; label may be NULL. */
-static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, const int *tri, int tri_count,
-                                const int *label, int except)
+/* The winding number of the surface about p: 1 inside, 0 outside. */
+static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, const int *tri, int tri_count)
 {
     embipc_real sum = 0;
     for (int t = 0; t < tri_count; t++) {
         const int *v = tri + 3 * t;
-        if (label && label[t] == except) continue;
         sum += embi_solid_angle(p, x + 3 * (size_t)v[0], x + 3 * (size_t)v[1], x + 3 * (size_t)v[2]);
     }
     return sum / (4 * 3.14159265358979323846);
+}
+
+/* n = the normal of a triangle, as long as twice its area */
+static void embi_triangle_cross(embipc_real n[3], const embipc_real *x, const int v[3])
+{
+    embipc_real e[3], f[3];
+    embi_sub(e, x + 3 * (size_t)v[1], x + 3 * (size_t)v[0]);
+    embi_sub(f, x + 3 * (size_t)v[2], x + 3 * (size_t)v[0]);
+    embi_cross(n, e, f);
+}
+
+/* m^2 */
+static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
+{
+    embipc_real n[3];
+    embi_triangle_cross(n, x, v);
+    return embi_norm(n) / 2;
+}
+
+static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const int v[3])
+{
+    embi_set(p, 0, 0, 0);
+    for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
 }
 
 /* ---- Checks ---- */
@@ -5054,6 +4874,16 @@ static void embi_join(int *parent, int a, int b)
     b = embi_root(parent, b);
     if (a < b) parent[b] = a;
     else parent[a] = b;
+}
+
+/* label[t] = the smallest triangle of its connected part. k: sorted half-edges, `count` of them; parts have common
+ * edges among these. */
+static void embi_label_parts(int *label, int n, const embi_key *k, int count)
+{
+    for (int t = 0; t < n; t++) label[t] = t;
+    for (int i = 1; i < count; i++)
+        if (k[i].key == k[i - 1].key) embi_join(label, k[i].value / 3, k[i - 1].value / 3);
+    for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
 }
 
 /* Checks that products of lengths of n finite points neither overflow nor underflow. A box without extent passes.
@@ -5087,8 +4917,7 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
         const embipc_real *p = x + 3 * (size_t)i;
         if (!embi_all_finite(p, 3))
             return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, pv, i, p[0],
-                                "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1],
-                                p[2]);
+                                "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1], p[2]);
     }
     if (!embi_in_range(x, vertex_count, &most, &size))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most,
@@ -5122,11 +4951,9 @@ static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int
         if (!used[i]) idle = i;
     embi_free(m, used);
     if (idle < 0) return EMBIPC_OK;
-    if (corners == 4)
-        return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_NODE, idle, 0,
-                            "node %d belongs to no tet: remove it", idle);
-    return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_VERTEX, idle, 0,
-                        "vertex %d belongs to no triangle: remove it", idle);
+    return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, corners == 4 ? EMBIPC_NODE : EMBIPC_VERTEX, idle, 0,
+                        corners == 4 ? "node %d belongs to no tet: remove it"
+                                     : "vertex %d belongs to no triangle: remove it", idle);
 }
 
 /* Divides the edge vectors u[0..n) by their largest |component|, so that later products neither overflow nor
@@ -5172,14 +4999,14 @@ static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, 
         if (k[i].key == k[i - 2].key)
             return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_EDGE, k[i].value, 0,
                                 "triangles %d, %d and %d share the edge of vertices %d and %d: two may",
-                                k[i - 2].value / 3, k[i - 1].value / 3, k[i].value / 3, (int)(k[i].key >> 32),
-                                (int)(k[i].key & 0xffffffffu));
+                                k[i - 2].value / 3, k[i - 1].value / 3, k[i].value / 3, embi_hi(k[i].key),
+                                embi_lo(k[i].key));
     for (int i = 0; closed && i < n; i++)
         if ((i == 0 || k[i].key != k[i - 1].key) && (i + 1 == n || k[i].key != k[i + 1].key))
             return embi_fail_at(e, EMBIPC_ERR_OPEN, EMBIPC_EDGE, k[i].value, 0,
                                 "the surface is not closed: only triangle %d has the edge of vertices %d and "
                                 "%d; fill the hole, or merge vertices that lie on each other",
-                                k[i].value / 3, (int)(k[i].key >> 32), (int)(k[i].key & 0xffffffffu));
+                                k[i].value / 3, embi_hi(k[i].key), embi_lo(k[i].key));
     for (int i = 1; closed && i < n; i++)
         if (k[i].key == k[i - 1].key && tri[k[i].value] == tri[k[i - 1].value])
             return embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_EDGE, k[i].value, 0,
@@ -5189,55 +5016,39 @@ static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, 
 }
 
 /* Checks each connected part of a closed surface: it has a volume, and is outward unless it is a cavity in other
- * parts.
- *   label: on entry a forest that joins the triangles of a part; on return the smallest triangle of the part
- *   sum: 2*n zeros; becomes 6 * signed volume and the largest distance from the part's first vertex */
-static embipc_result embi_check_parts(const embipc_real *x, const int *tri, int n, int *label,
-                                      embipc_real *sum, embipc_error *e)
+ * parts. k: the sorted half-edges. sum, at the smallest triangle of a part: 6 * signed volume and the largest distance
+ * from the part's first vertex. */
+static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, const int *tri, int n,
+                                      const embi_key *k, embipc_error *e)
 {
-    for (int t = 0; t < n; t++) {
-        const embipc_real *o;
-        embipc_real p[3][3], *s;
-        label[t] = embi_root(label, t);
-        o = x + 3 * (size_t)tri[3 * label[t]];
-        s = sum + 2 * (size_t)label[t];
+    embipc_result r = EMBIPC_OK;
+    int *label = (int *)embi_alloc(m, n, sizeof *label);
+    embipc_real *sum = (embipc_real *)embi_alloc(m, 2 * n, sizeof *sum);
+    if (!label || !sum) r = embi_fail_memory(e);
+    else embi_label_parts(label, n, k, 3 * n);
+    for (int t = 0; r == EMBIPC_OK && t < n; t++) {
+        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
+        embipc_real p[3][3], *s = sum + 2 * (size_t)label[t];
         for (int i = 0; i < 3; i++) {
             embi_sub(p[i], x + 3 * (size_t)tri[3 * t + i], o);
             s[1] = embi_max(s[1], embi_norm(p[i]));
         }
         s[0] += embi_triple(p[0], p[1], p[2]);
     }
-    for (int t = 0; t < n; t++) {
-        embipc_real volume = sum[2 * (size_t)t] / 6, reach = sum[2 * (size_t)t + 1], p[3];
+    for (int t = 0; r == EMBIPC_OK && t < n; t++) {
+        embipc_real volume = sum[2 * (size_t)t] / 6, reach = sum[2 * (size_t)t + 1], p[3], around = 0;
         if (label[t] != t) continue;
+        embi_triangle_middle(p, x, tri + 3 * t);   /* at a vertex the part may touch others */
+        for (int u = 0; volume < 0 && u < n; u++)
+            if (label[u] != t) around += embi_winding(p, x, tri + 3 * u, 1);
         if (!(embi_abs(volume) > EMBI_FLAT * reach * reach * reach))
-            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
-                                "the closed part with triangle %d encloses no volume (%g m^3): remove it", t,
-                                volume);
-        /* p is inside a triangle, since at a vertex the part may touch others */
-        embi_set(p, 0, 0, 0);
-        for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)tri[3 * t + i]);
-        if (volume < 0 && embi_winding(p, x, tri, n, label, t) < 0.5)
-            return embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_TRIANGLE, t, volume,
-                                "the closed part with triangle %d is inside out (volume %g m^3): flip its "
-                                "triangles", t, volume);
+            r = embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
+                             "the closed part with triangle %d encloses no volume (%g m^3): remove it", t, volume);
+        else if (volume < 0 && around < 0.5)
+            r = embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_TRIANGLE, t, volume,
+                             "the closed part with triangle %d is inside out (volume %g m^3): flip its triangles", t,
+                             volume);
     }
-    return EMBIPC_OK;
-}
-
-/* Finds the connected parts and checks each. k holds the sorted half-edges. */
-static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, const int *tri, int n,
-                                      const embi_key *k, embipc_error *e)
-{
-    embipc_result r = EMBIPC_ERR_MEMORY;
-    int *label = (int *)embi_alloc(m, n, sizeof *label);
-    embipc_real *sum = (embipc_real *)embi_alloc(m, 2 * n, sizeof *sum);
-    if (label && sum) {
-        for (int t = 0; t < n; t++) label[t] = t;
-        for (int i = 1; i < 3 * n; i++)
-            if (k[i].key == k[i - 1].key) embi_join(label, k[i].value / 3, k[i - 1].value / 3);
-        r = embi_check_parts(x, tri, n, label, sum, e);
-    } else (void)embi_fail_memory(e);
     embi_free(m, label);
     embi_free(m, sum);
     return r;
@@ -5253,8 +5064,7 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
         embipc_real shape = embi_triangle_shape(x, tri + 3 * t);
         if (!(shape > EMBI_FLAT))
             r = embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, shape,
-                             "triangle %d has no area: its height is %g of its longest edge; collapse it", t,
-                             shape);
+                             "triangle %d has no area: its height is %g of its longest edge; collapse it", t, shape);
     }
     if (r == EMBIPC_OK) r = embi_check_used(m, vertex_count, tri, n, 3, e);
     if (r == EMBIPC_OK && !embi_sort_faces(m, &keys, tri, n)) r = embi_fail_memory(e);
@@ -5364,6 +5174,19 @@ static void embi_tet_gather(embipc_real X[12], const embipc_real *x, const int *
     for (int i = 0; i < 4; i++) embi_copy(X + 3 * i, x + 3 * (size_t)tet[i]);
 }
 
+/* grad: m_a, the gradient of the weight w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
+ * Returns the volume of the tet, or 0 when it is flat. */
+static embipc_real embi_tet_gradients(const embipc_real X[12], embipc_real grad[12])
+{
+    embipc_real Dt[9], inverse[9], det;
+    for (int a = 0; a < 3; a++) embi_sub(Dt + 3 * a, X + 3 * (a + 1), X);   /* rows: D0^T */
+    if ((det = embi_m3_inverse(inverse, Dt)) == 0) return 0;
+    for (int a = 0; a < 3; a++)
+        for (int k = 0; k < 3; k++) grad[3 * (a + 1) + k] = inverse[3 * k + a];
+    for (int k = 0; k < 3; k++) grad[k] = -(grad[3 + k] + grad[6 + k] + grad[9 + k]);
+    return det / 6;
+}
+
 /* The barycentric coordinates of a tet as affine functions: w_i(p) = G_i . (p - origin) + (i == 0). */
 typedef struct embi_barycentric {
     embipc_real origin[3], G[12];
@@ -5372,15 +5195,8 @@ typedef struct embi_barycentric {
 /* Returns 0 when the tet is flat. */
 static int embi_barycentric_init(embi_barycentric *b, const embipc_real X[12])
 {
-    embipc_real D[9], Di[9];   /* rows of D: edges from node 0; then w_{i+1} = (column i of D^-1) . r */
-    for (int i = 0; i < 3; i++) embi_sub(D + 3 * i, X + 3 * i + 3, X);
-    if (embi_m3_inverse(Di, D) == 0) return 0;
     embi_copy(b->origin, X);
-    for (int k = 0; k < 3; k++) {
-        for (int i = 0; i < 3; i++) b->G[3 * i + 3 + k] = Di[3 * k + i];
-        b->G[k] = -(Di[3 * k] + Di[3 * k + 1] + Di[3 * k + 2]);
-    }
-    return 1;
+    return embi_tet_gradients(X, b->G) != 0;
 }
 
 /* The four weights of p, which sum to 1. Some are negative outside the tet. */
@@ -5393,8 +5209,7 @@ static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, con
 }
 
 /* r = p - sum w_i X_i, computed relative to node 0, so a far origin causes no rounding error */
-static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const embipc_real w[4],
-                              const embipc_real p[3])
+static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const embipc_real w[4], const embipc_real p[3])
 {
     embipc_real d[3], total = w[0] + w[1] + w[2] + w[3];
     embi_sub(r, p, X);
@@ -5419,29 +5234,29 @@ static int embi_tet_weights(const embipc_real X[12], const embipc_real p[3], emb
     return embi_all_finite(w, 4);
 }
 
-static embipc_real embi_min4(const embipc_real w[4])
-{
-    return embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3]));
-}
+static embipc_real embi_min4(const embipc_real w[4]) { return embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3])); }
 
 /* ---- Finding nearby tets: a uniform grid over the cage ---- */
 
 typedef struct embi_tet_grid {
     embipc_real box[6], inverse_cell[3];
     int dim[3];
-    int *start;      /* dim[0]*dim[1]*dim[2] + 1: cell c lists item[start[c]] .. item[start[c+1] - 1] */
-    int *item;       /* tets, ascending within a cell */
+    int *start;             /* dim[0]*dim[1]*dim[2] + 1: cell c lists item[start[c]] .. item[start[c+1] - 1] */
+    int *item;              /* tets, ascending within a cell */
+    embipc_real *tet_box;   /* 6 per tet */
+    int *seen;              /* per tet: the last search that listed it; INT_MAX: none may */
+    int *found;             /* the tets that the last call listed */
 } embi_tet_grid;
 
+/* Frees the grid. */
 static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
 {
-    EMBI_RELEASE(m, g->start);
-    EMBI_RELEASE(m, g->item);
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_tet_grid, start, item, tet_box, seen), offsetof(embi_tet_grid, found)};
+    EMBI_RELEASE_ALL(m, g, arrays);
 }
 
 /* range of cells that a box overlaps, clamped to the grid */
-static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real box[6],
-                                int from[3], int to[3])
+static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real box[6], int from[3], int to[3])
 {
     for (int k = 0; k < 3; k++) {
         embipc_real last = (embipc_real)(g->dim[k] - 1);
@@ -5449,6 +5264,26 @@ static void embi_tet_grid_range(const embi_tet_grid *g, const embipc_real box[6]
         from[k] = (int)embi_min(embi_max(a, 0), last);
         to[k] = (int)embi_min(embi_max(b, 0), last);
     }
+}
+
+/* Lists in g->found the tets whose boxes meet this one, but for those that the same search has found before. The
+ * numbers of searches ascend from 0. Returns how many. */
+static int embi_tet_grid_find(embi_tet_grid *g, const embipc_real box[6], int search)
+{
+    int from[3], to[3], count = 0;
+    embi_tet_grid_range(g, box, from, to);
+    for (int i = from[0]; i <= to[0]; i++)
+        for (int j = from[1]; j <= to[1]; j++)
+            for (int k = from[2]; k <= to[2]; k++) {
+                int c = (i * g->dim[1] + j) * g->dim[2] + k;
+                for (int s = g->start[c]; s < g->start[c + 1]; s++) {
+                    int t = g->item[s];
+                    if (g->seen[t] >= search || !embi_boxes_meet(box, g->tet_box + 6 * (size_t)t)) continue;
+                    g->seen[t] = search;
+                    g->found[count++] = t;
+                }
+            }
+    return count;
 }
 
 /* bounding box of a tet, enlarged by the tolerance for inside */
@@ -5485,17 +5320,21 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
                                const int *tets, int tet_count)
 {
     int cells, from[3], to[3];
-    embipc_real box[6];
     embi_box_points(g->box, x, node_count);
     embi_tet_grid_shape(g, tet_count);
     cells = g->dim[0] * g->dim[1] * g->dim[2];
-    if (!EMBI_GROW(m, g->start, cells + 2)) return 0;
+    if (!EMBI_GROW(m, g->start, cells + 2) || !EMBI_GROW(m, g->tet_box, 6 * tet_count) ||
+        !EMBI_GROW(m, g->seen, tet_count) || !EMBI_GROW(m, g->found, tet_count))
+        return 0;
     memset(g->start, 0, (size_t)(cells + 2) * sizeof *g->start);
+    for (int t = 0; t < tet_count; t++) {
+        embi_tet_box(g->tet_box + 6 * (size_t)t, x, tets + 4 * t);
+        g->seen[t] = -1;
+    }
     for (int pass = 0; pass < 2; pass++) {
         /* start[c + 2] counts in pass 0; start[c + 1] is the next free place in pass 1 */
         for (int t = 0; t < tet_count; t++) {
-            embi_tet_box(box, x, tets + 4 * t);
-            embi_tet_grid_range(g, box, from, to);
+            embi_tet_grid_range(g, g->tet_box + 6 * (size_t)t, from, to);
             for (int i = from[0]; i <= to[0]; i++)
                 for (int j = from[1]; j <= to[1]; j++)
                     for (int k = from[2]; k <= to[2]; k++) {
@@ -5559,7 +5398,7 @@ static int embi_tet_take(const embipc_real X[12], const embipc_real p[3], embipc
  * Otherwise the error reports its place and a lower bound of its distance. */
 static embipc_result embi_embed_outside(embipc_error *e, int v, const embipc_real p[3], const embipc_real *x,
                                         const int *tets, int tet_count, embipc_real rounding, int *tet,
-                                            embipc_real w[4])
+                                        embipc_real w[4])
 {
     embipc_real nearest = EMBI_HUGE, X[12];
     for (int t = 0; t < tet_count; t++) {
@@ -5592,20 +5431,18 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     for (int i = 0; i < point_count && r == EMBIPC_OK; i++) {
         const embipc_real *p = points + 3 * (size_t)i;
         embipc_real best = 0, box[6], X[12], *wi = w + 4 * (size_t)i;
-        int from[3], to[3], c, found = -1;
+        int found = -1, count;
         embi_box_points(box, p, 1);
-        embi_tet_grid_range(&g, box, from, to);
-        c = (from[0] * g.dim[1] + from[1]) * g.dim[2] + from[2];
-        for (int s = g.start[c]; s < g.start[c + 1]; s++) {
-            embipc_real c4[4], depth;
-            embi_tet_gather(X, x, tets + 4 * g.item[s]);
-            if (!embi_tet_weights(X, p, c4)) continue;
-            depth = embi_min4(c4);
-            if (depth >= -EMBI_INSIDE_TOLERANCE && (found < 0 || depth > best)) {
-                best = depth;
-                found = g.item[s];
-                memcpy(wi, c4, sizeof c4);
-            }
+        count = embi_tet_grid_find(&g, box, i);
+        for (int s = 0; s < count; s++) {
+            embipc_real c[4], depth;
+            embi_tet_gather(X, x, tets + 4 * g.found[s]);
+            if (!embi_tet_weights(X, p, c)) continue;
+            depth = embi_min4(c);
+            if (!(depth >= -EMBI_INSIDE_TOLERANCE) || (found >= 0 && !(depth > best))) continue;
+            best = depth;
+            found = g.found[s];
+            memcpy(wi, c, sizeof c);
         }
         if (found < 0) r = embi_embed_outside(e, i, p, x, tets, tet_count, rounding, &found, wi);
         else if (best < 0) {
@@ -5660,8 +5497,7 @@ static int embi_stretches_join(const embi_stretch *s, const embi_stretch *t, con
     return carried > 1 - 1e-6 - 8 * (s->slack + t->slack);
 }
 
-/* Marks the tets connected with tet `from`. Returns 1 when `to` is marked, or when part of the segment is in no
- * tet. */
+/* Marks the tets connected with tet `from`. Returns 1 when `to` is marked, or when part of the segment is in no tet. */
 static int embi_stretches_hold(embi_stretch *s, int n, const int *tets, int from, int to)
 {
     embipc_real covered = 0;
@@ -5694,7 +5530,6 @@ typedef struct embi_holding {
     embipc_real rounding;      /* rounding error of coordinates, m */
     embi_tet_grid grid;
     embi_stretch *stretch;
-    int *seen;                 /* per tet: the last edge tested with it */
 } embi_holding;
 
 /* 1 when the tets along edge number `edge`, from vertex v at a to vertex w at b, are connected. Returns -1 out of
@@ -5702,29 +5537,18 @@ typedef struct embi_holding {
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
-    embipc_real box[6];
-    int from[3], to[3], n = 0;
+    embipc_real box[6], X[12];
+    int count, n = 0;
     if (h->tet_of[v] == h->tet_of[w]) return 1;
-    for (int k = 0; k < 3; k++) {
-        box[k] = embi_min(a[k], b[k]);
-        box[3 + k] = embi_max(a[k], b[k]);
+    embi_box_points(box, a, 1);
+    embi_box_add(box, b);
+    count = embi_tet_grid_find(&h->grid, box, edge);
+    if (!EMBI_GROW(m, h->stretch, count)) return -1;
+    for (int s = 0; s < count; s++) {
+        embi_tet_gather(X, h->x, h->tets + 4 * h->grid.found[s]);
+        h->stretch[n].tet = h->grid.found[s];
+        n += embi_stretch_of(h->stretch + n, X, a, b, h->rounding);
     }
-    embi_tet_grid_range(&h->grid, box, from, to);
-    for (int i = from[0]; i <= to[0]; i++)
-        for (int j = from[1]; j <= to[1]; j++)
-            for (int k = from[2]; k <= to[2]; k++) {
-                int c = (i * h->grid.dim[1] + j) * h->grid.dim[2] + k;
-                for (int s = h->grid.start[c]; s < h->grid.start[c + 1]; s++) {
-                    embipc_real X[12];
-                    int t = h->grid.item[s];
-                    if (h->seen[t] == edge) continue;
-                    h->seen[t] = edge;
-                    if (!EMBI_GROW(m, h->stretch, n + 1)) return -1;
-                    embi_tet_gather(X, h->x, h->tets + 4 * t);
-                    h->stretch[n].tet = t;
-                    n += embi_stretch_of(h->stretch + n, X, a, b, h->rounding);
-                }
-            }
     return embi_stretches_hold(h->stretch, n, h->tets, h->tet_of[v], h->tet_of[w]);
 }
 
@@ -5734,13 +5558,11 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
                                      int tri_count, int trace, embipc_error *e)
 {
     int *part = (int *)embi_alloc(m, h->node_count, sizeof *part), bad = -1, ok = part != NULL;
-    h->seen = (int *)embi_alloc(m, h->tet_count, sizeof *h->seen);
-    ok = ok && h->seen && (!trace || embi_tet_grid_build(m, &h->grid, h->x, h->node_count, h->tets, h->tet_count));
+    ok = ok && (!trace || embi_tet_grid_build(m, &h->grid, h->x, h->node_count, h->tets, h->tet_count));
     for (int i = 0; ok && i < h->node_count; i++) part[i] = i;
     for (int i = 0; ok && i < 4 * h->tet_count; i++) embi_join(part, h->tets[i], h->tets[i - i % 4]);
-    for (int t = 0; ok && t < h->tet_count; t++) h->seen[t] = -1;
     for (int i = 0; ok && bad < 0 && i < 3 * tri_count; i++) {
-        int v = tri[i], w = tri[i % 3 == 2 ? i - 2 : i + 1], held;
+        int v = tri[i], w = embi_half_end(tri, i), held;
         held = embi_root(part, h->tets[4 * h->tet_of[v]]) == embi_root(part, h->tets[4 * h->tet_of[w]]);
         if (held && trace && v < w)
             held = embi_edge_held(m, h, i, v, points + 3 * (size_t)v, w, points + 3 * (size_t)w);
@@ -5748,7 +5570,6 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
         else if (!held) bad = i;
     }
     embi_free(m, part);
-    embi_free(m, h->seen);
     EMBI_RELEASE(m, h->stretch);
     embi_tet_grid_release(m, &h->grid);
     if (!ok) return embi_fail_memory(e);
@@ -5756,8 +5577,7 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
     return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, bad / 3, (embipc_real)h->tet_of[tri[bad]],
                         "triangle %d would be torn: its corners %d and %d hang in tets %d and %d of the cage, and between "
                         "these the cage shares no nodes; join it there, or cut the surface", bad / 3, bad % 3,
-                        bad % 3 == 2 ? 0 : bad % 3 + 1, h->tet_of[tri[bad]],
-                        h->tet_of[tri[bad % 3 == 2 ? bad - 2 : bad + 1]]);
+                        (bad + 1) % 3, h->tet_of[tri[bad]], h->tet_of[embi_half_end(tri, bad)]);
 }
 
 /* ==== 18. Solid inside each tet ======================================================================
@@ -5860,9 +5680,7 @@ typedef struct embi_cone_walk {
     embipc_real o[3];           /* apex of the cones: middle of the surface's box */
     embi_tet_grid grid;         /* of the tets; the arrays below are per tet */
     embi_barycentric *b;
-    embipc_real *box;           /* lo, hi (6) */
     embipc_real *volume, *moment, *gross;   /* gross: sum of |contributions|, the scale of rounding errors */
-    int *seen;                  /* the last triangle tested; INT_MAX: a flat tet */
 } embi_cone_walk;
 
 /* Adds the part of the cone from o to triangle t inside the tet. */
@@ -5885,31 +5703,12 @@ static void embi_cone_in_tet(embi_cone_walk *w, int t, int tet)
     w->gross[tet] += embi_abs(w->volume[tet] - before);
 }
 
-/* Adds the cone to all tets that meet the box of one of its slices and were not tested with it before. */
-static void embi_cone_in_box(embi_cone_walk *w, int t, const embipc_real box[6])
-{
-    const embi_tet_grid *g = &w->grid;
-    int from[3], to[3];
-    embi_tet_grid_range(g, box, from, to);
-    for (int i = from[0]; i <= to[0]; i++)
-        for (int j = from[1]; j <= to[1]; j++)
-            for (int k = from[2]; k <= to[2]; k++) {
-                int c = (i * g->dim[1] + j) * g->dim[2] + k;
-                for (int s = g->start[c]; s < g->start[c + 1]; s++) {
-                    int tet = g->item[s];
-                    if (w->seen[tet] >= t || !embi_boxes_meet(box, w->box + 6 * (size_t)tet)) continue;
-                    w->seen[tet] = t;
-                    embi_cone_in_tet(w, t, tet);
-                }
-            }
-}
-
 /* Adds the cone to all tets, slice by slice; a slice is as thick as a grid cell. The slice from fraction u to v
  * lies in the hull of the triangle's box, shrunk towards o by u and by v. */
 static void embi_cone_in_tets(embi_cone_walk *w, int t)
 {
     embipc_real box[6], slice[6];
-    int slices = 1;
+    int slices = 1, count;
     embi_box_of(box, w->x, w->tri + 3 * (size_t)t, 3);
     for (int k = 0; k < 3; k++) {
         embipc_real reach = embi_max(w->o[k] - box[k], box[3 + k] - w->o[k]) * w->grid.inverse_cell[k];
@@ -5921,37 +5720,33 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
             slice[k] = w->o[k] + (box[k] < w->o[k] ? v : u) * (box[k] - w->o[k]);
             slice[3 + k] = w->o[k] + (box[3 + k] > w->o[k] ? v : u) * (box[3 + k] - w->o[k]);
         }
-        embi_cone_in_box(w, t, slice);
+        count = embi_tet_grid_find(&w->grid, slice, t);
+        for (int s = 0; s < count; s++) embi_cone_in_tet(w, t, w->grid.found[s]);
     }
 }
 
-/* Prepares barycentric coordinates, boxes and a grid of the tets. Flat tets are skipped later. Returns 0 out of
- * memory. */
-static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets,
-                                int tet_count)
+/* Prepares barycentric coordinates and a grid of the tets. Flat tets are skipped later. Returns 0 out of memory. */
+static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets, int tet_count)
 {
     int nodes = 0;
     w->b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w->b);
-    w->box = (embipc_real *)embi_alloc(m, 6 * tet_count, sizeof *w->box);
     w->gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w->gross);
-    w->seen = (int *)embi_alloc(m, tet_count, sizeof *w->seen);
-    if (!w->b || !w->box || !w->gross || !w->seen) return 0;
+    for (int i = 0; i < 4 * tet_count; i++) nodes = embi_max_int(nodes, tets[i] + 1);
+    if (!w->b || !w->gross || !embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count)) return 0;
     for (int t = 0; t < tet_count; t++) {
-        embipc_real corner[12], *box = w->box + 6 * (size_t)t;
-        for (int i = 0; i < 4; i++) nodes = embi_max_int(nodes, tets[4 * t + i] + 1);
+        embipc_real corner[12];
         embi_tet_gather(corner, X, tets + 4 * t);
-        embi_tet_box(box, X, tets + 4 * t);
-        w->seen[t] = embi_barycentric_init(&w->b[t], corner) ? -1 : INT_MAX;
+        if (!embi_barycentric_init(&w->b[t], corner)) w->grid.seen[t] = INT_MAX;
     }
-    return embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count);
+    return 1;
 }
 
 /* Frees what embi_cone_walk_begin() allocated. */
 static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
 {
-    static const size_t arrays[] = {EMBI_OFFSETS4(embi_cone_walk, b, box, gross, seen)};
     embi_tet_grid_release(m, &w->grid);
-    EMBI_RELEASE_ALL(m, w, arrays);
+    EMBI_RELEASE(m, w->b);
+    EMBI_RELEASE(m, w->gross);
 }
 
 /* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns
@@ -5992,8 +5787,7 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
  * loss is an error, and so are overlapping tets. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
-                                         int tri_count, embipc_real *volume, embipc_real *moment,
-                                         embipc_error *e)
+                                         int tri_count, embipc_real *volume, embipc_real *moment, embipc_error *e)
 {
     embipc_solid solid;
     embipc_real held;
@@ -6020,7 +5814,7 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
  * This chapter holds the arrays of a body's tets, F, and the rotations that a step holds. Loops of lagged
  * energies take EMBI_LANES tets at a time, side by side in vectors: each lane is one tet's arithmetic, the same
  * whatever stands beside it, and sums are formed tet by tet, as in a loop over tets.
- * Uses: tuning, small math, memory.   Checked by: tests/test_elastic.c */
+ * Uses: tuning, small math, memory, embedding.   Checked by: tests/test_elastic.c */
 
 /* EMBI_GHOST_FILL: a tet that holds little of the body still ties its nodes together. It counts, in stiffness
  * only, as if at least this share of it were filled. Rigid motions stay free; no node is left without stiffness. */
@@ -6061,24 +5855,7 @@ static const size_t embi_elastic_arrays[] = {
     EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
     EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner)};
 
-/* Gives back the memory of the tets. */
-static void embi_elastic_free(embi_memory *m, embi_elastic *s)
-{
-    EMBI_RELEASE_ALL(m, s, embi_elastic_arrays);
-}
-
-/* m_a = gradient of w_a in the tet X (12 reals): the rows of D0^-1, D0 = (X1-X0, X2-X0, X3-X0).
- * Returns the volume of the tet. */
-static embipc_real embi_tet_gradients(const embipc_real X[12], embipc_real grad[12])
-{
-    embipc_real Dt[9], inverse[9], det;
-    for (int a = 0; a < 3; a++) embi_sub(Dt + 3 * a, X + 3 * (a + 1), X);   /* rows: D0^T */
-    det = embi_m3_inverse(inverse, Dt);
-    for (int a = 0; a < 3; a++)
-        for (int k = 0; k < 3; k++) grad[3 * (a + 1) + k] = inverse[3 * k + a];
-    for (int k = 0; k < 3; k++) grad[k] = -(grad[3 + k] + grad[6 + k] + grad[9 + k]);
-    return det / 6;
-}
+static void embi_elastic_free(embi_memory *m, embi_elastic *s) { EMBI_RELEASE_ALL(m, s, embi_elastic_arrays); }
 
 /* Lame parameters, Pa, from Young's modulus and Poisson's ratio. ARAP, orthogonality and Mooney-Rivlin have
  * parameters of their own. */
@@ -6113,10 +5890,7 @@ static embipc_real embi_material_young(const embi_material *w)
     return w->mu * (3 * w->lambda + 2 * w->mu) / (w->lambda + w->mu);
 }
 
-static int embi_material_lagged(const embi_material *w)
-{
-    return w->model == EMBIPC_COROTATED;
-}
+static int embi_material_lagged(const embi_material *w) { return w->model == EMBIPC_COROTATED; }
 
 /* Is its energy told by the rotation of F? */
 static int embi_material_turns(const embi_material *w)
@@ -6205,15 +5979,6 @@ static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_
     }
 }
 
-/* r: the gradients as the rotations R turn them */
-static void embi_tets_turn(const embi_elastic *s, int t, const embi_vec R[9], embi_vec r[9])
-{
-    embi_vec M[9];
-    embi_tets_load(t, s->grad + 3, 12, M);
-    for (int a = 0; a < 9; a += 3)
-        for (int i = 0; i < 3; i++) r[a + i] = R[3 * i] * M[a] + R[3 * i + 1] * M[a + 1] + R[3 * i + 2] * M[a + 2];
-}
-
 /* The step holds the rotations R (9 for each tet), turned by a rotation of the whole body, NULL: not turned. */
 static void embi_elastic_hold(const embi_elastic *s, const embipc_real *R, const embipc_real *turn)
 {
@@ -6224,9 +5989,10 @@ static void embi_elastic_hold(const embi_elastic *s, const embipc_real *R, const
         else if (R != s->rotation) memcpy(s->rotation + 9 * t, R + 9 * t, 9 * sizeof *R);
     }
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
-        embi_vec M[9], r[9];
-        embi_tets_load(t, s->rotation, 9, M);
-        embi_tets_turn(s, t, M, r);
+        embi_vec Q[9], M[9], r[9];   /* r: rows r_a = R m_a */
+        embi_tets_load(t, s->rotation, 9, Q);
+        embi_tets_load(t, s->grad + 3, 12, M);
+        embi_m3s_mult(r, M, Q);
         memcpy(s->rotation + 9 * (s->padded + t), r, sizeof r);
     }
 }
@@ -6254,14 +6020,10 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     s->n = n;
     s->nt = nt;
     s->padded = embi_whole_lanes(nt);
-    if (!EMBI_GROW(m, s->tet, 4 * s->padded) ||
-        !EMBI_GROW(m, s->grad, 12 * s->padded) ||
-        !EMBI_GROW(m, s->volume, s->padded) ||
-        !EMBI_GROW(m, s->rotation, 18 * s->padded) ||
-        !EMBI_GROW(m, s->rotation_start, 9 * s->padded) ||
-        !EMBI_GROW(m, s->rotation_next, 9 * s->padded) ||
-        !EMBI_GROW(m, s->node_volume, n) ||
-        !EMBI_GROW(m, s->patch_row, n + 1) ||
+    if (!EMBI_GROW(m, s->tet, 4 * s->padded) || !EMBI_GROW(m, s->grad, 12 * s->padded) ||
+        !EMBI_GROW(m, s->volume, s->padded) || !EMBI_GROW(m, s->rotation, 18 * s->padded) ||
+        !EMBI_GROW(m, s->rotation_start, 9 * s->padded) || !EMBI_GROW(m, s->rotation_next, 9 * s->padded) ||
+        !EMBI_GROW(m, s->node_volume, n) || !EMBI_GROW(m, s->patch_row, n + 1) ||
         !EMBI_GROW(m, s->patch_tet, 4 * nt))
         return 0;
     embi_material_set(&s->material, mat);
@@ -6272,7 +6034,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     memset(s->patch_row, 0, (size_t)(n + 1) * sizeof *s->patch_row);
     for (int t = 0; t < nt; t++) {
         embipc_real XT[12], whole;
-        for (int a = 0; a < 4; a++) embi_copy(XT + 3 * a, X + 3 * tet[4 * t + a]);
+        embi_tet_gather(XT, X, tet + 4 * t);
         whole = embi_tet_gradients(XT, s->grad + 12 * t);
         s->volume[t] = embi_max(volume[t], EMBI_GHOST_FILL * whole) * (factor ? factor[t] : (embipc_real)1);
         for (int a = 0; a < 4; a++) {
@@ -6358,8 +6120,7 @@ static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_
     return most;
 }
 
-/* The rotations of q are held: the exact forces of the corotated energy, whose rotations are where it is
- * stationary. */
+/* The rotations of q are held: the exact forces of the corotated energy, whose rotations are where it is stationary. */
 static void embi_elastic_follow(const embi_elastic *s, const embipc_real *q)
 {
     embi_elastic_polar(s, q, s->rotation);
@@ -6434,10 +6195,10 @@ static embipc_real embi_elastic_averaged_energy(const embi_elastic *s, const emb
     return sum;
 }
 
-/* d: the fibres' directions as the rotations R turn them */
-static void embi_tets_along(const embi_elastic *s, const embi_vec R[9], embi_vec d[3])
+/* d = R along: the fibres' directions as R turns them */
+static void embi_tets_along(const embi_material *w, const embi_vec R[9], embi_vec d[3])
 {
-    const embipc_real *along = s->material.along;
+    const embipc_real *along = w->along;
     for (int i = 0; i < 3; i++) d[i] = R[3 * i] * along[0] + R[3 * i + 1] * along[1] + R[3 * i + 2] * along[2];
 }
 
@@ -6445,7 +6206,7 @@ static void embi_tets_along(const embi_elastic *s, const embi_vec R[9], embi_vec
 static embi_vec embi_tets_fibre(const embi_elastic *s, const embi_vec R[9], const embi_vec H[9], embi_vec D[9])
 {
     embi_vec d[3];
-    embi_tets_along(s, R, d);
+    embi_tets_along(&s->material, R, d);
     for (int i = 0; i < 9; i++) D[i] = d[i / 3] * d[i % 3];
     return embi_m3s_inner(D, H);
 }
@@ -6465,9 +6226,7 @@ static void embi_tets_now(const embi_elastic *s, int t, const embipc_real *q, em
         embi_polars(at, F);
         embi_tets_load(0, next, 9, R);
     }
-    for (int i = 0; i < 9; i += 3)
-        for (int j = 0; j < 3; j++)
-            H[i + j] = F[i] * R[3 * j] + F[i + 1] * R[3 * j + 1] + F[i + 2] * R[3 * j + 2];
+    embi_m3s_mult(H, F, R);
 }
 
 /* H = F R^T with the rotations R that are held; R only for a fibre */
@@ -6723,7 +6482,7 @@ static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale,
     memset(k->d, 0, sizeof k->d);
     if (!(s->material.fibre > 0)) return;
     embi_tets_load(t, s->rotation, 9, R);
-    embi_tets_along(s, R, k->d);
+    embi_tets_along(&s->material, R, k->d);
 }
 
 /* K = scale V K_ab = shear ((r_a.r_b) I + r_b r_a^T) + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T */
@@ -6922,7 +6681,7 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, in
  * R the rotation of F, found from that at the start of the step. Loops over tets take EMBI_LANES of them side by
  * side, as in chapter "Elasticity".
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
- * Uses: small math, sparse matrices, elasticity.   Checked by: tests/test_material.c */
+ * Uses: small math, sparse matrices, elasticity, linear corotated energy.   Checked by: tests/test_material.c */
 
 #ifdef EMBIPC_NO_MATERIALS
 
@@ -6965,39 +6724,39 @@ static void embi_orthogonality_hessian(const embi_material *w, const embipc_real
     }
 }
 
-/* as below: Psi(q), J, and the sum of the lengths of all nodal forces, N */
-static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
-                                         embipc_real *force)
+/* Psi(q), J. The lengths of all nodal forces, N, are added to *force, and scale dPsi/dq to g (3 n), where these are not
+ * NULL. */
+static embipc_real embi_orthogonality_sum(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                          embipc_real *force, embipc_real *g)
 {
     embipc_real sum = 0, F[9], P[9], f[3];
-    (void)now;
-    (void)trace;
-    *force = 0;
     for (int t = 0; t < s->nt; t++) {
         embi_elastic_F(s, t, q, F);
         sum += s->volume[t] * embi_orthogonality(&s->material, F, P);
         for (int a = 0; a < 4; a++) {
             embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
-            *force += s->volume[t] * embi_norm(f);
+            if (force) *force += s->volume[t] * embi_norm(f);
+            if (g) embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
         }
     }
     return sum;
+}
+
+/* Psi(q), J, for the step, as below. */
+static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
+                                         embipc_real *force)
+{
+    (void)now; (void)trace;
+    *force = 0;
+    return embi_orthogonality_sum(s, q, 0, force, NULL);
 }
 
 /* g += scale dPsi/dq, N (3 n) */
 static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                     embipc_real *trace, embipc_real *g)
 {
-    embipc_real F[9], P[9], f[3];
     (void)trace;
-    for (int t = 0; t < s->nt; t++) {
-        embi_elastic_F(s, t, q, F);
-        (void)embi_orthogonality(&s->material, F, P);
-        for (int a = 0; a < 4; a++) {
-            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
-            embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
-        }
-    }
+    (void)embi_orthogonality_sum(s, q, scale, NULL, g);
 }
 
 /* A += scale K at q, K_ab = V m_a . H m_b; the matrix has the one of K_ab and K_ba whose row is the later node */
@@ -7022,8 +6781,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* psi, and P and H where they are not NULL, at F */
 static embipc_real embi_material_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
-                                          embipc_real H[81],
-                                     embipc_real keep)
+                                          embipc_real H[81], embipc_real keep)
 {
     embipc_real stress[9], psi = embi_orthogonality(w, F, stress);
     if (P) memcpy(P, stress, sizeof stress);
@@ -7191,36 +6949,30 @@ typedef struct embi_modes {
     embi_vec stretch[9], same[3], swap[3];
 } embi_modes;
 
-/* an eigenvalue, or, where it is negative, the share of it that is kept: none makes what it belongs to positive
+/* eigenvalues, or, where they are negative, the share of them that is kept: none makes what they belong to positive
  * semi-definite, all leaves it as it is */
-static embipc_real embi_softened(embipc_real value, embipc_real keep) { return value < 0 ? keep * value : value; }
 static embi_vec embi_softened_each(embi_vec value, embipc_real keep)
 {
     return embi_where(embi_less(value, embi_all(0)), keep * value, value);
 }
 
-/* the symmetric A, its eigenvalues softened */
-static void embi_m3_soften(embipc_real A[9], embipc_real keep)
-{
-    embipc_real Q[9], D[9];
-    memcpy(D, A, sizeof D);
-    embi_eigen_symmetric(3, D, Q);
-    memset(A, 0, sizeof D);
-    for (int e = 0; e < 3; e++)
-        for (int c = 0; c < 9; c++) A[c] += embi_softened(D[4 * e], keep) * Q[3 * (c / 3) + e] * Q[3 * (c % 3) + e];
-}
-
-/* The same for those symmetric matrices side by side that are not positive definite, by their leading minors. */
+/* A, symmetric matrices side by side, with softened eigenvalues. Those are computed where a leading minor is not
+ * positive. */
 static void embi_m3s_soften(embi_vec A[9], embipc_real keep)
 {
-    embipc_real minor[3][EMBI_LANES], M[9];
+    embipc_real minor[3][EMBI_LANES], M[9], Q[9], D[9];
     embi_store(minor[0], A[0]);
     embi_store(minor[1], A[0] * A[4] - A[1] * A[1]);
     embi_store(minor[2], embi_m3s_det(A));
     for (int l = 0; l < EMBI_LANES; l++) {
         if (minor[0][l] > 0 && minor[1][l] > 0 && minor[2][l] > 0) continue;
-        embi_m3s_one(M, A, l);
-        embi_m3_soften(M, keep);
+        embi_m3s_one(D, A, l);
+        embi_eigen_symmetric(3, D, Q);
+        memset(M, 0, sizeof M);
+        for (int n = 0; n < 27; n++) {   /* the sum over eigenvalues e of value Q_ie Q_je */
+            int e = n / 9, i = n % 9 / 3, j = n % 3;
+            M[3 * i + j] += (D[4 * e] < 0 ? keep * D[4 * e] : D[4 * e]) * Q[3 * i + e] * Q[3 * j + e];
+        }
         embi_m3s_set_one(A, M, l);
     }
 }
@@ -7245,21 +6997,10 @@ static void embi_modes_of(const embi_partials *k, const embi_vec s[3], embipc_re
     if (keep != 1) embi_m3s_soften(h->stretch, keep);
 }
 
-/* Y = h X in that frame */
-static void embi_modes_apply(const embi_modes *h, const embi_vec X[9], embi_vec Y[9])
-{
-    for (int i = 0; i < 3; i++) {
-        Y[4 * i] = h->stretch[3 * i] * X[0] + h->stretch[3 * i + 1] * X[4] + h->stretch[3 * i + 2] * X[8];
-        for (int j = 0; j < 3; j++)
-            if (j != i) Y[3 * i + j] = h->same[3 - i - j] * X[3 * i + j] + h->swap[3 - i - j] * X[3 * j + i];
-    }
-}
-
 /* The fibre: f = F a with its length squared; returns psi. */
 static embi_vec embi_fibre(const embi_material *w, const embi_vec F[9], embi_vec f[3], embi_vec *square)
 {
-    for (int i = 0; i < 3; i++)
-        f[i] = F[3 * i] * w->along[0] + F[3 * i + 1] * w->along[1] + F[3 * i + 2] * w->along[2];
+    embi_tets_along(w, F, f);
     *square = embi_dot_each(f, f);
     return w->fibre / 8 * (*square - 1) * (*square - 1);
 }
@@ -7494,16 +7235,13 @@ static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real 
         for (int b = 0; b <= a; b++) embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a + 1) / 2 + b));
     if (!(s->material.fibre > 0)) return;
     embi_fibre_hessian(&s->material, F, s->keep, H);
-    for (int a = 0; a < 3; a++)
-        m[a] = M[3 * a] * s->material.along[0] + M[3 * a + 1] * s->material.along[1] + M[3 * a + 2] *
-            s->material.along[2];
+    embi_tets_along(&s->material, M, m);
     for (int a = 0; a < 3; a++)
         for (int b = 0; b <= a; b++)
             for (int i = 0; i < 9; i++) K[9 * (a * (a + 1) / 2 + b) + i] += weight * m[a] * m[b] * H[i];
 }
 
-/* A += K_ab, local nodes a >= b of the tets; the matrix has the one of K_ab and K_ba whose row is the later
- * node. */
+/* A += K_ab, local nodes a >= b of the tets; the matrix has the one of K_ab and K_ba whose row is the later node. */
 static void embi_nonlinear_add_block(const embi_elastic *s, int t, int a, int b, const embi_vec K[9], embi_bsr *A)
 {
     const int *v = s->tet + 4 * t, *place = s->place + 10 * t + a * (a + 1) / 2 + b;
@@ -7539,27 +7277,13 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- at one point ---- */
 
-/* Columns of d2psi/dF2, dP for dF, at the F whose parts are given */
-static void embi_material_push(const embi_material *w, const embi_vec U[9], const embi_vec V[9], const embi_modes *h,
-                          const embi_vec fibre[9], const embi_vec dF[9], embi_vec dP[9])
-{
-    embi_vec X[9], Y[9], T[9], f[3], square;
-    embi_m3s_tmul(T, U, dF);
-    embi_m3s_mul(X, T, V);
-    embi_modes_apply(h, X, Y);
-    embi_m3s_mul(T, U, Y);
-    embi_m3s_mult(dP, T, V);
-    (void)embi_fibre(w, dF, f, &square);
-    for (int i = 0; i < 9; i++) dP[i] += embi_dot_each(fibre + 3 * (i / 3), f) * w->along[i % 3];
-}
-
-/* psi, and P and H where they are not NULL, of a nonlinear material at F */
+/* psi, and P and H where they are not NULL, of a nonlinear material at F. H consists of the blocks of a tet whose
+ * gradients are the axes. */
 static embipc_real embi_material_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
-                                          embipc_real H[81],
-                                     embipc_real keep)
+                                          embipc_real H[81], embipc_real keep)
 {
-    embipc_real column[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
-    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, dF[9], dP[9];
+    embipc_real block[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
+    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, K[9];
     embi_partials k;
     embi_modes h;
     for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
@@ -7573,10 +7297,10 @@ static embipc_real embi_material_evaluate(const embi_material *w, const embipc_r
     embi_modes_of(&k, s, keep, &h);
     embi_fibre_hessian(w, M, keep, fibre);
     for (int c = 0; c < 9; c++) {
-        for (int i = 0; i < 9; i++) dF[i] = embi_all(i == c ? (embipc_real)1 : (embipc_real)0);
-        embi_material_push(w, U, V, &h, fibre, dF, dP);
-        embi_m3s_one(column, dP, 0);
-        for (int i = 0; i < 9; i++) H[9 * i + c] = column[i];
+        embi_nonlinear_block(&h, U, V + 3 * (c / 3), V + 3 * (c % 3), K);
+        for (int i = 0; i < 9; i++) K[i] += w->along[c / 3] * w->along[c % 3] * fibre[i];
+        embi_m3s_one(block, K, 0);
+        for (int i = 0; i < 9; i++) H[9 * (i / 3 * 3 + c / 3) + i % 3 * 3 + c % 3] = block[i];
     }
     return psi[0];
 }
@@ -7626,8 +7350,7 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
 /* A += scale K: of a lagged energy at the rotations held, of a nonlinear one at q and projected.
  * A has the pattern that embi_elastic_places() saw. trace (2 padded), place, next (n), weight: scratch as above. */
 static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                     embipc_real *trace, int *place, int *next, embipc_real *weight,
-                                     embi_bsr *A)
+                                     embipc_real *trace, int *place, int *next, embipc_real *weight, embi_bsr *A)
 {
     int changes = s->nonlinear && !s->follows;
     if (s->follows) embi_elastic_follow(s, q);
@@ -7640,12 +7363,20 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
 
 /* ---- parameters, and one point ---- */
 
+/* Is a parameter finite and positive, or, with or_zero, not negative? The text names it, and its unit. */
+static embipc_result embi_check_value(embipc_error *e, const char *name, embipc_real value, const char *unit,
+                                      int or_zero)
+{
+    if (embi_finite(value) && (value > 0 || (or_zero && value == 0))) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value, "%s is %g%s; it must %s", name, value,
+                        unit, or_zero ? "not be negative" : "be positive");
+}
+
 /* The fibre's direction and stiffness, in words that name the value. */
 static embipc_result embi_check_fibre(const embipc_material *a, embipc_error *e)
 {
-    if (!(a->fibre_stiffness >= 0) || !embi_finite(a->fibre_stiffness))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->fibre_stiffness,
-                            "fibre_stiffness is %g Pa; it must not be negative", a->fibre_stiffness);
+    embipc_result r = embi_check_value(e, "fibre_stiffness", a->fibre_stiffness, " Pa", 1);
+    if (r != EMBIPC_OK) return r;
     if (!embi_all_finite(a->fibre, 3) || (a->fibre_stiffness > 0 && !(embi_norm(a->fibre) > 0)))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "fibre (%g, %g, %g) is no direction", a->fibre[0],
                          a->fibre[1], a->fibre[2]);
@@ -7674,18 +7405,13 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
 {
     int negative = a->poisson < 0 && EMBI_MATERIALS;
     embipc_result r;
-    if (!(a->density > 0) || !embi_finite(a->density))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->density,
-                            "density is %g kg/m^3; it must be positive", a->density);
-    if (!(a->young > 0) || !embi_finite(a->young))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->young,
-                            "young is %g Pa; it must be positive", a->young);
+    if ((r = embi_check_value(e, "density", a->density, " kg/m^3", 0)) != EMBIPC_OK ||
+        (r = embi_check_value(e, "young", a->young, " Pa", 0)) != EMBIPC_OK ||
+        (r = embi_check_value(e, "stiffness", a->stiffness, " Pa", 0)) != EMBIPC_OK)
+        return r;
     if (!(a->poisson > -1 && a->poisson < (embipc_real)0.5))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->poisson,
                             "poisson is %g; it must lie between -1 and 0.5, both excluded", a->poisson);
-    if (!(a->stiffness > 0) || !embi_finite(a->stiffness))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->stiffness,
-                            "stiffness is %g Pa; it must be positive", a->stiffness);
     if (!(a->damping[0] >= 0) || !(a->damping[1] >= 0) || !embi_finite(a->damping[0] + a->damping[1]))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->damping[0],
                             "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
@@ -7728,8 +7454,7 @@ static embipc_real embi_lagged_stress(const embi_material *w, const embipc_real 
 static embipc_real embi_lagged_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
                                         embipc_real H[81])
 {
-    embipc_real R[9], stress[9], at_zero[9], psi;
-    const embipc_real zero[9] = {0};
+    embipc_real R[9], stress[9], at_zero[9], zero[9] = {0}, psi;
     embi_m3_identity(R);
     embi_polar(R, F);
     psi = embi_lagged_stress(w, F, R, stress);
@@ -7747,8 +7472,7 @@ static embipc_real embi_lagged_evaluate(const embi_material *w, const embipc_rea
 
 /* The same functions that a step uses, at one F in all lanes. */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
-                                                  embipc_real *psi, embipc_real P[9], embipc_real H[81],
-                                                  int project)
+                                                  embipc_real *psi, embipc_real P[9], embipc_real H[81], int project)
 {
     embi_material w;
     embipc_real energy;
@@ -9552,38 +9276,19 @@ static embipc_real embi_sparse_dot(const embi_sparse *s, const int *at, const em
     return sum;
 }
 
-/* y = A^-1 u, all three as far as they were asked for */
-EMBI_KERNEL void embi_inverse_kernel(int wide, const embi_inverse *V, const embi_sparse *s, embipc_real *y)
+/* y = A^-1 u among the unknowns that were asked for */
+EMBI_KERNEL void embi_inverse_apply_kernel(const embi_inverse *V, const embi_sparse *s, embipc_real *y)
 {
     int n = 3 * V->known, ld = 3 * V->room;
     memset(y, 0, (size_t)n * sizeof *y);
     for (int i = 0; i < s->count; i++) {
         embipc_real z[3];
         embi_scale(z, -1, s->u + 3 * i);
-        embi_rows_subtract(wide, n, z, V->C + 3 * (size_t)s->place[i] * (size_t)ld, ld, y);
+        embi_rows_subtract(n, z, V->C + 3 * (size_t)s->place[i] * (size_t)ld, ld, y);
     }
 }
 
-#if EMBI_WIDE
-__attribute__((target("avx"))) static void embi_inverse_wide(const embi_inverse *V, const embi_sparse *u,
-                                                             embipc_real *y)
-{
-    embi_inverse_kernel(1, V, u, y);
-}
-#endif
-
-/* y = A^-1 u among the unknowns that were asked for. Takes AVX where the processor has it; the bits are the same
- * without. */
-static void embi_inverse_apply(const embi_inverse *V, const embi_sparse *u, embipc_real *y)
-{
-#if EMBI_WIDE
-    if (embi_has_wide()) {
-        embi_inverse_wide(V, u, y);
-        return;
-    }
-#endif
-    embi_inverse_kernel(0, V, u, y);
-}
+EMBI_COMPILE(embi_inverse_apply, (const embi_inverse *V, const embi_sparse *u, embipc_real *y), (V, u, y))
 
 /* ==== 31. Trees of boxes =============================================================================
  * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and
@@ -10725,7 +10430,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
  * may be, and those of two surfaces are tried all against all. Tests compare the fast search with it, and
  * EMBIPC_PLAIN uses it. At least what can come within reach is found, and somewhat more.
  * Part of the search.
- * Uses: memory, edges and faces, distances, pairs of primitives, trees of boxes, candidates.
+ * Uses: small math, memory, edges and faces, distances, pairs of primitives, trees of boxes, candidates.
  * Checked by: tests/test_plain.c */
 
 /* A primitive of a surface, vertex, edge or triangle, and the box of where it may be. */
@@ -14825,7 +14530,7 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
  * with boxes that hold where they are, where they are about to go, and where the step may go back to.
  *
  * Part of the search.
- * Uses: tuning, memory, sorting and sets, edges and faces, part III.
+ * Uses: tuning, small math, memory, sorting and sets, edges and faces, part III.
  * Checked by: tests/test_plain.c, tests/test_reach.c */
 
 /* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the
@@ -15124,7 +14829,8 @@ static int embi_search_pairs(embipc_world *w)
  * would be lost.
  *
  * Part of the search.
- * Uses: tuning, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: tuning, small math, memory, edges and faces, part III.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
@@ -21288,24 +20994,17 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_mesh_faults.c */
 
-/* adds a value to a 64-bit hash */
-static embi_u64 embi_mix(embi_u64 h, embipc_real value)
-{
-    embi_u64 bits;
-    value += 0;   /* -0 becomes 0 */
-    memcpy(&bits, &value, sizeof bits);
-    h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
-    return h ^ (h >> 29);
-}
-
 /* Hashes the cell of p, or its neighbour by `step`, in a grid at lo; for size 0 it hashes p itself. Different cells
  * may have the same hash, so callers compare positions as well. */
-static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size,
-                               const int step[3])
+static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size, const int step[3])
 {
-    embi_u64 h = 0;
-    for (int k = 0; k < 3; k++)
-        h = embi_mix(h, size > 0 ? floor((p[k] - lo[k]) / size) + step[k] : p[k]);
+    embi_u64 h = 0, bits;
+    for (int k = 0; k < 3; k++) {
+        embipc_real value = (size > 0 ? floor((p[k] - lo[k]) / size) + step[k] : p[k]) + 0;   /* -0 becomes 0 */
+        memcpy(&bits, &value, sizeof bits);
+        h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
+        h ^= h >> 29;
+    }
     return h;
 }
 
@@ -21417,7 +21116,7 @@ typedef struct embi_scaled {
     int count, exponent;
 } embi_scaled;
 
-/* Scales a copy of the points if they are out of range. Returns 0 out of memory. */
+/* Scales a copy of the points, which the caller frees, if they are out of range. Returns 0 out of memory. */
 static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x, int n)
 {
     embipc_real most, size;
@@ -21431,8 +21130,6 @@ static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x
     for (int i = 0; i < s->count; i++) s->copy[i] = ldexp(x[i], -s->exponent);
     return 1;
 }
-
-static void embi_scale_end(embi_memory *m, embi_scaled *s) { embi_free(m, s->copy); }
 
 /* a vertex that occurs twice among n indices, or -1 */
 static int embi_repeated(const int *v, int n)
@@ -21453,14 +21150,6 @@ static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, i
     return count;
 }
 
-/* one past the last entry of k[0..n) with the key of entry i */
-static int embi_run_end(const embi_key *k, int n, int i)
-{
-    int end = i + 1;
-    while (end < n && k[end].key == k[i].key) end++;
-    return end;
-}
-
 /* 1 when the triangles (a, b, c) and (b, a, d) overlap: they are coplanar, with c and d on one side of ab. */
 static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_real *c, const embipc_real *d)
 {
@@ -21472,10 +21161,6 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
     return 0;
 }
 
-/* end vertex of a half-edge, and the corner of its triangle opposite to it */
-static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
-static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
-
 /* Lists the faults that show at one edge: BORDER, CROWDED, TURNED or FOLDED. Returns 0 out of memory. */
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
@@ -21485,7 +21170,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
     int count = embi_sound_half_edges(m, &keys, tri, n);
     k = keys.a;
     for (int i = 0, end; i < count; i = end) {
-        int a = (int)(k[i].key >> 32), b = (int)(k[i].key & 0xffffffffu), t = k[i].value / 3, u = -1, bad;
+        int a = embi_hi(k[i].key), b = embi_lo(k[i].key), t = k[i].value / 3, u = -1, bad;
         end = embi_run_end(k, count, i);
         if (end - i > 1) u = k[i + 1].value / 3;
         if (kind == EMBIPC_FAULT_BORDER) bad = end - i == 1;
@@ -21494,8 +21179,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
         else if (kind == EMBIPC_FAULT_TURNED) bad = tri[k[i].value] == tri[k[i + 1].value];
         else {
             int c = embi_opposite(tri, k[i].value), d = embi_opposite(tri, k[i + 1].value);
-            bad = c != d && embi_folded(x + 3 * (size_t)a, x + 3 * (size_t)b, x + 3 * (size_t)c,
-                                        x + 3 * (size_t)d);
+            bad = c != d && embi_folded(x + 3 * (size_t)a, x + 3 * (size_t)b, x + 3 * (size_t)c, x + 3 * (size_t)d);
         }
         if (bad) embi_fault_add(f, t, u, a, b, (embipc_real)(end - i));
     }
@@ -21503,31 +21187,36 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
     return count >= 0;
 }
 
-/* Corners joined across edges form a fan. A vertex with more than one fan is pinched. */
-static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
+/* fans (vertex_count), zeros: becomes how many fans of triangles each vertex has. Corners joined across edges form a
+ * fan. A vertex with more than one is pinched. Returns 0 out of memory. */
+static int embi_count_fans(embi_memory *m, const int *tri, int n, int *fans)
 {
     embi_keys keys = {NULL, NULL};
     int *parent = (int *)embi_alloc(m, 3 * n, sizeof *parent);
-    int *fans = (int *)embi_alloc(m, vertex_count, sizeof *fans);
-    int count = parent && fans ? embi_sound_half_edges(m, &keys, tri, n) : -1;
+    int count = parent ? embi_sound_half_edges(m, &keys, tri, n) : -1;
     for (int i = 0; count >= 0 && i < 3 * n; i++) parent[i] = i;
     for (int i = 1; i < count; i++) {
-        int g = keys.a[i - 1].value, h = keys.a[i].value, same, g2, h2;
+        int g = keys.a[i - 1].value, h = keys.a[i].value, same = tri[g] == tri[h];
+        int g2 = 3 * (g / 3) + (g + 1) % 3, h2 = 3 * (h / 3) + (h + 1) % 3;
         if (keys.a[i].key != keys.a[i - 1].key) continue;
-        g2 = 3 * (g / 3) + (g + 1) % 3;
-        h2 = 3 * (h / 3) + (h + 1) % 3;
-        same = tri[g] == tri[h];
         embi_join(parent, g, same ? h : h2);
         embi_join(parent, g2, same ? h2 : h);
     }
     for (int i = 0; count >= 0 && i < 3 * n; i++)
         if (parent[i] == i && embi_repeated(tri + 3 * (i / 3), 3) < 0) fans[tri[i]]++;
-    for (int v = 0; count >= 0 && v < vertex_count; v++)
-        if (fans[v] > 1) embi_fault_add(f, v, -1, -1, -1, (embipc_real)fans[v]);
     embi_free(m, parent);
-    embi_free(m, fans);
     embi_keys_release(m, &keys);
     return count >= 0;
+}
+
+/* Lists pinched vertices. Returns 0 out of memory. */
+static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
+{
+    int *fans = (int *)embi_alloc(m, vertex_count, sizeof *fans), ok = fans && embi_count_fans(m, tri, n, fans);
+    for (int v = 0; ok && v < vertex_count; v++)
+        if (fans[v] > 1) embi_fault_add(f, v, -1, -1, -1, (embipc_real)fans[v]);
+    embi_free(m, fans);
+    return ok;
 }
 
 /* Lists triangles with equal vertices. `other` is the first of them. */
@@ -21576,50 +21265,10 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
     }
 }
 
-/* An empty list. Returns 0 for bad arguments. */
-static int embi_faults_init(embi_faults *f, embipc_fault *list, int capacity, int count)
-{
-    f->list = list;
-    f->capacity = capacity;
-    f->count = 0;
-    return capacity >= 0 && (list || !capacity) && count <= EMBI_MAX_ELEMENTS;
-}
-
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* Each kind of fault has its own function. Shapes are measured in scaled coordinates, which avoids over- and
- * underflow. */
-EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
-                                     embipc_fault_kind kind, embipc_fault *fault, int capacity)
-{
-    embi_memory m;
-    embi_faults f;
-    embi_scaled s;
-    int ok = 1;
-    if (!embi_faults_init(&f, fault, capacity, tri_count)) return -1;
-    if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
-    switch (kind) {
-    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tri, 3 * tri_count, &f); break;
-    case EMBIPC_FAULT_DOUBLE: ok = embi_double_triangles(&m, tri, tri_count, &f); break;
-    case EMBIPC_FAULT_PINCHED: ok = embi_pinched(&m, tri, tri_count, vertex_count, &f); break;
-    case EMBIPC_FAULT_COLLAPSED:
-    case EMBIPC_FAULT_FLAT: embi_shape_faults(s.x, tri, tri_count, 3, kind, &f); break;
-    case EMBIPC_FAULT_INVERTED: break;
-    case EMBIPC_FAULT_CROWDED:
-    case EMBIPC_FAULT_TURNED:
-    case EMBIPC_FAULT_BORDER:
-    case EMBIPC_FAULT_FOLDED: ok = embi_edge_faults(&m, x, tri, tri_count, kind, &f); break;
-    default: ok = 0;
-    }
-    embi_scale_end(&m, &s);
-    return ok ? f.count : -1;
-}
-
 /* Lists DOUBLE, CROWDED or TURNED tets by sorting their faces. */
-static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind,
-                                embi_faults *f)
+static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind, embi_faults *f)
 {
     embi_keys keys = {NULL, NULL};
     int *face = (int *)embi_alloc(m, 12 * n, sizeof *face), ok;
@@ -21644,33 +21293,52 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
     return ok;
 }
 
-/* As embipc_surface_faults(), for tets. Kinds that only surfaces have return 0. */
-EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
-                                  embipc_fault_kind kind, embipc_fault *fault, int capacity)
+/* Each kind of fault has its own function. Kinds that only the other sort of mesh has return 0. Shapes are measured in
+ * scaled coordinates, which avoids over- and underflow. */
+static int embi_mesh_faults(const embipc_real *x, int vertex_count, const int *element, int n, int corners,
+                            embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
     embi_memory m;
-    embi_faults f;
+    embi_faults f = {fault, capacity, 0};
     embi_scaled s;
-    int ok = 1;
-    if (!embi_faults_init(&f, fault, capacity, tet_count)) return -1;
-    if (embi_arrays_usable(x, vertex_count, tets, tet_count, 4) != EMBIPC_OK) return -1;
+    int ok = 1, is_tet = corners == 4;
+    if (capacity < 0 || (!fault && capacity)) return -1;
+    if (embi_arrays_usable(x, vertex_count, element, n, corners) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     switch (kind) {
-    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, tets, 4 * tet_count, &f); break;
+    case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, element, corners * n, &f); break;
     case EMBIPC_FAULT_COLLAPSED:
     case EMBIPC_FAULT_FLAT:
-    case EMBIPC_FAULT_INVERTED: embi_shape_faults(s.x, tets, tet_count, 4, kind, &f); break;
-    case EMBIPC_FAULT_DOUBLE:
-    case EMBIPC_FAULT_CROWDED:
-    case EMBIPC_FAULT_TURNED: ok = embi_tet_face_faults(&m, tets, tet_count, kind, &f); break;
+    case EMBIPC_FAULT_INVERTED:
+        if (is_tet || kind != EMBIPC_FAULT_INVERTED) embi_shape_faults(s.x, element, n, corners, kind, &f);
+        break;
+    case EMBIPC_FAULT_PINCHED: ok = is_tet || embi_pinched(&m, element, n, vertex_count, &f); break;
     case EMBIPC_FAULT_BORDER:
-    case EMBIPC_FAULT_FOLDED:
-    case EMBIPC_FAULT_PINCHED: break;   /* only surfaces have these */
+    case EMBIPC_FAULT_FOLDED: ok = is_tet || embi_edge_faults(&m, x, element, n, kind, &f); break;
+    case EMBIPC_FAULT_DOUBLE:
+        ok = is_tet ? embi_tet_face_faults(&m, element, n, kind, &f) : embi_double_triangles(&m, element, n, &f);
+        break;
+    case EMBIPC_FAULT_CROWDED:
+    case EMBIPC_FAULT_TURNED:
+        ok = is_tet ? embi_tet_face_faults(&m, element, n, kind, &f) : embi_edge_faults(&m, x, element, n, kind, &f);
+        break;
     default: ok = 0;
     }
-    embi_scale_end(&m, &s);
+    embi_free(&m, s.copy);
     return ok ? f.count : -1;
+}
+
+EMBIPC_API int embipc_surface_faults(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                                     embipc_fault_kind kind, embipc_fault *fault, int capacity)
+{
+    return embi_mesh_faults(x, vertex_count, tri, tri_count, 3, kind, fault, capacity);
+}
+
+EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const int *tets, int tet_count,
+                                  embipc_fault_kind kind, embipc_fault *fault, int capacity)
+{
+    return embi_mesh_faults(x, vertex_count, tets, tet_count, 4, kind, fault, capacity);
 }
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
@@ -21681,99 +21349,97 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
  * Checked by: tests/test_mesh_faults.c */
 
-/* label[t] = smallest triangle of t's connected part; keys: the sorted half-edges. Returns their number, or -1. */
-static int embi_label_parts(embi_memory *m, embi_keys *keys, const int *tri, int n, int *label)
+/* A part, and its triangles: order[first .. first + p.triangle_count - 1] of the surface's parts. */
+typedef struct embi_part {
+    embipc_part p;
+    embipc_real box[6];
+    int first;
+    int closed;          /* each edge has two triangles, which agree */
+    int around, outer;   /* how many closed parts stand around it, and the smallest of them, or -1 */
+} embi_part;
+
+typedef struct embi_parts {
+    const embipc_real *x;
+    const int *tri;
+    int count;
+    int *number, *order;   /* part of each triangle; triangles sorted by part */
+    embi_part *part;
+} embi_parts;
+
+/* Frees the parts. */
+static void embi_parts_release(embi_memory *m, embi_parts *s)
 {
-    int count = embi_sound_half_edges(m, keys, tri, n);
-    if (count < 0) return -1;
-    for (int t = 0; t < n; t++) label[t] = t;
-    for (int i = 1; i < count; i++)
-        if (keys->a[i].key == keys->a[i - 1].key)
-            embi_join(label, keys->a[i].value / 3, keys->a[i - 1].value / 3);
-    for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
-    return count;
+    EMBI_RELEASE(m, s->number);
+    EMBI_RELEASE(m, s->order);
+    EMBI_RELEASE(m, s->part);
 }
 
-/* Area of a triangle. */
-static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
+/* Numbers parts by their smallest triangles, which label[] names, and measures each. k: sorted half-edges. Returns 0
+ * out of memory. */
+static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n,
+                            const int *label, const embi_key *k, int edges)
 {
-    embipc_real u[3], w[3], c[3];
-    embi_sub(u, x + 3 * (size_t)v[1], x + 3 * (size_t)v[0]);
-    embi_sub(w, x + 3 * (size_t)v[2], x + 3 * (size_t)v[0]);
-    embi_cross(c, u, w);
-    return embi_norm(c) / 2;
-}
-
-static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const int v[3])
-{
-    embi_set(p, 0, 0, 0);
-    for (int i = 0; i < 3; i++) embi_axpy(p, 1.0 / 3, x + 3 * (size_t)v[i]);
-}
-
-/* A part with its bounding box. Its triangles start at `first` in a list sorted by part. */
-typedef struct embi_part { embipc_part p; embipc_real box[6]; int first; } embi_part;
-
-/* number[t] = part of t; parts are numbered by their smallest triangle. label is that of embi_label_parts().
- * Returns the number of parts. */
-static int embi_number_parts(const int *label, int n, int *number)
-{
-    int count = 0;
-    for (int t = 0; t < n; t++) number[t] = label[t] == t ? count++ : number[label[t]];
-    return count;
-}
-
-/* Area, volume, box and counts of each part; the caller has zeroed part[]. */
-static void embi_measure_parts(const embipc_real *x, const int *tri, int n, const int *number,
-                               const embi_key *k, int edges, embi_part *part)
-{
+    int first = 0;
+    memset(s, 0, sizeof *s);
+    s->x = x;
+    s->tri = tri;
+    s->number = (int *)embi_alloc(m, n, sizeof *s->number);
+    s->order = (int *)embi_alloc(m, n, sizeof *s->order);
+    if (!s->number || !s->order) return 0;
+    for (int t = 0; t < n; t++) s->number[t] = label[t] == t ? s->count++ : s->number[label[t]];
+    s->part = (embi_part *)embi_alloc(m, s->count, sizeof *s->part);
+    if (!s->part) return 0;
     for (int t = 0; t < n; t++) {
-        embi_part *s = part + number[t];
-        embipc_real box[6];
-        const embipc_real *o;
-        int first = s->p.triangle_count++ == 0;
-        if (first) s->p.triangle = t;
-        embi_box_of(box, x, tri + 3 * t, 3);
-        if (first) embi_box_clear(s->box);
-        embi_box_join(s->box, box);
-        o = x + 3 * (size_t)tri[3 * s->p.triangle];
-        s->p.area += embi_triangle_area(x, tri + 3 * t);
-        s->p.volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
-                                    x + 3 * (size_t)tri[3 * t + 2]) / 6;
+        embi_part *q = s->part + s->number[t];
+        const int *v = tri + 3 * t;
+        if (q->p.triangle_count++ == 0) {
+            q->p.triangle = t;
+            q->closed = embi_repeated(v, 3) < 0;
+            embi_box_clear(q->box);
+        }
+        for (int i = 0; i < 3; i++) embi_box_add(q->box, x + 3 * (size_t)v[i]);
+        q->p.area += embi_triangle_area(x, v);
+        q->p.volume += embi_tet_det(x + 3 * (size_t)tri[3 * q->p.triangle], x + 3 * (size_t)v[0],
+                                    x + 3 * (size_t)v[1], x + 3 * (size_t)v[2]) / 6;
     }
     for (int i = 0, end; i < edges; i = end) {
-        embipc_part *p = &part[number[k[i].value / 3]].p;
+        embipc_part *p = &s->part[s->number[k[i].value / 3]].p;
         end = embi_run_end(k, edges, i);
         if (end - i == 1) p->border_edges++;
         else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
+        else continue;
+        for (int j = i; j < end; j++) s->part[s->number[k[j].value / 3]].closed = 0;
     }
+    for (int i = 0; i < s->count; first += s->part[i++].p.triangle_count) s->part[i].first = first;
+    for (int t = 0; t < n; t++) s->order[s->part[s->number[t]].first++] = t;
+    for (int i = 0; i < s->count; i++) s->part[i].first -= s->part[i].p.triangle_count;
+    return 1;
 }
 
-/* Sorts the triangles by part into order[]. */
-static void embi_order_parts(const int *number, int n, embi_part *part, int count, int *order)
+/* Winding number of part j about a point of part i. The point is inside a triangle, since at a vertex parts may
+ * touch. */
+static embipc_real embi_part_winding(const embi_parts *s, int j, int i)
 {
-    int first = 0;
-    for (int i = 0; i < count; i++) {
-        part[i].first = first;
-        first += part[i].p.triangle_count;
-    }
-    for (int t = 0; t < n; t++) order[part[number[t]].first++] = t;
-    for (int i = 0; i < count; i++) part[i].first -= part[i].p.triangle_count;
-}
-
-/* Winding number of the other parts about a point of part i. The point is inside a triangle, since at a vertex
- * parts may touch. Only parts whose boxes contain it are evaluated. */
-static int embi_part_depth(const embipc_real *x, const int *tri, const embi_part *part, int count, const int *order,
-                           int i)
-{
+    const embi_part *q = s->part + j;
     embipc_real p[6], sum = 0;
-    embi_triangle_middle(p, x, tri + 3 * part[i].p.triangle);
+    embi_triangle_middle(p, s->x, s->tri + 3 * s->part[i].p.triangle);
     embi_copy(p + 3, p);
-    for (int j = 0; j < count; j++) {
-        if (j == i || !embi_boxes_meet(p, part[j].box)) continue;
-        for (int k = 0; k < part[j].p.triangle_count; k++)
-            sum += embi_winding(p, x, tri + 3 * (size_t)order[part[j].first + k], 1, NULL, 0);
+    if (j == i || !embi_boxes_meet(p, q->box)) return 0;
+    for (int k = q->first; k < q->first + q->p.triangle_count; k++)
+        sum += embi_winding(p, s->x, s->tri + 3 * (size_t)s->order[k], 1);
+    return sum;
+}
+
+/* Finds the closed parts around part i. */
+static void embi_part_surround(embi_parts *s, int i)
+{
+    embi_part *q = s->part + i;
+    q->outer = -1;
+    for (int j = 0; j < s->count; j++) {
+        if (!s->part[j].closed || !(embi_abs(embi_part_winding(s, j, i)) > 0.5)) continue;
+        q->around++;
+        if (q->outer < 0 || embi_abs(s->part[j].p.volume) < embi_abs(s->part[q->outer].p.volume)) q->outer = j;
     }
-    return (int)floor(sum + 0.5);
 }
 
 /* Triangles with a common edge form a part, and each part is measured. Winding numbers between parts give depth and
@@ -21783,44 +21449,36 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 {
     embi_memory m;
     embi_keys keys = {NULL, NULL};
-    int n = tri_count, all = 0, count = -1, edges = -1, *label, *number, *order;
-    embi_part *p = NULL;
+    int n = tri_count, count = 0, edges = -1, ok, *label;
+    embi_parts parts;
     embi_scaled s;
+    memset(&parts, 0, sizeof parts);
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     label = (int *)embi_alloc(&m, n, sizeof *label);
-    number = (int *)embi_alloc(&m, n, sizeof *number);
-    order = (int *)embi_alloc(&m, n, sizeof *order);
-    if (label && number && order) edges = embi_label_parts(&m, &keys, tri, n, label);
-    if (edges >= 0) {
-        all = embi_number_parts(label, n, number);
-        p = (embi_part *)embi_alloc(&m, all, sizeof *p);
-    }
-    if (p) {
-        count = 0;
-        embi_measure_parts(s.x, tri, n, number, keys.a, edges, p);
-        embi_order_parts(number, n, p, all, order);
-    }
-    for (int i = 0; p && i < all; i++) {
-        embipc_part *q = &p[i].p;
-        int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0;
-        if (q->border_edges + q->bad_edges == 0) q->depth = embi_part_depth(s.x, tri, p, all, order, i);
-        q->inside_out = q->volume < 0 && q->border_edges + q->bad_edges == 0 && q->depth < 1;
+    if (label) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
+    ok = edges >= 0 && embi_parts_build(&m, &parts, s.x, tri, n, label, keys.a, edges);
+    for (int i = 0; ok && i < parts.count; i++) {
+        embipc_part *q = &parts.part[i].p;
+        int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0, whole = q->border_edges + q->bad_edges == 0;
+        embipc_real depth = 0;
+        for (int j = 0; j < parts.count && whole; j++) depth += embi_part_winding(&parts, j, i);
+        q->depth = (int)floor(depth + 0.5);
+        q->inside_out = q->volume < 0 && whole && q->depth < 1;
         q->area = ldexp(q->area, 2 * s.exponent);
         q->volume = ldexp(q->volume, 3 * s.exponent);
         if (!of_no_part && count < capacity) list[count] = *q;
         label[i] = of_no_part ? -1 : count++;   /* from here on its number in the list */
     }
-    for (int t = 0; p && part && t < n; t++) part[t] = label[number[t]];
+    for (int t = 0; ok && part && t < n; t++) part[t] = label[parts.number[t]];
     embi_free(&m, label);
-    embi_free(&m, number);
-    embi_free(&m, order);
-    embi_free(&m, p);
+    embi_parts_release(&m, &parts);
     embi_keys_release(&m, &keys);
-    embi_scale_end(&m, &s);
-    return count;
+    embi_free(&m, s.copy);
+    return ok ? count : -1;
 }
 
 /* ==== 75. Cage lattice and cuts ======================================================================
@@ -21892,7 +21550,7 @@ typedef struct embi_along { int cut, side, face; } embi_along;
 
 /* Vertices where fans of triangles meet that share no edge. */
 typedef struct embi_pinches {
-    int *of;                         /* per vertex: 1 + its number among them, or 0; NULL if there are none */
+    int *of;                         /* per vertex: 1 + its number among them, or 0 */
     int *copy;                       /* of each: a copy that holds it, or -1 */
     int count;
 } embi_pinches;
@@ -21912,6 +21570,7 @@ typedef struct embi_caging {
     const int *tri;
     int vertex_count, tri_count;
     int *beside;                     /* triangle across each side (3*tri_count) */
+    int *solid, solids;              /* separate solids: that of each triangle, and their number */
     embi_pinches pinches;
     embipc_real box[6];              /* of the surface */
     embipc_real volume;              /* of the solid */
@@ -21946,11 +21605,6 @@ typedef struct embi_caging {
 
 /* ---- The lattice ---- */
 
-static int embi_lattice_corner(const embi_caging *c, const int i[3])
-{
-    return (i[0] * (c->lattice.dim[1] + 1) + i[1]) * (c->lattice.dim[2] + 1) + i[2];
-}
-
 static int embi_lattice_cell(const embi_caging *c, const int i[3])
 {
     return (i[0] * c->lattice.dim[1] + i[1]) * c->lattice.dim[2] + i[2];
@@ -21975,9 +21629,8 @@ static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[
     }
 }
 
-/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction,
- * and one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the
- * rim. */
+/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction, and
+ * one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the rim. */
 static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
 {
     static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
@@ -21991,7 +21644,7 @@ static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
         for (int k = 0; k < 3; k++) p[k] = next[k];
         p[(d + 1) % 3] += along_u[side + e];
         p[(d + 2) % 3] += along_v[side + e];
-        v[2 + e] = embi_lattice_corner(c, p);
+        v[2 + e] = (p[0] * (c->lattice.dim[1] + 1) + p[1]) * (c->lattice.dim[2] + 1) + p[2];
     }
     return 1;
 }
@@ -22020,6 +21673,14 @@ static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_r
     if (!embi_lattice_tet(c, tet, v)) return 0;
     embi_tet_gather(X, c->lattice.place, v);
     return 1;
+}
+
+/* The weights in a lattice tet. Returns 0 at the rim, and when it is flat. */
+static int embi_lattice_weights(const embi_caging *c, int tet, embi_barycentric *b)
+{
+    embipc_real X[12];
+    int v[4];
+    return embi_lattice_gather(c, tet, v, X) && embi_barycentric_init(b, X);
 }
 
 /* the tet of the lattice before tightening that holds p */
@@ -22060,8 +21721,7 @@ static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const emb
     c->lattice.tets = 12 * c->lattice.dim[0] * c->lattice.dim[1] * c->lattice.dim[2];
     c->lattice.nodes = c->lattice.corners + c->lattice.tets / 12;
     if (!EMBI_GROW(c->m, c->lattice.place, 3 * c->lattice.nodes) ||
-        !EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) ||
-        !EMBI_GROW(c->m, c->seen, c->lattice.tets) ||
+        !EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) || !EMBI_GROW(c->m, c->seen, c->lattice.tets) ||
         !EMBI_GROW(c->m, c->touch, c->lattice.tets))
         return EMBIPC_ERR_MEMORY;
     for (int n = 0; n < c->lattice.nodes; n++) embi_lattice_position(c, n, c->lattice.place + 3 * (size_t)n);
@@ -22148,9 +21808,9 @@ static void embi_cut_homes(embi_caging *c)
         int t = embi_lattice_locate(c, p), out = 0;
         for (int step = 0; step < 64; step++) {
             embi_barycentric b;
-            embipc_real X[12], w[4];
-            int v[4], next;
-            if (!embi_lattice_gather(c, t, v, X) || !embi_barycentric_init(&b, X)) break;
+            embipc_real w[4];
+            int next;
+            if (!embi_lattice_weights(c, t, &b)) break;
             embi_barycentric_at(w, &b, p);
             out = 0;
             for (int k = 1; k < 4; k++)
@@ -22194,22 +21854,20 @@ static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
  * have a gap. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
-    int from = c->cut_count, n = 0, home[3], v[4];
+    int from = c->cut_count, n = 0, home[3];
     for (int k = 0; k < 3; k++) home[k] = c->home[c->tri[3 * t + k]];
     if (home[0] >= 0 && home[0] == home[1] && home[0] == home[2]) return embi_cut_add(c, t, home[0], 7);
     for (int k = 0; k < 3; k++)
         if (!embi_cut_enqueue(c, t, home[k] < 0 ? ~home[k] : home[k], &n)) return 0;
     for (int at = 0; at < n; at++) {
         int tet = c->queue[at], sides;
-        embipc_real X[12];
         embi_barycentric b;
         embi_polygon whole, p;
-        if (!embi_lattice_gather(c, tet, v, X) || !embi_barycentric_init(&b, X)) continue;
+        if (!embi_lattice_weights(c, tet, &b)) continue;
         embi_polygon_whole(&whole, c, &b, t);
         if (!embi_polygon_in_tet(&p, &whole, -EMBI_CAGE_TOUCH)) continue;
         for (int i = 0; i < 4; i++)
-            if (embi_polygon_touches(&p, i) &&
-                !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
+            if (embi_polygon_touches(&p, i) && !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
                 return 0;
         sides = embi_polygon_in_tet(&p, &whole, 0);
         if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
@@ -22223,8 +21881,8 @@ static int embi_cut_triangle(embi_caging *c, int t)
     }
     embi_sort_keys(c->keys.a, c->keys.tmp, n);
     for (int i = 0; i < n; i++) {
-        c->cut[from + i].tet = (int)(c->keys.a[i].key >> 32);
-        c->cut[from + i].sides = (int)(c->keys.a[i].key & 0xffffffffu);
+        c->cut[from + i].tet = embi_hi(c->keys.a[i].key);
+        c->cut[from + i].sides = embi_lo(c->keys.a[i].key);
     }
     return 1;
 }
@@ -22245,9 +21903,7 @@ static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
 static int embi_cut_surface(embi_caging *c)
 {
     int n;
-    if (!EMBI_GROW(c->m, c->home, c->vertex_count) ||
-        !EMBI_GROW(c->m, c->first, c->tri_count + 1))
-        return 0;
+    if (!EMBI_GROW(c->m, c->home, c->vertex_count) || !EMBI_GROW(c->m, c->first, c->tri_count + 1)) return 0;
     c->cut_count = 0;
     embi_cut_homes(c);
     for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = c->touch[t] = -1;
@@ -22259,10 +21915,8 @@ static int embi_cut_surface(embi_caging *c)
     for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* count - 1, for now */
     c->touched_count = 0;
     for (int t = 0; t < c->lattice.tets; t++) c->touched_count += c->touch[t] >= 0;
-    if (!EMBI_GROW(c->m, c->touched, c->touched_count) ||
-        !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
-        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) ||
-        !EMBI_GROW(c->m, c->order, c->cut_count))
+    if (!EMBI_GROW(c->m, c->touched, c->touched_count) || !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
+        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) || !EMBI_GROW(c->m, c->order, c->cut_count))
         return 0;
     n = 0;
     c->range[0] = c->range[1] = 0;
@@ -22334,8 +21988,7 @@ static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 }
 
 /* The polygon of cut k. A whole triangle is written to *whole. */
-static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k,
-                                               embi_polygon *whole)
+static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k, embi_polygon *whole)
 {
     if (p->shape[k] >= 0) return &p->polygon[p->shape[k]];
     embi_polygon_whole(whole, c, &p->b, c->cut[p->cuts[k]].tri);
@@ -22400,8 +22053,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
             if (a < 0 || b < 0 || a == b) continue;
-            if (!EMBI_GROW(c->m, p->crossing, p->crossing_count + 1))
-                return 0;
+            if (!EMBI_GROW(c->m, p->crossing, p->crossing_count + 1)) return 0;
             x = &p->crossing[p->crossing_count++];
             while (embi_tet_face[a][f] != b) f++;
             u = embi_tet_face[a][(f + 1) % 3];   /* solid ends here on the way from u to v along face a */
@@ -22494,9 +22146,7 @@ static int embi_cage_full_tets(embi_caging *c)
     int v[4], n = c->touched_count;
     for (int t = 0; t < c->lattice.tets; t++) {
         if (c->touch[t] >= 0 || !embi_lattice_tet(c, t, v) || c->lattice.wind[v[0]] <= 0) continue;
-        if (!EMBI_GROW(c->m, c->touched, n + 1) ||
-            !EMBI_GROW(c->m, c->range, n + 2))
-            return 0;
+        if (!EMBI_GROW(c->m, c->touched, n + 1) || !EMBI_GROW(c->m, c->range, n + 2)) return 0;
         c->touched[n] = t;
         c->range[n + 1] = c->range[n];
         c->touch[t] = n++;
@@ -22536,8 +22186,7 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
 static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
 {
     int n = 0, j, *open;
-    if (!EMBI_GROW(c->m, p->segment, p->polygon_count) ||
-        !EMBI_GROW(c->m, p->chain, 2 * p->polygon_count) ||
+    if (!EMBI_GROW(c->m, p->segment, p->polygon_count) || !EMBI_GROW(c->m, p->chain, 2 * p->polygon_count) ||
         !EMBI_GROW(c->m, p->of_cut, p->n))
         return 0;
     for (int k = 0; k < p->n; k++) {
@@ -22621,8 +22270,7 @@ static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int
     if (w > 0) embi_join(p->parent, own, hit);
 }
 
-/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes
- * first. */
+/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
 static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
 {
     embi_polygon_whole(q, c, b, t);
@@ -22743,8 +22391,7 @@ static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int mome
         if (x->edge != embi_tet_edge[5][2]) continue;
         at[2] = 1 - x->s;
         at[3] = x->s;
-        embi_pocket_add(p->sum + 11 * (size_t)p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise,
-                        moments);
+        embi_pocket_add(p->sum + 11 * (size_t)p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise, moments);
     }
     if (p->wind[3] > 0)
         embi_pocket_add(p->sum + 11 * (size_t)p->piece[p->n + 3], node[1], node[2], node[3],
@@ -22824,9 +22471,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     c->copy_count = c->along_count = 0;
     for (int i = 0; i < c->touched_count && !c->faulty; i++) {
         if (!embi_pocket_open(c, p, i)) return 0;
-        if (!EMBI_GROW(c->m, p->parent, p->n + 4) ||
-            !EMBI_GROW(c->m, p->piece, p->n + 4))
-            return 0;
+        if (!EMBI_GROW(c->m, p->parent, p->n + 4) || !EMBI_GROW(c->m, p->piece, p->n + 4)) return 0;
         for (int k = 0; k < p->n + 4; k++) p->parent[k] = k;
         for (int k = 0; k < 4; k++) p->wind[k] = c->lattice.wind[p->v[k]];
         embi_pocket_connect(c, p);
@@ -22912,9 +22557,8 @@ static void embi_cage_share_pinched(embi_caging *c)
     for (int i = 0; i < c->pinches.count; i++) c->pinches.copy[i] = -1;
     for (int i = 0; i < c->touched_count && c->pinches.count; i++) {
         embi_barycentric b;
-        embipc_real X[12], w[4];
-        int v[4];
-        if (!embi_lattice_gather(c, c->touched[i], v, X) || !embi_barycentric_init(&b, X)) continue;
+        embipc_real w[4];
+        if (!embi_lattice_weights(c, c->touched[i], &b)) continue;
         for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
             const embi_cut *cut = &c->cut[c->order[n / 3]];
             int vertex = c->tri[3 * cut->tri + n % 3];
@@ -23038,8 +22682,7 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
  * right, the gradient's error is Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over an orthonormal basis of
  * the symmetric Q and integrated over the solid, is
  *   2 int d^2 + V/4 sum_ij (G_i . G_j) (d_i . d_j)^2 */
-static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume,
-                                       const embipc_real moment[10])
+static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume, const embipc_real moment[10])
 {
     embi_barycentric b;
     embipc_real d[12], middle[3], sum = 0;
@@ -23067,8 +22710,7 @@ static embipc_real embi_cage_stiffening(const embi_caging *c)
 }
 
 /* Tries one lattice. Its score is the stiffness error times nodes^(2/3), since the error is quadratic in node
- * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no
- * cage. */
+ * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no cage. */
 static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
                                    embi_cage_choice *best, int *count)
 {
@@ -23100,9 +22742,8 @@ static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real 
     return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
 }
 
-/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If
- * that misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer
- * tries. */
+/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If that
+ * misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer tries. */
 static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
 {
     embipc_result r = EMBIPC_OK;
@@ -23160,35 +22801,20 @@ static embipc_real embi_tet_angle(const embipc_real X[12])
 typedef struct embi_tightening {
     embipc_real *from, *way, *share;
     unsigned char *bad;
-    int *had, *has, *kept;           /* kept: the tets that had copies */
-    int cached_count, copies, nodes;
+    int *had, *has;
+    int copies, nodes;
 } embi_tightening;
-
-/* Frees the scratch of tightening. */
-static void embi_tightening_release(embi_memory *m, embi_tightening *s)
-{
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_tightening, from, way, share, bad), offsetof(embi_tightening, had),
-        offsetof(embi_tightening, has), offsetof(embi_tightening, kept)};
-    EMBI_RELEASE_ALL(m, s, arrays);
-}
 
 /* Stores the number of copies of each tet. */
 static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
 {
-    if (!EMBI_GROW(c->m, s->from, 3 * c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->way, 3 * c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->share, c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->bad, c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->had, c->lattice.tets) ||
-        !EMBI_GROW(c->m, s->has, c->lattice.tets) ||
-        !EMBI_GROW(c->m, s->kept, c->copy_count))
+    if (!EMBI_GROW(c->m, s->from, 3 * c->lattice.nodes) || !EMBI_GROW(c->m, s->way, 3 * c->lattice.nodes) ||
+        !EMBI_GROW(c->m, s->share, c->lattice.nodes) || !EMBI_GROW(c->m, s->bad, c->lattice.nodes) ||
+        !EMBI_GROW(c->m, s->had, c->lattice.tets) || !EMBI_GROW(c->m, s->has, c->lattice.tets))
         return 0;
-    s->cached_count = 0;
     s->copies = c->copy_count;
     s->nodes = c->node_count;
-    for (int i = 0; i < c->copy_count; i++)
-        if (s->had[c->copy[i].tet]++ == 0) s->kept[s->cached_count++] = c->copy[i].tet;
+    for (int i = 0; i < c->copy_count; i++) s->had[c->copy[i].tet]++;
     return 1;
 }
 
@@ -23230,9 +22856,9 @@ static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
         (void)embi_lattice_tet(c, tet, v);
         for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
     }
-    for (int i = 0; i < s->cached_count; i++) {
+    for (int t = 0; t < c->lattice.tets; t++) {
         embipc_real X[12];
-        if (!embi_lattice_gather(c, s->kept[i], v, X) || embi_tet_angle(X) >= EMBI_CAGE_ANGLE) continue;
+        if (!s->had[t] || !embi_lattice_gather(c, t, v, X) || embi_tet_angle(X) >= EMBI_CAGE_ANGLE) continue;
         for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
     }
     for (int i = 0; i < c->lattice.nodes; i++) count += s->bad[i] && s->share[i] > 0;
@@ -23267,6 +22893,9 @@ static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int 
 /* Repeats rounds of tightening while they succeed. The lattice ends filled, with moments. */
 static embipc_result embi_cage_tighten(embi_caging *c)
 {
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_tightening, from, way, share, bad), offsetof(embi_tightening, had),
+        offsetof(embi_tightening, has)};
     embi_tightening s;
     embipc_result r = EMBIPC_OK;
     int large = c->tri_count > 100000, done = 1;
@@ -23278,7 +22907,7 @@ static embipc_result embi_cage_tighten(embi_caging *c)
         if (!done) memcpy(c->lattice.place, s.from, 3 * (size_t)c->lattice.nodes * sizeof *c->lattice.place);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, 1);
     }
-    embi_tightening_release(c->m, &s);
+    EMBI_RELEASE_ALL(c->m, &s, arrays);
     return r;
 }
 
@@ -23297,8 +22926,7 @@ static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int node
     cage->tet_moment = (embipc_real *)embi_alloc(c->m, 10 * tets, sizeof *cage->tet_moment);
     cage->vertex_tet = (int *)embi_alloc(c->m, c->vertex_count, sizeof *cage->vertex_tet);
     cage->vertex_weight = (embipc_real *)embi_alloc(c->m, 4 * c->vertex_count, sizeof *cage->vertex_weight);
-    if (!cage->x || !cage->tets || !cage->tet_volume || !cage->tet_moment || !cage->vertex_tet ||
-        !cage->vertex_weight)
+    if (!cage->x || !cage->tets || !cage->tet_volume || !cage->tet_moment || !cage->vertex_tet || !cage->vertex_weight)
         return EMBIPC_ERR_MEMORY;
     return EMBIPC_OK;
 }
@@ -23310,9 +22938,8 @@ static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
     for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
     for (int i = 0; i < c->touched_count; i++) {
         embi_barycentric b;
-        embipc_real X[12], w[4];
-        int v[4];
-        if (!embi_lattice_gather(c, c->touched[i], v, X) || !embi_barycentric_init(&b, X)) return 0;
+        embipc_real w[4];
+        if (!embi_lattice_weights(c, c->touched[i], &b)) return 0;
         for (int s = c->range[i]; s < c->range[i + 1]; s++) {
             const embi_cut *cut = &c->cut[c->order[s]];
             for (int k = 0; cut->copy >= 0 && k < 3; k++) {
@@ -23390,89 +23017,51 @@ static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
  * Uses: part I, edges and faces, solids and checks of meshes, solid inside each tet, world data, part V.
  * Checked by: tests/test_cage.c */
 
-/* Separate solids: outward shells, joined if they share vertices, with the cavities inside. */
-typedef struct embi_parts {
-    int *label;              /* per triangle: its part, 0 to count - 1 */
-    int count;
-    embipc_real *volume;     /* scratch, per shell at its root triangle: six times the volume */
-} embi_parts;
-
-static void embi_parts_release(embi_caging *c, embi_parts *s)
-{
-    embi_free(c->m, s->label);
-    embi_free(c->m, s->volume);
-}
-
-/* The root of the shell around the cavity of triangle t: the smallest outward shell that encloses it. */
-static int embi_parts_around(const embi_caging *c, const embi_parts *s, int *root, int t)
-{
-    int best = t;
-    embipc_real p[3];   /* a cavity may share vertices with the shell, so p is none */
-    embi_triangle_middle(p, c->x, c->tri + 3 * t);
-    for (int i = 0; i < c->tri_count; i++) {
-        embipc_real turns = 0;
-        if (root[i] != i || !(s->volume[i] > 0) || (best != t && s->volume[i] >= s->volume[best])) continue;
-        for (int j = 0; j < c->tri_count; j++)
-            if (root[j] == i)
-                turns += embi_solid_angle(p, c->x + 3 * (size_t)c->tri[3 * j],
-                                          c->x + 3 * (size_t)c->tri[3 * j + 1],
-                                          c->x + 3 * (size_t)c->tri[3 * j + 2]);
-        if (turns > 2 * 3.14159265358979323846) best = i;
-    }
-    return best;
-}
-
-/* Merges parts that share a vertex. root: scratch (tri_count). */
-static int embi_parts_join(embi_caging *c, embi_parts *s, int *root)
+/* Merges solids that share a vertex. root: scratch, one of each. */
+static int embi_solids_join(embi_caging *c, int *root)
 {
     int count = 0, *seen;   /* per pinched vertex: the part of one of its triangles, or -1 */
     if (!c->pinches.count) return 1;
     seen = (int *)embi_alloc(c->m, c->pinches.count, sizeof *seen);
     if (!seen) return 0;
     for (int i = 0; i < c->pinches.count; i++) seen[i] = -1;
-    for (int i = 0; i < s->count; i++) root[i] = i;
+    for (int i = 0; i < c->solids; i++) root[i] = i;
     for (int h = 0; h < 3 * c->tri_count; h++) {
-        int pinch = c->pinches.of[c->tri[h]] - 1, label = s->label[h / 3];
+        int pinch = c->pinches.of[c->tri[h]] - 1, label = c->solid[h / 3];
         if (pinch < 0) continue;
         if (seen[pinch] >= 0) embi_join(root, seen[pinch], label);
         seen[pinch] = label;
     }
-    for (int i = 0; i < s->count; i++) root[i] = embi_root(root, i);
-    for (int i = 0; i < s->count; i++) root[i] = root[i] == i ? count++ : root[root[i]];
-    for (int t = 0; t < c->tri_count; t++) s->label[t] = root[s->label[t]];
-    s->count = count;
+    for (int i = 0; i < c->solids; i++) root[i] = embi_root(root, i);
+    for (int i = 0; i < c->solids; i++) root[i] = root[i] == i ? count++ : root[root[i]];
+    for (int t = 0; t < c->tri_count; t++) c->solid[t] = root[c->solid[t]];
+    c->solids = count;
     embi_free(c->m, seen);
     return 1;
 }
 
-/* Labels triangles by the separate solid that they bound. A shell with negative volume is a cavity of the part
- * around it. */
-static int embi_parts_find(embi_caging *c, embi_parts *s)
+/* Labels triangles by the separate solid that they bound: an outward shell with its cavities, which are shells of
+ * negative volume. Solids that share vertices count as one. */
+static int embi_solids_find(embi_caging *c)
 {
-    embipc_real o[3];
-    int *root = (int *)embi_alloc(c->m, c->tri_count, sizeof *root), n = c->tri_count;
-    s->count = 0;
-    s->label = (int *)embi_alloc(c->m, n, sizeof *s->label);
-    s->volume = (embipc_real *)embi_alloc(c->m, n, sizeof *s->volume);
-    if (root && s->label && s->volume) {
-        embi_box_middle(o, c->box);
-        for (int t = 0; t < n; t++) root[t] = t;
-        for (int h = 0; h < 3 * n; h++) embi_join(root, h / 3, c->beside[h]);
-        for (int t = 0; t < n; t++) {
-            const int *v = c->tri + 3 * t;
-            root[t] = embi_root(root, t);
-            s->volume[root[t]] += embi_tet_det(o, c->x + 3 * (size_t)v[0], c->x + 3 * (size_t)v[1],
-                                               c->x + 3 * (size_t)v[2]);
-        }
-        for (int t = 0; t < n; t++)
-            if (root[t] == t && s->volume[t] > 0) s->label[t] = s->count++;
-        for (int t = 0; t < n; t++)
-            if (root[t] == t && !(s->volume[t] > 0)) s->label[t] = s->label[embi_parts_around(c, s, root, t)];
-        for (int t = 0; t < n; t++) s->label[t] = s->label[root[t]];
+    embi_parts p;
+    int n = c->tri_count, ok, *own = NULL;   /* own: the solid of each part */
+    memset(&p, 0, sizeof p);
+    ok = EMBI_GROW(c->m, c->solid, n);
+    if (ok) embi_label_parts(c->solid, n, c->keys.a, 3 * n);
+    ok = ok && embi_parts_build(c->m, &p, c->x, c->tri, n, c->solid, c->keys.a, 3 * n) && EMBI_GROW(c->m, own, p.count);
+    for (int i = 0; ok && i < p.count; i++)
+        if (p.part[i].p.volume > 0) own[i] = c->solids++;
+    for (int i = 0; ok && i < p.count; i++) {
+        if (p.part[i].p.volume > 0) continue;
+        embi_part_surround(&p, i);
+        if (p.part[i].outer >= 0) own[i] = own[p.part[i].outer];
     }
-    n = root && s->label && s->volume && embi_parts_join(c, s, root);
-    embi_free(c->m, root);
-    return n;
+    for (int t = 0; ok && t < n; t++) c->solid[t] = own[p.number[t]];
+    ok = ok && embi_solids_join(c, own);
+    embi_free(c->m, own);
+    embi_parts_release(c->m, &p);
+    return ok;
 }
 
 /* X = the smallest tet round the points whose outer normals n[4] are those of a regular tet, in coordinates divided
@@ -23503,8 +23092,7 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
-    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12];
-    embipc_real root3 = sqrt((embipc_real)3);
+    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12], root3 = sqrt((embipc_real)3);
     embi_box_points(box, x, count);
     for (int k = 0; k < 3; k++) longest = embi_max(longest, (box[3 + k] - box[k]) / 2);
     embi_box_middle(o, box);
@@ -23532,16 +23120,16 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
 }
 
-/* Collects part `part` (-1: all): its vertices in x, its triangles, renumbered, in tri. Sets vertex_tet of its
+/* Collects one solid (-1: all): its vertices in x, its triangles, renumbered, in tri. Sets vertex_tet of its
  * vertices to `tet`. Returns the number of triangles. */
-static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part, int tet, embipc_real *x,
-                             int *vertex_count, int *tri, int *number, int *vertex_tet)
+static int embi_solids_gather(const embi_caging *c, int solid, int tet, embipc_real *x, int *vertex_count, int *tri,
+                              int *number, int *vertex_tet)
 {
     int n = 0;
     *vertex_count = 0;
     for (int i = 0; i < c->vertex_count; i++) number[i] = -1;
     for (int t = 0; t < c->tri_count; t++) {
-        if (part >= 0 && s->label[t] != part) continue;
+        if (solid >= 0 && c->solid[t] != solid) continue;
         for (int k = 0; k < 3; k++) {
             int v = c->tri[3 * t + k];
             if (number[v] < 0) {
@@ -23556,18 +23144,17 @@ static int embi_parts_gather(const embi_caging *c, const embi_parts *s, int part
     return n;
 }
 
-/* Makes one tet round everything, or one round each part. */
-static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int each, embipc_cage *cage)
+/* Makes one tet round everything, or one round each solid. */
+static embipc_result embi_cage_single(embi_caging *c, int each, embipc_cage *cage)
 {
-    int count = each ? s->count : 1, n, nv;
+    int count = each ? c->solids : 1, n, nv;
     embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x), held = 0;
-    int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count, sizeof *tri);
-    int *number = (int *)embi_alloc(c->m, c->vertex_count, sizeof *number);
+    int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count + c->vertex_count, sizeof *tri);
     embipc_result r = embi_cage_alloc(c, cage, 4 * count, count);
-    if (!x || !tri || !number) r = EMBIPC_ERR_MEMORY;
+    if (!x || !tri) r = EMBIPC_ERR_MEMORY;
     for (int i = 0; i < 4 * count && r == EMBIPC_OK; i++) cage->tets[i] = i;
     for (int i = 0; i < count && r == EMBIPC_OK && held >= 0; i++) {
-        n = embi_parts_gather(c, s, each ? i : -1, i, x, &nv, tri, number, cage->vertex_tet);
+        n = embi_solids_gather(c, each ? i : -1, i, x, &nv, tri, tri + 3 * c->tri_count, cage->vertex_tet);
         embi_tet_round_points(cage->x + 12 * (size_t)i, x, nv);
         held = embi_solid_in_tets(c->m, cage->x, cage->tets + 4 * (size_t)i, 1, x, nv, tri, n,
                                   cage->tet_volume + i, cage->tet_moment + 10 * (size_t)i);
@@ -23575,7 +23162,6 @@ static embipc_result embi_cage_single(embi_caging *c, const embi_parts *s, int e
     if (held < 0) r = EMBIPC_ERR_MEMORY;
     embi_free(c->m, x);
     embi_free(c->m, tri);
-    embi_free(c->m, number);
     return r;
 }
 
@@ -23587,7 +23173,7 @@ static void embi_caging_release(embi_caging *c)
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, along, beside),
         EMBI_OFFSETS4(embi_caging, lattice.place, lattice.wind, seen, home),
-        EMBI_OFFSETS4(embi_caging, first, cut, touch, touched),
+        EMBI_OFFSETS4(embi_caging, first, cut, touch, touched), offsetof(embi_caging, solid),
         EMBI_OFFSETS4(embi_caging, range, order, turn, corner), EMBI_OFFSETS4(embi_caging, copy, slot, queue, local)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
     embi_keys_release(c->m, &c->keys);
@@ -23597,21 +23183,10 @@ static void embi_caging_release(embi_caging *c)
 /* Finds the vertices with more than one fan. */
 static int embi_cage_find_pinched(embi_caging *c)
 {
-    embi_faults f;
-    int ok;
-    (void)embi_faults_init(&f, NULL, 0, c->tri_count);
-    if (!embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f)) return 0;
-    c->pinches.count = f.count;
-    if (!f.count) return 1;
-    f.list = (embipc_fault *)embi_alloc(c->m, c->pinches.count, sizeof *f.list);
-    ok = f.list && embi_faults_init(&f, f.list, c->pinches.count, c->tri_count) &&
-         embi_pinched(c->m, c->tri, c->tri_count, c->vertex_count, &f) &&
-         EMBI_GROW(c->m, c->pinches.of, c->vertex_count) &&
-         EMBI_GROW(c->m, c->pinches.copy, c->pinches.count);
-    for (int v = 0; ok && v < c->vertex_count; v++) c->pinches.of[v] = 0;
-    for (int i = 0; ok && i < c->pinches.count; i++) c->pinches.of[f.list[i].element] = i + 1;
-    embi_free(c->m, f.list);
-    return ok;
+    embi_pinches *p = &c->pinches;
+    if (!EMBI_GROW(c->m, p->of, c->vertex_count) || !embi_count_fans(c->m, c->tri, c->tri_count, p->of)) return 0;
+    for (int v = 0; v < c->vertex_count; v++) p->of[v] = p->of[v] > 1 ? ++p->count : 0;
+    return EMBI_GROW(c->m, p->copy, p->count);
 }
 
 /* Collects what is independent of the lattice: box, volume, axes, pinched vertices, neighbours. */
@@ -23632,8 +23207,7 @@ static int embi_caging_begin(embi_caging *c)
         }
     }
     if (!embi_cage_find_pinched(c) || !embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
-        !EMBI_GROW(c->m, c->beside, 3 * c->tri_count) ||
-        !EMBI_GROW(c->m, c->local, c->tri_count))
+        !EMBI_GROW(c->m, c->beside, 3 * c->tri_count) || !EMBI_GROW(c->m, c->local, c->tri_count))
         return 0;
     half = c->keys.a;
     for (int i = 0; i + 1 < 3 * c->tri_count; i += 2) {   /* closed: two half-edges per edge */
@@ -23643,9 +23217,9 @@ static int embi_caging_begin(embi_caging *c)
     return 1;
 }
 
-/* Chooses the lattice for the def and fills it. *each: one tet per part comes nearer to the wished count. */
-static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int parts,
-                                            int *each, embipc_error *e)
+/* Chooses the lattice for the def and fills it. *each: one tet per solid comes nearer to the wished count. */
+static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int *each,
+                                            embipc_error *e)
 {
     embi_cage_choice best;
     embipc_result r = EMBIPC_OK;
@@ -23657,7 +23231,7 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
     for (int p = 0; p < 12 && !wish && r == EMBIPC_OK && (p < 4 || best.h <= 0); p++)
         r = embi_cage_try(c, def->cell_size, p, 0, &best, &count);
     if (r == EMBIPC_OK && wish && (best.h <= 0 || best.miss > EMBI_CAGE_MISS) &&
-        (best.h <= 0 || best.miss * wish > abs(4 * parts - wish))) {
+        (best.h <= 0 || best.miss * wish > abs(4 * c->solids - wish))) {
         *each = 1;
         return EMBIPC_OK;
     }
@@ -23673,34 +23247,28 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
 }
 
 /* Makes the cage of a surface that is closed and outward. */
-static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage,
-                                    embipc_error *e)
+static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage, embipc_error *e)
 {
-    embi_parts parts;
     int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
     embipc_result r = EMBIPC_OK;
-    memset(&parts, 0, sizeof parts);
-    if (!embi_caging_begin(c) || !embi_parts_find(c, &parts)) r = embi_fail_memory(e);
-    if (!wish) wish = embi_max_int(34, 8 * parts.count);
-    if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * parts.count)
-        r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * parts.count,
+    if (!embi_caging_begin(c) || !embi_solids_find(c)) r = embi_fail_memory(e);
+    if (!wish) wish = embi_max_int(34, 8 * c->solids);
+    if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * c->solids)
+        r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * c->solids,
                          "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
-                         "or for 4, which is one tet round them all", wish, parts.count,
-                         4 * parts.count);
-    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, parts.count, &each, e);
+                         "or for 4, which is one tet round them all", wish, c->solids, 4 * c->solids);
+    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, &each, e);
     if (r == EMBIPC_OK) {
-        if (single || each) r = embi_cage_single(c, &parts, each, cage);
+        if (single || each) r = embi_cage_single(c, each, cage);
         else r = embi_cage_extract(c, cage);
         if (r == EMBIPC_ERR_MEMORY) r = embi_fail_memory(e);
         else if (r != EMBIPC_OK)
-            r = embi_fail(e, r, "a vertex of the surface is in no tet of its cage: does the surface cross "
-                          "itself?");
+            r = embi_fail(e, r, "a vertex of the surface is in no tet of its cage: does the surface cross itself?");
     }
     if (r == EMBIPC_OK) {
         embi_cage_measure(c, cage);
-        cage->parts = parts.count;
+        cage->parts = c->solids;
     }
-    embi_parts_release(c, &parts);
     return r;
 }
 
@@ -23776,24 +23344,18 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
     memset(last, 0, sizeof *last);
 }
 
-/* 1 when wish and surface equal those of the stored cage, bit for bit. */
-static int embi_last_cage_serves(const embi_last_cage *last, int nodes, const embipc_real *x, int vertex_count,
-                                 const int *tri, int tri_count)
-{
-    return last->cage.node_count > 0 && last->nodes == nodes && last->vertex_count == vertex_count &&
-           last->tri_count == tri_count && memcmp(last->x, x, (size_t)(3 * vertex_count) * sizeof *x) == 0 &&
-           memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0;
-}
-
-/* Builds the cage for this wish and surface unless it is stored already. On failure no cage is stored. */
+/* Builds the cage for this wish and surface unless that for equal ones, bit for bit, is stored already. On failure no
+ * cage is stored. */
 static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, int nodes, const embipc_real *x,
                                          int vertex_count, const int *tri, int tri_count, embipc_error *e)
 {
     embipc_cage_def wish = embipc_default_cage_def();
-    if (embi_last_cage_serves(last, nodes, x, vertex_count, tri, tri_count)) return EMBIPC_OK;
+    if (last->cage.node_count > 0 && last->nodes == nodes && last->vertex_count == vertex_count &&
+        last->tri_count == tri_count && memcmp(last->x, x, (size_t)(3 * vertex_count) * sizeof *x) == 0 &&
+        memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0)
+        return EMBIPC_OK;
     embi_last_cage_free(m, last);
-    if (!EMBI_GROW(m, last->x, 3 * vertex_count) ||
-        !EMBI_GROW(m, last->tri, 3 * tri_count))
+    if (!EMBI_GROW(m, last->x, 3 * vertex_count) || !EMBI_GROW(m, last->tri, 3 * tri_count))
         return embi_fail_memory(e);
     memcpy(last->x, x, (size_t)(3 * vertex_count) * sizeof *x);
     memcpy(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri);
@@ -23866,6 +23428,20 @@ EMBIPC_API embipc_joint_def embipc_default_joint_def(void)
 }
 #endif
 
+/* The body of a handle, or NULL. */
+static embi_body *embi_body_of(const embipc_world *w, embipc_body body)
+{
+    int at = embi_find_body(w, body);
+    return at < 0 ? NULL : w->s.body + at;
+}
+
+/* Error of a handle that names no body. */
+static embipc_result embi_no_body(embipc_world *w, embipc_body body)
+{
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1, body.generation);
+}
+
 static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 {
     if (embi_all_finite(g, 3)) return EMBIPC_OK;
@@ -23880,6 +23456,17 @@ static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
                      "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
 }
 
+/* The parameters that worlds and bodies have in common. */
+static embipc_result embi_check_contact(embipc_real dhat, embipc_real kappa, embipc_real friction_velocity,
+                                        embipc_real tolerance, embipc_error *e)
+{
+    if (dhat >= 0 && kappa >= 0 && friction_velocity >= 0 && tolerance >= 0 &&
+        embi_finite(dhat + kappa + friction_velocity + tolerance))
+        return EMBIPC_OK;
+    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be "
+                     "positive, or 0 to be derived", dhat, kappa, friction_velocity, tolerance);
+}
+
 /* Checks every parameter. The error names the value. */
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
 {
@@ -23889,17 +23476,11 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "an allocator needs both alloc and free");
     if ((r = embi_check_gravity(d->gravity, e)) != EMBIPC_OK ||
-        (r = embi_check_time_step(d->time_step, e)) != EMBIPC_OK)
+        (r = embi_check_time_step(d->time_step, e)) != EMBIPC_OK ||
+        (r = embi_check_contact(d->dhat, d->kappa, d->friction_velocity, d->tolerance, e)) != EMBIPC_OK)
         return r;
-    if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) ||
-        !embi_finite(d->dhat + d->kappa + d->friction_velocity + d->tolerance))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 "
-                         "to be derived",
-                         d->dhat, d->kappa, d->friction_velocity, d->tolerance);
     if (d->friction_iterations < 0 || d->max_iterations < 1 || !embi_is_one_of((int)d->solver, EMBIPC_SOLVER_CG + 1))
-        return embi_fail(
-            e, EMBIPC_ERR_ARGUMENT,
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
             "friction_iterations %d must be at least 0, max_iterations %d at least 1, solver %d one of the four",
             d->friction_iterations, d->max_iterations, (int)d->solver);
     if (!embi_is_one_of((int)d->integrator, EMBIPC_BDF2 + 1))
@@ -23913,8 +23494,7 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
 }
 
 /* A build that reorders sums is refused, because its predicates would not be exact. */
-EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
-                                             embipc_error *error)
+EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world, embipc_error *error)
 {
     embi_memory m;
     embipc_world *w;
@@ -23986,20 +23566,17 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
         &s->q, &s->v, &s->qn, &s->vn, &s->before.q, &s->before.v, &s->before.gain, &s->qt, &s->qc, &s->load.f, &s->p,
-            &s->scratch.p_last,
-            &s->gq,
-        &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q, &s->reference.measured_q,
-            &s->reference.cached_q,
-            &s->creation.q,
-        &s->creation.v, &s->scratch.nodes, &s->reference.q};
+        &s->scratch.p_last, &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
+        &s->reference.measured_q, &s->reference.cached_q, &s->creation.q, &s->creation.v, &s->scratch.nodes,
+        &s->reference.q};
     memcpy(field, list, sizeof list);
 }
 
 /* Arrays with 3 reals per vertex, in the order of their block of memory. */
 static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
 {
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->path.x, &s->path.trial_x,
-        &s->path.motion, &s->creation.rest, &s->creation.x, &s->load.vertex_force, &s->load.pull};
+    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->path.x, &s->path.trial_x, &s->path.motion,
+        &s->creation.rest, &s->creation.x, &s->load.vertex_force, &s->load.pull};
     memcpy(field, list, sizeof list);
 }
 
@@ -24050,8 +23627,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     return ok;
 }
 
-/* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex
- * share. */
+/* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex share. */
 static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
     EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
@@ -24096,7 +23672,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
 /* ==== 81. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
- * Uses: small math, memory, errors, part II, part III, cage builder.
+ * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
  * Checked by: tests/world_input.h, tests/test_defaults.c */
 
 /* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
@@ -24114,14 +23690,6 @@ typedef struct embi_build {
     const embipc_cage *cage;     /* built, or given; NULL: no cage that names the tet of each vertex */
 } embi_build;
 
-/* Frees the scratch of a body under construction. */
-static void embi_build_free(embi_memory *m, embi_build *t)
-{
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_build, x, q, node, weight), offsetof(embi_build, count), offsetof(embi_build, index)};
-    EMBI_RELEASE_ALL(m, t, arrays);
-}
-
 /* Checks factors per tet. They need a body whose tets are given. */
 static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_real *factor, const char *what,
                                         embipc_error *e)
@@ -24129,8 +23697,7 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
     int is_cage = d->kind == EMBIPC_CAGE && d->cage_x;
     int count = d->kind == EMBIPC_FULL ? d->tet_count : is_cage ? d->cage_tet_count : 0;
     if (factor && count < 1)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s needs a full body, or a cage given with its tets",
-                         what);
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s needs a full body, or a cage given with its tets", what);
     for (int t = 0; factor && t < count; t++)
         if (!(factor[t] > 0) || !embi_finite(factor[t]))
             return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_TET, t, factor[t],
@@ -24143,16 +23710,14 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
 {
     embipc_real R[9], off = 0;
     embipc_result r;
-    if (d->cookie != EMBI_BODY_COOKIE)
-        return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
+    if (d->cookie != EMBI_BODY_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
     if (!EMBI_DRIVES && d->kind == EMBIPC_KINEMATIC)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a kinematic body moves by a drive, and this build has none "
                          "(EMBIPC_NO_DRIVES): take a fixed one");
     if (!d->x || d->vertex_count < 1)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d",
-                         d->vertex_count);
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d", d->vertex_count);
     if (d->vertex_count > INT_MAX / 16 || d->triangle_count > INT_MAX / 64 || d->tet_count > INT_MAX / 64)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%d vertices, %d triangles, %d tets: too many",
                          d->vertex_count, d->triangle_count, d->tet_count);
@@ -24161,24 +23726,19 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a count is negative");
     if (!d->triangles && !d->tets) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "neither triangles nor tets");
     if (d->kind == EMBIPC_FULL && !d->tets)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "a full body needs tets; for a surface alone take kind cage");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a full body needs tets; for a surface alone take kind cage");
     if (d->kind == EMBIPC_FULL && d->triangles)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT,
                          "the surface of a full body is the boundary of its tets: leave triangles NULL");
-    if (!embi_all_finite(d->x, 3 * d->vertex_count))
-        for (int i = 0; i < d->vertex_count; i++)
-            if (!embi_all_finite(d->x + 3 * i, 3))
-                return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i, d->x[3 * i],
-                                    "vertex %d at (%g, %g, %g) is not finite", i, d->x[3 * i],
-                                    d->x[3 * i + 1], d->x[3 * i + 2]);
+    for (int i = 0; i < d->vertex_count; i++)
+        if (!embi_all_finite(d->x + 3 * i, 3))
+            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i, d->x[3 * i],
+                                "vertex %d at (%g, %g, %g) is not finite", i, d->x[3 * i], d->x[3 * i + 1],
+                                d->x[3 * i + 2]);
     if (!embi_all_finite(d->rotation, 9) || !embi_all_finite(d->position, 3) ||
         !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
-        return embi_fail(e, EMBIPC_ERR_NOT_FINITE,
-                         "rotation, position, velocity or angular_velocity is not finite");
-    if (!(d->scale > 0) || !embi_finite(d->scale))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->scale,
-                            "scale is %g; it must be positive", d->scale);
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "rotation, position, velocity or angular_velocity is not finite");
+    if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK) return r;
     embi_m3_tmul(R, d->rotation, d->rotation);
     for (int i = 0; i < 9; i++)
         off = embi_max(off, embi_abs(R[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
@@ -24191,15 +23751,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (!(d->static_friction >= 0 && d->static_friction <= EMBI_FRICTION_MOST))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->static_friction,
                             "static_friction is %g; it must lie in 0 .. %g", d->static_friction, EMBI_FRICTION_MOST);
-    if (!(d->thickness >= 0) || !embi_finite(d->thickness))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->thickness,
-                            "thickness is %g m; it must not be negative", d->thickness);
-    if (!(d->dhat >= 0) || !(d->kappa >= 0) || !(d->friction_velocity >= 0) || !(d->tolerance >= 0) ||
-        !embi_finite(d->dhat + d->kappa + d->friction_velocity + d->tolerance))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be positive, or 0 "
-                         "to be derived",
-                         d->dhat, d->kappa, d->friction_velocity, d->tolerance);
+    if ((r = embi_check_value(e, "thickness", d->thickness, " m", 1)) != EMBIPC_OK ||
+        (r = embi_check_contact(d->dhat, d->kappa, d->friction_velocity, d->tolerance, e)) != EMBIPC_OK)
+        return r;
     if (d->kind < EMBIPC_AFFINE) return EMBIPC_OK;
     if (d->material.model == EMBIPC_ORTHOGONALITY && d->kind != EMBIPC_AFFINE)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the orthogonality energy is for affine bodies only");
@@ -24234,8 +23788,7 @@ static void embi_build_frame(const embipc_body_def *d, embi_build *t)
 
 /* out = n points of the description, minus `from`, in that frame. */
 static void embi_place(const embipc_body_def *d, const embi_build *t, const embipc_real from[3], const embipc_real *p,
-                       int n,
-                       embipc_real *out)
+                       int n, embipc_real *out)
 {
     for (int i = 0; i < n; i++) {
         embipc_real r[3];
@@ -24262,8 +23815,7 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
 {
     embipc_result r;
     int n = d->vertex_count;
-    if (!EMBI_GROW(m, t->index, n) || !EMBI_GROW(m, b->origin, n) ||
-        !EMBI_GROW(m, t->x, 3 * n))
+    if (!EMBI_GROW(m, t->index, n) || !EMBI_GROW(m, b->origin, n) || !EMBI_GROW(m, t->x, 3 * n))
         return embi_fail_memory(e);
     if (d->tets && (r = embi_tets_check(m, d->x, n, d->tets, d->tet_count, e)) != EMBIPC_OK) return r;
     if (d->triangles) {
@@ -24301,8 +23853,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
     embipc_real box[6], c[3], radius = 0;
     if (!EMBI_GROW(m, t->q, 12) || !EMBI_GROW(m, b->tet, 4)) return 0;
-    embi_box_clear(box);
-    for (int i = 0; i < b->nv; i++) embi_box_add(box, t->x + 3 * i);
+    embi_box_points(box, t->x, b->nv);
     for (int i = 0; i < 3; i++) c[i] = (box[i] + box[3 + i]) / 2;
     for (int i = 0; i < b->nv; i++) {
         embipc_real r[3];
@@ -24313,11 +23864,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     for (int i = 0; i < 12; i++) t->q[i] = c[i % 3] + corner[i] * radius * (embipc_real)1.7322;
     b->nn = 4;
     b->ntet = 1;
-    b->tet[0] = 0; b->tet[1] = 1; b->tet[2] = 2; b->tet[3] = 3;
-    if (embi_tet_det(t->q, t->q + 3, t->q + 6, t->q + 9) < 0) {
-        b->tet[2] = 3;
-        b->tet[3] = 2;
-    }
+    b->tet[0] = 0; b->tet[1] = 1; b->tet[2] = 3; b->tet[3] = 2;
     return 1;
 }
 
@@ -24368,7 +23915,6 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
 static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                       embipc_error *e)
 {
-    static const embipc_real zero[3] = {0, 0, 0};
     const embipc_real *x = d->cage_x, *from = t->from;
     const int *tets = d->cage_tets;
     int n = d->cage_node_count, nt = d->cage_tet_count;
@@ -24392,13 +23938,12 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
             return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes made for %d vertices, not for these "
                              "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
         x = t->cage->x;
-        if (!d->cage) from = zero;
+        if (!d->cage) from = embi_none;
         tets = t->cage->tets;
         n = t->cage->node_count;
         nt = t->cage->tet_count;
     }
-    if (!EMBI_GROW(m, t->q, 3 * n) || !EMBI_GROW(m, b->tet, 4 * nt))
-        return embi_fail_memory(e);
+    if (!EMBI_GROW(m, t->q, 3 * n) || !EMBI_GROW(m, b->tet, 4 * nt)) return embi_fail_memory(e);
     embi_place(d, t, from, x, n, t->q);
     if (!embi_all_finite(t->q, 3 * n)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
     memcpy(b->tet, tets, (size_t)(4 * nt) * sizeof *tets);
@@ -24407,8 +23952,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
     return EMBIPC_OK;
 }
 
-/* Weights of the surface vertices in the tets that the cage names. A search would be ambiguous where tets
- * overlap. */
+/* Weights of the surface vertices in the tets that the cage names. A search would be ambiguous where tets overlap. */
 static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
 {
     for (int i = 0; i < b->nv; i++) {
@@ -24450,9 +23994,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     embipc_result r;
-    if (!EMBI_GROW(m, t->node, 4 * b->nv) ||
-        !EMBI_GROW(m, t->weight, 4 * b->nv) ||
-        !EMBI_GROW(m, t->count, b->nv) ||
+    if (!EMBI_GROW(m, t->node, 4 * b->nv) || !EMBI_GROW(m, t->weight, 4 * b->nv) || !EMBI_GROW(m, t->count, b->nv) ||
         !EMBI_GROW(m, t->index, b->nv))
         return embi_fail_memory(e);
     memset(t->node, 0, (size_t)(4 * b->nv) * sizeof *t->node);
@@ -24484,9 +24026,7 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 static int embi_build_heavy(embi_memory *m, embi_body *b)
 {
     int count = 0;
-    if (!EMBI_GROW(m, b->mass.node, b->nn) ||
-        !EMBI_GROW(m, b->mass.row, b->nn + 1))
-        return 0;
+    if (!EMBI_GROW(m, b->mass.node, b->nn) || !EMBI_GROW(m, b->mass.row, b->nn + 1)) return 0;
     memset(b->mass.node, 0, (size_t)b->nn * sizeof *b->mass.node);
     for (int k = 0; k < b->A.row[b->nn]; k++) count += b->mass.block[k] != 0;
     if (!EMBI_GROW(m, b->mass.place, count)) return 0;
@@ -24507,11 +24047,11 @@ static int embi_build_heavy(embi_memory *m, embi_body *b)
 static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *d, embi_body *b,
                                          embi_build *t, embipc_error *e)
 {
-    embipc_real *volume = (embipc_real *)embi_alloc(m, b->ntet, sizeof *volume);
-    embipc_real *moment = (embipc_real *)embi_alloc(m, 10 * b->ntet, sizeof *moment);
+    embipc_real *volume = (embipc_real *)embi_alloc(m, 11 * b->ntet, sizeof *volume), *moment = NULL;
     embi_key *pairs = NULL;
-    int *mark = (int *)embi_alloc(m, b->nn, sizeof *mark), pair_count = 0, ok = volume && moment && mark;
+    int *mark = (int *)embi_alloc(m, b->nn, sizeof *mark), pair_count = 0, ok = volume && mark;
     embipc_result r = EMBIPC_OK;
+    if (ok) moment = volume + b->ntet;
     if (ok && b->kind == EMBIPC_FULL)
         for (int k = 0; k < b->ntet; k++) {
             const int *v = b->tet + 4 * k;
@@ -24525,8 +24065,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     } else if (ok)
         r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
     ok = ok && r == EMBIPC_OK &&
-         embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, d->tet_stiffness,
-                           &b->material) &&
+         embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, d->tet_stiffness, &b->material) &&
          embi_elastic_neighbours(m, &b->elastic, mark);
     if (ok) {
         pair_count = embi_elastic_pair_count(&b->elastic);
@@ -24535,8 +24074,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
              embi_bsr_pattern(m, &b->A, b->nn, pairs, embi_elastic_pairs(&b->elastic, pairs)) &&
              embi_elastic_places(m, &b->elastic, &b->A) &&
              EMBI_GROW(m, b->mass.block, b->A.row[b->nn]) &&
-             (!b->elastic.nonlinear ||
-              EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn]));
+             (!b->elastic.nonlinear || EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn]));
     }
     for (int k = 0; ok && k < b->ntet; k++)
         for (int i = 0; i < 4; i++)
@@ -24551,7 +24089,6 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     ok = ok && embi_build_heavy(m, b);
     embi_free(m, pairs);
     embi_free(m, volume);
-    embi_free(m, moment);
     embi_free(m, mark);
     return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
 }
@@ -24605,8 +24142,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     }
     embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state,
-                                               3 * b->nn + 2 * b->ntet));
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state, 3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
@@ -24706,20 +24242,17 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
 static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                      embipc_error *e)
 {
-    embipc_real box[6], diagonal[3];
+    embipc_real box[6];
     embipc_result r;
     if ((r = embi_build_surface(m, d, b, t, e)) != EMBIPC_OK) return r;
     /* determinants multiply up to six lengths: beyond these sizes they leave the range of a double */
-    embi_box_clear(box);
-    for (int i = 0; i < b->nv; i++) embi_box_add(box, d->x + 3 * b->origin[i]);
-    embi_sub(diagonal, box + 3, box);
-    b->diagonal = d->scale * embi_norm(diagonal);
+    embi_box_of(box, d->x, b->origin, b->nv);
+    b->diagonal = d->scale * embi_box_diagonal(box);
     for (int i = 0; i < 3 * b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(t->x[i] + t->far_position[i % 3]));
     if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > EMBI_SIZES * b->diagonal)
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, b->diagonal,
                             "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "
-                            "and within 1e9 sizes of the origin",
-                            b->diagonal, b->scale_x);
+                            "and within 1e9 sizes of the origin", b->diagonal, b->scale_x);
     if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK)
         return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
@@ -24742,7 +24275,6 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
 /* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
 static int embi_world_crossings(embipc_world *w, int at, int other, embipc_crossing **list, int *count)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     embipc_body body[2];
@@ -24750,7 +24282,7 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_cross
     body[1] = b->handle;
     w->search.tri_pair_count = 0;
     /* boxes are rounded differently, so pairs nearby are tested, too */
-    return embi_bvh_pairs(&w->memory, &sa, &sb, still, embi_pair_rounding(a, b), &w->search.tri_pairs,
+    return embi_bvh_pairs(&w->memory, &sa, &sb, embi_none, embi_pair_rounding(a, b), &w->search.tri_pairs,
                           &w->search.tri_pair_count) &&
            embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count);
 }
@@ -24759,7 +24291,6 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_cross
  * pair could never move. */
 static embi_answer embi_check_gap(embipc_world *w, int i, int j)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
     const embi_body *a = s->body + i, *b = s->body + j;
     embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
@@ -24769,25 +24300,31 @@ static embi_answer embi_check_gap(embipc_world *w, int i, int j)
     int v, of_a;
     memset(&rule, 0, sizeof rule);
     rule.xi = i == j ? (embipc_real)0 : a->rules.thickness + b->rules.thickness;
-    none = embi_approach_of(still, rule.xi + least);
+    none = embi_approach_of(embi_none, rule.xi + least);
     w->search.tri_pair_count = s->candidates.count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, rule.xi + least, &w->search.tri_pairs,
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, embi_none, rule.xi + least, &w->search.tri_pairs,
                         &w->search.tri_pair_count) ||
         !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
-                         &s->candidates.list,
-                         &s->candidates.count))
+                         &s->candidates.list, &s->candidates.count))
         return EMBI_NO_MEMORY;
     if (!s->candidates.count) return EMBI_NO;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
                        "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
-                           a->name,
-                       s->candidates.count, rule.xi + least);
+                       a->name, s->candidates.count, rule.xi + least);
     v = s->candidates.list[0].v[0];
     of_a = i != j && embi_has_vertex(a, v);
     w->error.body[1] = a->handle;
     w->error.primitive[of_a] = EMBIPC_VERTEX;
     w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
     return EMBI_YES;
+}
+
+/* Do two bodies, or parts of one, cross or touch, though they may not? Crossings are appended to the rejected ones. */
+static embi_answer embi_check_meeting(embipc_world *w, int i, int j)
+{
+    if (!embi_tested(w, w->s.body + i, w->s.body + j)) return EMBI_NO;
+    if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count)) return EMBI_NO_MEMORY;
+    return w->report.rejected_count ? EMBI_YES : embi_check_gap(w, i, j);
 }
 
 /* Are two bodies so far apart that their gap needs no test? */
@@ -24801,19 +24338,14 @@ static int embi_surely_apart(const embi_state *s, embi_body *a, embi_body *b)
         one->search.around = one->rules.thickness + 2 * embi_pair_rounding(one, one);
     }
     reach = a->search.around + b->search.around;
-    for (int i = 0; i < 3; i++)
-        if (a->search.start_box[i] - reach > b->search.start_box[3 + i] || a->search.start_box[3 + i] + reach <
-            b->search.start_box[i]) return 1;
-    return 0;
+    return !embi_ranges_meet(a->search.start_box, embi_none, reach, b->search.start_box);
 }
 
 /* Half-edge, 3 triangle + side, of an edge of the surface. */
 static int embi_edge_place(const embi_body *b, const int edge[2])
 {
-    for (int i = 0; i < 3 * b->nt; i++) {
-        int u = b->tri[i], v = b->tri[i % 3 == 2 ? i - 2 : i + 1];
-        if ((u == edge[0] && v == edge[1]) || (u == edge[1] && v == edge[0])) return i;
-    }
+    for (int i = 0; i < 3 * b->nt; i++)
+        if (embi_pack_edge(b->tri[i], embi_half_end(b->tri, i)) == embi_pack_edge(edge[0], edge[1])) return i;
     return 0;
 }
 
@@ -24824,11 +24356,11 @@ static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_b
     int own_edge = embi_same_body(x->edge_body, b->handle), own_triangle = embi_same_body(x->triangle_body, b->handle);
     const embi_body *edge = own_edge ? b : other, *triangle = own_triangle ? b : other;
     (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
-                    "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude the pair",
+                    "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude "
+                    "the pair",
                     b == other ? "crosses itself" : "crosses \"", b == other ? "" : other->name, b == other ? "" : "\"",
                     own_edge ? b->origin[x->edge[0]] : x->edge[0], own_edge ? b->origin[x->edge[1]] : x->edge[1],
-                        edge->name,
-                    x->triangle, triangle->name);
+                    edge->name, x->triangle, triangle->name);
     w->error.body[1] = other->handle;
     w->error.primitive[!own_triangle] = EMBIPC_TRIANGLE;
     w->error.index[!own_triangle] = x->triangle;
@@ -24864,21 +24396,15 @@ static embipc_result embi_check_start(embipc_world *w, int at)
 static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t)
 {
     embi_state *s = &w->s;
-    memcpy(s->x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->path.x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->path.trial_x + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->creation.rest + 3 * b->vert0, t->x, (size_t)(3 * b->nv) * sizeof *t->x);
-    memset(s->path.motion + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
-    memset(s->load.vertex_force + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
-    memset(s->load.pull + 3 * b->vert0, 0, (size_t)(3 * b->nv) * sizeof *t->x);
-    if (b->nn) memcpy(s->q + 3 * b->node0, t->q, (size_t)(3 * b->nn) * sizeof *t->q);
-    for (int i = 0; i < b->nn; i++) {
-        s->local[b->node0 + i] = s->driven.of[b->node0 + i] = -1;
-        embi_set(s->v + 3 * (b->node0 + i), 0, 0, 0);
-        embi_set(s->before.v + 3 * (b->node0 + i), 0, 0, 0);
-        embi_set(s->before.gain + 3 * (b->node0 + i), 0, 0, 0);
-        embi_set(w->applied + 3 * (b->node0 + i), 0, 0, 0);
-    }
+    embipc_real *const placed[4] = {s->x, s->path.x, s->path.trial_x, s->creation.rest};
+    embipc_real *const vertex_zero[3] = {s->path.motion, s->load.vertex_force, s->load.pull};
+    embipc_real *const node_zero[4] = {s->v, s->before.v, s->before.gain, w->applied};
+    size_t verts = (size_t)(3 * b->nv) * sizeof *t->x, nodes = (size_t)(3 * b->nn) * sizeof *t->q;
+    for (int k = 0; k < 4; k++) memcpy(placed[k] + 3 * b->vert0, t->x, verts);
+    for (int k = 0; k < 3; k++) memset(vertex_zero[k] + 3 * b->vert0, 0, verts);
+    for (int k = 0; b->nn && k < 4; k++) memset(node_zero[k] + 3 * b->node0, 0, nodes);
+    if (b->nn) memcpy(s->q + 3 * b->node0, t->q, nodes);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = s->driven.of[i] = -1;
     for (int i = 0; i < b->nv; i++) {
         s->rows.count[b->vert0 + i] = t->count[i];
         for (int k = 0; k < 4; k++) {
@@ -24887,10 +24413,10 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
         }
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
-    memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
-    memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *t->x);
+    memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, verts);
+    memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     b->started = b->followed = 1;
-    if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *t->q);
+    if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
     embi_m3_identity(b->search.moved.turn);
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
@@ -24981,8 +24507,7 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
 {
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
-    if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count))
-        return embi_fail_memory(&w->error);
+    if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count)) return embi_fail_memory(&w->error);
     for (int i = 0; i < def->no_contact_count; i++) {
         embi_rule *rule = w->rule + w->rule_count++;
         if (embi_find_body(w, def->no_contact[i]) < 0)
@@ -24999,6 +24524,8 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
 /* Builds the body behind all others and checks it for crossings before it counts. A failure removes it again. */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
+    static const size_t scratch[] = {
+        EMBI_OFFSETS4(embi_build, x, q, node, weight), offsetof(embi_build, count), offsetof(embi_build, index)};
     embi_build build;
     embi_body *b;
     embi_memory *m;
@@ -25009,8 +24536,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     m = &w->memory;
     m->failed = 0;
     if (!def || !body)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_create: %s is NULL",
-                         def ? "body" : "def");
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_create: %s is NULL", def ? "body" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
     memset(&build, 0, sizeof build);
@@ -25049,8 +24575,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
-        if (embi_is_dynamic(b) &&
-            !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
+        if (embi_is_dynamic(b) && !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
             r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
         else {
             embi_body_derive(w, b);
@@ -25073,7 +24598,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         embi_body_free(m, b);
         w->rule_count = rules;
     }
-    embi_build_free(m, &build);
+    EMBI_RELEASE_ALL(m, &build, scratch);
     return r;
 }
 
@@ -25216,11 +24741,11 @@ static void embi_cached_close_gap(embipc_world *w, int at, const embi_body *gone
 static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
 {
     for (int n = 0; n < w->s.seams.count; n++) {
-        int u = (int)(w->s.seams.list[n].key >> 32), v = (int)(w->s.seams.list[n].key & 0xffffffffu);
+        int u = embi_hi(w->s.seams.list[n].key), v = embi_lo(w->s.seams.list[n].key);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
     for (int n = 0; n < w->joints.joined_count; n++)
-        w->joints.joined[n].key -= (int)(w->joints.joined[n].key & 0xffffffffu) > at;
+        w->joints.joined[n].key -= embi_lo(w->joints.joined[n].key) > at;
 }
 
 /* Islands without the destroyed body keep their factors, at the new index of their first body. */
@@ -25233,17 +24758,13 @@ static void embi_islands_close_gap(embipc_world *w, int at)
     if (gone) gone->factor.of_count = gone->factor.useful = 0;
 }
 
-/* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay
- * valid. */
+/* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
     embi_body gone;
     int at = embi_find_body(w, body), kept = 0;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
-                         body.generation);
+    if (at < 0) return embi_no_body(w, body);
     s = &w->s;
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
@@ -25281,10 +24802,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 {
     int ia = embi_find_body(w, a), ib = embi_find_body(w, b);
     embi_rule *rule;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (ia < 0 || ib < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)",
-                         ia < 0 ? a.index1 : b.index1, ia < 0 ? a.generation : b.generation);
+    if (ia < 0 || ib < 0) return embi_no_body(w, ia < 0 ? a : b);
     if (!embi_finite(friction))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
     if (friction > EMBI_FRICTION_MOST)
@@ -25293,27 +24811,23 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
                          w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (contact && rule && !rule->contact) {   /* they were free to cross until now */
-        int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib), touch = 0, ok;
+        int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib);
+        embi_answer meeting;
         embi_body *a_body = w->s.body + low, *b_body = w->s.body + high;
         rule->contact = 1;
         w->report.rejected_count = 0;
         embi_body_refit(&w->s, a_body);
         embi_body_refit(&w->s, b_body);
-        ok = !embi_tested(w, a_body, b_body) ||
-             (embi_world_crossings(w, low, high, &w->report.rejected, &w->report.rejected_count) &&
-              (touch = embi_check_gap(w, low, high)) != EMBI_NO_MEMORY);
-        if (!ok || w->report.rejected_count || touch) {
-            rule->contact = 0;
-            return !ok ? embi_fail_memory(&w->error)
-                       : embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
-                                   "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): "
-                                   "contact stays off",
-                                   a_body->name, b_body->name, w->report.rejected_count);
-        }
+        meeting = embi_check_meeting(w, low, high);
+        if (meeting) rule->contact = 0;
+        if (meeting == EMBI_NO_MEMORY) return embi_fail_memory(&w->error);
+        if (meeting)
+            return embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
+                             "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
+                             a_body->name, b_body->name, w->report.rejected_count);
     }
     if (!rule) {
-        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1))
-            return embi_fail_memory(&w->error);
+        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
         rule = w->rule + w->rule_count++;
         rule->a = a;
         rule->b = b;
@@ -25337,20 +24851,14 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
-    int v, at = embi_find_body(w, body);
-    const embi_body *b;
+    int v;
+    const embi_body *b = embi_body_of(w, body);
     embipc_real size;
     embipc_result r;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
-                         body.generation);
-    b = w->s.body + at;
-    if (!force)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the force on body \"%.40s\" is NULL", b->name);
+    if (!b) return embi_no_body(w, body);
+    if (!force) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the force on body \"%.40s\" is NULL", b->name);
     if (!embi_all_finite(force, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force on body \"%.40s\" is not finite",
-                         b->name);
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force on body \"%.40s\" is not finite", b->name);
     if (vertex < -1 || vertex >= b->nv)
         return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
                             "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
@@ -25385,8 +24893,7 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
     if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
     return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, way <= limit ? angle : way,
                         "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 rad",
-                            what,
-                        way, angle, limit);
+                        what, way, angle, limit);
 }
 
 /* Checks the keys: rows of 7, with increasing times. */
@@ -25420,8 +24927,7 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
                          soft ? "a drive with a stiffness takes vertices, not nodes"
                               : "a drive without a stiffness takes nodes, not vertices");
     if (d->nodes && b->kind < EMBIPC_CAGE)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "it can only be driven whole; nodes are for full and cage bodies");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it can only be driven whole; nodes are for full and cage bodies");
     if (d->key_count < 0 || (d->key_count && !d->keys) || (d->nodes && d->node_count < 1) ||
         (d->vertices && d->vertex_count < 1))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a drive of %d keys and %d %s", d->key_count,
@@ -25435,13 +24941,11 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
     for (int i = 0; i < 5; i++) {
         const embipc_real value = i < 3 ? d->stiffness[i] : i == 3 ? d->damping : d->force_limit;
         if (!embi_finite(value) || value < 0 || value > (embipc_real)1e18)
-            return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                             "%s of the drive is %g; it must be finite, >= 0 and <= 1e18",
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s of the drive is %g; it must be finite, >= 0 and <= 1e18",
                              i < 3 ? "a stiffness" : i == 3 ? "damping" : "force_limit", value);
     }
     if (!soft && (d->damping > 0 || d->force_limit > 0))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "damping and force_limit of a drive need a stiffness");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "damping and force_limit of a drive need a stiffness");
     return EMBIPC_OK;
 }
 
@@ -25477,8 +24981,7 @@ static embipc_result embi_check_driven(const embi_state *s, const embipc_drive_d
 }
 
 /* Stores the present positions of the nodes, and moves them as a rigid set. Checks come before any change. */
-EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive_def *def,
-                                             embipc_drive *drive)
+EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive_def *def, embipc_drive *drive)
 {
     embi_state *s;
     embi_memory *m;
@@ -25492,13 +24995,10 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     s = &w->s;
     m = &w->memory;
     if (!def || !drive)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_drive_create: %s is NULL",
-                         def ? "drive" : "def");
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_drive_create: %s is NULL", def ? "drive" : "def");
     if (def->cookie != EMBI_DRIVE_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_drive_def()");
-    if ((at = embi_find_body(w, def->body)) < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", def->body.index1,
-                         def->body.generation);
+    if ((at = embi_find_body(w, def->body)) < 0) return embi_no_body(w, def->body);
     b = s->body + at;
     soft = !(def->stiffness[0] == 0 && def->stiffness[1] == 0 && def->stiffness[2] == 0);
     if ((r = embi_check_drive(def, b, soft, &w->error)) != EMBIPC_OK ||
@@ -25511,9 +25011,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         return embi_fail_memory(&w->error);
     d = s->driven.list + s->driven.count;
     memset(d, 0, sizeof *d);
-    if (!EMBI_GROW(m, d->nodes, n) ||
-        !EMBI_GROW(m, d->start, 3 * n) ||
-        !EMBI_GROW(m, d->keys, 7 * def->key_count)) {
+    if (!EMBI_GROW(m, d->nodes, n) || !EMBI_GROW(m, d->start, 3 * n) || !EMBI_GROW(m, d->keys, 7 * def->key_count)) {
         embi_drive_free(m, d);
         return embi_fail_memory(&w->error);
     }
@@ -25539,14 +25037,18 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     return EMBIPC_OK;
 }
 
+/* Error of a handle that names no drive. */
+static embipc_result embi_no_drive(embipc_world *w, embipc_drive drive)
+{
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1, drive.generation);
+}
+
 /* Checks the handle and removes the drive. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive drive)
 {
     int at = embi_find_drive(w, drive);
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1,
-                         drive.generation);
+    if (at < 0) return embi_no_drive(w, drive);
     embi_drive_remove(w, at);
     return EMBIPC_OK;
 }
@@ -25565,18 +25067,14 @@ static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const 
 
 /* The drive takes the vector of the target rotation that is nearest to its present one. */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive drive,
-                                                 const embipc_real displacement[3],
-                                                 const embipc_real rotation[3])
+                                                 const embipc_real displacement[3], const embipc_real rotation[3])
 {
     int at = embi_find_drive(w, drive);
     embi_drive *d;
     const embi_body *b;
     embipc_real pose[6];
     embipc_result r;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1,
-                         drive.generation);
+    if (at < 0) return embi_no_drive(w, drive);
     if (!displacement || !rotation)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a target for the drive of body \"%.40s\" is NULL",
                          w->s.body[w->s.driven.list[at].body].name);
@@ -25586,8 +25084,8 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     b = w->s.body + d->body;
     embi_copy(pose, displacement);
     embi_copy(pose + 3, rotation);
-    if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name,
-                                                                                                b->handle);
+    if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
     embi_copy(d->pose_set, displacement);
     embi_nearest_turn(d->pose_set + 3, rotation, d->pose + 3);
     d->is_set = 1;
@@ -25595,8 +25093,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
 }
 
 /* The state that the last step left; zeros before the first. */
-EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive,
-                                                embipc_drive_state *out)
+EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive, embipc_drive_state *out)
 {
     int at = embi_find_drive(w, drive);
     if (!out) return EMBIPC_ERR_ARGUMENT;
@@ -25764,8 +25261,7 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
         body[k] = embi_find_body(w, handle);
         if (body[k] < 0 && !k && handle.index1 == 0) continue;
         if (body[k] < 0)
-            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", handle.index1,
-                             handle.generation);
+            return embi_no_body(w, handle);
         b = w->s.body + body[k];
         dynamic += embi_is_dynamic(b);
         if (b->kind == EMBIPC_FIXED) body[k] = -1;
@@ -25959,20 +25455,14 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
  * Checked by: tests/test_integrator.c, tests/world_numbers.h */
 
 /* Computes the new velocities in scratch and checks them first. BDF2 must not look back over the change. */
-EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body,
-                                                  const embipc_real velocity[3],
+EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body body, const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3])
 {
-    int at = embi_find_body(w, body);
+    embi_body *b = embi_body_of(w, body);
     embi_state *s;
-    const embi_body *b;
     embipc_result r;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
-                         body.generation);
+    if (!b) return embi_no_body(w, body);
     s = &w->s;
-    b = s->body + at;
     if (!velocity || !angular_velocity)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a velocity for body \"%.40s\" is NULL", b->name);
     if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
@@ -25982,7 +25472,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q), s->gravity, s->h, &w->error)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
-    embi_body_forget(s->body + at);
+    embi_body_forget(b);
     return EMBIPC_OK;
 }
 
@@ -25990,14 +25480,9 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
 EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embipc_body body,
                                                           const embipc_real velocity[3])
 {
-    int at = embi_find_body(w, body);
-    embi_body *b;
+    embi_body *b = embi_body_of(w, body);
     embipc_result r;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1,
-                         body.generation);
-    b = w->s.body + at;
+    if (!b) return embi_no_body(w, body);
     if (!velocity) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the surface velocity is NULL");
     if (!embi_all_finite(velocity, 3))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity of body \"%.40s\" is not finite", b->name);
@@ -26010,13 +25495,11 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
 }
 
 /* Both only limit the work of later steps. */
-EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations,
-                                                 const volatile int *stop)
+EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations, const volatile int *stop)
 {
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (max_iterations < 1)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "max_iterations is %d; it must be at least 1",
-                         max_iterations);
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "max_iterations is %d; it must be at least 1", max_iterations);
     w->s.settings.max_iterations = max_iterations;
     w->s.settings.stop = stop;
     return EMBIPC_OK;
@@ -26083,16 +25566,12 @@ static embipc_result embi_check_reset(embipc_world *w)
             embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
     for (int i = 0; r == EMBIPC_OK && i < s->body_count; i++)
         for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
-            int touch;
-            if (!embi_tested(w, s->body + i, s->body + j)) continue;
-            if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count) ||
-                (touch = embi_check_gap(w, i, j)) == EMBI_NO_MEMORY)
-                r = embi_fail_memory(&w->error);
-            else if (w->report.rejected_count || touch) {
+            embi_answer meeting = embi_check_meeting(w, i, j);
+            if (meeting == EMBI_NO_MEMORY) r = embi_fail_memory(&w->error);
+            else if (meeting) {
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                               "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross "
-                              "at their starts",
-                              s->body[i].name, s->body[j].name);
+                              "at their starts", s->body[i].name, s->body[j].name);
                 w->error.body[0] = s->body[i].handle;
                 w->error.body[1] = s->body[j].handle;
             }
@@ -26169,7 +25648,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 
 /* ==== 88. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
- * Uses: small math, part II, part III, adding a body.
+ * Uses: small math, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
 
 /* A NULL world has a constant error that says so. */
@@ -26217,12 +25696,10 @@ EMBIPC_API void embipc_world_memory(const embipc_world *w, size_t *bytes, size_t
 /* The first call marks the body as viewed. From then on each step updates all its vertices. */
 EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body body, embipc_body_view *out)
 {
-    int at = embi_find_body(w, body);
-    embi_body *b;
+    embi_body *b = embi_body_of(w, body);
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
+    if (!b) return EMBIPC_ERR_HANDLE;
     embi_body_follow(&w->s, b);
     b->viewed = 1;
     out->name = b->name;
@@ -26249,11 +25726,9 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
     embi_body_follow(s, b);
     embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
     embi_copy(out->centre, solid.centroid);
-    if (!(b->solid.volume >
-          1e-9 * b->diagonal * b->diagonal * b->diagonal)) { /* open: middle of its box */
-        embi_box_clear(box);
-        for (int i = b->vert0; i < b->vert0 + b->nv; i++) embi_box_add(box, s->x + 3 * i);
-        for (int i = 0; i < 3; i++) out->centre[i] = (box[i] + box[3 + i]) / 2;
+    if (!(b->solid.volume > 1e-9 * b->diagonal * b->diagonal * b->diagonal)) {   /* open: middle of its box */
+        embi_box_points(box, s->x + 3 * b->vert0, b->nv);
+        embi_box_middle(out->centre, box);
     }
     if (b->nn == 4) {   /* v = v0 + L (q - q0) with L = [w]x */
         embipc_real D[9], V[9], inverse[9], L[9], r[3];
@@ -26308,13 +25783,10 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
 }
 
 /* A row of J has up to four entries. Shorter rows are filled with weight 0. */
-EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body body, int *node,
-                                             embipc_real *weight)
+EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body body, int *node, embipc_real *weight)
 {
-    int at = embi_find_body(w, body);
-    const embi_body *b;
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
+    const embi_body *b = embi_body_of(w, body);
+    if (!b) return EMBIPC_ERR_HANDLE;
     if (!node || !weight || !b->nn) return EMBIPC_ERR_ARGUMENT;
     for (int i = 0; i < b->nv; i++)
         for (int k = 0; k < 4; k++) {
@@ -26346,10 +25818,9 @@ static int embi_holds(const embi_state *s, const embi_body *b, int node, const e
 EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity)
 {
-    int at = embi_find_body(w, body), count = 0;
-    embi_body *b;
-    if (at < 0 || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
-    b = w->s.body + at;
+    int count = 0;
+    embi_body *b = embi_body_of(w, body);
+    if (!b || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
     embi_body_follow(&w->s, b);
     for (int i = 0; i < b->nn; i++)
         if (embi_holds(&w->s, b, b->node0 + i, lo, hi)) {
@@ -26360,16 +25831,13 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
 }
 
 /* Integrals with the consistent mass, as in the step. The elastic energy uses the rotations of the present F. */
-EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body,
-                                               embipc_body_state *out)
+EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_body body, embipc_body_state *out)
 {
-    int at = embi_find_body(w, body);
-    embi_body *b;
+    embi_body *b = embi_body_of(w, body);
     embipc_real force;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
+    if (!b) return EMBIPC_ERR_HANDLE;
     out->volume = b->solid.volume;
     out->mass = b->mass.total;
     if (!embi_is_dynamic(b)) {
@@ -26385,12 +25853,10 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
 EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embipc_body body,
                                                     embipc_body_parameters *out)
 {
-    int at = embi_find_body(w, body);
-    const embi_body *b;
+    const embi_body *b = embi_body_of(w, body);
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
-    b = w->s.body + at;
+    if (!b) return EMBIPC_ERR_HANDLE;
     out->diagonal = b->diagonal;
     out->mean_thickness = embi_body_thickness(b);
     out->mean_edge = embi_body_edge(b);
@@ -26414,20 +25880,20 @@ EMBIPC_API embipc_result embipc_body_get_parameters(const embipc_world *w, embip
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *w, embipc_body a, embipc_body b,
                                                embipc_pair_parameters *out)
 {
-    int i = embi_find_body(w, a), j = embi_find_body(w, b);
+    const embi_body *one = embi_body_of(w, a), *two = embi_body_of(w, b);
     embi_pair_rule rule;
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
-    if (i < 0 || j < 0) return EMBIPC_ERR_HANDLE;
-    rule = embi_pair_parameters(w, w->s.body + i, w->s.body + j);
-    out->contact = embi_tested(w, w->s.body + i, w->s.body + j);
+    if (!one || !two) return EMBIPC_ERR_HANDLE;
+    rule = embi_pair_parameters(w, one, two);
+    out->contact = embi_tested(w, one, two);
     out->dhat = rule.dhat;
     out->kappa = rule.kappa;
     out->friction_velocity = rule.epsv;
     out->friction = rule.mu;
     out->static_friction = rule.mu_static;
     out->thickness = rule.xi;
-    out->clearance = embi_pair_fit(w->s.body + i, w->s.body + j);
+    out->clearance = embi_pair_fit(one, two);
     return EMBIPC_OK;
 }
 
@@ -26444,14 +25910,12 @@ EMBIPC_API int embipc_world_contacts(const embipc_world *w, embipc_contact *out,
 }
 
 /* Copies the forces that the last step reported, N. */
-EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body,
-                                                   embipc_real *force)
+EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *w, embipc_body body, embipc_real *force)
 {
-    int at = embi_find_body(w, body);
-    if (at < 0) return EMBIPC_ERR_HANDLE;
+    const embi_body *b = embi_body_of(w, body);
+    if (!b) return EMBIPC_ERR_HANDLE;
     if (!force) return EMBIPC_ERR_ARGUMENT;
-    memcpy(force, w->s.load.vertex_force + 3 * w->s.body[at].vert0,
-           (size_t)(3 * w->s.body[at].nv) * sizeof *force);
+    memcpy(force, w->s.load.vertex_force + 3 * b->vert0, (size_t)(3 * b->nv) * sizeof *force);
     return EMBIPC_OK;
 }
 
@@ -26479,7 +25943,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
 
 /* ==== 89. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
- * Uses: part I, part II, part III, world step, faults of meshes, queries.
+ * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
 
 #ifndef EMBIPC_NO_VALIDATE
@@ -26503,12 +25967,10 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
         embi_sub(r, r, s->x + 3 * i);
         if (!(embi_abs(sum - 1) < 1e-12))
             return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, sum,
-                                "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name,
-                                i - b->vert0, sum);
+                                "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name, i - b->vert0, sum);
         if (!(embi_norm(r) <= 1e-12 * (b->diagonal + embi_norm(s->x + 3 * i))))
             return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, embi_norm(r),
-                                "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0,
-                                embi_norm(r));
+                                "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0, embi_norm(r));
     }
     if (!embi_all_finite(s->q + 3 * b->node0, 3 * b->nn) || !embi_all_finite(s->v + 3 * b->node0, 3 * b->nn))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "body \"%.40s\": a node is not finite", b->name);
@@ -26552,8 +26014,8 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     if (n > 0) {
         (void)embi_fail(error, EMBIPC_ERR_INTERSECTION,
                         "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
-                        x.edge[0], x.edge[1], w->s.body[embi_find_body(w, x.edge_body)].name, x.triangle,
-                        w->s.body[embi_find_body(w, x.triangle_body)].name);
+                        x.edge[0], x.edge[1], embi_body_of(w, x.edge_body)->name, x.triangle,
+                        embi_body_of(w, x.triangle_body)->name);
         return EMBIPC_ERR_INTERSECTION;
     }
     return EMBIPC_OK;
@@ -26572,8 +26034,6 @@ typedef struct embi_pair_walk {
     int stack[256], top;
     int i, j, next;              /* the two present leaves, and the next of their pairs */
 } embi_pair_walk;
-
-static void embi_pair_walk_end(embi_memory *m, embi_pair_walk *w) { embi_bvh_free(m, &w->bvh); }
 
 /* Builds a tree over the surface and starts at its root. Returns 0 out of memory. */
 static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_real *x, int vertex_count,
@@ -26600,11 +26060,9 @@ static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_
     return ok;
 }
 
-/* The next two triangles whose boxes, grown by reach, may meet; 0 at the end. reach may shrink from call to
- * call. */
+/* The next two triangles whose boxes, grown by reach, may meet; 0 at the end. reach may shrink from call to call. */
 static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_bvh *b = &w->bvh;
     for (;;) {
         for (; w->next < EMBI_LEAF * EMBI_LEAF; w->next++) {
@@ -26618,7 +26076,7 @@ static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, in
         if (w->top == 0) return 0;
         w->j = w->stack[--w->top];
         w->i = w->stack[--w->top];
-        if (!embi_ranges_meet(b->box + 6 * w->i, still, reach, b->box + 6 * w->j)) continue;
+        if (!embi_ranges_meet(b->box + 6 * w->i, embi_none, reach, b->box + 6 * w->j)) continue;
         if (w->i >= b->leaves) {   /* both are leaves, because both sides descend together */
             w->i = EMBI_LEAF * (w->i - b->leaves);
             w->j = EMBI_LEAF * (w->j - b->leaves);
@@ -26656,7 +26114,7 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
             if (count < capacity) embi_crossing_set(list + count, none, none, e0, e1, a, b);
             count++;
         }
-    embi_pair_walk_end(&m, &w);
+    embi_bvh_free(&m, &w.bvh);
     return ok ? count : -1;
 }
 
@@ -26702,7 +26160,6 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
 {
     embi_memory m;
     embi_pair_walk w;
-    embipc_real box_a[6], box_b[6];
     embipc_result r = embi_arrays_usable(x, vertex_count, tri, tri_count, 3);
     embi_scaled s;
     int ta, tb, ok;
@@ -26715,17 +26172,12 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
     gap->distance = EMBI_HUGE;
     ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
     while (ok && gap->distance > 0 && embi_pair_walk_next(&w, gap->distance, &ta, &tb)) {
-        embi_box_of(box_a, x, tri + 3 * ta, 3);
-        embi_box_of(box_b, x, tri + 3 * tb, 3);
-        for (int i = 0; i < 3; i++) {
-            box_a[i] -= gap->distance;
-            box_a[3 + i] += gap->distance;
-        }
-        if (embi_boxes_meet(box_a, box_b)) embi_gap_triangles(&w, ta, tb, gap);
+        const embipc_real *one = w.bvh.tri_box + 6 * ta, *two = w.bvh.tri_box + 6 * tb;
+        if (embi_ranges_meet(one, embi_none, gap->distance, two)) embi_gap_triangles(&w, ta, tb, gap);
     }
     if (gap->distance < EMBI_HUGE) gap->distance = ldexp(gap->distance, s.exponent);
-    embi_pair_walk_end(&m, &w);
-    embi_scale_end(&m, &s);
+    embi_bvh_free(&m, &w.bvh);
+    embi_free(&m, s.copy);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -26796,8 +26248,7 @@ EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n,
         f->key[k].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
     }
     if (!embi_system_covers(&f->S, n, f->key, count)) {
-        if (!embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO))
-            return EMBIPC_ERR_MEMORY;
+        if (!embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO)) return EMBIPC_ERR_MEMORY;
     } else embi_system_zero(&f->S);
     for (int k = 0; k < count; k++)
         (void)embi_system_add(&f->S, pairs[2 * (size_t)k], pairs[2 * (size_t)k + 1], blocks + 9 * (size_t)k);
@@ -26873,76 +26324,13 @@ static void embi_turn(int *t)
     t[2] = swap;
 }
 
-/* A part of the surface, to find which closed part contains which. */
-typedef struct embi_shell {
-    embipc_real box[6], volume, p[3];   /* p: centre of one of its triangles */
-    int first, count;                   /* its triangles: order[first .. first + count - 1] */
-    int closed, depth, outer, turn;     /* outer: the smallest shell around it */
-} embi_shell;
-
-/* the winding number of one shell about p */
-static embipc_real embi_shell_winding(const embi_shell *s, const embipc_real p[3], const embipc_real *x,
-                                      const int *tri, const int *order)
-{
-    embipc_real sum = 0;
-    for (int k = 0; k < 3; k++)
-        if (p[k] < s->box[k] || p[k] > s->box[3 + k]) return 0;
-    for (int i = s->first; i < s->first + s->count; i++)
-        sum += embi_winding(p, x, tri + 3 * order[i], 1, NULL, 0);
-    return sum;
-}
-
-/* Selects the closed shells to reverse. At even depth these have negative volume. At odd depth a shell follows the
+/* Is a part to be reversed? At even depth closed ones with negative volume are. At odd depth a part follows the
  * smallest one around it. */
-static void embi_turn_shells(embi_shell *s, int n, const embipc_real *x, const int *tri, const int *order)
+static int embi_part_turns(const embi_parts *s, int i)
 {
-    for (int i = 0; i < n; i++) {
-        s[i].outer = -1;
-        for (int j = 0; j < n && s[i].closed; j++) {
-            if (j == i || !s[j].closed) continue;
-            if (!(embi_abs(embi_shell_winding(s + j, s[i].p, x, tri, order)) > 0.5)) continue;
-            s[i].depth++;
-            if (s[i].outer < 0 || embi_abs(s[j].volume) < embi_abs(s[s[i].outer].volume)) s[i].outer = j;
-        }
-        s[i].turn = s[i].closed && s[i].depth % 2 == 0 && s[i].volume < 0;
-    }
-    for (int i = 0; i < n; i++)
-        if (s[i].depth % 2) s[i].turn = s[s[i].outer].turn;
-}
-
-/* Fills the zeroed shells of the numbered parts. order: their triangles, sorted by part. */
-static void embi_collect_shells(const embipc_real *x, const int *tri, int n, const int *mate,
-                                const int *number, embi_shell *shell, int shells, int *order)
-{
-    int first = 0;
-    for (int t = 0; t < n; t++) shell[number[t]].count++;
-    for (int i = 0; i < shells; i++) {
-        shell[i].first = first;
-        first += shell[i].count;
-        shell[i].count = 0;
-        shell[i].closed = 1;
-    }
-    for (int t = 0; t < n; t++) {
-        embi_shell *s = shell + number[t];
-        const embipc_real *o;
-        if (s->count == 0) {
-            embi_triangle_middle(s->p, x, tri + 3 * t);
-            embi_box_of(s->box, x, tri + 3 * t, 3);
-        }
-        order[s->first + s->count++] = t;
-        o = x + 3 * (size_t)tri[3 * order[s->first]];
-        s->volume += embi_tet_det(o, x + 3 * (size_t)tri[3 * t], x + 3 * (size_t)tri[3 * t + 1],
-                                  x + 3 * (size_t)tri[3 * t + 2]) / 6;
-        for (int i = 0; i < 3; i++) {
-            const embipc_real *p = x + 3 * (size_t)tri[3 * t + i];
-            for (int k = 0; k < 3; k++) {
-                s->box[k] = embi_min(s->box[k], p[k]);
-                s->box[3 + k] = embi_max(s->box[3 + k], p[k]);
-            }
-            /* closed: each neighbour exists and agrees */
-            if (mate[3 * t + i] < 0 || tri[3 * t + i] == tri[mate[3 * t + i]]) s->closed = 0;
-        }
-    }
+    const embi_part *p = s->part + i;
+    if (p->around % 2) p = s->part + p->outer;
+    return p->closed && p->around % 2 == 0 && p->p.volume < 0;
 }
 
 /* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number
@@ -26950,42 +26338,37 @@ static void embi_collect_shells(const embipc_real *x, const int *tri, int n, con
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    int n = tri_count, count = 0, shells = 0, ok = 0, *mate, *label, *queue, *number;
-    unsigned char *turn;
-    embi_shell *shell = NULL;
+    embi_keys keys = {NULL, NULL};
+    embi_parts parts;
     embi_scaled s;
+    int n = tri_count, count = 0, edges, ok = 0, *mate, *label;
+    unsigned char *turn;
+    memset(&parts, 0, sizeof parts);
     if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     embi_memory_init(&m, NULL);
     if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
-    mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
-    label = (int *)embi_alloc(&m, n, sizeof *label);
-    queue = (int *)embi_alloc(&m, n, sizeof *queue);
-    number = (int *)embi_alloc(&m, n, sizeof *number);
+    mate = (int *)embi_alloc(&m, 5 * n, sizeof *mate);   /* (3 n), then label (n) and a queue */
     turn = (unsigned char *)embi_alloc(&m, n, 1);
-    if (!m.failed && embi_mates(&m, tri, n, mate)) {
-        embi_agree(tri, n, mate, label, turn, queue);
-        shells = embi_number_parts(label, n, number);
-        shell = (embi_shell *)embi_alloc(&m, shells, sizeof *shell);
+    if (mate && turn && embi_mates(&m, tri, n, mate)) {
+        label = mate + 3 * n;
+        embi_agree(tri, n, mate, label, turn, label + n);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        ok = shell && embi_mates(&m, tri, n, mate);   /* reversed triangles have other half-edges */
-        if (ok) {
-            embi_collect_shells(s.x, tri, n, mate, number, shell, shells, queue);
-            embi_turn_shells(shell, shells, s.x, tri, queue);
-        }
+        edges = embi_sound_half_edges(&m, &keys, tri, n);   /* reversed triangles have other half-edges */
+        ok = edges >= 0 && embi_parts_build(&m, &parts, s.x, tri, n, label, keys.a, edges);
+        for (int i = 0; ok && i < parts.count; i++)
+            if (parts.part[i].closed) embi_part_surround(&parts, i);
         for (int t = 0; t < n; t++) {
-            int again = ok ? shell[number[t]].turn : turn[t];
+            int again = ok ? embi_part_turns(&parts, parts.number[t]) : turn[t];
             if (again) embi_turn(tri + 3 * t);
             count += turn[t] ^ again;
         }
     }
     embi_free(&m, mate);
-    embi_free(&m, label);
-    embi_free(&m, queue);
-    embi_free(&m, number);
     embi_free(&m, turn);
-    embi_free(&m, shell);
-    embi_scale_end(&m, &s);
+    embi_parts_release(&m, &parts);
+    embi_keys_release(&m, &keys);
+    embi_free(&m, s.copy);
     return ok ? count : -1;
 }
 
@@ -27010,7 +26393,7 @@ static int embi_longest_side(const embipc_real *x, const int v[3])
 static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
 {
     int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
-    embi_u64 edge = embi_pack(embi_min_int(c, d), embi_max_int(c, d));
+    embi_u64 edge = embi_pack_edge(c, d);
     if (c == d || a == b || embi_half_end(tri, h) != b || embi_half_end(tri, g) != a) return 0;
     at = embi_lower_bound(k, edges, edge);
     t[0] = c; t[1] = a; t[2] = d;
@@ -27065,7 +26448,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     embi_free(&m, mate);
     embi_free(&m, touched);
     embi_keys_release(&m, &keys);
-    embi_scale_end(&m, &scaled);
+    embi_free(&m, scaled.copy);
     return total;
 }
 
@@ -27201,8 +26584,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
 }
 
 /* Appends the triangles of the cut to lid while they fit. stack (2 n): scratch. Returns the new count. */
-static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity,
-                             int count)
+static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, int *lid, int capacity, int count)
 {
     int top = 0;
     stack[top++] = 0;
@@ -27230,7 +26612,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_keys keys = {NULL, NULL};
     embi_loops l;
     int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
-    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;   /* v: polygon and stack */
+    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;
     embipc_real *area, *best, cost;
     embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
@@ -27239,12 +26621,13 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
     x = s.x;
     memset(&l, 0, sizeof l);
-    label = (int *)embi_alloc(&m, n, sizeof *label);
-    area = (embipc_real *)embi_alloc(&m, n, sizeof *area);
-    best = (embipc_real *)embi_alloc(&m, square, sizeof *best);
-    cut = (int *)embi_alloc(&m, square, sizeof *cut);
-    v = (int *)embi_alloc(&m, 5 * most, sizeof *v);
-    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_label_parts(&m, &keys, tri, n, label);
+    cut = (int *)embi_alloc(&m, square + 5 * most + n, sizeof *cut);
+    best = (embipc_real *)embi_alloc(&m, square + n, sizeof *best);
+    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    v = edges < 0 ? NULL : cut + square;   /* polygon and stack */
+    label = edges < 0 ? NULL : v + 5 * most;
+    area = edges < 0 ? NULL : best + square;
+    if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
     for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
     for (int i = 0; edges >= 0 && i < l.count; i++) {
         const int *half = l.half + l.start[i];
@@ -27257,14 +26640,11 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
         lids++;
     }
     if (filled) *filled = lids;
-    embi_free(&m, label);
-    embi_free(&m, area);
     embi_free(&m, best);
     embi_free(&m, cut);
-    embi_free(&m, v);
     embi_loops_release(&m, &l);
     embi_keys_release(&m, &keys);
-    embi_scale_end(&m, &s);
+    embi_free(&m, s.copy);
     return edges >= 0 ? count : -1;
 }
 
@@ -27285,8 +26665,6 @@ enum {
     EMBI_PART_STEPS = 24, EMBI_PART_REST_STEPS = 100   /* steps of growth, and until all rest */
 };
 
-static const embipc_real embi_part_none[3] = {0, 0, 0};
-
 /* x = scale R (x0 - c0) + centre, c0 the centre at the start */
 typedef struct embi_part_pose {
     embipc_real R[9], scale, centre[3];
@@ -27302,6 +26680,7 @@ typedef struct embi_part_body {
     int *inner, inner_count;     /* a vertex of each connected part, owned */
     int nv, closed, handles;     /* handles: one of its parts is not a topological ball */
     int fixed, rank;             /* rank: number of pairs, overlapping at the start, that link it to a fixed body */
+    int crowded;                 /* it is not apart from another */
     int stuck;                   /* shifts did not separate it */
     embipc_real diagonal, volume, thickness, centre0[3];
     embi_part_pose now, kept;
@@ -27373,18 +26752,15 @@ static void embi_part_middle(const embi_part_body *b, int v, embipc_real out[3])
         for (int t = 0; t < b->s.nt; t++) {
             const int *T = b->s.tri + 3 * t;
             int at = T[0] == v || T[1] == v || T[2] == v;
-            embipc_real a[3], e[3], f[3], n[3], c[9], way;
-            embi_sub(e, b->x0 + 3 * T[1], b->x0 + 3 * T[0]);
-            embi_sub(f, b->x0 + 3 * T[2], b->x0 + 3 * T[0]);
-            embi_cross(n, e, f);
+            embipc_real n[3], c[9], way;
+            embi_triangle_cross(n, b->x0, T);
             if (pass == 0 && at) embi_add(normal, normal, n);
             if (pass == 0 || at || !(embi_dot(n, normal) < 0)) continue;   /* the ray leaves only for n . normal < 0 */
             for (int k = 0; k < 3; k++) embi_sub(c + 3 * k, b->x0 + 3 * T[k], x);
             if (embi_triple(normal, c, c + 3) > 0 || embi_triple(normal, c + 3, c + 6) > 0 ||
                 embi_triple(normal, c + 6, c) > 0)
                 continue;
-            embi_copy(a, c);
-            way = -embi_dot(n, a) / embi_dot(n, normal);
+            way = -embi_dot(n, c) / embi_dot(n, normal);
             if (way > 0 && way < away) away = way;
         }
     embi_copy(out, x);
@@ -27417,14 +26793,12 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
     int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
     int *edge, *side, *from, *step, *root;
-    if (n < 0) return 0;
-    edge = (int *)embi_alloc(m, 2 * n, sizeof *edge);
-    side = (int *)embi_alloc(m, 2 * n, sizeof *side);
-    from = (int *)embi_alloc(m, b->nv, sizeof *from);
-    step = (int *)embi_alloc(m, b->nv, sizeof *step);
-    root = (int *)embi_alloc(m, b->s.nt, sizeof *root);
-    ok = edge && side && from && step && root &&
-         embipc_surface_edges(b->s.tri, b->s.nt, edge, side, n) == n;
+    if (n < 0 || !(edge = (int *)embi_alloc(m, 4 * n + 2 * b->nv + b->s.nt, sizeof *edge))) return 0;
+    side = edge + 2 * n;
+    from = side + 2 * n;
+    step = from + b->nv;
+    root = step + b->nv;
+    ok = embipc_surface_edges(b->s.tri, b->s.nt, edge, side, n) == n;
     for (int i = 0; ok && i < b->nv; i++) from[i] = -1;
     for (int i = 0; ok && i < b->inner_count; i++) from[b->inner[i]] = b->inner[i];
     for (int level = 0; ok && again; level++) {
@@ -27448,24 +26822,19 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
     ok = ok && EMBI_GROW(m, b->core, 3 * b->core_count);
     if (ok && b->core_count) memcpy(b->core, b->core0, (size_t)(3 * b->core_count) * sizeof *b->core);
     embi_free(m, edge);
-    embi_free(m, side);
-    embi_free(m, from);
-    embi_free(m, step);
-    embi_free(m, root);
     return ok;
 }
 
 /* Linking number of two closed polygons of na and nb points, the first shifted by t, by Gauss's integral. Two
  * segments contribute the solid angle of the parallelogram of their differences, over 4 pi. */
-static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb,
-                               const embipc_real t[3])
+static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb, const embipc_real t[3])
 {
-    static const embipc_real origin[3] = {0, 0, 0};
     embipc_real sum = 0, one[6], two[6];
     embi_box_points(one, a, na);
     embi_box_points(two, b, nb);
-    for (int k = 0; k < 3; k++)
-        if (one[k] + t[k] > two[3 + k] || one[3 + k] + t[k] < two[k]) return 0;
+    embi_add(one, one, t);
+    embi_add(one + 3, one + 3, t);
+    if (!embi_boxes_meet(one, two)) return 0;
     for (int i = 0; i < na; i++)
         for (int j = 0; j < nb; j++) {
             const embipc_real *p[2], *q[2];
@@ -27476,7 +26845,7 @@ static int embi_linking_number(const embipc_real *a, int na, const embipc_real *
                 embi_sub(d + 3 * k, q[k / 2], p[(k + 1) / 2 % 2]);
                 embi_sub(d + 3 * k, d + 3 * k, t);
             }
-            sum += embi_solid_angle(origin, d, d + 3, d + 6) + embi_solid_angle(origin, d, d + 6, d + 9);
+            sum += embi_solid_angle(embi_none, d, d + 3, d + 6) + embi_solid_angle(embi_none, d, d + 6, d + 9);
         }
     return (int)floor(sum / (4 * 3.14159265358979323846) + 0.5);
 }
@@ -27495,7 +26864,7 @@ static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
 {
     for (int i = 0; i < a->loops; i++)
         for (int j = 0; j < b->loops; j++)
-            if (embi_part_link(a, i, b, j, 1, embi_part_none)) return 1;
+            if (embi_part_link(a, i, b, j, 1, embi_none)) return 1;
     return 0;
 }
 
@@ -27504,14 +26873,13 @@ static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *
 {
     for (int i = 0; i < a->loops; i++)
         for (int j = 0; j < b->loops; j++)
-            if (embi_part_link(a, i, b, j, 0, t) != embi_part_link(a, i, b, j, 1, embi_part_none)) return 0;
+            if (embi_part_link(a, i, b, j, 0, t) != embi_part_link(a, i, b, j, 1, embi_none)) return 0;
     return 1;
 }
 
 /* ---- Bodies ---- */
 
-/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F /
- * 2. */
+/* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2. */
 static int embi_part_topology(embi_memory *m, embi_part_body *b)
 {
     int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
@@ -27522,8 +26890,7 @@ static int embi_part_topology(embi_memory *m, embi_part_body *b)
     seen = (unsigned char *)embi_alloc(m, b->nv, 1);
     b->inner = (int *)embi_alloc(m, parts, sizeof *b->inner);
     b->inner_count = parts;
-    if (list && seen && b->inner &&
-        embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, parts) == parts) {
+    if (list && seen && b->inner && embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, parts) == parts) {
         b->closed = parts > 0;
         for (int i = 0; i < parts; i++) {
             b->inner[i] = b->s.tri[3 * list[i].triangle];
@@ -27611,18 +26978,14 @@ static void embi_part_move(embi_part_body *b, embipc_real share, const embipc_re
 
 /* ---- Are two surfaces apart? ---- */
 
-/* 1 when a part of s, shifted by t, is in the solid of u. One vertex of it decides, since the surfaces do not
- * cross. */
+/* 1 when a part of s, shifted by t, is in the solid of u. One vertex of it decides, since the surfaces do not cross. */
 static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, const embipc_real t[3])
 {
-    const embipc_real *box = u->bvh.box + 6;
     for (int i = 0; u->closed && i < s->inner_count; i++) {
-        embipc_real p[3];
+        embipc_real p[6];
         embi_add(p, s->x + 3 * s->inner[i], t);
-        if (p[0] < box[0] || p[1] < box[1] || p[2] < box[2] || p[0] > box[3] || p[1] > box[4] ||
-            p[2] > box[5])
-            continue;
-        if (embi_winding(p, u->x, u->s.tri, u->s.nt, NULL, 0) > 0.5) return 1;
+        embi_copy(p + 3, p);
+        if (embi_boxes_meet(p, u->bvh.box + 6) && embi_winding(p, u->x, u->s.tri, u->s.nt) > 0.5) return 1;
     }
     return 0;
 }
@@ -27630,7 +26993,7 @@ static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, con
 /* 1 when the two triangles of a key cross. */
 static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_u64 key)
 {
-    int a = (int)(key >> 32), b = (int)(key & 0xffffffffu);
+    int a = embi_hi(key), b = embi_lo(key);
     for (int i = 0; i < 3; i++)
         if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
             embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
@@ -27684,7 +27047,7 @@ static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *
     embi_surface s = a->s;
     if (p->met_a != a || p->met_b != b) return EMBI_NO;
     for (int i = 0; i < 3; i++) {
-        int v = s.tri[3 * (int)(p->met.key >> 32) + i];
+        int v = s.tri[3 * embi_hi(p->met.key) + i];
         embi_add(p->shifted + 3 * v, a->x + 3 * v, t);
     }
     s.x = s.rest = p->shifted;
@@ -27735,7 +27098,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
 /* ==== 93. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
- * Uses: small math, memory, surfaces that overlap.   Checked by: tests/test_doctor.c */
+ * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
 
 /* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
@@ -27764,10 +27127,7 @@ static void embi_part_directions(embi_parting *p, const embi_part_body *a, const
         for (int side = 0; side < 2; side++) {
             const embi_part_body *s = side ? b : a;
             const int *v = s->s.tri + 3 * (int)(side ? p->keys[n].key & 0xffffffffu : p->keys[n].key >> 32);
-            embipc_real e[3], f[3];
-            embi_sub(e, s->x + 3 * v[1], s->x + 3 * v[0]);
-            embi_sub(f, s->x + 3 * v[2], s->x + 3 * v[0]);
-            embi_cross(u, e, f);
+            embi_triangle_cross(u, s->x, v);
             if (!side) embi_scale(u, -1, u);   /* a moves against its own normal, or along that of b */
             embi_part_direction(p, u);
         }
@@ -27858,7 +27218,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     way.found = !way.linked;
     way.length = EMBI_HUGE;
     embi_set(way.along, 1, 0, 0);
-    if (embi_part_apart(p, a, b, embi_part_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
+    if (embi_part_apart(p, a, b, embi_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
     embi_part_directions(p, a, b);
     for (int i = 0; i < p->direction_count; i++) {
         embipc_real s = embi_part_support(a, b, p->direction + 3 * i, gap);
@@ -27890,7 +27250,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     embipc_real want = (embipc_real)(a->now.moved || b->now.moved ? 0.99 : 0.01), shift[3], share;
     embipc_overlap_kind kind;
     int found;
-    embi_answer apart = embi_part_apart(p, a, b, embi_part_none, embi_part_reach(p, i, j, want), &kind);
+    embi_answer apart = embi_part_apart(p, a, b, embi_none, embi_part_reach(p, i, j, want), &kind);
     if (apart != EMBI_NO) return apart == EMBI_YES;
     if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
     if (!found) return 1;
@@ -27909,8 +27269,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
     if (!(embi_part_gap(p, i, j) > 0)) return EMBI_YES;
-    return embi_part_apart(p, p->body + i, p->body + j, embi_part_none,
-                           embi_part_reach(p, i, j, (embipc_real)0.01), kind);
+    return embi_part_apart(p, p->body + i, p->body + j, embi_none, embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
 /* Appends the pair (i, j) with its depth. */
@@ -27962,30 +27321,21 @@ static void embi_part_ranks(embi_parting *p)
     }
 }
 
-/* the pair (i, j), i < j, from the sorted list; or NULL */
-static embi_part_overlap *embi_part_find(const embi_parting *p, int i, int j)
+static int embi_part_is_listed(const embi_parting *p, int n, int i, int j)
 {
-    int low = 0, high = p->pair_count;
-    while (low < high) {
-        int mid = low + (high - low) / 2;
-        const embipc_overlap *o = &p->pair[mid].o;
-        if (o->a < i || (o->a == i && o->b < j)) low = mid + 1;
-        else high = mid;
-    }
-    return low < p->pair_count && p->pair[low].o.a == i && p->pair[low].o.b == j ? p->pair + low : NULL;
+    return n < p->pair_count && p->pair[n].o.a == i && p->pair[n].o.b == j;
 }
 
 /* Rounds over all pairs until none moves. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
+        int n = 0;   /* the next pair of the list, which is in this order */
         moved = 0;
         for (int i = 0; i < p->count; i++)
             for (int j = i + 1; j < p->count; j++) {
-                const embi_part_overlap *k = embi_part_find(p, i, j);
-                if (!(embi_part_gap(p, i, j) > 0) || (k && k->hopeless) ||
-                    (p->body[i].fixed && p->body[j].fixed))
-                    continue;
+                int hopeless = embi_part_is_listed(p, n, i, j) && p->pair[n++].hopeless;
+                if (!(embi_part_gap(p, i, j) > 0) || hopeless || (p->body[i].fixed && p->body[j].fixed)) continue;
                 if (!embi_part_pair(p, i, j, (round > 3) + (round > 11), &moved)) return 0;
             }
     }
@@ -28037,14 +27387,17 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
 {
     embi_answer left = EMBI_NO;
+    int n = 0;
+    for (int a = 0; a < p->count; a++) p->body[a].crowded = 0;
     for (int a = 0; a < p->count; a++)
         for (int b = a + 1; b < p->count; b++) {
-            embi_part_overlap *k = embi_part_find(p, a, b);
             embipc_overlap_kind kind;
             embi_answer apart = embi_part_enough(p, a, b, &kind);
             if (apart == EMBI_NO_MEMORY) return EMBI_NO_MEMORY;
-            if (k) k->o.parted = apart;
-            if (apart || left) continue;
+            if (embi_part_is_listed(p, n, a, b)) p->pair[n++].o.parted = apart;
+            if (apart) continue;
+            p->body[a].crowded = p->body[b].crowded = 1;
+            if (left) continue;
             left = EMBI_YES;
             *i = a;
             *j = b;
@@ -28054,17 +27407,9 @@ static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
 
 /* Marks stuck bodies: those of pairs that are not apart, and those that overlapped with them at the start. A fixed
  * body is never stuck, and ends the spread. */
-static int embi_part_spread(embi_parting *p)
+static void embi_part_spread(embi_parting *p)
 {
-    for (int i = 0; i < p->count; i++)
-        for (int j = i + 1; j < p->count; j++) {
-            embipc_overlap_kind kind;
-            embi_answer apart = embi_part_enough(p, i, j, &kind);
-            if (apart == EMBI_NO_MEMORY) return 0;
-            if (apart) continue;
-            p->body[i].stuck |= !p->body[i].fixed;
-            p->body[j].stuck |= !p->body[j].fixed;
-        }
+    for (int i = 0; i < p->count; i++) p->body[i].stuck = p->body[i].crowded && !p->body[i].fixed;
     for (int again = 1; again;) {
         again = 0;
         for (int n = 0; n < p->pair_count; n++) {
@@ -28073,12 +27418,10 @@ static int embi_part_spread(embi_parting *p)
             a->stuck = b->stuck = again = 1;
         }
     }
-    return 1;
 }
 
-/* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a
- * strain e with the force 10 m L e / h^2, and a displacement with m / h^2 per metre. So it grows back and others
- * make room. */
+/* Creates all bodies where they are, affine if they may move. h = 1 s. A body of mass m and size L resists a strain e
+ * with the force 10 m L e / h^2, and a displacement with m / h^2 per metre. So it grows back and others make room. */
 static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc_body *handle)
 {
     embipc_result r = EMBIPC_OK;
@@ -28118,13 +27461,13 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     embipc_result r;
     *travel = 0;
     for (int i = 0; i < p->count; i++) {
-        embi_body *b = w->s.body + embi_find_body(w, handle[i]);
-        (void)embipc_body_set_velocity(w, handle[i], embi_part_none, embi_part_none);
+        embi_body *b = embi_body_of(w, handle[i]);
+        (void)embipc_body_set_velocity(w, handle[i], embi_none, embi_none);
         for (int k = 0; p->body[i].stuck && k < 12 * b->elastic.padded; k++) b->elastic.grad[k] /= factor;
     }
     r = embipc_world_step(w, NULL);
     for (int i = 0; r == EMBIPC_OK && i < p->count; i++) {
-        const embi_body *b = w->s.body + embi_find_body(w, handle[i]);
+        const embi_body *b = embi_body_of(w, handle[i]);
         for (int k = 0; k < b->nn; k++)
             *travel = embi_max(*travel, w->s.h * embi_norm(w->s.v + 3 * (b->node0 + k)) / b->rules.dhat);
     }
@@ -28171,7 +27514,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     for (int k = 0; r == EMBIPC_OK && k < EMBI_PART_REST_STEPS && travel > 0.01; k++)
         r = embi_part_step(p, w, handle, 1, &travel);
     for (int i = 0; r == EMBIPC_OK && i < p->count; i++)
-        if (!p->body[i].fixed) embi_part_take(p->body + i, w, w->s.body + embi_find_body(w, handle[i]));
+        if (!p->body[i].fixed) embi_part_take(p->body + i, w, embi_body_of(w, handle[i]));
     embipc_world_destroy(w);
     embi_free(&p->m, handle);
     *grown = r == EMBIPC_OK;
@@ -28208,7 +27551,7 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
     }
     if (turned && (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY)) return 0;
     if (hopeless) return 1;
-    if (!embi_part_spread(p)) return 0;
+    embi_part_spread(p);
     for (int n = 0; n < p->count; n++) p->body[n].kept = p->body[n].now;
     for (embipc_real s = (embipc_real)0.8; *left && tries < EMBI_PART_TRIES && s > 0.02; s *= (embipc_real)0.8) {
         embi_part_shrink(p, s);
@@ -28228,11 +27571,14 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 /* Reports the first pair that could not be separated, and why. */
 static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_error *e)
 {
-    const embi_part_overlap *k = embi_part_find(p, i, j);
-    embipc_result r = embi_fail(
+    int linked = 0;
+    embipc_result r;
+    for (int n = 0; n < p->pair_count; n++)
+        if (embi_part_is_listed(p, n, i, j)) linked = p->pair[n].o.linked && p->pair[n].hopeless;
+    r = embi_fail(
         e, EMBIPC_ERR_INTERSECTION, "surfaces %d and %d cannot be parted: %s", i, j,
         p->body[i].fixed && p->body[j].fixed ? "neither may move"
-        : k && k->o.linked && k->hopeless
+        : linked
             ? "they are linked, and no shift or turn was found that keeps the link and makes room in their holes"
             : "others are in the way of shifts, and of copies that grow");
     if (!e) return r;
@@ -28257,8 +27603,7 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
 }
 
 /* Checks the meshes, and that gaps are symmetric and finite. */
-static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap,
-                                     embipc_error *e)
+static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap, embipc_error *e)
 {
     for (int i = 0; i < count; i++) {
         embipc_result r =
@@ -28287,8 +27632,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     embipc_result r;
     int ok, left = 0, i = 0, j = 0;
     if (found) *found = 0;
-    if (count < 0 || count > 30000 || capacity < 0 || (capacity && !list) ||
-        (count && (!body || !gap || !movement)))
+    if (count < 0 || count > 30000 || capacity < 0 || (capacity && !list) || (count && (!body || !gap || !movement)))
         return embi_fail(error, EMBIPC_ERR_ARGUMENT, "%d surfaces, room for %d pairs%s", count, capacity,
                          count > 0 && (!body || !gap || !movement) ? "; an array is NULL" : "");
     if ((r = embi_part_check(body, count, gap, error)) != EMBIPC_OK) return r;

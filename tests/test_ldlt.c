@@ -617,11 +617,11 @@ static void test_public_handle(void)
 /* the kernels for AVX give the bits of the plain ones */
 static void test_kernels_agree(void)
 {
-#if EMBI_WIDE
+#ifdef EMBI_ASK_FOR_AVX
     embi_sweep sweep;
     static double U[2][130 * 150 + EMBI_TILE], a[3 * 50], b[50 * 90];
     int place[70];
-    if (!embi_has_wide()) SKIP("this machine has no AVX");
+    if (!__builtin_cpu_supports("avx")) SKIP("this machine has no AVX");
     for (int round = 0; round < 300; round++) {
         int m = 1 + (int)(test_random() * 3), n = 1 + (int)(test_random() * 70), k = (int)(test_random() * 50);
         int w = 60 + (int)(test_random() * 60), begin = 3 * (int)(test_random() * 5), end = begin + 1 + (int)(test_random() * 48);
@@ -630,11 +630,11 @@ static void test_kernels_agree(void)
         if (round % 2) n = 3 * (1 + n / 3);
         for (int i = 0; i < 70; i++) place[i] = (i ? place[i - 1] : 0) + 3 + (int)(test_random() * 2);
         for (int i = 0; i < 130 * 150 + EMBI_TILE; i++) U[0][i] = U[1][i] = test_uniform(-1, 1);
-        embi_strip_kernel(0, m, n, k, a, 50, b, 90, U[0], 150, round % 2 ? place : NULL);
-        embi_strip_wide(m, n, k, a, 50, b, 90, U[1], 150, round % 2 ? place : NULL);
+        embi_strip_subtract_kernel(m, n, k, a, 50, b, 90, U[0], 150, round % 2 ? place : NULL);
+        embi_strip_subtract_avx(m, n, k, a, 50, b, 90, U[1], 150, round % 2 ? place : NULL);
         ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
-        embi_update_kernel(0, begin, end, end, w, 130, U[0], 150);
-        embi_update_wide(begin, end, end, w, 130, U[1], 150);
+        embi_panel_update_kernel(begin, end, end, w, 130, U[0], 150);
+        embi_panel_update_avx(begin, end, end, w, 130, U[1], 150);
         ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
     }
     for (int n = 1; n < 20; n++) {
@@ -656,9 +656,9 @@ static void test_kernels_agree(void)
         for (sweep.backward = 0; sweep.backward < 2; sweep.backward++) {
             sweep.F = &F;
             sweep.x = x[0];
-            embi_sweep_kernel(0, &sweep, -1);
+            embi_sweep_task_kernel(&sweep, -1);
             sweep.x = x[1];
-            embi_sweep_wide(&sweep, -1);
+            embi_sweep_task_avx(&sweep, -1);
         }
         ENSURE(memcmp(x[0], x[1], sizeof x[0]) == 0);
         embi_ldlt_free(&memory, &F);

@@ -59,16 +59,14 @@ static void test_sort_is_stable(void)
 
 static void check_topology(const test_mesh *s, int genus)
 {
-    embi_memory m;
-    embi_topology t;
     int *seen = (int *)calloc((size_t)s->tri_count, sizeof *seen);
-    memset(&t, 0, sizeof t);
-    embi_memory_init(&m, NULL);
-    ENSURE(embi_topology_build(&m, &t, s->tri, s->tri_count) == EMBIPC_OK);
-    ENSURE(2 * t.edge_count == 3 * s->tri_count);
-    ENSURE(s->vertex_count - t.edge_count + s->tri_count == 2 - 2 * genus);   /* Euler */
-    for (int e = 0; e < t.edge_count; e++) {
-        const int *v = t.edge + 2 * e, *f = t.edge_tri + 2 * e;
+    int count = embipc_surface_edges(s->tri, s->tri_count, NULL, NULL, 0);
+    int *edge = (int *)calloc((size_t)(4 * count), sizeof *edge), *edge_tri = edge + 2 * count;
+    ENSURE(embipc_surface_edges(s->tri, s->tri_count, edge, edge_tri, count) == count);
+    ENSURE(2 * count == 3 * s->tri_count);
+    ENSURE(s->vertex_count - count + s->tri_count == 2 - 2 * genus);   /* Euler */
+    for (int e = 0; e < count; e++) {
+        const int *v = edge + 2 * e, *f = edge_tri + 2 * e;
         ENSURE(v[0] < v[1]);
         ENSURE(e == 0 || v[-2] < v[0] || (v[-2] == v[0] && v[-1] < v[1]));
         ENSURE(f[0] >= 0 && f[0] < f[1] && f[1] < s->tri_count);
@@ -80,8 +78,7 @@ static void check_topology(const test_mesh *s, int genus)
         }
     }
     for (int i = 0; i < s->tri_count; i++) ENSURE(seen[i] == 3);
-    embi_topology_release(&m, &t);
-    ENSURE(m.bytes == 0);
+    free(edge);
     free(seen);
 }
 
@@ -94,16 +91,11 @@ static void test_topology(void)
     check_topology(&s, 0);
     test_mesh_free(&s);
     {   /* one triangle off: its three edges have one triangle left */
-        embi_memory m;
-        embi_topology t;
-        int border = 0;
-        memset(&t, 0, sizeof t);
-        embi_memory_init(&m, NULL);
+        int border = 0, edge[36], edge_tri[36];
         s = unit_box();
-        ENSURE(embi_topology_build(&m, &t, s.tri, 11) == EMBIPC_OK);
-        for (int e = 0; e < t.edge_count; e++) border += t.edge_tri[2 * e + 1] == -1;
-        ENSURE(t.edge_count == 18 && border == 3);
-        embi_topology_release(&m, &t);
+        ENSURE(embipc_surface_edges(s.tri, 11, edge, edge_tri, 18) == 18);
+        for (int e = 0; e < 18; e++) border += edge_tri[2 * e + 1] == -1;
+        ENSURE(border == 3);
         test_mesh_free(&s);
     }
 }
@@ -398,7 +390,7 @@ static void test_winding(void)
         for (int k = 0; k < 3; k++) p[k] = test_uniform(-1.5, 1.5);
         r = embi_norm(p);
         if (r > 0.9 && r < 1.0) continue;   /* between the faces and the sphere */
-        ENSURE_CLOSE(embi_winding(p, s.x, s.tri, s.tri_count, NULL, 0), r < 1 ? 1 : 0, 1e-12);
+        ENSURE_CLOSE(embi_winding(p, s.x, s.tri, s.tri_count), r < 1 ? 1 : 0, 1e-12);
     }
     test_mesh_free(&s);
 }
