@@ -12411,9 +12411,13 @@ typedef struct embi_tune {
     int multiplied;              /* A times the direction is in trial_q */
 } embi_tune;
 
+/* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
+ * them, J. */
+typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; } embi_energies;
+
 /* Terms of E that are not quadratic, and rounding. */
 typedef struct embi_island_energy {
-    embipc_real barrier_before;  /* sum kappa b at q^n, J */
+    embi_energies before, now;   /* at q^n, and where the elements were last evaluated */
     embipc_real nonquadratic;    /* elements and nonlinear materials: all that is not in A, J s^2 */
     embipc_real size;            /* size of these terms, for rounding, J s^2 */
     embipc_real slope;           /* of E along p, J s^2 */
@@ -16651,18 +16655,14 @@ static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
                                                    t->isle->shares.part + 2 * k + 1);
 }
 
-/* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
- * them, J. */
-typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; } embi_energies;
-
-/* Evaluates the elements of an island at the vertices x. Contacts are evaluated there already; for xn their energy
- * at q^n is known. */
-static embi_energies embi_island_energies(const embi_state *s, const embi_island *isle, const embipc_real *x)
+/* Evaluates the elements of an island at the vertices x, but for contacts: these have the energy `barrier` there. */
+static embi_energies embi_island_energies(const embi_state *s, const embi_island *isle, const embipc_real *x,
+                                          embipc_real barrier)
 {
     embi_energies E;
-    embipc_real force = x == s->xn ? (embipc_real)0 : isle->contacts.force;
+    embipc_real force = isle->contacts.force;
     memset(&E, 0, sizeof E);
-    E.of[EMBI_ELEMENT_BARRIER] = x == s->xn ? isle->energy.barrier_before : isle->contacts.energy;
+    E.of[EMBI_ELEMENT_BARRIER] = barrier;
     for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
         embi_element *e = embi_element_at(isle, k);
         embi_element_kinds[e->kind].evaluate(e, s->xn, x);
@@ -16679,8 +16679,9 @@ static embi_energies embi_island_energies(const embi_state *s, const embi_island
 static void embi_island_contact_energy(embi_state *s, embi_island *isle, const embipc_real *q,
                                        const embipc_real *x)
 {
-    embi_energies E = embi_island_energies(s, isle, x);
+    embi_energies E = embi_island_energies(s, isle, x, isle->contacts.energy);
     embipc_real sum = E.sum, size = E.sum + E.noise;
+    isle->energy.now = E;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_energy, q, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -16692,14 +16693,13 @@ static void embi_island_contact_energy(embi_state *s, embi_island *isle, const e
     isle->energy.size = s->hh * embi_max(size, sum);
 }
 
-/* E of an island at the nodes q and their vertices x, J s^2, where its elements are evaluated then. *size grows by
- * the size of the terms, for rounding. */
+/* E of an island at the nodes q, J s^2, where its elements have the energies E. *size grows by the size of the
+ * terms, for rounding. */
 static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, const embipc_real *q,
-                                         const embipc_real *x, embipc_real *size)
+                                         const embi_energies *E, embipc_real *size)
 {
-    embi_energies E = embi_island_energies(s, isle, x);
-    embipc_real sum = s->hh * E.sum;
-    *size += s->hh * E.noise;
+    embipc_real sum = s->hh * E->sum;
+    *size += s->hh * E->noise;
     for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], q, size);
     return sum;
 }
@@ -18798,8 +18798,8 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 {
     embipc_real size = 0, before, now;
     if (embi_island_is_driven(s, isle)) return 0;
-    before = embi_island_objective(s, isle, s->qn, s->xn, &size);
-    now = embi_island_objective(s, isle, s->q, s->x, &size);
+    before = embi_island_objective(s, isle, s->qn, &isle->energy.before, &size);
+    now = embi_island_objective(s, isle, s->q, &isle->energy.now, &size);
     return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
 }
 
@@ -19068,12 +19068,12 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
     if (!embi_island_evaluate(&w->memory, s, isle) ||
         !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
         return EMBIPC_ERR_MEMORY;
-    isle->energy.barrier_before = isle->contacts.energy;
+    embi_island_contact_energy(s, isle, s->q, s->x);
+    isle->energy.before = isle->energy.now;
     if (embi_is_second_order(s)) {
         embi_island_touches(s, isle, EMBI_AT_START, 0);
         if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
-    embi_island_contact_energy(s, isle, s->q, s->x);
     embi_island_recall(s, isle);
     isle->guess = embi_island_guess_order(s, isle);
     return EMBIPC_OK;
@@ -19165,7 +19165,9 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->guess = 0;
     isle->just_guessed |= other->just_guessed;
     isle->tune.full_hessian |= other->tune.full_hessian;
-    isle->energy.barrier_before += other->energy.barrier_before;
+    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) isle->energy.before.of[k] += other->energy.before.of[k];
+    isle->energy.before.sum += other->energy.before.sum;
+    isle->energy.before.noise += other->energy.before.noise;
     return 1;
 }
 
@@ -19190,9 +19192,8 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     isle->bound.is_known = 0;
     /* the order is reused while all contacts have places in it */
     isle->factor.analysed = isle->factor.analysed && isle->factor.same;
-    if (embi_is_second_order(s) && !embi_island_agree(m, s, isle)) return 0;
     embi_island_contact_energy(s, isle, s->q, s->x);
-    return 1;
+    return !embi_is_second_order(s) || embi_island_agree(m, s, isle);
 }
 
 /* Searches candidates for the present directions, links islands that they join, and stores the state that drives go
@@ -19337,13 +19338,13 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
 /* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
 static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_real *size)
 {
-    embi_energies before = embi_island_energies(s, isle, s->xn), now = embi_island_energies(s, isle, s->x);
+    const embi_energies *before = &isle->energy.before, *now = &isle->energy.now;
     embipc_real sum = 0;
-    *size = before.noise + now.noise;
+    *size = before->noise + now->noise;
     for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
         if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
-        sum += before.of[k] - now.of[k];
-        *size += embi_abs(before.of[k]);
+        sum += before->of[k] - now->of[k];
+        *size += embi_abs(before->of[k]);
     }
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -19749,6 +19750,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (jumps == EMBI_YES || !isle->active || !isle->converged) return EMBIPC_OK;
     isle->converged = isle->factor.reuse_next = 0;   /* another pass, with the present friction forces */
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
+    isle->energy.before = embi_island_energies(s, isle, s->xn, isle->energy.before.of[EMBI_ELEMENT_BARRIER]);
     embi_island_contact_energy(s, isle, s->q, s->x);
     return EMBIPC_OK;
 }
@@ -20321,10 +20323,9 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     t->candidate_builds = w->builds;
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
-        embi_energies at_start = embi_island_energies(s, isle, s->xn), here = embi_island_energies(s, isle, s->x);
-        before += s->hh * at_start.sum;
-        after += s->hh * here.sum;
-        size += s->hh * (at_start.noise + here.noise);
+        before += s->hh * isle->energy.before.sum;
+        after += s->hh * isle->energy.now.sum;
+        size += s->hh * (isle->energy.before.noise + isle->energy.now.noise);
     }
     t->drive_work = embi_drive_work(w);
     embi_each_body(w, embi_body_sum);
