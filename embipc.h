@@ -15130,16 +15130,18 @@ static int embi_search_cover(embipc_world *w, int *searched)
  * Uses: part I, distances, friction, contacts, part III.
  * Checked by: tests/test_contact.c, tests/test_friction.c, tests/world_drive.h */
 
-/* Nodes and coefficients c_i = sum_k w_k J_ki of an element's point, each node once; at most 16, returns how many. */
-static int embi_point_nodes(const embi_rows *J, const int v[4], const embipc_real w[4], int node[16],
-                              embipc_real coef[16])
+/* Unknowns and coefficients c_i = sum_k w_k J_ki of an element's point, each once; returns how many. local: node ->
+ * unknown, or -1 where it is driven. */
+static int embi_point_unknowns(const embi_rows *J, const int *local, const int v[4], const embipc_real w[4],
+                               int node[EMBI_STAMP], embipc_real coef[EMBI_STAMP])
 {
     int n = 0;
     for (int k = 0; k < 4; k++) {
         int vertex_begin = n;
         if (w[k] == 0) continue;
         for (int r = 0; r < J->count[v[k]]; r++) {
-            int i = J->node[4 * v[k] + r], at = 0;
+            int i = local[J->node[4 * v[k] + r]], at = 0;
+            if (i < 0) continue;
             while (at < vertex_begin && node[at] != i) at++;
             if (at == vertex_begin) {
                 at = n++;
@@ -15266,33 +15268,27 @@ static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, e
     return count;
 }
 
-/* The part of J^T z_e at one node, for all e < count. */
-static void embi_curvature_at(const embi_rows *J, const embi_contact *c, int node, int count,
-                              embipc_real z[EMBI_BENT][12],
-                              embipc_real *to)
+/* The part of J^T z_e at one unknown, for all e < count. */
+static void embi_curvature_at(const embi_rows *J, const int *local, const embi_contact *c, int unknown, int count,
+                              embipc_real z[EMBI_BENT][12], embipc_real *to)
 {
     memset(to, 0, (size_t)(3 * count) * sizeof *to);
     for (int k = 0; k < 4; k++)
         for (int l = 0; l < J->count[c->base.v[k]] && c->base.w[k] != 0; l++)
-            for (int e = 0; e < count && J->node[4 * c->base.v[k] + l] == node; e++)
+            for (int e = 0; e < count && local[J->node[4 * c->base.v[k] + l]] == unknown; e++)
                 embi_axpy(to + 3 * e, J->weight[4 * c->base.v[k] + l], z[e] + 3 * k);
 }
 
-/* Adds scale sum_e z_e z_e^T to the system; local as in embi_element_unknowns(). Returns 0 when a block does not
- * fit its pattern. */
+/* Adds scale sum_e z_e z_e^T to the system. Returns 0 when a block does not fit its pattern. */
 static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J, const int *local,
                                         const embi_contact *c, embipc_real scale, int count,
                                         embipc_real z[EMBI_BENT][12])
 {
-    int node[EMBI_STAMP], n, kept = 0;
+    int node[EMBI_STAMP], n;
     embipc_real coef[EMBI_STAMP], column[3 * EMBI_BENT * EMBI_STAMP];
-    n = embi_point_nodes(J, c->base.v, c->base.w, node, coef);
-    for (int i = 0; i < n; i++) {
-        if (local[node[i]] < 0) continue;
-        embi_curvature_at(J, c, node[i], count, z, column + 3 * count * kept);
-        node[kept++] = local[node[i]];
-    }
-    return embi_system_stamp_columns(system, kept, node, count, column, scale);
+    n = embi_point_unknowns(J, local, c->base.v, c->base.w, node, coef);
+    for (int i = 0; i < n; i++) embi_curvature_at(J, local, c, node[i], count, z, column + 3 * count * i);
+    return embi_system_stamp_columns(system, n, node, count, column, scale);
 }
 
 /* ---- friction ----
@@ -15461,27 +15457,13 @@ static void embi_element_push(const embi_element *e, const embipc_real *y, const
     embi_gather_point(e->v, e->w, t, to);
 }
 
-/* The unknown nodes of an element and their coefficients. local: node -> unknown, or -1 where it is driven.
- * Returns how many. */
-static int embi_element_unknowns(const embi_rows *J, const int *local, const embi_element *e, int node[EMBI_STAMP],
-                                 embipc_real coef[EMBI_STAMP])
-{
-    int n = embi_point_nodes(J, e->v, e->w, node, coef), kept = 0;
-    for (int i = 0; i < n; i++) {
-        if (local[node[i]] < 0) continue;
-        node[kept] = local[node[i]];
-        coef[kept++] = coef[i];
-    }
-    return kept;
-}
-
 /* Adds scale c_i c_j d2E/dr2 to the system. Returns 0 when a block does not fit the pattern of the system. */
 static int embi_element_stamp(embi_system *system, const embi_rows *J, const int *local, const embi_element *e,
                               embipc_real scale)
 {
     int node[EMBI_STAMP], n;
     embipc_real coef[EMBI_STAMP], S[9];
-    n = embi_element_unknowns(J, local, e, node, coef);
+    n = embi_point_unknowns(J, local, e->v, e->w, node, coef);
     embi_element_kinds[e->kind].hessian(e, S);
     return embi_system_stamp(system, n, node, coef, scale, S);
 }
@@ -15491,7 +15473,7 @@ static void embi_element_touch(embi_system *system, const embi_rows *J, const in
 {
     int node[EMBI_STAMP];
     embipc_real coef[EMBI_STAMP];
-    int n = embi_element_unknowns(J, local, e, node, coef);
+    int n = embi_point_unknowns(J, local, e->v, e->w, node, coef);
     embi_system_touch(system, n, node);
 }
 
@@ -15500,17 +15482,15 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
                                  embi_key **pairs, int *count)
 {
     static const embipc_real all[4] = {1, 1, 1, 1};
-    int node[16], n, added = 0, same;
-    embipc_real coef[16];
+    int node[EMBI_STAMP], n, added = 0, same;
+    embipc_real coef[EMBI_STAMP];
     embi_key *to;
-    n = embi_point_nodes(J, v, all, node, coef);
+    n = embi_point_unknowns(J, local, v, all, node, coef);
     if (!EMBI_GROW(m, *pairs, *count + 16 * 17 / 2)) return 0;
     to = *pairs + *count;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) {
-            int a = local[node[i]], b = local[node[j]];
-            if (a >= 0 && b >= 0) to[added++].key = embi_pack(embi_max_int(a, b), embi_min_int(a, b));
-        }
+        for (int j = 0; j <= i; j++)
+            to[added++].key = embi_pack(embi_max_int(node[i], node[j]), embi_min_int(node[i], node[j]));
     same = added <= *count;   /* often they are those of the candidate before */
     for (int k = 0; k < added && same; k++) same = to[k].key == to[k - added].key;
     if (!same) *count += added;
@@ -17134,20 +17114,18 @@ static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
     return embi_find_place(D->first, bodies + 1, unknown + 1) - 1;
 }
 
-/* A link at the point of an element, without its columns: nodes and their coefficients, in the order of the link.
+/* A link at the point of an element, without its columns; coef: of its unknowns, in their order.
  * Registers which columns of A^-1 it needs. Returns NULL out of memory. */
 static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isle, const embi_element *e,
-                                 int node[EMBI_STAMP], embipc_real coef[EMBI_STAMP])
+                                 embipc_real coef[EMBI_STAMP])
 {
     embi_dual *D = isle->dual;
     embi_link *l = D->link + D->count;
-    int from[EMBI_STAMP], body[EMBI_STAMP], n = embi_point_nodes(&s->J, e->v, e->w, from, coef), a = INT_MAX, b = -1;
+    int node[EMBI_STAMP], body[EMBI_STAMP], a = INT_MAX, b = -1;
     embipc_real share[EMBI_STAMP];
-    memcpy(share, coef, sizeof share);
+    int n = embi_point_unknowns(&s->J, s->local, e->v, e->w, node, share);
     for (int i = 0; i < n; i++) {
-        int unknown = s->local[from[i]];
-        body[i] = unknown < 0 ? -1 : embi_dual_body(D, isle->body_count, unknown);
-        if (unknown < 0) continue;
+        body[i] = embi_dual_body(D, isle->body_count, node[i]);
         a = embi_min_int(a, body[i]);
         b = embi_max_int(b, body[i]);
     }
@@ -17155,10 +17133,9 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isl
     l->at = D->value_count;
     for (int side = 0; side < 2; side++) {
         for (int i = 0; i < n; i++) {
-            if (body[i] < 0 || (body[i] == a) == side) continue;
-            node[l->count] = from[i];
+            if ((body[i] == a) == side) continue;
             coef[l->count] = share[i];
-            l->node[l->count] = s->local[from[i]];
+            l->node[l->count] = node[i];
             l->place[l->count] = embi_inverse_ask(s->body[isle->bodies[body[i]]].inverse,
                                                   l->node[l->count] - D->first[body[i]]);
             l->count++;
@@ -17187,14 +17164,13 @@ static int embi_dual_element(embi_memory *m, embi_state *s, embi_island *isle, c
 {
     const embi_contact *c = (const embi_contact *)e;   /* if it is one */
     embi_dual *D = isle->dual;
-    int node[EMBI_STAMP];
     embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT], M[9], V[9], most = 0;
-    embi_link *l = embi_dual_link(m, s, isle, e, node, coef);
+    embi_link *l = embi_dual_link(m, s, isle, e, coef);
     if (!l) return 0;
     if (e->kind == EMBI_ELEMENT_BARRIER && isle->tune.full_hessian) {
         l->rank = embi_contact_curvature(c, s->x, z);
         for (int i = 0; i < l->count; i++) {
-            embi_curvature_at(&s->J, c, node[i], l->rank, z, to);
+            embi_curvature_at(&s->J, s->local, c, l->node[i], l->rank, z, to);
             for (int k = 0; k < l->rank; k++)
                 embi_scale(D->value + l->at + 3 * (l->count * k + i), sqrt(s->hh), to + 3 * k);
         }
@@ -19317,13 +19293,10 @@ static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real
     *square += b->end.square;
 }
 
-/* Work of the hard drives of the island, J: forces of the end times displacements. */
-static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
+/* Work of the hard drives of the island, J: forces of the end times displacements. Takes grad E from g. */
+static embipc_real embi_island_drive_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0, r[3];
-    if (!embi_island_is_driven(s, isle)) return 0;
-    isle->touched.stamp = -1;
-    embi_island_gradient(s, isle);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
@@ -19336,7 +19309,7 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
 }
 
 /* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
-static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_real *size)
+static embipc_real embi_island_budget(const embi_state *s, const embi_island *isle, embipc_real *size)
 {
     const embi_energies *before = &isle->energy.before, *now = &isle->energy.now;
     embipc_real sum = 0;
@@ -19473,12 +19446,12 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
         int o = 3 * b->node0;
         if (!embi_is_dynamic(b)) continue;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embi_flight_end(s, b, i, s->g + 3 * i);
-            embi_sub(s->g + 3 * i, s->q + 3 * i, s->g + 3 * i);
-            embi_scale(s->g + 3 * i, 1 / b->step.c, s->g + 3 * i);
+            embi_flight_end(s, b, i, s->Ap + 3 * i);
+            embi_sub(s->Ap + 3 * i, s->q + 3 * i, s->Ap + 3 * i);
+            embi_scale(s->Ap + 3 * i, 1 / b->step.c, s->Ap + 3 * i);
         }
-        embi_mass_multiply(b, s->g + o, s->rhs + o);
-        sum += embi_row_dot(3 * b->nn, s->g + o, s->rhs + o) / 2;
+        embi_mass_multiply(b, s->Ap + o, s->rhs + o);
+        sum += embi_row_dot(3 * b->nn, s->Ap + o, s->rhs + o) / 2;
     }
     for (int n = 0; n < isle->friction.count; n++) {
         const embi_element *f = &isle->friction.list[n].base;
@@ -19521,14 +19494,18 @@ static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_re
     }
 }
 
-/* The end of an island's step: its velocities within the energy bound. may_go_on: another pass with other rotations
- * is possible, in case wrong rotations are the reason. */
+/* The end of an island's step: its velocities within the energy bound, and the forces of its drives, in g. may_go_on:
+ * another pass with other rotations is possible, in case wrong rotations are the reason. */
 static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
 {
     embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
-    int driven = embi_island_is_driven(s, isle);
+    int driven = embi_island_is_driven(s, isle), drives = 0;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_settle, NULL, NULL, 0);
-    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].end.counted = isle->friction.passes > 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        s->body[isle->bodies[k]].end.counted = isle->friction.passes > 0;
+        drives |= s->body[isle->bodies[k]].driven_nodes > 0;
+    }
+    if (drives) embi_island_gradient(s, isle);
     if (!s->settings.spin) return EMBI_ENDS_WELL;
     embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
@@ -19917,20 +19894,22 @@ static void embi_velocities_finish(embi_state *s)
     memcpy(s->before.v, s->vn, nodes);
 }
 
-/* g = grad E at every driven node. Bodies at rest, which are in no island, are added here. Their vertices become
- * live only now, when no islands run in parallel. */
+/* g = grad E at the driven nodes of bodies at rest, which are in no island. Their vertices become live only now, when
+ * no islands run in parallel. */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
+    int any = 0;
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_body *b = s->body + s->driven.list[n].body;
         embi_bodies_task t;
         t.s = s;
         if (b->moving) continue;
+        any = 1;
         embi_body_part_of_gradient(&t, b, 0);
         for (int i = 0; i < b->search.live_count; i++) s->vertex_state[b->vert0 + b->search.live[i]] = EMBI_VERTEX_LIVE;
     }
-    for (int k = 0; k < w->islands.order_count && embi_drive_count(s); k++) {
+    for (int k = 0; k < w->islands.order_count && any; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
         isle->touched.stamp = -1;
         embi_island_gradient(s, isle);
