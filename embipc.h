@@ -7467,17 +7467,15 @@ static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real 
     return embi_lagged_energy(s, q, now || s->follows, NULL, trace);
 }
 
-/* Psi(q) where a step ends, J, and the rotations that the next one has if it starts there. As above. */
-static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, embipc_real *trace, embipc_real *force)
+/* Psi(q) where a step ends, J, and the rotations that the next one has if it starts there. energy: that of a nonlinear
+ * material, which is known. */
+static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, embipc_real energy, embipc_real *trace)
 {
-    embipc_real energy;
     s->ahead = 0;
-    if (!embi_material_turns(&s->material)) return embi_elastic_energy(s, q, 1, trace, force);
     if (s->nonlinear && !s->follows) {
-        embi_elastic_look_ahead(s, q);
-        return embi_elastic_energy(s, q, 1, trace, force);
+        if (embi_material_turns(&s->material)) embi_elastic_look_ahead(s, q);
+        return energy;
     }
-    *force = 0;
     energy = embi_lagged_energy(s, q, 1, s->rotation_next, trace);
     s->ahead = 1;
     return energy;
@@ -11437,6 +11435,12 @@ typedef struct embi_body_search {
     embi_body_joined joined;
 } embi_body_search;
 
+/* When something was evaluated: at q^n, at the present positions, or where friction took its lambda. */
+typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
+
+/* Psi, J, and the sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. */
+typedef struct embi_psi { embipc_real energy, force; } embi_psi;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -11452,6 +11456,7 @@ typedef struct embi_body {
     embipc_real scale_x;         /* largest |coordinate|, m: rounding errors of distances are proportional to it */
     embi_body_mass mass;
     embi_elastic elastic;
+    embi_psi psi[2];             /* of a nonlinear material, by embi_when: at q^n, and at the last evaluation */
     embi_bsr A;
     embi_inverse *inverse;       /* of A, once embi_dual wanted it, or NULL */
     embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
@@ -11469,9 +11474,6 @@ typedef struct embi_body {
     embi_body_search search;
     unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */
 } embi_body;
-
-/* When forces between bodies were taken: at q^n, at the present positions, or where friction took its lambda. */
-typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
 
 /* Patches of two bodies that are near each other (a < b), or one body and itself (a == b, as a whole). */
 typedef struct embi_pair {
@@ -12387,7 +12389,7 @@ typedef struct embi_shares {
     embi_chunks by_tets, by_vertices;   /* runs of bodies */
     embi_chunks by_near;         /* chunks of active candidates, by place in `pairs` */
     embi_found *found;           /* results of each of these chunks */
-    embipc_real *part;           /* (2 per body) terms of sums, formed in parallel */
+    embipc_real *part;           /* (per body) terms of sums, formed in parallel */
 } embi_shares;
 
 /* How far an island may move along its direction. */
@@ -12543,7 +12545,7 @@ static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *
             work = 0;
         }
     }
-    return EMBI_GROW(m, isle->shares.part, 2 * isle->body_count);
+    return EMBI_GROW(m, isle->shares.part, isle->body_count);
 }
 
 typedef struct embi_bodies_task embi_bodies_task;
@@ -15632,12 +15634,24 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     }
 }
 
-/* One body's part of E, J s^2, without contact [EIPC24 eq. 5]; a nonlinear material is included. The work -f.q
- * counts from q^n. *size grows by the size of the terms, for rounding. */
-static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc_real *q, embipc_real *size)
+/* Psi of a body at q^n or q. That of a nonlinear material is known. */
+static embi_psi embi_body_psi(const embi_state *s, const embi_body *b, embi_when when)
+{
+    embi_psi psi = b->psi[when];
+    if (!b->elastic.nonlinear || b->elastic.follows)
+        psi.energy = embi_elastic_energy(&b->elastic, (when == EMBI_AT_START ? s->qn : s->q) + 3 * b->node0, 0,
+                                         s->scratch.trace + b->trace0, &psi.force);
+    return psi;
+}
+
+/* One body's part of E at q^n or q, J s^2, without contact [EIPC24 eq. 5]; a nonlinear material is included. The work
+ * -f.q counts from q^n. *size grows by the size of the terms, for rounding. */
+static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when when, embipc_real *size)
 {
     int n = 3 * b->nn, o = 3 * b->node0;
-    embipc_real inertia = 0, work = 0, damping = 0, elastic, force, *d = s->rhs + o, *y = s->Ap + o;
+    const embipc_real *q = when == EMBI_AT_START ? s->qn : s->q;
+    embipc_real inertia = 0, work = 0, damping = 0, *d = s->rhs + o, *y = s->Ap + o;
+    embi_psi psi;
     if (!embi_is_dynamic(b)) return 0;
     for (int i = 0; i < n; i++) d[i] = q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, d, y);
@@ -15646,7 +15660,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
         work += s->load.f[o + i] * (q[o + i] - s->qn[o + i]);
         d[i] = q[o + i] - s->qc[o + i];
     }
-    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->scratch.trace + b->trace0, &force);
+    psi = embi_body_psi(s, b, when);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / b->step.c, beta = b->material.damping[1] / b->step.c,
                     md = 0, kd = 0;
@@ -15660,8 +15674,8 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
             (beta > 0 ? kd / 2 * beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta)
                       : (embipc_real)0);
     }
-    *size += inertia + s->hh * (elastic + force * b->scale_x + embi_abs(work)) + embi_abs(damping);
-    return inertia + s->hh * (elastic - work) + damping;
+    *size += inertia + s->hh * (psi.energy + psi.force * b->scale_x + embi_abs(work)) + embi_abs(damping);
+    return inertia + s->hh * (psi.energy - work) + damping;
 }
 
 /* ==== 52. Rotation ===================================================================================
@@ -16625,14 +16639,19 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
 }
 
-/* Psi of a nonlinear body, J, and the size of its terms, to part[2 k] and part[2 k + 1]. The quadratic energies of
- * the others need no evaluation. */
-static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
+static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
 {
+    (void)k;
     if (embi_is_dynamic(b) && b->elastic.nonlinear)
-        t->isle->shares.part[2 * k] = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0,
-                                                          t->s->scratch.trace + b->trace0,
-                                                   t->isle->shares.part + 2 * k + 1);
+        b->psi[EMBI_NOW].energy = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0,
+                                                         t->s->scratch.trace + b->trace0,
+                                                         &b->psi[EMBI_NOW].force);
+}
+
+/* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
+static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real *q)
+{
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
 }
 
 /* Evaluates the elements of an island at the vertices x, but for contacts: these have the energy `barrier` there. */
@@ -16654,33 +16673,31 @@ static embi_energies embi_island_energies(const embi_state *s, const embi_island
     return E;
 }
 
-/* Energy of all that is not in A, J s^2: elements, nonlinear materials [EIPC24 eqs. 10, 11]; and the size of its
- * terms, for rounding. */
-static void embi_island_contact_energy(embi_state *s, embi_island *isle, const embipc_real *q,
-                                       const embipc_real *x)
+/* Energy of all that is not in A, J s^2: elements, at the vertices x, and nonlinear materials as last evaluated
+ * [EIPC24 eqs. 10, 11]; and the size of its terms, for rounding. */
+static void embi_island_contact_energy(const embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embi_energies E = embi_island_energies(s, isle, x, isle->contacts.energy);
     embipc_real sum = E.sum, size = E.sum + E.noise;
     isle->energy.now = E;
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_energy, q, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
+        const embi_psi *psi = b->psi + EMBI_NOW;
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        sum += isle->shares.part[2 * k];
-        size += isle->shares.part[2 * k] + isle->shares.part[2 * k + 1] * isle->energy.noise_x;
+        sum += psi->energy;
+        size += psi->energy + psi->force * isle->energy.noise_x;
     }
     isle->energy.nonquadratic = s->hh * sum;
     isle->energy.size = s->hh * embi_max(size, sum);
 }
 
-/* E of an island at the nodes q, J s^2, where its elements have the energies E. *size grows by the size of the
- * terms, for rounding. */
-static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, const embipc_real *q,
-                                         const embi_energies *E, embipc_real *size)
+/* E of an island at q^n or q, J s^2. *size grows by the size of the terms, for rounding. */
+static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, embi_when when, embipc_real *size)
 {
+    const embi_energies *E = when == EMBI_AT_START ? &isle->energy.before : &isle->energy.now;
     embipc_real sum = s->hh * E->sum;
     *size += s->hh * E->noise;
-    for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], q, size);
+    for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], when, size);
     return sum;
 }
 
@@ -18098,7 +18115,8 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_try, NULL, NULL, alpha);
     embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
     if (!embi_island_contacts(m, s, isle, s->path.trial_x)) return 0;
-    embi_island_contact_energy(s, isle, s->trial_q, s->path.trial_x);
+    embi_island_psi(s, isle, s->trial_q);
+    embi_island_contact_energy(s, isle, s->path.trial_x);
     return 1;
 }
 
@@ -18290,7 +18308,8 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         }
     }
     if (!embi_island_evaluate(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_psi(s, isle, s->q);
+    embi_island_contact_energy(s, isle, s->x);
     return EMBIPC_OK;
 }
 
@@ -18774,8 +18793,8 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 {
     embipc_real size = 0, before, now;
     if (embi_island_is_driven(s, isle)) return 0;
-    before = embi_island_objective(s, isle, s->qn, &isle->energy.before, &size);
-    now = embi_island_objective(s, isle, s->q, &isle->energy.now, &size);
+    before = embi_island_objective(s, isle, EMBI_AT_START, &size);
+    now = embi_island_objective(s, isle, EMBI_NOW, &size);
     return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
 }
 
@@ -18791,7 +18810,8 @@ static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
         embi_body_gradient(s, b);
     }
     if (!embi_island_evaluate(m, s, isle)) return 0;
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_psi(s, isle, s->q);
+    embi_island_contact_energy(s, isle, s->x);
     return 1;
 }
 
@@ -19044,7 +19064,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
     if (!embi_island_evaluate(&w->memory, s, isle) ||
         !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
         return EMBIPC_ERR_MEMORY;
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_contact_energy(s, isle, s->x);
     isle->energy.before = isle->energy.now;
     if (embi_is_second_order(s)) {
         embi_island_touches(s, isle, EMBI_AT_START, 0);
@@ -19168,7 +19188,7 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     isle->bound.is_known = 0;
     /* the order is reused while all contacts have places in it */
     isle->factor.analysed = isle->factor.analysed && isle->factor.same;
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_contact_energy(s, isle, s->x);
     return !embi_is_second_order(s) || embi_island_agree(m, s, isle);
 }
 
@@ -19231,7 +19251,7 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     int o = 3 * b->node0, n = 3 * b->nn;
-    embipc_real *v = s->v + o, force;
+    embipc_real *v = s->v + o;
     (void)k;
     b->end.touching = 0;
     embi_set(b->end.twist, 0, 0, 0);
@@ -19239,7 +19259,7 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
     if (!embi_is_dynamic(b)) return;
     embi_mass_multiply(b, v, s->rhs + o);
     b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
-    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, s->scratch.trace + b->trace0, &force);
+    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->psi[EMBI_NOW].energy, s->scratch.trace + b->trace0);
     b->end.work = 0;
     for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
@@ -19685,7 +19705,8 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = isle->just_drove = 0;
     isle->tune.stride = 0;
     if (again && !held) return embi_island_back(m, s, isle);
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_psi(s, isle, s->q);
+    embi_island_contact_energy(s, isle, s->x);
     return 1;
 }
 
@@ -19728,7 +19749,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     isle->converged = isle->factor.reuse_next = 0;   /* another pass, with the present friction forces */
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
     isle->energy.before = embi_island_energies(s, isle, s->xn, isle->energy.before.of[EMBI_ELEMENT_BARRIER]);
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_contact_energy(s, isle, s->x);
     return EMBIPC_OK;
 }
 
@@ -19818,6 +19839,7 @@ static void embi_body_undo(embi_state *s, embi_body *b)
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
     if (e->nt && embi_material_turns(&e->material)) embi_elastic_swap(e);
     e->ahead = 1;
+    b->psi[EMBI_NOW] = b->psi[EMBI_AT_START];
 }
 
 /* Restores the world after an error, with all that the bits of later steps depend on. */
@@ -20281,9 +20303,9 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     t->size = t->before = b->end.before;
     if (!(t->before >= 0)) {
         t->size = 0;
-        t->before = embi_body_objective(s, b, s->qn, &t->size);
+        t->before = embi_body_objective(s, b, EMBI_AT_START, &t->size);
     }
-    t->after = embi_body_objective(s, b, s->q, &t->size);
+    t->after = embi_body_objective(s, b, EMBI_NOW, &t->size);
     t->kinetic = b->past.kinetic;
     for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
     t->elastic = b->past.elastic;
@@ -20432,10 +20454,10 @@ static embipc_real embi_farthest(const embi_state *s)
 static void embi_body_energies(embi_state *s, embi_body *b)
 {
     int o = 3 * b->node0;
-    embipc_real force;
     embi_mass_multiply(b, s->v + o, s->Ap + o);
     b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
-    b->past.elastic = embi_elastic_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &force);
+    b->past.elastic = b->psi[EMBI_NOW].energy =
+        embi_elastic_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &b->psi[EMBI_NOW].force);
 }
 
 /* Sets rotations and gradient at the start of a step. */
@@ -20450,6 +20472,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
         b->elastic.ahead = 0;
     }
     if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
+    b->psi[EMBI_AT_START] = b->psi[EMBI_NOW];
     embi_body_turn(s, b);
     embi_body_gradient(s, b);
 }
