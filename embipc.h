@@ -12481,11 +12481,11 @@ static embi_element *embi_element_at(const embi_island *isle, int k)
     return &isle->springs.list[spring].base;
 }
 
-/* f += force of an element on body a, N, without that of `extra`. Weights carry the sign of the side. */
+/* f += force of an element on body a of its two bodies, N, without that of `extra`. The weights of the first side add
+ * up to 1, those of the second to -1. */
 static void embi_element_force(const embi_element *e, const embi_body *a, embipc_real f[3])
 {
-    for (int k = 0; k < 4; k++)
-        if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -e->first * e->w[k], e->dir);
+    embi_axpy(f, embi_has_vertex(a, e->v[0]) ? -e->first : e->first, e->dir);
 }
 
 /* Does a drive still move? */
@@ -20153,9 +20153,8 @@ static embipc_real embi_drive_work(const embipc_world *w)
     }
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
-        for (int n = 0; n < embi_element_count(isle); n++) {
-            const embi_element *e = embi_element_at(isle, n);
-            if (e->kind != EMBI_ELEMENT_SPRING) continue;
+        for (int n = 0; EMBI_DRIVES && n < isle->springs.count; n++) {
+            const embi_element *e = &isle->springs.list[n].base;
             embi_scale(f, e->first, e->dir);
             embi_sub(r, s->x + 3 * e->v[0], s->xn + 3 * e->v[0]);
             work -= embi_dot(f, r);
