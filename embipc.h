@@ -16330,10 +16330,20 @@ static void embi_drives_begin(embipc_world *w)
     }
 }
 
-/* Starts the step of a body: parameters, bounding boxes, qt and the forces f. */
+/* x^n of all vertices of a small surface. */
+static void embi_body_start(embi_state *s, embi_body *b)
+{
+    if (b->bvh.known || !b->nv) return;
+    if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
+    b->started = 1;
+    memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
+}
+
+/* Starts the step of a body: parameters, bounding boxes, x^n, qt and the forces f. */
 static void embi_body_begin(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
+    embi_body_start(s, b);
     embi_body_derive(w, b);
     b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
     b->island = -1;
@@ -16380,25 +16390,17 @@ static void embi_bodies_begin(embipc_world *w)
     embi_drives_begin(w);
 }
 
-/* x^n of small surfaces, and of vertices that soft drives hold. Searches request others later. */
+/* x^n of vertices that soft drives hold. Searches request others later. */
 static int embi_vertices_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     w->search.asked_count = 0;
-    for (int k = 0; k < s->body_count; k++) {
-        const embi_body *b = s->body + k;
-        if (b->started || b->bvh.known) continue;
-        for (int v = b->vert0; v < b->vert0 + b->nv; v++)
-            if (!embi_vertex_ask(w, v)) return 0;
-    }
     for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->driven.list + n;
         for (int k = 0; k < d->node_count && d->soft; k++)
             if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
     }
     embi_asked_start(w);
-    for (int k = 0; k < s->body_count; k++)
-        if (!s->body[k].bvh.known) s->body[k].started = 1;
     return 1;
 }
 
