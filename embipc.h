@@ -20186,10 +20186,9 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
     return tight;
 }
 
-/* Reports the tightest contact and its bodies. */
-static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
+/* Reports the bodies of the tightest contact. */
+static void embi_stats_tight(const embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
 {
-    const embi_contact *tight = embi_tightest(w, &t->tightest);
     const embi_pair *pair = tight ? w->s.pair + tight->base.pair : NULL;
     if (!pair) return;
     t->tight[0] = w->s.body[pair->a].handle;
@@ -20206,17 +20205,14 @@ static embipc_real embi_drive_short(const embi_state *s)
 }
 
 /* Warns once when a load presses a gap below 5 % of dhat, and each time that ratio has halved. Where a drive fell
- * short 10 % is enough, because drives give in earlier. */
-static void embi_warn_tight(embipc_world *w)
+ * short 10 % is enough, because drives give in earlier. k, ratio: from embi_tightest() */
+static void embi_warn_tight(embipc_world *w, const embi_contact *k, embipc_real ratio)
 {
-    embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05, ratio;
-    const embi_contact *k;
+    embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05;
     const embi_pair *pair;
     const embi_body *b = w->s.body;
     char text[320];
-    if (!w->def.log) return;
-    k = embi_tightest(w, &ratio);
-    if (!(ratio < embi_min(limit, w->warned / 2))) return;
+    if (!w->def.log || !(ratio < embi_min(limit, w->warned / 2))) return;
     w->warned = ratio;
     pair = w->s.pair + k->base.pair;
     (void)snprintf(text, sizeof text,
@@ -20312,13 +20308,13 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     t->elastic = b->past.elastic;
 }
 
-/* Statistics of the completed step. */
-static void embi_stats(embipc_world *w, embipc_step_stats *t)
+/* Statistics of the completed step. tight: from embi_tightest() */
+static void embi_stats(embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
 {
     embi_state *s = &w->s;
     embipc_real before = 0, after = 0, size = 0;
     embi_stats_islands(w, t);
-    embi_stats_tight(w, t);
+    embi_stats_tight(w, tight, t);
     t->step = w->step;
     t->time = w->time;
     t->candidates = s->candidates.count;
@@ -20484,8 +20480,9 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
     embipc_result r = EMBIPC_OK;
-    embipc_real away;
+    embipc_real away, ratio = (embipc_real)INFINITY;
     const embi_body *lost;
+    const embi_contact *tight = NULL;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     w->memory.failed = 0;
@@ -20525,12 +20522,14 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     w->step++;
     w->time += s->h;
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
-    embi_warn_tight(w);
+    if (stats || w->def.log) tight = embi_tightest(w, &ratio);
+    embi_warn_tight(w, tight, ratio);
     embi_warn_stuck(w);
     if (stats) {
         memset(stats, 0, sizeof *stats);
         stats->max_speed = embi_farthest(s) / s->h;
-        embi_stats(w, stats);
+        stats->tightest = ratio;
+        embi_stats(w, tight, stats);
         (void)embi_stage(s, EMBIPC_STAGE_REST);
         memcpy(stats->stage_time, s->timer.spent, sizeof s->timer.spent);
     }
