@@ -18096,26 +18096,33 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Does the move end where embi_island_aim() computed bounds for? */
-static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->isle->bound.cap == 1; }
+/* Does a move by alpha end where embi_island_aim() computed positions and bounds for? */
+static int embi_is_whole(const embi_island *isle, embipc_real alpha) { return alpha == 1 && isle->bound.cap == 1; }
 
-/* The body at the trial state q + alpha p. Bounds computed for the end of the direction are taken over where that
- * is the end. */
+/* The body at the trial state q + alpha p. Positions and bounds computed for the end of the direction are taken over
+ * where that is the end. */
 static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     (void)k;
-    embi_body_trial(s, b, t->alpha);
-    embi_apply_few(s, b, s->trial_q, s->path.trial_x);
-    if (embi_is_whole(t)) embi_shift_arrive(b, &b->search.drift, &b->search.drift_next);
-    else (void)embi_body_shift(b, s->reference.measured_q, s->trial_q, s->scratch.nodes, NULL, &b->search.drift);
+    if (!embi_is_whole(t->isle, t->alpha)) {
+        embi_body_trial(s, b, t->alpha);
+        embi_apply_few(s, b, s->trial_q, s->path.trial_x);
+        (void)embi_body_shift(b, s->reference.measured_q, s->trial_q, s->scratch.nodes, NULL, &b->search.drift);
+        return;
+    }
+    for (int i = 0; i < b->search.live_count; i++) {
+        int v = b->vert0 + b->search.live[i];
+        embi_copy(s->path.trial_x + 3 * v, s->path.x + 3 * v);
+    }
+    embi_shift_arrive(b, &b->search.drift, &b->search.drift_next);
 }
 
 /* The trial state q + alpha p, x = J q there, its contacts and their energy. Returns 0 out of memory. */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_try, NULL, NULL, alpha);
-    embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
+    if (!embi_is_whole(isle, alpha)) embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
     if (!embi_island_contacts(m, s, isle, s->path.trial_x)) return 0;
     embi_island_psi(s, isle, s->trial_q);
     embi_island_contact_energy(s, isle, s->path.trial_x);
@@ -18157,7 +18164,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
         embi_copy(s->x + 3 * (b->vert0 + b->search.live[i]), s->path.trial_x + 3 * (b->vert0 + b->search.live[i]));
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
     b->elastic.ahead = 0;
-    if (embi_is_whole(t)) embi_body_arrive(b);
+    if (embi_is_whole(t->isle, t->alpha)) embi_body_arrive(b);
     else embi_search_moved(s, b);
 }
 
