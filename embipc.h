@@ -11319,11 +11319,18 @@ typedef struct embi_flight {
     embipc_real next_spin[3], next_momentum[3];   /* w, rad/s, and L, kg m^2/s, at the end of the last step */
 } embi_flight;
 
+/* When something was evaluated: at q^n, at the present positions, or where friction took its lambda. */
+typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
+
+/* Psi, J, and the sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. */
+typedef struct embi_psi { embipc_real energy, force; } embi_psi;
+
 /* A body's energies at the end of a step, J; work: of the forces s->f; linear, square: see embi_body_spin_energy();
  * spin, rad/s, and momentum, kg m^2/s, about its centre; inverse: of its inertia */
 typedef struct embi_end {
     embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3], spin[3], momentum[3], inverse[9];
     embipc_real before;          /* its part of the objective at q^n, J s^2; negative where it is not known */
+    embi_psi psi[2];             /* of a nonlinear material, by embi_when: at q^n, and at the last evaluation */
     int touching, counted;
 } embi_end;
 
@@ -11435,12 +11442,6 @@ typedef struct embi_body_search {
     embi_body_joined joined;
 } embi_body_search;
 
-/* When something was evaluated: at q^n, at the present positions, or where friction took its lambda. */
-typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
-
-/* Psi, J, and the sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. */
-typedef struct embi_psi { embipc_real energy, force; } embi_psi;
-
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -11456,7 +11457,6 @@ typedef struct embi_body {
     embipc_real scale_x;         /* largest |coordinate|, m: rounding errors of distances are proportional to it */
     embi_body_mass mass;
     embi_elastic elastic;
-    embi_psi psi[2];             /* of a nonlinear material, by embi_when: at q^n, and at the last evaluation */
     embi_bsr A;
     embi_inverse *inverse;       /* of A, once embi_dual wanted it, or NULL */
     embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
@@ -15637,7 +15637,7 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
 /* Psi of a body at q^n or q. That of a nonlinear material is known. */
 static embi_psi embi_body_psi(const embi_state *s, const embi_body *b, embi_when when)
 {
-    embi_psi psi = b->psi[when];
+    embi_psi psi = b->end.psi[when];
     if (!b->elastic.nonlinear || b->elastic.follows)
         psi.energy = embi_elastic_energy(&b->elastic, (when == EMBI_AT_START ? s->qn : s->q) + 3 * b->node0, 0,
                                          s->scratch.trace + b->trace0, &psi.force);
@@ -16641,13 +16641,14 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
 }
 
+/* Psi of a nonlinear body at the nodes `from` of the task. */
 static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
     if (embi_is_dynamic(b) && b->elastic.nonlinear)
-        b->psi[EMBI_NOW].energy = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0,
-                                                         t->s->scratch.trace + b->trace0,
-                                                         &b->psi[EMBI_NOW].force);
+        b->end.psi[EMBI_NOW].energy = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0,
+                                                          t->s->scratch.trace + b->trace0,
+                                                          &b->end.psi[EMBI_NOW].force);
 }
 
 /* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
@@ -16684,7 +16685,7 @@ static void embi_island_contact_energy(const embi_state *s, embi_island *isle, c
     isle->energy.now = E;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        const embi_psi *psi = b->psi + EMBI_NOW;
+        const embi_psi *psi = b->end.psi + EMBI_NOW;
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
         sum += psi->energy;
         size += psi->energy + psi->force * isle->energy.noise_x;
@@ -19268,7 +19269,8 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
     if (!embi_is_dynamic(b)) return;
     embi_mass_multiply(b, v, s->rhs + o);
     b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
-    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->psi[EMBI_NOW].energy, s->scratch.trace + b->trace0);
+    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->end.psi[EMBI_NOW].energy,
+                                         s->scratch.trace + b->trace0);
     b->end.work = 0;
     for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
@@ -19848,7 +19850,7 @@ static void embi_body_undo(embi_state *s, embi_body *b)
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
     if (e->nt && embi_material_turns(&e->material)) embi_elastic_swap(e);
     e->ahead = 1;
-    b->psi[EMBI_NOW] = b->psi[EMBI_AT_START];
+    b->end.psi[EMBI_NOW] = b->end.psi[EMBI_AT_START];
 }
 
 /* Restores the world after an error, with all that the bits of later steps depend on. */
@@ -20460,8 +20462,8 @@ static void embi_body_energies(embi_state *s, embi_body *b)
     int o = 3 * b->node0;
     embi_mass_multiply(b, s->v + o, s->Ap + o);
     b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
-    b->past.elastic = b->psi[EMBI_NOW].energy =
-        embi_elastic_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &b->psi[EMBI_NOW].force);
+    b->past.elastic = b->end.psi[EMBI_NOW].energy =
+        embi_elastic_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &b->end.psi[EMBI_NOW].force);
 }
 
 /* Sets rotations and gradient at the start of a step. */
@@ -20476,7 +20478,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
         b->elastic.ahead = 0;
     }
     if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
-    b->psi[EMBI_AT_START] = b->psi[EMBI_NOW];
+    b->end.psi[EMBI_AT_START] = b->end.psi[EMBI_NOW];
     embi_body_turn(s, b);
     embi_body_gradient(s, b);
 }
