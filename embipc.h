@@ -7319,17 +7319,15 @@ static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real 
     return embi_lagged_energy(s, q, now || s->follows, NULL, trace);
 }
 
-/* Psi(q) where a step ends, J, and the rotations that the next one has if it starts there. As above. */
-static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, embipc_real *trace, embipc_real *force)
+/* Psi(q) where a step ends, J, and the rotations that the next one has if it starts there. energy: that of a nonlinear
+ * material, which is known. */
+static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, embipc_real energy, embipc_real *trace)
 {
-    embipc_real energy;
     s->ahead = 0;
-    if (!embi_material_turns(&s->material)) return embi_elastic_energy(s, q, 1, trace, force);
     if (s->nonlinear && !s->follows) {
-        embi_elastic_look_ahead(s, q);
-        return embi_elastic_energy(s, q, 1, trace, force);
+        if (embi_material_turns(&s->material)) embi_elastic_look_ahead(s, q);
+        return energy;
     }
-    *force = 0;
     energy = embi_lagged_energy(s, q, 1, s->rotation_next, trace);
     s->ahead = 1;
     return energy;
@@ -11177,11 +11175,18 @@ typedef struct embi_flight {
     embipc_real next_spin[3], next_momentum[3];   /* w, rad/s, and L, kg m^2/s, at the end of the last step */
 } embi_flight;
 
+/* When something was evaluated: at q^n, at the present positions, or where friction took its lambda. */
+typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
+
+/* Psi, J, and the sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. */
+typedef struct embi_psi { embipc_real energy, force; } embi_psi;
+
 /* A body's energies at the end of a step, J; work: of the forces s->f; linear, square: see embi_body_spin_energy();
  * spin, rad/s, and momentum, kg m^2/s, about its centre; inverse: of its inertia */
 typedef struct embi_end {
     embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3], spin[3], momentum[3], inverse[9];
     embipc_real before;          /* its part of the objective at q^n, J s^2; negative where it is not known */
+    embi_psi psi[2];             /* of a nonlinear material, by embi_when: at q^n, and at the last evaluation */
     int touching, counted;
 } embi_end;
 
@@ -11326,9 +11331,6 @@ typedef struct embi_body {
     embi_body_search search;
     unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */
 } embi_body;
-
-/* When forces between bodies were taken: at q^n, at the present positions, or where friction took its lambda. */
-typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
 
 /* Patches of two bodies that are near each other (a < b), or one body and itself (a == b, as a whole). */
 typedef struct embi_pair {
@@ -12305,7 +12307,7 @@ typedef struct embi_shares {
     embi_chunks by_tets, by_vertices;   /* runs of bodies */
     embi_chunks by_near;         /* chunks of active candidates, by place in `pairs` */
     embi_found *found;           /* results of each of these chunks */
-    embipc_real *part;           /* (2 per body) terms of sums, formed in parallel */
+    embipc_real *part;           /* (per body) terms of sums, formed in parallel */
 } embi_shares;
 
 /* How far an island may move along its direction. */
@@ -12329,9 +12331,13 @@ typedef struct embi_tune {
     int multiplied;              /* A times the direction is in trial_q */
 } embi_tune;
 
+/* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
+ * them, J. */
+typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; } embi_energies;
+
 /* Terms of E that are not quadratic, and rounding. */
 typedef struct embi_island_energy {
-    embipc_real barrier_before;  /* sum kappa b at q^n, J */
+    embi_energies before, now;   /* at q^n, and where the elements were last evaluated */
     embipc_real nonquadratic;    /* elements and nonlinear materials: all that is not in A, J s^2 */
     embipc_real size;            /* size of these terms, for rounding, J s^2 */
     embipc_real slope;           /* of E along p, J s^2 */
@@ -12396,11 +12402,11 @@ static embi_element *embi_element_at(const embi_island *isle, int k)
     return rod < 0 ? &isle->springs.list[spring].base : &isle->rods.list[rod].base;
 }
 
-/* f += force of an element on body a, N, without that of `extra`. Weights carry the sign of the side. */
+/* f += force of an element on body a of its two bodies, N, without that of `extra`. The weights of the first side add
+ * up to 1, those of the second to -1. */
 static void embi_element_force(const embi_element *e, const embi_body *a, embipc_real f[3])
 {
-    for (int k = 0; k < 4; k++)
-        if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -e->first * e->w[k], e->dir);
+    embi_axpy(f, embi_has_vertex(a, e->v[0]) ? -e->first : e->first, e->dir);
 }
 
 /* Does a drive still move? */
@@ -12460,7 +12466,7 @@ static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *
             work = 0;
         }
     }
-    return EMBI_GROW(m, isle->shares.part, 2 * isle->body_count);
+    return EMBI_GROW(m, isle->shares.part, isle->body_count);
 }
 
 typedef struct embi_bodies_task embi_bodies_task;
@@ -15060,16 +15066,18 @@ static int embi_search_cover(embipc_world *w, int *searched)
  * Uses: part I, distances, friction, contacts, part III.
  * Checked by: tests/test_contact.c, tests/test_friction.c, tests/world_drive.h */
 
-/* Nodes and coefficients c_i = sum_k w_k J_ki of an element's point, each node once; at most 16, returns how many. */
-static int embi_point_nodes(const embi_rows *J, const int v[4], const embipc_real w[4], int node[16],
-                              embipc_real coef[16])
+/* Unknowns and coefficients c_i = sum_k w_k J_ki of an element's point, each once; returns how many. local: node ->
+ * unknown, or -1 where it is driven. */
+static int embi_point_unknowns(const embi_rows *J, const int *local, const int v[4], const embipc_real w[4],
+                               int node[EMBI_STAMP], embipc_real coef[EMBI_STAMP])
 {
     int n = 0;
     for (int k = 0; k < 4; k++) {
         int vertex_begin = n;
         if (w[k] == 0) continue;
         for (int r = 0; r < J->count[v[k]]; r++) {
-            int i = J->node[4 * v[k] + r], at = 0;
+            int i = local[J->node[4 * v[k] + r]], at = 0;
+            if (i < 0) continue;
             while (at < vertex_begin && node[at] != i) at++;
             if (at == vertex_begin) {
                 at = n++;
@@ -15196,33 +15204,27 @@ static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, e
     return count;
 }
 
-/* The part of J^T z_e at one node, for all e < count. */
-static void embi_curvature_at(const embi_rows *J, const embi_contact *c, int node, int count,
-                              embipc_real z[EMBI_BENT][12],
-                              embipc_real *to)
+/* The part of J^T z_e at one unknown, for all e < count. */
+static void embi_curvature_at(const embi_rows *J, const int *local, const embi_contact *c, int unknown, int count,
+                              embipc_real z[EMBI_BENT][12], embipc_real *to)
 {
     memset(to, 0, (size_t)(3 * count) * sizeof *to);
     for (int k = 0; k < 4; k++)
         for (int l = 0; l < J->count[c->base.v[k]] && c->base.w[k] != 0; l++)
-            for (int e = 0; e < count && J->node[4 * c->base.v[k] + l] == node; e++)
+            for (int e = 0; e < count && local[J->node[4 * c->base.v[k] + l]] == unknown; e++)
                 embi_axpy(to + 3 * e, J->weight[4 * c->base.v[k] + l], z[e] + 3 * k);
 }
 
-/* Adds scale sum_e z_e z_e^T to the system; local as in embi_element_unknowns(). Returns 0 when a block does not
- * fit its pattern. */
+/* Adds scale sum_e z_e z_e^T to the system. Returns 0 when a block does not fit its pattern. */
 static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J, const int *local,
                                         const embi_contact *c, embipc_real scale, int count,
                                         embipc_real z[EMBI_BENT][12])
 {
-    int node[EMBI_STAMP], n, kept = 0;
+    int node[EMBI_STAMP], n;
     embipc_real coef[EMBI_STAMP], column[3 * EMBI_BENT * EMBI_STAMP];
-    n = embi_point_nodes(J, c->base.v, c->base.w, node, coef);
-    for (int i = 0; i < n; i++) {
-        if (local[node[i]] < 0) continue;
-        embi_curvature_at(J, c, node[i], count, z, column + 3 * count * kept);
-        node[kept++] = local[node[i]];
-    }
-    return embi_system_stamp_columns(system, kept, node, count, column, scale);
+    n = embi_point_unknowns(J, local, c->base.v, c->base.w, node, coef);
+    for (int i = 0; i < n; i++) embi_curvature_at(J, local, c, node[i], count, z, column + 3 * count * i);
+    return embi_system_stamp_columns(system, n, node, count, column, scale);
 }
 
 /* ---- friction ----
@@ -15473,27 +15475,13 @@ static void embi_element_push(const embi_element *e, const embipc_real *y, const
     embi_gather_point(e->v, e->w, t, to);
 }
 
-/* The unknown nodes of an element and their coefficients. local: node -> unknown, or -1 where it is driven.
- * Returns how many. */
-static int embi_element_unknowns(const embi_rows *J, const int *local, const embi_element *e, int node[EMBI_STAMP],
-                                 embipc_real coef[EMBI_STAMP])
-{
-    int n = embi_point_nodes(J, e->v, e->w, node, coef), kept = 0;
-    for (int i = 0; i < n; i++) {
-        if (local[node[i]] < 0) continue;
-        node[kept] = local[node[i]];
-        coef[kept++] = coef[i];
-    }
-    return kept;
-}
-
 /* Adds scale c_i c_j d2E/dr2 to the system. Returns 0 when a block does not fit the pattern of the system. */
 static int embi_element_stamp(embi_system *system, const embi_rows *J, const int *local, const embi_element *e,
                               embipc_real scale)
 {
     int node[EMBI_STAMP], n;
     embipc_real coef[EMBI_STAMP], S[9];
-    n = embi_element_unknowns(J, local, e, node, coef);
+    n = embi_point_unknowns(J, local, e->v, e->w, node, coef);
     embi_element_kinds[e->kind].hessian(e, S);
     return embi_system_stamp(system, n, node, coef, scale, S);
 }
@@ -15503,7 +15491,7 @@ static void embi_element_touch(embi_system *system, const embi_rows *J, const in
 {
     int node[EMBI_STAMP];
     embipc_real coef[EMBI_STAMP];
-    int n = embi_element_unknowns(J, local, e, node, coef);
+    int n = embi_point_unknowns(J, local, e->v, e->w, node, coef);
     embi_system_touch(system, n, node);
 }
 
@@ -15512,17 +15500,15 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
                                  embi_key **pairs, int *count)
 {
     static const embipc_real all[4] = {1, 1, 1, 1};
-    int node[16], n, added = 0, same;
-    embipc_real coef[16];
+    int node[EMBI_STAMP], n, added = 0, same;
+    embipc_real coef[EMBI_STAMP];
     embi_key *to;
-    n = embi_point_nodes(J, v, all, node, coef);
+    n = embi_point_unknowns(J, local, v, all, node, coef);
     if (!EMBI_GROW(m, *pairs, *count + 16 * 17 / 2)) return 0;
     to = *pairs + *count;
     for (int i = 0; i < n; i++)
-        for (int j = 0; j <= i; j++) {
-            int a = local[node[i]], b = local[node[j]];
-            if (a >= 0 && b >= 0) to[added++].key = embi_pack(embi_max_int(a, b), embi_min_int(a, b));
-        }
+        for (int j = 0; j <= i; j++)
+            to[added++].key = embi_pack(embi_max_int(node[i], node[j]), embi_min_int(node[i], node[j]));
     same = added <= *count;   /* often they are those of the candidate before */
     for (int k = 0; k < added && same; k++) same = to[k].key == to[k - added].key;
     if (!same) *count += added;
@@ -15664,12 +15650,24 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     }
 }
 
-/* One body's part of E, J s^2, without contact [EIPC24 eq. 5]; a nonlinear material is included. The work -f.q
- * counts from q^n. *size grows by the size of the terms, for rounding. */
-static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc_real *q, embipc_real *size)
+/* Psi of a body at q^n or q. That of a nonlinear material is known. */
+static embi_psi embi_body_psi(const embi_state *s, const embi_body *b, embi_when when)
+{
+    embi_psi psi = b->end.psi[when];
+    if (!b->elastic.nonlinear || b->elastic.follows)
+        psi.energy = embi_elastic_energy(&b->elastic, (when == EMBI_AT_START ? s->qn : s->q) + 3 * b->node0, 0,
+                                         s->scratch.trace + b->trace0, &psi.force);
+    return psi;
+}
+
+/* One body's part of E at q^n or q, J s^2, without contact [EIPC24 eq. 5]; a nonlinear material is included. The work
+ * -f.q counts from q^n. *size grows by the size of the terms, for rounding. */
+static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when when, embipc_real *size)
 {
     int n = 3 * b->nn, o = 3 * b->node0;
-    embipc_real inertia = 0, work = 0, damping = 0, elastic, force, *d = s->rhs + o, *y = s->Ap + o;
+    const embipc_real *q = when == EMBI_AT_START ? s->qn : s->q;
+    embipc_real inertia = 0, work = 0, damping = 0, *d = s->rhs + o, *y = s->Ap + o;
+    embi_psi psi;
     if (!embi_is_dynamic(b)) return 0;
     for (int i = 0; i < n; i++) d[i] = q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, d, y);
@@ -15678,7 +15676,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
         work += s->load.f[o + i] * (q[o + i] - s->qn[o + i]);
         d[i] = q[o + i] - s->qc[o + i];
     }
-    elastic = embi_elastic_energy(&b->elastic, q + o, 0, s->scratch.trace + b->trace0, &force);
+    psi = embi_body_psi(s, b, when);
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / b->step.c, beta = b->material.damping[1] / b->step.c,
                     md = 0, kd = 0;
@@ -15692,8 +15690,8 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, const embipc
             (beta > 0 ? kd / 2 * beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta)
                       : (embipc_real)0);
     }
-    *size += inertia + s->hh * (elastic + force * b->scale_x + embi_abs(work)) + embi_abs(damping);
-    return inertia + s->hh * (elastic - work) + damping;
+    *size += inertia + s->hh * (psi.energy + psi.force * b->scale_x + embi_abs(work)) + embi_abs(damping);
+    return inertia + s->hh * (psi.energy - work) + damping;
 }
 
 /* ==== 52. Rotation ===================================================================================
@@ -16740,10 +16738,20 @@ static void embi_drives_begin(embipc_world *w)
     }
 }
 
-/* Starts the step of a body: parameters, bounding boxes, qt and the forces f. */
+/* x^n of all vertices of a small surface. */
+static void embi_body_start(embi_state *s, embi_body *b)
+{
+    if (b->bvh.known || !b->nv) return;
+    if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
+    b->started = 1;
+    memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
+}
+
+/* Starts the step of a body: parameters, bounding boxes, x^n, qt and the forces f. */
 static void embi_body_begin(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
+    embi_body_start(s, b);
     embi_body_derive(w, b);
     b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
     b->island = -1;
@@ -16790,25 +16798,17 @@ static void embi_bodies_begin(embipc_world *w)
     embi_drives_begin(w);
 }
 
-/* x^n of small surfaces, and of vertices that soft drives hold. Searches request others later. */
+/* x^n of vertices that soft drives hold. Searches request others later. */
 static int embi_vertices_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     w->search.asked_count = 0;
-    for (int k = 0; k < s->body_count; k++) {
-        const embi_body *b = s->body + k;
-        if (b->started || b->bvh.known) continue;
-        for (int v = b->vert0; v < b->vert0 + b->nv; v++)
-            if (!embi_vertex_ask(w, v)) return 0;
-    }
     for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->driven.list + n;
         for (int k = 0; k < d->node_count && d->soft; k++)
             if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
     }
     embi_asked_start(w);
-    for (int k = 0; k < s->body_count; k++)
-        if (!s->body[k].bvh.known) s->body[k].started = 1;
     return 1;
 }
 
@@ -17049,28 +17049,30 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
 }
 
-/* Psi of a nonlinear body, J, and the size of its terms, to part[2 k] and part[2 k + 1]. The quadratic energies of
- * the others need no evaluation. */
-static void embi_body_energy(const embi_bodies_task *t, embi_body *b, int k)
+/* Psi of a nonlinear body at the nodes `from` of the task. */
+static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
 {
+    (void)k;
     if (embi_is_dynamic(b) && b->elastic.nonlinear)
-        t->isle->shares.part[2 * k] = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0,
+        b->end.psi[EMBI_NOW].energy = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0,
                                                           t->s->scratch.trace + b->trace0,
-                                                   t->isle->shares.part + 2 * k + 1);
+                                                          &b->end.psi[EMBI_NOW].force);
 }
 
-/* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
- * them, J. */
-typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; } embi_energies;
+/* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
+static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real *q)
+{
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
+}
 
-/* Evaluates the elements of an island at the vertices x. Contacts are evaluated there already; for xn their energy
- * at q^n is known. */
-static embi_energies embi_island_energies(const embi_state *s, const embi_island *isle, const embipc_real *x)
+/* Evaluates the elements of an island at the vertices x, but for contacts: these have the energy `barrier` there. */
+static embi_energies embi_island_energies(const embi_state *s, const embi_island *isle, const embipc_real *x,
+                                          embipc_real barrier)
 {
     embi_energies E;
-    embipc_real force = x == s->xn ? (embipc_real)0 : isle->contacts.force;
+    embipc_real force = isle->contacts.force;
     memset(&E, 0, sizeof E);
-    E.of[EMBI_ELEMENT_BARRIER] = x == s->xn ? isle->energy.barrier_before : isle->contacts.energy;
+    E.of[EMBI_ELEMENT_BARRIER] = barrier;
     for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
         embi_element *e = embi_element_at(isle, k);
         embi_element_kinds[e->kind].evaluate(e, s->xn, x);
@@ -17082,33 +17084,31 @@ static embi_energies embi_island_energies(const embi_state *s, const embi_island
     return E;
 }
 
-/* Energy of all that is not in A, J s^2: elements, nonlinear materials [EIPC24 eqs. 10, 11]; and the size of its
- * terms, for rounding. */
-static void embi_island_contact_energy(embi_state *s, embi_island *isle, const embipc_real *q,
-                                       const embipc_real *x)
+/* Energy of all that is not in A, J s^2: elements, at the vertices x, and nonlinear materials as last evaluated
+ * [EIPC24 eqs. 10, 11]; and the size of its terms, for rounding. */
+static void embi_island_contact_energy(const embi_state *s, embi_island *isle, const embipc_real *x)
 {
-    embi_energies E = embi_island_energies(s, isle, x);
+    embi_energies E = embi_island_energies(s, isle, x, isle->contacts.energy);
     embipc_real sum = E.sum, size = E.sum + E.noise;
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_energy, q, NULL, 0);
+    isle->energy.now = E;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
+        const embi_psi *psi = b->end.psi + EMBI_NOW;
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        sum += isle->shares.part[2 * k];
-        size += isle->shares.part[2 * k] + isle->shares.part[2 * k + 1] * isle->energy.noise_x;
+        sum += psi->energy;
+        size += psi->energy + psi->force * isle->energy.noise_x;
     }
     isle->energy.nonquadratic = s->hh * sum;
     isle->energy.size = s->hh * embi_max(size, sum);
 }
 
-/* E of an island at the nodes q and their vertices x, J s^2, where its elements are evaluated then. *size grows by
- * the size of the terms, for rounding. */
-static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, const embipc_real *q,
-                                         const embipc_real *x, embipc_real *size)
+/* E of an island at q^n or q, J s^2. *size grows by the size of the terms, for rounding. */
+static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, embi_when when, embipc_real *size)
 {
-    embi_energies E = embi_island_energies(s, isle, x);
-    embipc_real sum = s->hh * E.sum;
-    *size += s->hh * E.noise;
-    for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], q, size);
+    const embi_energies *E = when == EMBI_AT_START ? &isle->energy.before : &isle->energy.now;
+    embipc_real sum = s->hh * E->sum;
+    *size += s->hh * E->noise;
+    for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], when, size);
     return sum;
 }
 
@@ -17574,20 +17574,18 @@ static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
     return embi_find_place(D->first, bodies + 1, unknown + 1) - 1;
 }
 
-/* A link at the point of an element, without its columns: nodes and their coefficients, in the order of the link.
+/* A link at the point of an element, without its columns; coef: of its unknowns, in their order.
  * Registers which columns of A^-1 it needs. Returns NULL out of memory. */
 static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isle, const embi_element *e,
-                                 int node[EMBI_STAMP], embipc_real coef[EMBI_STAMP])
+                                 embipc_real coef[EMBI_STAMP])
 {
     embi_dual *D = isle->dual;
     embi_link *l = D->link + D->count;
-    int from[EMBI_STAMP], body[EMBI_STAMP], n = embi_point_nodes(&s->J, e->v, e->w, from, coef), a = INT_MAX, b = -1;
+    int node[EMBI_STAMP], body[EMBI_STAMP], a = INT_MAX, b = -1;
     embipc_real share[EMBI_STAMP];
-    memcpy(share, coef, sizeof share);
+    int n = embi_point_unknowns(&s->J, s->local, e->v, e->w, node, share);
     for (int i = 0; i < n; i++) {
-        int unknown = s->local[from[i]];
-        body[i] = unknown < 0 ? -1 : embi_dual_body(D, isle->body_count, unknown);
-        if (unknown < 0) continue;
+        body[i] = embi_dual_body(D, isle->body_count, node[i]);
         a = embi_min_int(a, body[i]);
         b = embi_max_int(b, body[i]);
     }
@@ -17595,10 +17593,9 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isl
     l->at = D->value_count;
     for (int side = 0; side < 2; side++) {
         for (int i = 0; i < n; i++) {
-            if (body[i] < 0 || (body[i] == a) == side) continue;
-            node[l->count] = from[i];
+            if ((body[i] == a) == side) continue;
             coef[l->count] = share[i];
-            l->node[l->count] = s->local[from[i]];
+            l->node[l->count] = node[i];
             l->place[l->count] = embi_inverse_ask(s->body[isle->bodies[body[i]]].inverse,
                                                   l->node[l->count] - D->first[body[i]]);
             l->count++;
@@ -17627,14 +17624,13 @@ static int embi_dual_element(embi_memory *m, embi_state *s, embi_island *isle, c
 {
     const embi_contact *c = (const embi_contact *)e;   /* if it is one */
     embi_dual *D = isle->dual;
-    int node[EMBI_STAMP];
     embipc_real coef[EMBI_STAMP], z[EMBI_BENT][12], to[3 * EMBI_BENT], M[9], V[9], most = 0;
-    embi_link *l = embi_dual_link(m, s, isle, e, node, coef);
+    embi_link *l = embi_dual_link(m, s, isle, e, coef);
     if (!l) return 0;
     if (e->kind == EMBI_ELEMENT_BARRIER && isle->tune.full_hessian) {
         l->rank = embi_contact_curvature(c, s->x, z);
         for (int i = 0; i < l->count; i++) {
-            embi_curvature_at(&s->J, c, node[i], l->rank, z, to);
+            embi_curvature_at(&s->J, s->local, c, l->node[i], l->rank, z, to);
             for (int k = 0; k < l->rank; k++)
                 embi_scale(D->value + l->at + 3 * (l->count * k + i), sqrt(s->hh), to + 3 * k);
         }
@@ -18541,28 +18537,36 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Does the move end where embi_island_aim() computed bounds for? */
-static int embi_is_whole(const embi_bodies_task *t) { return t->alpha == 1 && t->isle->bound.cap == 1; }
+/* Does a move by alpha end where embi_island_aim() computed positions and bounds for? */
+static int embi_is_whole(const embi_island *isle, embipc_real alpha) { return alpha == 1 && isle->bound.cap == 1; }
 
-/* The body at the trial state q + alpha p. Bounds computed for the end of the direction are taken over where that
- * is the end. */
+/* The body at the trial state q + alpha p. Positions and bounds computed for the end of the direction are taken over
+ * where that is the end. */
 static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     (void)k;
-    embi_body_trial(s, b, t->alpha);
-    embi_apply_few(s, b, s->trial_q, s->path.trial_x);
-    if (embi_is_whole(t)) embi_shift_arrive(b, &b->search.drift, &b->search.drift_next);
-    else (void)embi_body_shift(b, s->reference.measured_q, s->trial_q, s->scratch.nodes, NULL, &b->search.drift);
+    if (!embi_is_whole(t->isle, t->alpha)) {
+        embi_body_trial(s, b, t->alpha);
+        embi_apply_few(s, b, s->trial_q, s->path.trial_x);
+        (void)embi_body_shift(b, s->reference.measured_q, s->trial_q, s->scratch.nodes, NULL, &b->search.drift);
+        return;
+    }
+    for (int i = 0; i < b->search.live_count; i++) {
+        int v = b->vert0 + b->search.live[i];
+        embi_copy(s->path.trial_x + 3 * v, s->path.x + 3 * v);
+    }
+    embi_shift_arrive(b, &b->search.drift, &b->search.drift_next);
 }
 
 /* The trial state q + alpha p, x = J q there, its contacts and their energy. Returns 0 out of memory. */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_try, NULL, NULL, alpha);
-    embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
+    if (!embi_is_whole(isle, alpha)) embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
     if (!embi_island_contacts(m, s, isle, s->path.trial_x)) return 0;
-    embi_island_contact_energy(s, isle, s->trial_q, s->path.trial_x);
+    embi_island_psi(s, isle, s->trial_q);
+    embi_island_contact_energy(s, isle, s->path.trial_x);
     return 1;
 }
 
@@ -18601,7 +18605,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
         embi_copy(s->x + 3 * (b->vert0 + b->search.live[i]), s->path.trial_x + 3 * (b->vert0 + b->search.live[i]));
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
     b->elastic.ahead = 0;
-    if (embi_is_whole(t)) embi_body_arrive(b);
+    if (embi_is_whole(t->isle, t->alpha)) embi_body_arrive(b);
     else embi_search_moved(s, b);
 }
 
@@ -18754,7 +18758,8 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
         }
     }
     if (!embi_island_evaluate(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_psi(s, isle, s->q);
+    embi_island_contact_energy(s, isle, s->x);
     return EMBIPC_OK;
 }
 
@@ -19238,8 +19243,8 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 {
     embipc_real size = 0, before, now;
     if (embi_island_is_driven(s, isle)) return 0;
-    before = embi_island_objective(s, isle, s->qn, s->xn, &size);
-    now = embi_island_objective(s, isle, s->q, s->x, &size);
+    before = embi_island_objective(s, isle, EMBI_AT_START, &size);
+    now = embi_island_objective(s, isle, EMBI_NOW, &size);
     return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
 }
 
@@ -19255,7 +19260,8 @@ static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
         embi_body_gradient(s, b);
     }
     if (!embi_island_evaluate(m, s, isle)) return 0;
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_psi(s, isle, s->q);
+    embi_island_contact_energy(s, isle, s->x);
     return 1;
 }
 
@@ -19509,12 +19515,12 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
     if (!embi_island_evaluate(&w->memory, s, isle) ||
         !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
         return EMBIPC_ERR_MEMORY;
-    isle->energy.barrier_before = isle->contacts.energy;
+    embi_island_contact_energy(s, isle, s->x);
+    isle->energy.before = isle->energy.now;
     if (embi_is_second_order(s)) {
         embi_island_touches(s, isle, EMBI_AT_START, 0);
         if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
-    embi_island_contact_energy(s, isle, s->q, s->x);
     embi_island_recall(s, isle);
     isle->guess = embi_island_guess_order(s, isle);
     return EMBIPC_OK;
@@ -19609,7 +19615,9 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->guess = 0;
     isle->just_guessed |= other->just_guessed;
     isle->tune.full_hessian |= other->tune.full_hessian;
-    isle->energy.barrier_before += other->energy.barrier_before;
+    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) isle->energy.before.of[k] += other->energy.before.of[k];
+    isle->energy.before.sum += other->energy.before.sum;
+    isle->energy.before.noise += other->energy.before.noise;
     return 1;
 }
 
@@ -19634,9 +19642,8 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     isle->bound.is_known = 0;
     /* the order is reused while all contacts have places in it */
     isle->factor.analysed = isle->factor.analysed && isle->factor.same;
-    if (embi_is_second_order(s) && !embi_island_agree(m, s, isle)) return 0;
-    embi_island_contact_energy(s, isle, s->q, s->x);
-    return 1;
+    embi_island_contact_energy(s, isle, s->x);
+    return !embi_is_second_order(s) || embi_island_agree(m, s, isle);
 }
 
 /* Searches candidates for the present directions, links islands that they join, and stores the state that drives go
@@ -19698,7 +19705,7 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     int o = 3 * b->node0, n = 3 * b->nn;
-    embipc_real *v = s->v + o, force;
+    embipc_real *v = s->v + o;
     (void)k;
     b->end.touching = 0;
     embi_set(b->end.twist, 0, 0, 0);
@@ -19706,7 +19713,8 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
     if (!embi_is_dynamic(b)) return;
     embi_mass_multiply(b, v, s->rhs + o);
     b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
-    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, s->scratch.trace + b->trace0, &force);
+    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->end.psi[EMBI_NOW].energy,
+                                         s->scratch.trace + b->trace0);
     b->end.work = 0;
     for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
@@ -19760,13 +19768,10 @@ static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real
     *square += b->end.square;
 }
 
-/* Work of the hard drives of the island, J: forces of the end times displacements. */
-static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
+/* Work of the hard drives of the island, J: forces of the end times displacements. Takes grad E from g. */
+static embipc_real embi_island_drive_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0, r[3];
-    if (!embi_island_is_driven(s, isle)) return 0;
-    isle->touched.stamp = -1;
-    embi_island_gradient(s, isle);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
@@ -19779,15 +19784,15 @@ static embipc_real embi_island_drive_work(embi_state *s, embi_island *isle)
 }
 
 /* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
-static embipc_real embi_island_budget(embi_state *s, embi_island *isle, embipc_real *size)
+static embipc_real embi_island_budget(const embi_state *s, const embi_island *isle, embipc_real *size)
 {
-    embi_energies before = embi_island_energies(s, isle, s->xn), now = embi_island_energies(s, isle, s->x);
+    const embi_energies *before = &isle->energy.before, *now = &isle->energy.now;
     embipc_real sum = 0;
-    *size = before.noise + now.noise;
+    *size = before->noise + now->noise;
     for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
         if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
-        sum += before.of[k] - now.of[k];
-        *size += embi_abs(before.of[k]);
+        sum += before->of[k] - now->of[k];
+        *size += embi_abs(before->of[k]);
     }
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -19916,12 +19921,12 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
         int o = 3 * b->node0;
         if (!embi_is_dynamic(b)) continue;
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embi_flight_end(s, b, i, s->g + 3 * i);
-            embi_sub(s->g + 3 * i, s->q + 3 * i, s->g + 3 * i);
-            embi_scale(s->g + 3 * i, 1 / b->step.c, s->g + 3 * i);
+            embi_flight_end(s, b, i, s->Ap + 3 * i);
+            embi_sub(s->Ap + 3 * i, s->q + 3 * i, s->Ap + 3 * i);
+            embi_scale(s->Ap + 3 * i, 1 / b->step.c, s->Ap + 3 * i);
         }
-        embi_mass_multiply(b, s->g + o, s->rhs + o);
-        sum += embi_row_dot(3 * b->nn, s->g + o, s->rhs + o) / 2;
+        embi_mass_multiply(b, s->Ap + o, s->rhs + o);
+        sum += embi_row_dot(3 * b->nn, s->Ap + o, s->rhs + o) / 2;
     }
     for (int n = 0; n < isle->friction.count; n++) {
         const embi_element *f = &isle->friction.list[n].base;
@@ -19964,14 +19969,18 @@ static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_re
     }
 }
 
-/* The end of an island's step: its velocities within the energy bound. may_go_on: another pass with other rotations
- * is possible, in case wrong rotations are the reason. */
+/* The end of an island's step: its velocities within the energy bound, and the forces of its drives, in g. may_go_on:
+ * another pass with other rotations is possible, in case wrong rotations are the reason. */
 static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
 {
     embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
-    int driven = embi_island_is_driven(s, isle);
+    int driven = embi_island_is_driven(s, isle), drives = 0;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_settle, NULL, NULL, 0);
-    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].end.counted = isle->friction.passes > 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        s->body[isle->bodies[k]].end.counted = isle->friction.passes > 0;
+        drives |= s->body[isle->bodies[k]].driven_nodes > 0;
+    }
+    if (drives) embi_island_gradient(s, isle);
     if (!s->settings.spin) return EMBI_ENDS_WELL;
     embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
@@ -20151,7 +20160,8 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = isle->just_drove = 0;
     isle->tune.stride = 0;
     if (again && !held) return embi_island_back(m, s, isle);
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    embi_island_psi(s, isle, s->q);
+    embi_island_contact_energy(s, isle, s->x);
     return 1;
 }
 
@@ -20193,7 +20203,8 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (jumps == EMBI_YES || !isle->active || !isle->converged) return EMBIPC_OK;
     isle->converged = isle->factor.reuse_next = 0;   /* another pass, with the present friction forces */
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
-    embi_island_contact_energy(s, isle, s->q, s->x);
+    isle->energy.before = embi_island_energies(s, isle, s->xn, isle->energy.before.of[EMBI_ELEMENT_BARRIER]);
+    embi_island_contact_energy(s, isle, s->x);
     return EMBIPC_OK;
 }
 
@@ -20283,6 +20294,7 @@ static void embi_body_undo(embi_state *s, embi_body *b)
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
     if (e->nt && embi_material_turns(&e->material)) embi_elastic_swap(e);
     e->ahead = 1;
+    b->end.psi[EMBI_NOW] = b->end.psi[EMBI_AT_START];
 }
 
 /* Restores the world after an error, with all that the bits of later steps depend on. */
@@ -20359,20 +20371,22 @@ static void embi_velocities_finish(embi_state *s)
     memcpy(s->before.v, s->vn, nodes);
 }
 
-/* g = grad E at every driven node. Bodies at rest, which are in no island, are added here. Their vertices become
- * live only now, when no islands run in parallel. */
+/* g = grad E at the driven nodes of bodies at rest, which are in no island. Their vertices become live only now, when
+ * no islands run in parallel. */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
+    int any = 0;
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_body *b = s->body + s->driven.list[n].body;
         embi_bodies_task t;
         t.s = s;
         if (b->moving) continue;
+        any = 1;
         embi_body_part_of_gradient(&t, b, 0);
         for (int i = 0; i < b->search.live_count; i++) s->vertex_state[b->vert0 + b->search.live[i]] = EMBI_VERTEX_LIVE;
     }
-    for (int k = 0; k < w->islands.order_count && embi_drive_count(s); k++) {
+    for (int k = 0; k < w->islands.order_count && any; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
         isle->touched.stamp = -1;
         embi_island_gradient(s, isle);
@@ -20594,9 +20608,8 @@ static embipc_real embi_drive_work(const embipc_world *w)
     }
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
-        for (int n = 0; n < embi_element_count(isle); n++) {
-            const embi_element *e = embi_element_at(isle, n);
-            if (e->kind != EMBI_ELEMENT_SPRING) continue;
+        for (int n = 0; EMBI_DRIVES && n < isle->springs.count; n++) {
+            const embi_element *e = &isle->springs.list[n].base;
             embi_scale(f, e->first, e->dir);
             embi_sub(r, s->x + 3 * e->v[0], s->xn + 3 * e->v[0]);
             work -= embi_dot(f, r);
@@ -20626,10 +20639,9 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
     return tight;
 }
 
-/* Reports the tightest contact and its bodies. */
-static void embi_stats_tight(const embipc_world *w, embipc_step_stats *t)
+/* Reports the bodies of the tightest contact. */
+static void embi_stats_tight(const embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
 {
-    const embi_contact *tight = embi_tightest(w, &t->tightest);
     const embi_pair *pair = tight ? w->s.pair + tight->base.pair : NULL;
     if (!pair) return;
     t->tight[0] = w->s.body[pair->a].handle;
@@ -20646,17 +20658,14 @@ static embipc_real embi_drive_short(const embi_state *s)
 }
 
 /* Warns once when a load presses a gap below 5 % of dhat, and each time that ratio has halved. Where a drive fell
- * short 10 % is enough, because drives give in earlier. */
-static void embi_warn_tight(embipc_world *w)
+ * short 10 % is enough, because drives give in earlier. k, ratio: from embi_tightest() */
+static void embi_warn_tight(embipc_world *w, const embi_contact *k, embipc_real ratio)
 {
-    embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05, ratio;
-    const embi_contact *k;
+    embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05;
     const embi_pair *pair;
     const embi_body *b = w->s.body;
     char text[320];
-    if (!w->def.log) return;
-    k = embi_tightest(w, &ratio);
-    if (!(ratio < embi_min(limit, w->warned / 2))) return;
+    if (!w->def.log || !(ratio < embi_min(limit, w->warned / 2))) return;
     w->warned = ratio;
     pair = w->s.pair + k->base.pair;
     (void)snprintf(text, sizeof text,
@@ -20744,31 +20753,30 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     t->size = t->before = b->end.before;
     if (!(t->before >= 0)) {
         t->size = 0;
-        t->before = embi_body_objective(s, b, s->qn, &t->size);
+        t->before = embi_body_objective(s, b, EMBI_AT_START, &t->size);
     }
-    t->after = embi_body_objective(s, b, s->q, &t->size);
+    t->after = embi_body_objective(s, b, EMBI_NOW, &t->size);
     t->kinetic = b->past.kinetic;
     for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
     t->elastic = b->past.elastic;
 }
 
-/* Statistics of the completed step. */
-static void embi_stats(embipc_world *w, embipc_step_stats *t)
+/* Statistics of the completed step. tight: from embi_tightest() */
+static void embi_stats(embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
 {
     embi_state *s = &w->s;
     embipc_real before = 0, after = 0, size = 0;
     embi_stats_islands(w, t);
-    embi_stats_tight(w, t);
+    embi_stats_tight(w, tight, t);
     t->step = w->step;
     t->time = w->time;
     t->candidates = s->candidates.count;
     t->candidate_builds = w->builds;
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
-        embi_energies at_start = embi_island_energies(s, isle, s->xn), here = embi_island_energies(s, isle, s->x);
-        before += s->hh * at_start.sum;
-        after += s->hh * here.sum;
-        size += s->hh * (at_start.noise + here.noise);
+        before += s->hh * isle->energy.before.sum;
+        after += s->hh * isle->energy.now.sum;
+        size += s->hh * (isle->energy.before.noise + isle->energy.now.noise);
     }
     t->drive_work = embi_drive_work(w);
     embi_each_body(w, embi_body_sum);
@@ -20896,10 +20904,10 @@ static embipc_real embi_farthest(const embi_state *s)
 static void embi_body_energies(embi_state *s, embi_body *b)
 {
     int o = 3 * b->node0;
-    embipc_real force;
     embi_mass_multiply(b, s->v + o, s->Ap + o);
     b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
-    b->past.elastic = embi_elastic_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &force);
+    b->past.elastic = b->end.psi[EMBI_NOW].energy =
+        embi_elastic_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &b->end.psi[EMBI_NOW].force);
 }
 
 /* Sets rotations and gradient at the start of a step. */
@@ -20914,6 +20922,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
         b->elastic.ahead = 0;
     }
     if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
+    b->end.psi[EMBI_AT_START] = b->end.psi[EMBI_NOW];
     embi_body_turn(s, b);
     embi_body_gradient(s, b);
 }
@@ -20924,8 +20933,9 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
     embipc_result r = EMBIPC_OK;
-    embipc_real away;
+    embipc_real away, ratio = (embipc_real)INFINITY;
     const embi_body *lost;
+    const embi_contact *tight = NULL;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     w->memory.failed = 0;
@@ -20968,12 +20978,14 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     w->step++;
     w->time += s->h;
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
-    embi_warn_tight(w);
+    if (stats || w->def.log) tight = embi_tightest(w, &ratio);
+    embi_warn_tight(w, tight, ratio);
     embi_warn_stuck(w);
     if (stats) {
         memset(stats, 0, sizeof *stats);
         stats->max_speed = embi_farthest(s) / s->h;
-        embi_stats(w, stats);
+        stats->tightest = ratio;
+        embi_stats(w, tight, stats);
         (void)embi_stage(s, EMBIPC_STAGE_REST);
         memcpy(stats->stage_time, s->timer.spent, sizeof s->timer.spent);
     }
