@@ -270,8 +270,8 @@ static void test_drives(void)
     scene_free(&s);
 }
 
-/* joints.csv of a run against a world of the same scene: a hinge with a motor that follows keys, and a ball joint below it;
- * and what the report keeps: the largest gap, and joints as what carries a body. */
+/* joints.csv of a run against a world of the same scene: a hinge with a motor that follows keys, and a ball joint
+ * below it; and what the report keeps: the largest gap, and joints as what carries a body. */
 static void test_joints(void)
 {
     static const char text_of[] =
@@ -302,7 +302,8 @@ static void test_joints(void)
     o.quiet = o.every = 1;
     ENSURE(run_scene(&o) == 0);
     text = read_all(directory, "joints.csv");
-    ENSURE(begins(text, "step,time_s,number,kind,body_a,body_b,position,velocity,effort,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,gap_m\n"));
+    ENSURE(begins(text,
+        "step,time_s,number,kind,body_a,body_b,position,velocity,effort,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,gap_m\n"));
     if (!text || !(world = world_of(&s, text_of))) return;
     ENSURE(count_lines(text) == 1 + 2 * 40);
     report_init(&r);
@@ -338,6 +339,36 @@ static void test_joints(void)
     free(text);
     embipc_world_destroy(world);
     scene_free(&s);
+}
+
+/* The examples with joints: every step converges, nothing crosses, the arm has the ball in the air at 4 s, and puts it down
+ * a quarter of a turn farther; of the bridge nothing touches the ground. */
+static void test_joint_examples(void)
+{
+    static const char *const file[2] = {"examples/scenes/arm.json", "examples/scenes/bridge.json"};
+    for (int k = 0; k < 2; k++) {
+        char cell[16][64], directory[1024], *text;
+        run_options o;
+        int ball = k ? 11 : 8, bodies = k ? 12 : 8, lines;
+        memset(&o, 0, sizeof o);
+        strcpy(directory, place(k ? "bridge" : "arm"));
+        o.scene = file[k];
+        o.out = directory;
+        o.quiet = o.every = 1;
+        ENSURE(run_scene(&o) == 0);
+        text = read_all(directory, "steps.csv");
+        if (!text) { ENSURE(!"steps.csv is there"); return; }
+        lines = count_lines(text);
+        for (int i = 2; i < lines; i++) ENSURE(cells(text, i, cell) == 14 && strcmp(cell[12], "1") == 0);
+        free(text);
+        text = read_all(directory, "bodies.csv");
+        ENSURE(text && cells(text, 400 * bodies + ball, cell) == 12 && strcmp(cell[2], "ball") == 0);
+        if (!text) return;
+        ENSURE(atof(cell[5]) > (k ? 0.15 : 0.22));
+        (void)cells(text, (lines - 2) * bodies + ball, cell);
+        if (k == 0) ENSURE(fabs(atof(cell[3])) < 0.05 && fabs(atof(cell[4]) - 0.36) < 0.05 && fabs(atof(cell[5]) - 0.05) < 0.005);
+        free(text);
+    }
 }
 
 static void test_frames(void)
@@ -481,6 +512,7 @@ int main(int argc, char **argv)
     RUN(columns);
     RUN(drives);
     RUN(joints);
+    RUN(joint_examples);
     RUN(frames);
     RUN(pictures);
     RUN(interrupt);

@@ -396,7 +396,8 @@ static const char linked[] =
     "{\"version\":1,\"time_step\":0.01,\"bodies\":[\n"
     "{\"name\":\"base\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1]},\n"
     "{\"name\":\"arm\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.2,0.02,0.02],\"position\":[0.12,0,0]},\n"
-    "{\"name\":\"soft\",\"kind\":\"full\",\"shape\":\"box\",\"size\":[0.1,0.02,0.02],\"position\":[0.3,0,0],\"resolution\":1},\n"
+    "{\"name\":\"soft\",\"kind\":\"full\",\"shape\":\"box\",\"size\":[0.1,0.02,0.02],"
+    "\"position\":[0.3,0,0],\"resolution\":1},\n"
     "{\"name\":\"ball\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.02,\"position\":[0.3,0,-0.2]},\n"
     "{\"name\":\"many\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.02,\"position\":[0,1,0],\n"
     "\"repeat\":{\"count\":[2,1,1],\"spacing\":[0.1,0,0]}}],\n";
@@ -432,13 +433,15 @@ static void test_joint_keys(void)
              "\"motor\":{\"stiffness\":1,\"keys\":[[1,0.25],[2,0.5]]}},\n"
              "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"soft\",\"point\":[0.2,0,0],\"axis\":[1,0,0],\"limits\":90},\n"
              "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"soft\",\"point\":[0.2,0,0],\"axis\":[1,0,0],\"limits\":[0,60]},\n"
-             "{\"kind\":\"rod\",\"a\":\"soft\",\"b\":\"ball\",\"point\":[0.3,0,0],\"point_b\":[0.3,0,-0.18],\"limits\":[null,0.2]},\n"
+             "{\"kind\":\"rod\",\"a\":\"soft\",\"b\":\"ball\",\"point\":[0.3,0,0],\"point_b\":[0.3,0,-0.18],"
+             "\"limits\":[null,0.2]},\n"
              "{\"kind\":\"attach\",\"a\":\"arm\",\"b\":\"soft\",\"select\":{\"box\":[[0,-1,-1],[0.26,1,1]]}},\n"
              "{\"kind\":\"weld\",\"b\":\"soft\",\"point\":[0.3,0,0]}]}", linked);
     ENSURE(parse(&s, text, &e) && s.joint_count == 7);
     if (s.joint_count != 7) { printf("  %s\n", e.text); scene_free(&s); return; }
     p = s.joint;
-    ENSURE(p->a == 0 && p->b == 1 && p->line == ROWS + 2 && p->def.kind == EMBIPC_HINGE && p->def.contact && p->def.limited);
+    ENSURE(p->a == 0 && p->b == 1 && p->line == ROWS + 2 && p->def.kind == EMBIPC_HINGE);
+    ENSURE(p->def.contact && p->def.limited);
     ENSURE(p->def.point[0] == 0.04 && p->def.point[2] == 2 && p->def.axis[1] == 2 && p->def.axis[2] == 0);
     ENSURE_CLOSE(p->def.limits[0], -90 * SCENE_DEGREE, 1e-15);
     ENSURE_CLOSE(p->def.limits[1], 45 * SCENE_DEGREE, 1e-15);
@@ -466,29 +469,38 @@ static void test_joint_ranges(void)
 #define SLIDE "\"slider\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,1,0]"
 #define SWIVEL "\"ball\",\"b\":\"arm\",\"point\":[0,0,0]"
 #define HELD_BY "\"attach\",\"b\":\"arm\""
-    ENSURE(joints_refused("{}", "s.json:8: scene: key \"joints\": found an object of 0 keys, expected an array of joints"));
+    ENSURE(joints_refused("{}",
+                          "s.json:8: scene: key \"joints\": found an object of 0 keys, expected an array of joints"));
     ENSURE(joints_refused("[1]", "\"joints\": found 1, expected an object"));
-    ENSURE(joints_refused("[{}]", "\"joints\": found no key \"kind\", expected ball, hinge, slider, weld, rod or attach"));
+    ENSURE(joints_refused("[{}]",
+                          "\"joints\": found no key \"kind\", expected ball, hinge, slider, weld, rod or attach"));
     ENSURE(joint_refused("\"hing\"", "found key \"kind\": \"hing\" (did you mean \"hinge\"?)"));
     ENSURE(joint_refused("\"hinge\",\"axle\":1", "found the unknown key \"axle\" (did you mean \"axis\"?)"));
     ENSURE(joint_refused("\"hinge\"", "found no key \"b\", expected the name of a body"));
     ENSURE(joint_refused("\"hinge\",\"b\":3", "key \"b\": found 3, expected the name of a body"));
-    ENSURE(joint_refused("\"hinge\",\"b\":\"arn\"", "found key \"b\": \"arn\" (did you mean \"arm\"?), expected base, arm, soft or ball"));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"arn\"",
+                         "found key \"b\": \"arn\" (did you mean \"arm\"?), expected base, arm, soft or ball"));
     ENSURE(joint_refused("\"hinge\",\"a\":\"bas\",\"b\":\"arm\"", "found key \"a\": \"bas\" (did you mean \"base\"?)"));
-    ENSURE(joint_refused("\"hinge\",\"b\":\"many 2\"", "found the string \"many 2\", expected a body without \"repeat\""));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"many 2\"",
+                         "found the string \"many 2\", expected a body without \"repeat\""));
     ENSURE(joint_refused("\"hinge\",\"b\":\"many\"", "found the string \"many\", expected a body without \"repeat\""));
     ENSURE(joint_refused("\"hinge\",\"b\":\"arm\"", "found no key \"point\", expected a point [x, y, z]"));
     ENSURE(joint_refused("\"rod\",\"b\":\"arm\",\"point\":[0,0,0]", "found no key \"point_b\", expected a point"));
     ENSURE(joint_refused("\"slider\",\"b\":\"arm\",\"point\":[0,0,0]", "found no key \"axis\", expected a direction"));
     ENSURE(joint_refused(SWIVEL ",\"limits\":30", "found no key \"axis\", expected a direction"));
-    ENSURE(joint_refused("\"hinge\",\"b\":\"arm\",\"point\":[0,0],\"axis\":[0,1,0]", "key \"point\": found an array of 2"));
-    ENSURE(joint_refused("\"hinge\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,0,0]", "expected a direction, not 0, 0, 0"));
-    ENSURE(joint_refused(HINGE ",\"point_b\":[0,0,0]", "key \"point_b\": found an array of 3 values, expected no such key for kind hinge"));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"arm\",\"point\":[0,0],\"axis\":[0,1,0]",
+                         "key \"point\": found an array of 2"));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,0,0]",
+                         "expected a direction, not 0, 0, 0"));
+    ENSURE(joint_refused(HINGE ",\"point_b\":[0,0,0]",
+                         "key \"point_b\": found an array of 3 values, expected no such key for kind hinge"));
     ENSURE(joint_refused(HINGE ",\"select\":{}", "expected no such key for kind hinge"));
     ENSURE(joint_refused(SWIVEL ",\"friction\":1", "expected no such key for kind ball"));
     ENSURE(joint_refused(SWIVEL ",\"motor\":{}", "expected no such key for kind ball"));
-    ENSURE(joint_refused("\"weld\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,1,0]", "expected no such key for kind weld"));
-    ENSURE(joint_refused("\"weld\",\"b\":\"arm\",\"point\":[0,0,0],\"limits\":[0,1]", "expected no such key for kind weld"));
+    ENSURE(joint_refused("\"weld\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,1,0]",
+                         "expected no such key for kind weld"));
+    ENSURE(joint_refused("\"weld\",\"b\":\"arm\",\"point\":[0,0,0],\"limits\":[0,1]",
+                         "expected no such key for kind weld"));
     ENSURE(joint_refused(HELD_BY ",\"point\":[0,0,0]", "expected no such key for kind attach"));
     ENSURE(joint_refused(HELD_BY ",\"select\":{}", "found no key \"box\""));
     ENSURE(joint_refused(HELD_BY ",\"select\":{\"bx\":1}", "(did you mean \"box\"?)"));
@@ -497,9 +509,12 @@ static void test_joint_ranges(void)
     ENSURE(joint_refused(HINGE ",\"contact\":1", "key \"contact\": found 1, expected true or false"));
     ENSURE(joint_refused(HINGE ",\"limits\":3", "key \"limits\": found 3, expected [least, greatest] in degrees"));
     ENSURE(joint_refused(HINGE ",\"limits\":[0]", "key \"limits\": found an array of 1 value"));
-    ENSURE(joint_refused(HINGE ",\"limits\":[null,1]", "key \"limits\": found null, expected [least, greatest] in degrees"));
-    ENSURE(joint_refused(SLIDE ",\"limits\":[0,\"x\"]", "found the string \"x\", expected [least, greatest] in m, null for none"));
-    ENSURE(joint_refused(SWIVEL ",\"axis\":[0,0,1],\"limits\":[-3,30]", "key \"limits\": found -3, expected the largest angle, or [0, largest"));
+    ENSURE(joint_refused(HINGE ",\"limits\":[null,1]",
+                         "key \"limits\": found null, expected [least, greatest] in degrees"));
+    ENSURE(joint_refused(SLIDE ",\"limits\":[0,\"x\"]",
+                         "found the string \"x\", expected [least, greatest] in m, null for none"));
+    ENSURE(joint_refused(SWIVEL ",\"axis\":[0,0,1],\"limits\":[-3,30]",
+                         "key \"limits\": found -3, expected the largest angle, or [0, largest"));
 #define MOTOR HINGE ",\"motor\":"
     ENSURE(joint_refused(MOTOR "1", "\"joints\": found 1, expected an object"));
     ENSURE(joint_refused(MOTOR "{}", "found no key \"stiffness\", expected \"stiffness\", \"damping\" or \"effort\""));
@@ -507,17 +522,27 @@ static void test_joint_ranges(void)
     ENSURE(joint_refused(MOTOR "{\"stiffness\":-1}", "key \"stiffness\": found -1, expected a number >= 0"));
     ENSURE(joint_refused(MOTOR "{\"damping\":-1}", "key \"damping\": found -1, expected a number >= 0"));
     ENSURE(joint_refused(MOTOR "{\"damping\":1,\"limit\":0}", "key \"limit\": found 0, expected a number > 0"));
-    ENSURE(joint_refused(MOTOR "{\"damping\":1,\"position\":1}", "expected no such key for a motor without \"stiffness\""));
-    ENSURE(joint_refused(MOTOR "{\"damping\":1,\"keys\":[[0,1]]}", "expected no such key for a motor without \"stiffness\""));
-    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"velocity\":1}", "expected no such key for a motor without \"damping\""));
-    ENSURE(joint_refused(MOTOR "{\"effort\":1,\"limit\":1}", "expected no such key for a motor without \"stiffness\" and \"damping\""));
-    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"position\":1,\"keys\":[[0,1]]}", "either \"keys\" or \"position\", not both"));
-    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"damping\":1,\"velocity\":1,\"keys\":[[0,1]]}", "expected no such key beside \"keys\""));
-    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"effort\":\"x\"}", "key \"effort\": found the string \"x\", expected a number"));
-    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[]}", "found an array of 0 values, expected rows of 2 numbers: time, position"));
-    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[[0,1,2]]}", "found an array of 3 values, expected rows of 2"));
+    ENSURE(joint_refused(MOTOR "{\"damping\":1,\"position\":1}",
+                         "expected no such key for a motor without \"stiffness\""));
+    ENSURE(joint_refused(MOTOR "{\"damping\":1,\"keys\":[[0,1]]}",
+                         "expected no such key for a motor without \"stiffness\""));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"velocity\":1}",
+                         "expected no such key for a motor without \"damping\""));
+    ENSURE(joint_refused(MOTOR "{\"effort\":1,\"limit\":1}",
+                         "expected no such key for a motor without \"stiffness\" and \"damping\""));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"position\":1,\"keys\":[[0,1]]}",
+                         "either \"keys\" or \"position\", not both"));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"damping\":1,\"velocity\":1,\"keys\":[[0,1]]}",
+                         "expected no such key beside \"keys\""));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"effort\":\"x\"}",
+                         "key \"effort\": found the string \"x\", expected a number"));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[]}",
+                         "found an array of 0 values, expected rows of 2 numbers: time, position"));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[[0,1,2]]}",
+                         "found an array of 3 values, expected rows of 2"));
     ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[[0,null]]}", "key \"keys\": found null"));
-    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[[1,1],\n[1,1]]}", "s.json:9: \"joints\": key \"keys\": found 1, expected a time later"));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[[1,1],\n[1,1]]}",
+                         "s.json:9: \"joints\": key \"keys\": found 1, expected a time later"));
 }
 
 /* part of a message, at its beginning */
@@ -673,7 +698,8 @@ static int build_refused(const char *joints, const char *part)
     tool_error e;
     embipc_world *world;
     int fine;
-    snprintf(text, sizeof text, "%s\"joints\":[{\"kind\":\"weld\",\"a\":\"base\",\"b\":\"arm\",\"point\":[0,0,0]},\n%s]}", linked, joints);
+    snprintf(text, sizeof text,
+             "%s\"joints\":[{\"kind\":\"weld\",\"a\":\"base\",\"b\":\"arm\",\"point\":[0,0,0]},\n%s]}", linked, joints);
     e.text[0] = 0;
     fine = parse(&s, text, &e) && !scene_build(&s, &world, &e) && strstr(e.text, part);
     if (!fine) printf("  %s\n  (wanted %s)\n", e.text, part);
@@ -684,10 +710,14 @@ static int build_refused(const char *joints, const char *part)
 /* What the library says of a joint comes with its line. */
 static void test_joint_build_refusals(void)
 {
-    ENSURE(build_refused("{\"kind\":\"weld\",\"a\":\"arm\",\"b\":\"base\",\"point\":[0,0,0]}", "s.json:9: joint: body b of a joint must not be fixed"));
-    ENSURE(build_refused("{\"kind\":\"weld\",\"a\":\"arm\",\"b\":\"arm\",\"point\":[0,0,0]}", "s.json:9: joint: a joint links two bodies, not one with itself"));
-    ENSURE(build_refused("{\"kind\":\"weld\",\"b\":\"arm\",\"point\":[1e6,0,0]}", "s.json:9: joint: body \"arm\": a joint's point is"));
-    ENSURE(build_refused("{\"kind\":\"hinge\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,0,1],\"limits\":[10,20]}", "of a hinge must have 0 between them"));
+    ENSURE(build_refused("{\"kind\":\"weld\",\"a\":\"arm\",\"b\":\"base\",\"point\":[0,0,0]}",
+                         "s.json:9: joint: body b of a joint must not be fixed"));
+    ENSURE(build_refused("{\"kind\":\"weld\",\"a\":\"arm\",\"b\":\"arm\",\"point\":[0,0,0]}",
+                         "s.json:9: joint: a joint links two bodies, not one with itself"));
+    ENSURE(build_refused("{\"kind\":\"weld\",\"b\":\"arm\",\"point\":[1e6,0,0]}",
+                         "s.json:9: joint: body \"arm\": a joint's point is"));
+    ENSURE(build_refused("{\"kind\":\"hinge\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,0,1],\"limits\":[10,20]}",
+                         "of a hinge must have 0 between them"));
     ENSURE(build_refused("{\"kind\":\"attach\",\"b\":\"soft\",\"select\":{\"box\":[[5,5,5],[6,6,6]]}}",
                          "s.json:9: joint: found no vertex of \"soft\" in the box of \"select\", expected at least one"));
 }

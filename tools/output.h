@@ -1,6 +1,6 @@
-/* The files of a run: steps.csv, forces.csv, bodies.csv, drives.csv, joints.csv and frames. Numbers as %.17g, an empty cell for what
- * is missing. Everything of a step is written with one call per file: a run that is stopped ends with whole
- * lines. */
+/* The files of a run: steps.csv, forces.csv, bodies.csv, drives.csv, joints.csv and frames. Numbers as %.17g, an empty
+ * cell for what is missing. Everything of a step is written with one call per file: a run that is stopped ends with
+ * whole lines. */
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
 #include "../embipc.h"

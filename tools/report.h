@@ -9,8 +9,8 @@
 /* Steps in a row in which bodies stand still out of balance, and the run says no. */
 #define REPORT_STUCK 10
 
-/* Force of one body on another, summed over the steps of the window, N upward (against gravity). A partner with a number
- * beyond those of the bodies is a joint. */
+/* Force of one body on another, summed over the steps of the window, N upward (against gravity). A partner with a
+ * number beyond those of the bodies is a joint. */
 typedef struct report_sum {
     int body, partner;
     double force, friction;

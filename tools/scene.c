@@ -801,7 +801,8 @@ static int scene_names_copy(const scene_body *b, const char *word)
 {
     size_t n = strlen(word);
     if (!b->repeated || strncmp(b->name, word, n) != 0) return 0;
-    return b->name[n] == 0 || (b->name[n] == ' ' && atoi(b->name + n + 1) == b->repeated && !strchr(b->name + n + 1, ' '));
+    return b->name[n] == 0 ||
+           (b->name[n] == ' ' && atoi(b->name + n + 1) == b->repeated && !strchr(b->name + n + 1, ' '));
 }
 
 /* The body that the string under key names; those of a "repeat" only where copies may be named. */
@@ -810,7 +811,8 @@ static int scene_body_named(scene_reader *r, const json_value *v, const char *ke
     const char **names;
     char what[64];
     int count = 0, total = r->s->body_count;
-    if (v->type != JSON_STRING) return scene_fail_key(r, v, key, copies ? "the names of two bodies" : "the name of a body");
+    if (v->type != JSON_STRING)
+        return scene_fail_key(r, v, key, copies ? "the names of two bodies" : "the name of a body");
     for (*index = 0; *index < total; ++*index) {
         const scene_body *b = &r->s->body[*index];
         if (strcmp(b->name, v->string) == 0 && (copies || !b->repeated)) return 1;
@@ -976,6 +978,7 @@ static void scene_read_motor(scene_reader *r, const json_value *joint, scene_joi
     scene_read_motor_keys(r, v, unit, p);
 }
 
+/* Names are looked up when all bodies are known. */
 static void scene_read_joint(scene_reader *r, const json_value *v)
 {
     static const char *const keys[] = { "kind",     "a",     "b",         "point",   "point_b", "axis", "limits",
@@ -1220,6 +1223,7 @@ static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool
     return ok || scene_refused(s, world, d->line, b, e);
 }
 
+/* The joint of bodies as they stand. */
 static int scene_build_joint(const scene *s, embipc_world *world, scene_joint *p, tool_error *e)
 {
     embipc_joint_def def = p->def;
@@ -1232,8 +1236,9 @@ static int scene_build_joint(const scene *s, embipc_world *world, scene_joint *p
         (void)embipc_body_get_view(world, def.b, &view);
         vertices = scene_vertices(&view, p->box, &def.vertex_count);
         if (!vertices)
-            return tool_fail(e, "%s:%d: joint: found no vertex of \"%s\" in the box of \"select\", expected at least one",
-                             s->path, p->line, s->body[p->b].name);
+            return tool_fail(
+                e, "%s:%d: joint: found no vertex of \"%s\" in the box of \"select\", expected at least one", s->path,
+                p->line, s->body[p->b].name);
         def.vertices = vertices;
     }
     ok = embipc_joint_create(world, &def, &p->handle) == EMBIPC_OK;
@@ -1330,7 +1335,8 @@ int scene_steer(const scene *s, embipc_world *world, tool_error *e)
         double to = p->key_count ? scene_key_at(p, t + h) : 0;
         if (!p->key_count) continue;
         if (embipc_joint_set_motor(world, p->handle, to, (to - scene_key_at(p, t)) / h, p->def.target[2]) != EMBIPC_OK)
-            return tool_fail(e, "%s:%d: joint: motor at %g s: %s", s->path, p->line, t, embipc_world_error(world)->text);
+            return tool_fail(e, "%s:%d: joint: motor at %g s: %s", s->path, p->line, t,
+                             embipc_world_error(world)->text);
     }
     return 1;
 }

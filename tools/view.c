@@ -268,7 +268,8 @@ static double view_axis_length(const view *v, const embipc_world *world, int bod
     return tool_length(d) / 5;
 }
 
-/* What is drawn of a joint: a point on b; a line along the axis, on b of a hinge, on a of a slider; a rod from a to b. */
+/* What is drawn of a joint: a point on b; a line along the axis, on b of a hinge, on a of a slider; a rod from a to b;
+ * of an attachment nothing. */
 static void view_put_joint(view *v, const embipc_world *world, const scene_joint *p)
 {
     const embipc_joint_def *d = &p->def;

@@ -615,7 +615,8 @@ function buildControls() {
     $('speed').addEventListener('change', () => { state.speed = Number($('speed').value); });
     $('colour').addEventListener('change', () => setColour($('colour').value));
     $('joints').hidden = !scene.joints.length;
-    for (const key of ['cage', 'forces', 'joints', 'marker', 'loop']) $(key).addEventListener('click', () => toggle(key));
+    for (const key of ['cage', 'forces', 'joints', 'marker', 'loop'])
+        $(key).addEventListener('click', () => toggle(key));
     $('reset').addEventListener('click', resetView);
     addEventListener('click', e => {   /* a button that was clicked does not keep the space key */
         if (e.detail && e.target.closest('button')) e.target.closest('button').blur();
