@@ -144,8 +144,9 @@ tsan: | $(BUILD)
 # four seconds of the grasp as a page, played by Chromium; screenshots in $(BUILD)
 browser: $(BUILD)/embipc
 	@$(BUILD)/embipc run examples/scenes/grasp.json --quiet --view $(BUILD)/view.html
+	@$(BUILD)/embipc run examples/scenes/arm.json --quiet --view $(BUILD)/view_joints.html
 	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
-	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html
+	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html $(BUILD)/view_joints.html
 
 # The set of examples/scenes/bench/list.json, by plain -O2 and beside it by -O3 for this very machine, then the
 # targets; build/bench.json and build/bench_native.json. T=quick: the quick set; T=name: cases with that in their names.

@@ -576,6 +576,36 @@ static void test_command_drives(void)
     ENSURE(treat(out, NULL) == 0 && strstr(said, "sound as it is"));
 }
 
+/* Bodies that joints hold stay where they are. Two that a joint links without contact may overlap; what is in their way
+ * moves; two of them that may touch, and one in the ground, cannot be mended. */
+static void test_command_joints(void)
+{
+    static const char *const box = "\"kind\": \"affine\", \"shape\": \"box\", \"size\": [0.1, 0.1, 0.1]";
+    const char *path = place("joints.json"), *out = place("joints_fixed.json");
+    for (int kind = 0; kind < 5; kind++) {
+        tool_text t = {NULL, 0, 0};
+        int code = kind < 2 ? 0 : 1;
+        tool_put(&t, "{\"version\": 1, \"bodies\": [\n{\"name\": \"ground\", \"kind\": \"fixed\", \"shape\": \"plane\"},\n"
+                 "{\"name\": \"a\", %s, \"position\": [0, 0, %g]},\n", box, kind == 3 ? 0.04 : 1);
+        tool_put(&t, "{\"name\": \"b\", %s, \"position\": [0.08, 0, 1]},\n{\"name\": \"c\", %s, \"position\": [%g, 0, 1]}],\n", box, box,
+                 kind == 1 || kind == 4 ? 0.15 : 0.5);
+        tool_put(&t, "\"joints\": [{\"kind\": \"hinge\", \"a\": \"a\", \"b\": \"b\", \"point\": [0.04, 0, 1], \"axis\": [0, 1, 0], \"contact\": %s}%s]}\n",
+                 kind == 2 ? "true" : "false", kind == 4 ? ", {\"kind\": \"weld\", \"b\": \"c\", \"point\": [0, 0, 1]}" : "");
+        write_scene(path, t.data);
+        tool_text_free(&t);
+        ENSURE(treat(path, out) == code);
+        ENSURE(!strstr(said, "moved       \"a\"") && !strstr(said, "moved       \"b\""));
+        if (kind == 0) ENSURE(strstr(said, "sound as it is"));
+        if (kind == 1) {
+            ENSURE(strstr(said, "\"b\" and \"c\": cross") && strstr(said, "moved       \"c\""));
+            ENSURE(file_has(out, "\"point\": [0.04, 0, 1]") && treat(out, NULL) == 0 && strstr(said, "sound as it is"));
+        }
+        if (kind == 2) ENSURE(strstr(said, "\"a\" and \"b\": cross") && strstr(said, "not parted"));
+        if (kind == 3) ENSURE(strstr(said, "\"ground\" and \"a\": cross") && strstr(said, "cannot be mended"));
+        if (kind == 4) ENSURE(strstr(said, "\"b\" and \"c\": cross") && strstr(said, "cannot be mended"));
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -591,5 +621,6 @@ int main(int argc, char **argv)
     RUN(command);
     RUN(command_repeat);
     RUN(command_drives);
+    RUN(command_joints);
     return test_end("test_doctor");
 }

@@ -270,6 +270,107 @@ static void test_drives(void)
     scene_free(&s);
 }
 
+/* joints.csv of a run against a world of the same scene: a hinge with a motor that follows keys, and a ball joint
+ * below it; and what the report keeps: the largest gap, and joints as what carries a body. */
+static void test_joints(void)
+{
+    static const char text_of[] =
+        "{\"version\":1,\"time_step\":0.01,\"duration\":0.4,\"bodies\":["
+        "{\"name\":\"arm\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.2,0.04,0.04],\"position\":[0.1,0,0]},"
+        "{\"name\":\"hand\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.04,0.04,0.2],\"position\":[0.2,0,-0.1]}],"
+        "\"joints\":[{\"kind\":\"hinge\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,1,0],"
+        "\"motor\":{\"stiffness\":1000,\"damping\":20,\"keys\":[[0,0],[0.2,-30]]}},"
+        "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"hand\",\"point\":[0.2,0,0]}]}";
+    static const char *const kind[2] = {"hinge", "ball"}, *const a[2] = {"", "arm"}, *const b[2] = {"arm", "hand"};
+    char cell[16][64], directory[1024], path[1200], *text;
+    tool_text t = { NULL, 0, 0 };
+    run_options o;
+    tool_error e;
+    scene s;
+    embipc_world *world;
+    report r;
+    double worst = 0, last = 0, up[2] = {0, 0};
+    memset(&o, 0, sizeof o);
+    strcpy(directory, place("joints"));
+    system_make_directories(directory);
+    snprintf(path, sizeof path, "%s/scene.json", directory);
+    tool_put(&t, "%s", text_of);
+    ENSURE(output_file(path, &t, &e));
+    tool_text_free(&t);
+    o.scene = path;
+    o.out = directory;
+    o.quiet = o.every = 1;
+    ENSURE(run_scene(&o) == 0);
+    text = read_all(directory, "joints.csv");
+    ENSURE(begins(text,
+        "step,time_s,number,kind,body_a,body_b,position,velocity,effort,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,gap_m\n"));
+    if (!text || !(world = world_of(&s, text_of))) return;
+    ENSURE(count_lines(text) == 1 + 2 * 40);
+    report_init(&r);
+    for (int n = 1; n <= 40; n++) {
+        embipc_step_stats stats;
+        ENSURE(scene_steer(&s, world, &e) && embipc_world_step(world, &stats) == EMBIPC_OK);
+        report_step(&r, &s, &stats, 0, NULL, 0, n > 20);
+        report_joints(&r, &s, world, stats.time, n > 20);
+        for (int k = 0; k < 2; k++) {
+            embipc_joint_state j;
+            (void)embipc_joint_get_state(world, s.joint[k].handle, &j);
+            worst = fmax(worst, j.gap);
+            if (n > 20) up[k] += j.force[2];
+            if (k == 0) last = j.position;
+            ENSURE(cells(text, 2 * n - 1 + k, cell) == 16 && atoi(cell[0]) == n && atoi(cell[2]) == k);
+            ENSURE_CLOSE(atof(cell[1]), 0.01 * n, 1e-12);
+            ENSURE(strcmp(cell[3], kind[k]) == 0 && strcmp(cell[4], a[k]) == 0 && strcmp(cell[5], b[k]) == 0);
+            ENSURE(atof(cell[6]) == j.position && atof(cell[7]) == j.velocity && atof(cell[8]) == j.effort);
+            for (int i = 0; i < 3; i++) ENSURE(atof(cell[9 + i]) == j.force[i] && atof(cell[12 + i]) == j.torque[i]);
+            ENSURE(atof(cell[15]) == j.gap);
+        }
+    }
+    ENSURE_CLOSE(last, -30 * 3.14159265358979 / 180, 0.01);
+    ENSURE(r.gap_max == worst && worst > 0 && r.gap_time > 0 && (r.gap_joint == 0 || r.gap_joint == 1));
+    ENSURE(r.sum_count == 3);
+    for (int i = 0; i < r.sum_count; i++) {   /* a joint's partners get what its rows say, and its opposite */
+        int joint = r.sum[i].partner - s.body_count;
+        ENSURE((joint == 0 && r.sum[i].body == 0) || joint == 1);
+        ENSURE_CLOSE(r.sum[i].force, joint == r.sum[i].body ? up[joint] : -up[joint], 1e-9);
+    }
+    ENSURE(up[0] > up[1] + 20 * 0.32 * 9.81 / 2 && up[1] > 0);
+    report_free(&r);
+    free(text);
+    embipc_world_destroy(world);
+    scene_free(&s);
+}
+
+/* The examples with joints: every step converges, nothing crosses, the arm has the ball in the air at 4 s, and puts it down
+ * a quarter of a turn farther; of the bridge nothing touches the ground. */
+static void test_joint_examples(void)
+{
+    static const char *const file[2] = {"examples/scenes/arm.json", "examples/scenes/bridge.json"};
+    for (int k = 0; k < 2; k++) {
+        char cell[16][64], directory[1024], *text;
+        run_options o;
+        int ball = k ? 11 : 8, bodies = k ? 12 : 8, lines;
+        memset(&o, 0, sizeof o);
+        strcpy(directory, place(k ? "bridge" : "arm"));
+        o.scene = file[k];
+        o.out = directory;
+        o.quiet = o.every = 1;
+        ENSURE(run_scene(&o) == 0);
+        text = read_all(directory, "steps.csv");
+        if (!text) { ENSURE(!"steps.csv is there"); return; }
+        lines = count_lines(text);
+        for (int i = 2; i < lines; i++) ENSURE(cells(text, i, cell) == 14 && strcmp(cell[12], "1") == 0);
+        free(text);
+        text = read_all(directory, "bodies.csv");
+        ENSURE(text && cells(text, 400 * bodies + ball, cell) == 12 && strcmp(cell[2], "ball") == 0);
+        if (!text) return;
+        ENSURE(atof(cell[5]) > (k ? 0.15 : 0.22));
+        (void)cells(text, (lines - 2) * bodies + ball, cell);
+        if (k == 0) ENSURE(fabs(atof(cell[3])) < 0.05 && fabs(atof(cell[4]) - 0.36) < 0.05 && fabs(atof(cell[5]) - 0.05) < 0.005);
+        free(text);
+    }
+}
+
 static void test_frames(void)
 {
     char directory[1024], old[1200];
@@ -410,6 +511,8 @@ int main(int argc, char **argv)
     RUN(forces_and_bodies);
     RUN(columns);
     RUN(drives);
+    RUN(joints);
+    RUN(joint_examples);
     RUN(frames);
     RUN(pictures);
     RUN(interrupt);

@@ -390,6 +390,161 @@ static void test_drive_ranges(void)
     ENSURE(body_refused(HELD "[{\"keys\":[[0,0,0,0]],\"force_limit\":1}]", "no such key for a drive without \"stiffness\""));
 }
 
+/* ---- Joints ---- */
+
+static const char linked[] =
+    "{\"version\":1,\"time_step\":0.01,\"bodies\":[\n"
+    "{\"name\":\"base\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1]},\n"
+    "{\"name\":\"arm\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.2,0.02,0.02],\"position\":[0.12,0,0]},\n"
+    "{\"name\":\"soft\",\"kind\":\"full\",\"shape\":\"box\",\"size\":[0.1,0.02,0.02],"
+    "\"position\":[0.3,0,0],\"resolution\":1},\n"
+    "{\"name\":\"ball\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.02,\"position\":[0.3,0,-0.2]},\n"
+    "{\"name\":\"many\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.02,\"position\":[0,1,0],\n"
+    "\"repeat\":{\"count\":[2,1,1],\"spacing\":[0.1,0,0]}}],\n";
+#define ROWS 7   /* of the bodies: joints begin in line 8 */
+
+/* A scene of these bodies with these joints. */
+static int joints_refused(const char *joints, const char *part)
+{
+    char text[4096];
+    snprintf(text, sizeof text, "%s\"joints\":%s}", linked, joints);
+    return refused(text, part);
+}
+
+/* The same with one joint that has these keys beside its kind, in line 8. */
+static int joint_refused(const char *keys, const char *part)
+{
+    char text[2048];
+    snprintf(text, sizeof text, "[{\"kind\":%s}]", keys);
+    return joints_refused(text, part);
+}
+
+static void test_joint_keys(void)
+{
+    char text[4096];
+    scene s;
+    tool_error e;
+    const scene_joint *p;
+    snprintf(text, sizeof text, "%s\"joints\":[\n"
+             "{\"kind\":\"hinge\",\"a\":\"base\",\"b\":\"arm\",\"point\":[0.04,1,2],\"axis\":[0,2,0],\"limits\":[-90,45],"
+             "\"friction\":0.1,\"stiffness\":1e6,\"contact\":true,\n"
+             "\"motor\":{\"stiffness\":10,\"damping\":0.5,\"limit\":3,\"position\":180,\"velocity\":2,\"effort\":-1}},\n"
+             "{\"kind\":\"slider\",\"b\":\"ball\",\"point\":[0,0,0],\"axis\":[1,0,0],\"limits\":[null,0.5],"
+             "\"motor\":{\"stiffness\":1,\"keys\":[[1,0.25],[2,0.5]]}},\n"
+             "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"soft\",\"point\":[0.2,0,0],\"axis\":[1,0,0],\"limits\":90},\n"
+             "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"soft\",\"point\":[0.2,0,0],\"axis\":[1,0,0],\"limits\":[0,60]},\n"
+             "{\"kind\":\"rod\",\"a\":\"soft\",\"b\":\"ball\",\"point\":[0.3,0,0],\"point_b\":[0.3,0,-0.18],"
+             "\"limits\":[null,0.2]},\n"
+             "{\"kind\":\"attach\",\"a\":\"arm\",\"b\":\"soft\",\"select\":{\"box\":[[0,-1,-1],[0.26,1,1]]}},\n"
+             "{\"kind\":\"weld\",\"b\":\"soft\",\"point\":[0.3,0,0]}]}", linked);
+    ENSURE(parse(&s, text, &e) && s.joint_count == 7);
+    if (s.joint_count != 7) { printf("  %s\n", e.text); scene_free(&s); return; }
+    p = s.joint;
+    ENSURE(p->a == 0 && p->b == 1 && p->line == ROWS + 2 && p->def.kind == EMBIPC_HINGE);
+    ENSURE(p->def.contact && p->def.limited);
+    ENSURE(p->def.point[0] == 0.04 && p->def.point[2] == 2 && p->def.axis[1] == 2 && p->def.axis[2] == 0);
+    ENSURE_CLOSE(p->def.limits[0], -90 * SCENE_DEGREE, 1e-15);
+    ENSURE_CLOSE(p->def.limits[1], 45 * SCENE_DEGREE, 1e-15);
+    ENSURE(p->def.friction == 0.1 && p->def.stiffness == 1e6 && p->def.motor_stiffness == 10);
+    ENSURE(p->def.motor_damping == 0.5 && p->def.motor_limit == 3 && p->def.target[1] == 2 && p->def.target[2] == -1);
+    ENSURE_CLOSE(p->def.target[0], 180 * SCENE_DEGREE, 1e-15);
+    p++;
+    ENSURE(p->a == -1 && p->b == 3 && !p->def.contact && p->def.limits[0] == -HUGE_VAL && p->def.limits[1] == 0.5);
+    ENSURE(p->key_count == 2 && p->keys[0] == 1 && p->keys[1] == 0.25 && p->keys[2] == 2 && p->keys[3] == 0.5);
+    p++;
+    ENSURE_CLOSE(p[0].def.limits[1], 90 * SCENE_DEGREE, 1e-15);
+    ENSURE_CLOSE(p[1].def.limits[1], 60 * SCENE_DEGREE, 1e-15);
+    p += 2;
+    ENSURE(p->def.kind == EMBIPC_ROD && p->def.point_b[2] == -0.18 && p->def.limits[0] == 0 && p->def.limits[1] == 0.2);
+    p++;
+    ENSURE(p->def.kind == EMBIPC_ATTACH && p->has_box && p->box[3] == 0.26 && p->def.axis[2] == 1);
+    p++;
+    ENSURE(p->def.kind == EMBIPC_WELD && !p->def.limited && p->def.stiffness == 0);
+    scene_free(&s);
+}
+
+static void test_joint_ranges(void)
+{
+#define HINGE "\"hinge\",\"a\":\"base\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,1,0]"
+#define SLIDE "\"slider\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,1,0]"
+#define SWIVEL "\"ball\",\"b\":\"arm\",\"point\":[0,0,0]"
+#define HELD_BY "\"attach\",\"b\":\"arm\""
+    ENSURE(joints_refused("{}",
+                          "s.json:8: scene: key \"joints\": found an object of 0 keys, expected an array of joints"));
+    ENSURE(joints_refused("[1]", "\"joints\": found 1, expected an object"));
+    ENSURE(joints_refused("[{}]",
+                          "\"joints\": found no key \"kind\", expected ball, hinge, slider, weld, rod or attach"));
+    ENSURE(joint_refused("\"hing\"", "found key \"kind\": \"hing\" (did you mean \"hinge\"?)"));
+    ENSURE(joint_refused("\"hinge\",\"axle\":1", "found the unknown key \"axle\" (did you mean \"axis\"?)"));
+    ENSURE(joint_refused("\"hinge\"", "found no key \"b\", expected the name of a body"));
+    ENSURE(joint_refused("\"hinge\",\"b\":3", "key \"b\": found 3, expected the name of a body"));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"arn\"",
+                         "found key \"b\": \"arn\" (did you mean \"arm\"?), expected base, arm, soft or ball"));
+    ENSURE(joint_refused("\"hinge\",\"a\":\"bas\",\"b\":\"arm\"", "found key \"a\": \"bas\" (did you mean \"base\"?)"));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"many 2\"",
+                         "found the string \"many 2\", expected a body without \"repeat\""));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"many\"", "found the string \"many\", expected a body without \"repeat\""));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"arm\"", "found no key \"point\", expected a point [x, y, z]"));
+    ENSURE(joint_refused("\"rod\",\"b\":\"arm\",\"point\":[0,0,0]", "found no key \"point_b\", expected a point"));
+    ENSURE(joint_refused("\"slider\",\"b\":\"arm\",\"point\":[0,0,0]", "found no key \"axis\", expected a direction"));
+    ENSURE(joint_refused(SWIVEL ",\"limits\":30", "found no key \"axis\", expected a direction"));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"arm\",\"point\":[0,0],\"axis\":[0,1,0]",
+                         "key \"point\": found an array of 2"));
+    ENSURE(joint_refused("\"hinge\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,0,0]",
+                         "expected a direction, not 0, 0, 0"));
+    ENSURE(joint_refused(HINGE ",\"point_b\":[0,0,0]",
+                         "key \"point_b\": found an array of 3 values, expected no such key for kind hinge"));
+    ENSURE(joint_refused(HINGE ",\"select\":{}", "expected no such key for kind hinge"));
+    ENSURE(joint_refused(SWIVEL ",\"friction\":1", "expected no such key for kind ball"));
+    ENSURE(joint_refused(SWIVEL ",\"motor\":{}", "expected no such key for kind ball"));
+    ENSURE(joint_refused("\"weld\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,1,0]",
+                         "expected no such key for kind weld"));
+    ENSURE(joint_refused("\"weld\",\"b\":\"arm\",\"point\":[0,0,0],\"limits\":[0,1]",
+                         "expected no such key for kind weld"));
+    ENSURE(joint_refused(HELD_BY ",\"point\":[0,0,0]", "expected no such key for kind attach"));
+    ENSURE(joint_refused(HELD_BY ",\"select\":{}", "found no key \"box\""));
+    ENSURE(joint_refused(HELD_BY ",\"select\":{\"bx\":1}", "(did you mean \"box\"?)"));
+    ENSURE(joint_refused(HINGE ",\"friction\":-1", "key \"friction\": found -1, expected a number >= 0"));
+    ENSURE(joint_refused(HINGE ",\"stiffness\":0", "key \"stiffness\": found 0, expected a number > 0"));
+    ENSURE(joint_refused(HINGE ",\"contact\":1", "key \"contact\": found 1, expected true or false"));
+    ENSURE(joint_refused(HINGE ",\"limits\":3", "key \"limits\": found 3, expected [least, greatest] in degrees"));
+    ENSURE(joint_refused(HINGE ",\"limits\":[0]", "key \"limits\": found an array of 1 value"));
+    ENSURE(joint_refused(HINGE ",\"limits\":[null,1]",
+                         "key \"limits\": found null, expected [least, greatest] in degrees"));
+    ENSURE(joint_refused(SLIDE ",\"limits\":[0,\"x\"]",
+                         "found the string \"x\", expected [least, greatest] in m, null for none"));
+    ENSURE(joint_refused(SWIVEL ",\"axis\":[0,0,1],\"limits\":[-3,30]",
+                         "key \"limits\": found -3, expected the largest angle, or [0, largest"));
+#define MOTOR HINGE ",\"motor\":"
+    ENSURE(joint_refused(MOTOR "1", "\"joints\": found 1, expected an object"));
+    ENSURE(joint_refused(MOTOR "{}", "found no key \"stiffness\", expected \"stiffness\", \"damping\" or \"effort\""));
+    ENSURE(joint_refused(MOTOR "{\"power\":1}", "found the unknown key \"power\""));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":-1}", "key \"stiffness\": found -1, expected a number >= 0"));
+    ENSURE(joint_refused(MOTOR "{\"damping\":-1}", "key \"damping\": found -1, expected a number >= 0"));
+    ENSURE(joint_refused(MOTOR "{\"damping\":1,\"limit\":0}", "key \"limit\": found 0, expected a number > 0"));
+    ENSURE(joint_refused(MOTOR "{\"damping\":1,\"position\":1}",
+                         "expected no such key for a motor without \"stiffness\""));
+    ENSURE(joint_refused(MOTOR "{\"damping\":1,\"keys\":[[0,1]]}",
+                         "expected no such key for a motor without \"stiffness\""));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"velocity\":1}",
+                         "expected no such key for a motor without \"damping\""));
+    ENSURE(joint_refused(MOTOR "{\"effort\":1,\"limit\":1}",
+                         "expected no such key for a motor without \"stiffness\" and \"damping\""));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"position\":1,\"keys\":[[0,1]]}",
+                         "either \"keys\" or \"position\", not both"));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"damping\":1,\"velocity\":1,\"keys\":[[0,1]]}",
+                         "expected no such key beside \"keys\""));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"effort\":\"x\"}",
+                         "key \"effort\": found the string \"x\", expected a number"));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[]}",
+                         "found an array of 0 values, expected rows of 2 numbers: time, position"));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[[0,1,2]]}",
+                         "found an array of 3 values, expected rows of 2"));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[[0,null]]}", "key \"keys\": found null"));
+    ENSURE(joint_refused(MOTOR "{\"stiffness\":1,\"keys\":[[1,1],\n[1,1]]}",
+                         "s.json:9: \"joints\": key \"keys\": found 1, expected a time later"));
+}
+
 /* part of a message, at its beginning */
 static int begins(const char *text, const char *part)
 {
@@ -535,6 +690,80 @@ static void test_build_refusals(void)
     scene_free(&s);
 }
 
+/* Is this scene, with these joints, read and then refused as it is built? */
+static int build_refused(const char *joints, const char *part)
+{
+    char text[4096];
+    scene s;
+    tool_error e;
+    embipc_world *world;
+    int fine;
+    snprintf(text, sizeof text,
+             "%s\"joints\":[{\"kind\":\"weld\",\"a\":\"base\",\"b\":\"arm\",\"point\":[0,0,0]},\n%s]}", linked, joints);
+    e.text[0] = 0;
+    fine = parse(&s, text, &e) && !scene_build(&s, &world, &e) && strstr(e.text, part);
+    if (!fine) printf("  %s\n  (wanted %s)\n", e.text, part);
+    scene_free(&s);
+    return fine;
+}
+
+/* What the library says of a joint comes with its line. */
+static void test_joint_build_refusals(void)
+{
+    ENSURE(build_refused("{\"kind\":\"weld\",\"a\":\"arm\",\"b\":\"base\",\"point\":[0,0,0]}",
+                         "s.json:9: joint: body b of a joint must not be fixed"));
+    ENSURE(build_refused("{\"kind\":\"weld\",\"a\":\"arm\",\"b\":\"arm\",\"point\":[0,0,0]}",
+                         "s.json:9: joint: a joint links two bodies, not one with itself"));
+    ENSURE(build_refused("{\"kind\":\"weld\",\"b\":\"arm\",\"point\":[1e6,0,0]}",
+                         "s.json:9: joint: body \"arm\": a joint's point is"));
+    ENSURE(build_refused("{\"kind\":\"hinge\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,0,1],\"limits\":[10,20]}",
+                         "of a hinge must have 0 between them"));
+    ENSURE(build_refused("{\"kind\":\"attach\",\"b\":\"soft\",\"select\":{\"box\":[[5,5,5],[6,6,6]]}}",
+                         "s.json:9: joint: found no vertex of \"soft\" in the box of \"select\", expected at least one"));
+}
+
+/* Joints arrive in the world: bodies that one links without contact may overlap; a box selects vertices of b; keys of a
+ * motor hold before each step, and their slope too. */
+static void test_joint_build(void)
+{
+    char text[4096];
+    scene s;
+    tool_error e;
+    embipc_world *world;
+    embipc_pair_parameters pair;
+    embipc_body_view view;
+    int held = 0, sagging = 0;
+    snprintf(text, sizeof text, "%s\"gravity\":[0,0,-0.5],\"joints\":[\n"
+             "{\"kind\":\"slider\",\"a\":\"base\",\"b\":\"arm\",\"point\":[0.04,0,0],\"axis\":[-1,0,0],"
+             "\"motor\":{\"stiffness\":1e7,\"damping\":1e3,\"keys\":[[0.05,0],[0.15,0.1],[0.2,0.08]]}},\n"
+             "{\"kind\":\"attach\",\"b\":\"soft\",\"select\":{\"box\":[[0,-1,-1],[0.26,1,1]]}},\n"
+             "{\"kind\":\"weld\",\"b\":\"ball\",\"contact\":true,\"point\":[0.3,0,-0.2]}]}", linked);
+    ENSURE(build(&s, text, &world, &e));
+    if (!world) { printf("  %s\n", e.text); scene_free(&s); return; }
+    ENSURE(embipc_world_get_pair(world, s.body[0].handle, s.body[1].handle, &pair) == EMBIPC_OK && !pair.contact);
+    ENSURE(embipc_world_get_pair(world, s.body[0].handle, s.body[3].handle, &pair) == EMBIPC_OK && pair.contact);
+    for (int n = 1; n <= 30; n++) {
+        embipc_joint_state j;
+        double t = 0.01 * n, to = t < 0.05 ? 0 : t < 0.15 ? t - 0.05 : t < 0.2 ? 0.1 - 0.4 * (t - 0.15) : 0.08;
+        double slope = n <= 5 ? 0 : n <= 15 ? 1 : n <= 20 ? -0.4 : 0;
+        ENSURE(scene_steer(&s, world, &e) && embipc_world_step(world, NULL) == EMBIPC_OK);
+        (void)embipc_joint_get_state(world, s.joint[0].handle, &j);
+        ENSURE_CLOSE(j.position, to, 1e-5);
+        ENSURE_CLOSE(j.velocity, slope, 1e-3);
+    }
+    embipc_body_get_view(world, s.body[2].handle, &view);
+    for (int i = 0; i < view.vertex_count; i++) {   /* of the soft bar one end is held, and the other sags */
+        double sag = 0.01 - fabs(view.x[3 * i + 2]);
+        if (view.x[3 * i] < 0.26) { ENSURE(fabs(sag) < 1e-5); held++; }
+        else if (fabs(sag) > 1e-4) sagging++;
+    }
+    ENSURE(held > 3 && sagging > 3);
+    s.joint[0].keys[5] = 1e12;   /* what only the library refuses */
+    ENSURE(!scene_steer(&s, world, &e) && strstr(e.text, "s.json:9: joint: motor at 0.3 s: position 1e+12"));
+    embipc_world_destroy(world);
+    scene_free(&s);
+}
+
 /* ---- Damage --------------------------------------------------------------------------------- */
 
 /* ---- Repeated bodies ------------------------------------------------------------------------ */
@@ -600,7 +829,9 @@ static void test_mutations(void)
         "{\"name\":\"b\",\"kind\":\"cage\",\"shape\":\"box\",\"size\":[0.2,0.1,0.1],\"rotation\":[0,0,90],"
         "\"material\":{\"young\":5e4,\"damping\":[0,0]},"
         "\"drive\":[{\"select\":{\"box\":[[0,0,0],[1,1,1]]},\"keys\":[[0,0,0,0],[1,0,0,0,0,0,9]]}]}],"
-        "\"pairs\":[{\"bodies\":[\"a\",\"b\"],\"contact\":false}]}";
+        "\"pairs\":[{\"bodies\":[\"a\",\"b\"],\"contact\":false}],"
+        "\"joints\":[{\"kind\":\"hinge\",\"a\":\"a\",\"b\":\"b\",\"point\":[0,0,0],\"axis\":[0,1,0],\"limits\":[-1,1],"
+        "\"motor\":{\"stiffness\":1,\"keys\":[[0,0],[1,9]]}}]}";
     int accepted = 0;
     for (int i = 0; i < 20000; i++) {
         scene s;
@@ -634,6 +865,10 @@ int main(int argc, char **argv)
     RUN(drive_pose);
     RUN(soft_drive);
     RUN(build_refusals);
+    RUN(joint_keys);
+    RUN(joint_ranges);
+    RUN(joint_build_refusals);
+    RUN(joint_build);
     RUN(repeat);
     RUN(repeat_refusals);
     RUN(mutations);

@@ -28,7 +28,11 @@ static const char scene_text[] =
     "{\"name\":\"affine\",\"kind\":\"affine\",\"shape\":\"torus\",\"radius\":0.05,\"tube\":0.01,"
     "\"position\":[-7,0,2],\"velocity\":[1,0,0],\"rotation\":[30,0,0]},"
     "{\"name\":\"driven\",\"kind\":\"kinematic\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[0,1,1],"
-    "\"drive\":[{\"keys\":[[0,0,0,0,0,0,0],[1,0,0,1,0,0,90]]}]}]}";
+    "\"drive\":[{\"keys\":[[0,0,0,0,0,0,0],[1,0,0,1,0,0,90]]}]}],"
+    "\"joints\":[{\"kind\":\"ball\",\"b\":\"affine\",\"point\":[-7,0.1,2]},"
+    "{\"kind\":\"slider\",\"b\":\"affine\",\"point\":[-7,0,2],\"axis\":[3,0,0],\"stiffness\":1e-3},"
+    "{\"kind\":\"rod\",\"a\":\"affine\",\"b\":\"caged\",\"point\":[-7,0,2.05],\"point_b\":[0.3,0,0.1],\"limits\":[0,9]},"
+    "{\"kind\":\"attach\",\"a\":\"driven\",\"b\":\"affine\",\"stiffness\":1e-3}]}";
 
 enum { STEPS = 20, BODIES = 5 };
 
@@ -240,6 +244,53 @@ static void test_decode(void)
     scene_free(&s);
 }
 
+/* The next number of a text, and the rest. */
+static double next_number(const char **at)
+{
+    char *end;
+    double x;
+    while (**at && !strchr("-0123456789", **at)) ++*at;
+    x = strtod(*at, &end);
+    *at = end;
+    return x;
+}
+
+/* Points of joints go with their bodies: what the page has of them, with the nodes of the start, is where they are. */
+static void test_joints(void)
+{
+    static const double where[] = {-7, 0.1, 2, -7.5, 0, 2, -6.5, 0, 2, -7, 0, 2.05, 0.3, 0, 0.1};
+    static const int body[] = {3, -1, -1, 3, 2};
+    char *page = read_all(place("decode.html"));
+    const char *at = page ? strstr(page, "\"joints\": [") : NULL;
+    scene s;
+    embipc_world *world = NULL;
+    tool_error e;
+    if (!page) SKIP("no page: the test before wrote it");
+    ENSURE(at && scene_parse(&s, "s.json", scene_text, strlen(scene_text), &e) && scene_build(&s, &world, &e));
+    if (!at || !world) return;
+    ENSURE(strstr(at, "{\"kind\": \"ball\", \"at\": [[3, ") && strstr(at, "{\"kind\": \"attach\", \"at\": []}\n]}\n"));
+    for (int k = 0; k < 5; k++) {
+        double p[3] = {0, 0, 0}, node[4];
+        int b = (int)next_number(&at);
+        ENSURE(b == body[k]);
+        if (b < 0) for (int i = 0; i < 3; i++) p[i] = next_number(&at);
+        else {
+            embipc_body_view v;
+            (void)embipc_body_get_view(world, s.body[b].handle, &v);
+            for (int j = 0; j < 4; j++) node[j] = next_number(&at);
+            for (int j = 0; j < 4; j++) {
+                double w = next_number(&at);
+                for (int i = 0; i < 3; i++) p[i] += w * v.q[3 * (int)node[j] + i];
+            }
+        }
+        if (b < 0) p[0] = p[0] < -7 ? -7.5 : -6.5;   /* how long the line of a slider is drawn */
+        for (int i = 0; i < 3; i++) ENSURE_CLOSE(p[i], where[3 * k + i], 1e-5);
+    }
+    free(page);
+    embipc_world_destroy(world);
+    scene_free(&s);
+}
+
 /* Nothing in the page points out of it, and names stay names. */
 static void test_self_contained(void)
 {
@@ -313,6 +364,7 @@ int main(int argc, char **argv)
     test_unused();
     test_begin(argc, argv);
     RUN(decode);
+    RUN(joints);
     RUN(self_contained);
     RUN(size);
     RUN(errors);

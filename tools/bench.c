@@ -277,7 +277,10 @@ static void bench_split(bench_row *r, const bench_step *step)
 static int bench_step_once(bench_world *b, int n, embipc_step_stats *t, double *ms, double *cpu, int first,
                            tool_error *e)
 {
-    double had = system_thread_seconds(), start = system_seconds(), now, used;
+    double had, start, now, used;
+    if (!scene_steer(&b->s, b->w, e)) return 0;
+    had = system_thread_seconds();
+    start = system_seconds();
     if (embipc_world_step(b->w, t) != EMBIPC_OK)
         return tool_fail(e, "step %d failed: %s", n + 1, embipc_world_error(b->w)->text);
     now = 1e3 * (system_seconds() - start);

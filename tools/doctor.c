@@ -53,6 +53,15 @@ static int doctor_loose_world(doctor *d, embipc_world **world)
     return ok;
 }
 
+/* Does a joint hold the body? It then stays where it is: a motion of its own would take the ends of the joint apart, as
+ * one point says where both are. */
+static int doctor_is_held(const doctor *d, int body)
+{
+    for (int k = 0; k < d->s.joint_count; k++)
+        if (d->s.joint[k].a == body || d->s.joint[k].b == body) return 1;
+    return 0;
+}
+
 /* Distance to be left between the coatings of two bodies; 0 for those that never meet. */
 static double doctor_gap(const doctor *d, const embipc_world *world, int i, int j)
 {
@@ -61,6 +70,10 @@ static double doctor_gap(const doctor *d, const embipc_world *world, int i, int 
     for (int k = 0; k < d->s.pair_count; k++) {
         const scene_pair *one = &d->s.pair[k];
         if (!one->contact && ((one->a == i && one->b == j) || (one->a == j && one->b == i))) return 0;
+    }
+    for (int k = 0; k < d->s.joint_count; k++) {
+        const scene_joint *one = &d->s.joint[k];
+        if (!one->def.contact && ((one->a == i && one->b == j) || (one->a == j && one->b == i))) return 0;
     }
     if (a->def.kind == EMBIPC_FIXED && b->def.kind == EMBIPC_FIXED) return 0;
     (void)embipc_world_get_pair(world, a->handle, b->handle, &pair);
@@ -78,7 +91,7 @@ static void doctor_collect(doctor *d, const embipc_world *world)
         d->body[i].vertex_count = v.vertex_count;
         d->body[i].tri = v.triangles;
         d->body[i].tri_count = v.triangle_count;
-        d->body[i].fixed = v.kind == EMBIPC_FIXED || v.kind == EMBIPC_KINEMATIC;
+        d->body[i].fixed = v.kind == EMBIPC_FIXED || v.kind == EMBIPC_KINEMATIC || doctor_is_held(d, i);
         d->body[i].thickness = d->s.body[i].def.thickness;
         for (int j = 0; j < i; j++) d->gap[i * n + j] = d->gap[j * n + i] = doctor_gap(d, world, i, j);
     }

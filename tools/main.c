@@ -23,7 +23,7 @@ static const char main_usage[] =
     "       embipc bench --targets LIST.json RESULT.json...   compares what --json wrote with the list's targets\n"
     "\n"
     "options of run\n"
-    "  --out DIR        writes steps.csv, forces.csv and bodies.csv into DIR\n"
+    "  --out DIR        writes steps.csv, forces.csv, bodies.csv, drives.csv and joints.csv into DIR\n"
     "  --frames         also the surfaces, frame_00000.obj and so on\n"
     "  --view FILE      writes FILE (.html), a page that plays the run back, with plots, in any browser; it\n"
     "                   needs no network. Positions in it have 16 bits over the box of their body: off by\n"

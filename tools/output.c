@@ -38,6 +38,10 @@ static const char output_bodies_header[] =
 /* number: of the drive in the scene; force and torque of the drive on the body, torque about the drive's centre */
 static const char output_drives_header[] =
     "step,time_s,number,body,short_m,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,limited,blocked_by\n";
+/* number: of the joint in the scene; body_a is empty for the world. position in rad or m, effort in N m or N; force and
+ * torque on body_b, torque about the point on body_a */
+static const char output_joints_header[] =
+    "step,time_s,number,kind,body_a,body_b,position,velocity,effort,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,gap_m\n";
 
 int output_open(output *o, const char *directory, tool_error *e)
 {
@@ -48,7 +52,8 @@ int output_open(output *o, const char *directory, tool_error *e)
     if (o->steps) o->forces = output_create(directory, "forces.csv", output_forces_header, e);
     if (o->forces) o->bodies = output_create(directory, "bodies.csv", output_bodies_header, e);
     if (o->bodies) o->drives = output_create(directory, "drives.csv", output_drives_header, e);
-    return o->drives != NULL;
+    if (o->drives) o->joints = output_create(directory, "joints.csv", output_joints_header, e);
+    return o->joints != NULL;
 }
 
 void output_close(output *o)
@@ -57,6 +62,7 @@ void output_close(output *o)
     if (o->forces) fclose(o->forces);
     if (o->bodies) fclose(o->bodies);
     if (o->drives) fclose(o->drives);
+    if (o->joints) fclose(o->joints);
     tool_text_free(&o->text);
     memset(o, 0, sizeof *o);
 }
@@ -169,6 +175,21 @@ static void output_drive_rows(output *o, const scene *s, const embipc_world *wor
     }
 }
 
+static void output_joint_rows(output *o, const scene *s, const embipc_world *world, const embipc_step_stats *stats)
+{
+    for (int i = 0; i < s->joint_count; i++) {
+        const scene_joint *p = &s->joint[i];
+        embipc_joint_state j;
+        if (embipc_joint_get_state(world, p->handle, &j) != EMBIPC_OK) continue;
+        tool_put(&o->text, "%d,%.17g,%d,%s,%s,%s", stats->step, stats->time, i, scene_joint_kinds[p->def.kind],
+                 p->a < 0 ? "" : s->body[p->a].name, s->body[p->b].name);
+        tool_put(&o->text, ",%.17g,%.17g,%.17g", j.position, j.velocity, j.effort);
+        for (int k = 0; k < 3; k++) tool_put(&o->text, ",%.17g", j.force[k]);
+        for (int k = 0; k < 3; k++) tool_put(&o->text, ",%.17g", j.torque[k]);
+        tool_put(&o->text, ",%.17g\n", j.gap);
+    }
+}
+
 int output_start(output *o, const embipc_world *world, const double gravity[3], tool_error *e)
 {
     output_start_row(o, world, gravity);
@@ -187,7 +208,9 @@ int output_step(output *o, const scene *s, const embipc_world *world, const embi
     output_body_rows(o, world, stats->step, stats->time);
     if (!output_flush(o, o->bodies, "bodies.csv", e)) return 0;
     output_drive_rows(o, s, world, stats);
-    return output_flush(o, o->drives, "drives.csv", e);
+    if (!output_flush(o, o->drives, "drives.csv", e)) return 0;
+    output_joint_rows(o, s, world, stats);
+    return output_flush(o, o->joints, "joints.csv", e);
 }
 
 int output_frame(output *o, embipc_world *world, int step, tool_error *e)

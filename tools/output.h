@@ -1,6 +1,6 @@
-/* The files of a run: steps.csv, forces.csv, bodies.csv, drives.csv and frames. Numbers as %.17g, an empty cell for what
- * is missing. Everything of a step is written with one call per file: a run that is stopped ends with whole
- * lines. */
+/* The files of a run: steps.csv, forces.csv, bodies.csv, drives.csv, joints.csv and frames. Numbers as %.17g, an empty
+ * cell for what is missing. Everything of a step is written with one call per file: a run that is stopped ends with
+ * whole lines. */
 #ifndef TOOL_OUTPUT_H
 #define TOOL_OUTPUT_H
 #include "../embipc.h"
@@ -10,11 +10,11 @@
 
 typedef struct output {
     const char *directory;
-    FILE *steps, *forces, *bodies, *drives;
+    FILE *steps, *forces, *bodies, *drives, *joints;
     tool_text text;                  /* owned scratch */
 } output;
 
-/* Makes the directory and the four files with their header lines. Returns 1, or 0 with e filled. */
+/* Makes the directory and the five files with their header lines. Returns 1, or 0 with e filled. */
 int output_open(output *o, const char *directory, tool_error *e);
 void output_close(output *o);        /* a zeroed output is fine */
 

@@ -73,6 +73,24 @@ void report_step(report *r, const scene *s, const embipc_step_stats *stats, doub
     }
 }
 
+void report_joints(report *r, const scene *s, const embipc_world *world, double time, int in_window)
+{
+    for (int i = 0; i < s->joint_count; i++) {
+        const scene_joint *p = &s->joint[i];
+        embipc_joint_state j;
+        double force;
+        if (embipc_joint_get_state(world, p->handle, &j) != EMBIPC_OK) continue;
+        if (j.gap > r->gap_max) {
+            r->gap_max = j.gap;
+            r->gap_time = time;
+            r->gap_joint = i;
+        }
+        force = report_upward(s, j.force);
+        if (in_window) report_add(r, p->b, s->body_count + i, force, 0);
+        if (in_window && p->a >= 0) report_add(r, p->a, s->body_count + i, -force, 0);
+    }
+}
+
 void report_check(report *r, embipc_world *world)
 {
     int found = embipc_world_intersections(world, NULL, 0);
@@ -107,11 +125,38 @@ static void report_print_drives(const report *r, const scene *s, const embipc_wo
     printf("\n");
 }
 
+/* "hinge of the world and "arm"" */
+static void report_joint_name(const scene *s, int joint, tool_text *t)
+{
+    const scene_joint *p = &s->joint[joint];
+    if (p->a < 0) tool_put(t, "%s of the world", scene_joint_kinds[p->def.kind]);
+    else tool_put(t, "%s of \"%s\"", scene_joint_kinds[p->def.kind], s->body[p->a].name);
+    tool_put(t, " and \"%s\"", s->body[p->b].name);
+}
+
+/* Joints are stiff, not rigid: the worst moment of the run. */
+static void report_print_joints(const report *r, const scene *s)
+{
+    tool_text name = { NULL, 0, 0 };
+    if (s->joint_count == 0) return;
+    report_joint_name(s, r->gap_joint, &name);
+    printf("  largest joint gap    %.3g m at %.4g s, %s\n", r->gap_max, r->gap_time, name.data);
+    tool_text_free(&name);
+}
+
 static int report_is_driven(const scene *s, int body)
 {
     for (int i = 0; i < s->drive_count; i++)
         if (s->drive[i].body == body) return 1;
     return 0;
+}
+
+/* The name of a body, or of a joint by its number. */
+static void report_partner(const scene *s, int partner, char name[64])
+{
+    int joint = partner - s->body_count;
+    if (joint < 0) snprintf(name, 64, "%s", s->body[partner].name);
+    else snprintf(name, 64, "joint %d, %s", joint, scene_joint_kinds[s->joint[joint].def.kind]);
 }
 
 /* One body: what each partner carries of its weight, and that the parts add up. */
@@ -120,6 +165,7 @@ static void report_print_balance(const report *r, const scene *s, const embipc_w
     const double *g = s->world.gravity;
     embipc_body_state b;
     double weight, total = 0;
+    char partner[64];
     if (embipc_body_get_state(world, s->body[body].handle, &b) != EMBIPC_OK) return;
     weight = b.mass * tool_length(g);
     printf("  forces on \"%s\", upward, mean of the last %.3g s\n", s->body[body].name,
@@ -129,7 +175,8 @@ static void report_print_balance(const report *r, const scene *s, const embipc_w
         if (r->sum[i].body != body) continue;
         total += force;
         if (fabs(friction) < 1e-9 * fabs(force)) friction = 0;   /* rounding of sums that cancel */
-        printf("    %-18s %10.5g N", s->body[r->sum[i].partner].name, force);
+        report_partner(s, r->sum[i].partner, partner);
+        printf("    %-18s %10.5g N", partner, force);
         if (weight > 0) printf("  %7.4f of the weight", force / weight);
         printf("  (friction %.5g N)\n", friction);
     }
@@ -158,6 +205,7 @@ void report_print(const report *r, const scene *s, const embipc_world *world, in
         else printf("  smallest distance    no contact\n");
     }
     report_print_drives(r, s, world);
+    report_print_joints(r, s);
     for (int i = 0; with_forces && r->window_steps && i < s->body_count; i++)
         if (s->body[i].def.kind >= EMBIPC_AFFINE && !report_is_driven(s, i))
             report_print_balance(r, s, world, i);

@@ -9,7 +9,8 @@
 /* Steps in a row in which bodies stand still out of balance, and the run says no. */
 #define REPORT_STUCK 10
 
-/* Force of one body on another, summed over the steps of the window, N upward (against gravity). */
+/* Force of one body on another, summed over the steps of the window, N upward (against gravity). A partner with a
+ * number beyond those of the bodies is a joint. */
 typedef struct report_sum {
     int body, partner;
     double force, friction;
@@ -26,6 +27,8 @@ typedef struct report {
     double tightest;                  /* smallest gap over its dhat, over all steps ... */
     embipc_body tight[2];             /* ... and whose */
     double short_max, short_time;     /* largest shortfall of a drive, m, and when, s */
+    double gap_max, gap_time;         /* largest gap of a joint, m, when, s ... */
+    int gap_joint;                    /* ... and of which */
     int intersections;                /* pairs found where they were looked for; -1: no memory for it */
     int window_steps;
     report_sum *sum;                  /* owned */
@@ -38,6 +41,8 @@ void report_free(report *r);
 /* Takes a step in; in_window: its forces count for the mean. */
 void report_step(report *r, const scene *s, const embipc_step_stats *stats, double wall,
                  const embipc_pair_force *pair, int pair_count, int in_window);
+/* The same for joints, after report_step(). */
+void report_joints(report *r, const scene *s, const embipc_world *world, double time, int in_window);
 /* Looks for intersections and keeps the count. */
 void report_check(report *r, embipc_world *world);
 /* Prints the table; with_forces: the force balance of each dynamic body without a drive, too. */

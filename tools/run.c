@@ -117,6 +117,7 @@ static int run_steps(run *r)
     for (int step = 1; step <= count && !*r->stop; step++) {
         embipc_step_stats stats;
         double start = system_seconds(), wall;
+        if (!scene_steer(&r->s, r->world, &r->e)) return run_fail(r, 2);
         if (embipc_world_step(r->world, &stats) != EMBIPC_OK) {
             tool_fail(&r->e, "%s: step %d failed: %s", r->s.path, step, embipc_world_error(r->world)->text);
             return run_fail(r, 1);
@@ -125,6 +126,7 @@ static int run_steps(run *r)
         run_get_pairs(r);
         report_step(&r->report, &r->s, &stats, wall, r->pair, r->pair_count,
                     step > count - window || step == count);
+        report_joints(&r->report, &r->s, r->world, stats.time, step > count - window || step == count);
         if (!run_write(r, &stats, wall)) return run_fail(r, 2);
         run_progress(r, &stats, count * h, step == count || *r->stop);
     }

@@ -582,6 +582,13 @@ static void scene_read_select(scene_reader *r, const json_value *drive, embipc_k
     d->has_box = scene_read_box(r, select, d->box);
 }
 
+/* A row of keys must be later than the one before. */
+static int scene_is_later(scene_reader *r, const json_value *row, double before, double time)
+{
+    return time > before ||
+           scene_fail_key(r, json_first(r->j, row), "keys", "a time later than that of the row before");
+}
+
 /* Rows [t, x, y, z] or [t, x, y, z, a, b, c], times rising. */
 static void scene_read_keys(scene_reader *r, const json_value *drive, scene_drive *d)
 {
@@ -599,10 +606,7 @@ static void scene_read_keys(scene_reader *r, const json_value *drive, scene_driv
         }
         if (!scene_numbers_of(r, row, "keys", row->count, scene_any, k)) return;
         for (int i = 4; i < 7; i++) k[i] *= SCENE_DEGREE;
-        if (d->key_count > 0 && !(k[0] > k[-7])) {
-            scene_fail_key(r, json_first(r->j, row), "keys", "a time later than that of the row before");
-            return;
-        }
+        if (d->key_count > 0 && !scene_is_later(r, row, k[-7], k[0])) return;
         d->key_count++;
     }
 }
@@ -792,15 +796,35 @@ static void scene_read_bodies(scene_reader *r, const json_value *root)
 
 /* ---- Pairs ---------------------------------------------------------------------------------- */
 
-static int scene_body_named(scene_reader *r, const json_value *v, int *index)
+/* Does a word name this copy, or all copies, of a body with "repeat"? */
+static int scene_names_copy(const scene_body *b, const char *word)
+{
+    size_t n = strlen(word);
+    if (!b->repeated || strncmp(b->name, word, n) != 0) return 0;
+    return b->name[n] == 0 ||
+           (b->name[n] == ' ' && atoi(b->name + n + 1) == b->repeated && !strchr(b->name + n + 1, ' '));
+}
+
+/* The body that the string under key names; those of a "repeat" only where copies may be named. */
+static int scene_body_named(scene_reader *r, const json_value *v, const char *key, int copies, int *index)
 {
     const char **names;
-    if (v->type != JSON_STRING) return scene_fail_key(r, v, "bodies", "the names of two bodies");
-    for (*index = 0; *index < r->s->body_count; ++*index)
-        if (strcmp(r->s->body[*index].name, v->string) == 0) return 1;
-    names = (const char **)tool_alloc((size_t)r->s->body_count, sizeof *names);
-    for (int i = 0; i < r->s->body_count; i++) names[i] = r->s->body[i].name;
-    scene_fail_word(r, v->line, "key \"bodies\":", v->string, names, r->s->body_count);
+    char what[64];
+    int count = 0, total = r->s->body_count;
+    if (v->type != JSON_STRING)
+        return scene_fail_key(r, v, key, copies ? "the names of two bodies" : "the name of a body");
+    for (*index = 0; *index < total; ++*index) {
+        const scene_body *b = &r->s->body[*index];
+        if (strcmp(b->name, v->string) == 0 && (copies || !b->repeated)) return 1;
+    }
+    for (int i = 0; i < total && !copies; i++)
+        if (scene_names_copy(&r->s->body[i], v->string))
+            return scene_fail_key(r, v, key, "a body without \"repeat\": its copies cannot be named here");
+    names = (const char **)tool_alloc((size_t)total, sizeof *names);
+    for (int i = 0; i < total; i++)
+        if (copies || !r->s->body[i].repeated) names[count++] = r->s->body[i].name;
+    snprintf(what, sizeof what, "key \"%s\":", key);
+    scene_fail_word(r, v->line, what, v->string, names, count);
     free(names);
     return 0;
 }
@@ -824,7 +848,9 @@ static void scene_read_pair(scene_reader *r, const json_value *v)
     p->friction = -1;
     p->contact = 1;
     first = json_first(r->j, bodies);
-    if (!scene_body_named(r, first, &p->a) || !scene_body_named(r, json_next(r->j, first), &p->b)) return;
+    if (!scene_body_named(r, first, "bodies", 1, &p->a) ||
+        !scene_body_named(r, json_next(r->j, first), "bodies", 1, &p->b))
+        return;
     for (int i = 0; i < r->s->pair_count - 1; i++) {
         const scene_pair *o = &r->s->pair[i];
         if ((o->a == p->a && o->b == p->b) || (o->a == p->b && o->b == p->a)) {
@@ -849,6 +875,156 @@ static void scene_read_pairs(scene_reader *r, const json_value *root)
         scene_read_pair(r, v);
 }
 
+/* ---- Joints --------------------------------------------------------------------------------- */
+/* Angles are in degrees and angular velocities in rad/s, as of bodies and drives. */
+
+const char *const scene_joint_kinds[EMBIPC_JOINT_KINDS] = { "ball", "hinge", "slider", "weld", "rod", "attach" };
+
+/* One of the points and directions of a joint. */
+static void scene_read_place(scene_reader *r, const json_value *v, const char *key, int needed, double out[3])
+{
+    if (scene_numbers(r, v, key, 3, scene_any, out) || r->failed || !needed) return;
+    scene_fail_missing(r, v, key, strcmp(key, "axis") == 0 ? "a direction [x, y, z]" : "a point [x, y, z]");
+}
+
+/* What a kind of joint has no use for is refused; what it cannot be without is read here. */
+static void scene_read_places(scene_reader *r, const json_value *v, embipc_joint_def *d)
+{
+    enum { BALL = 1 << EMBIPC_BALL, HINGE = 1 << EMBIPC_HINGE, SLIDER = 1 << EMBIPC_SLIDER, WELD = 1 << EMBIPC_WELD,
+           ROD = 1 << EMBIPC_ROD, ATTACH = 1 << EMBIPC_ATTACH };
+    static const struct { const char *key; int kinds;
+    } use[] = { { "point", BALL | HINGE | SLIDER | WELD | ROD }, { "point_b", ROD }, { "axis", BALL | HINGE | SLIDER },
+                { "limits", BALL | HINGE | SLIDER | ROD }, { "friction", HINGE | SLIDER }, { "motor", HINGE | SLIDER },
+                { "select", ATTACH } };
+    char expected[64];
+    int kind = 1 << d->kind, turns = (kind & (HINGE | SLIDER)) || (kind == BALL && json_get(r->j, v, "limits"));
+    snprintf(expected, sizeof expected, "no such key for kind %s", scene_joint_kinds[d->kind]);
+    for (int i = 0; i < SCENE_COUNT(use); i++)
+        if (!(use[i].kinds & kind)) scene_refuse(r, v, use[i].key, expected);
+    scene_read_place(r, v, "point", kind != ATTACH, d->point);
+    scene_read_place(r, v, "point_b", kind == ROD, d->point_b);
+    scene_read_place(r, v, "axis", turns, d->axis);
+    if (d->axis[0] == 0 && d->axis[1] == 0 && d->axis[2] == 0)
+        scene_refuse(r, v, "axis", "a direction, not 0, 0, 0");
+}
+
+/* [least, greatest]; null for none where the kind can be without; of a ball also the one number it has. */
+static void scene_read_limits(scene_reader *r, const json_value *v, embipc_joint_def *d)
+{
+    static const char *const expected[] = { "the largest angle, or [0, largest angle], in degrees",
+                                            "[least, greatest] in degrees", "[least, greatest] in m, null for none", "",
+                                            "[least, greatest] in m, null for none", "" };
+    const json_value *list = r->failed ? NULL : json_get(r->j, v, "limits"), *k = NULL;
+    int ball = d->kind == EMBIPC_BALL, angle = ball || d->kind == EMBIPC_HINGE, open = !angle;
+    if (!list) return;
+    d->limited = 1;
+    if (ball && list->type == JSON_NUMBER) d->limits[1] = list->number * SCENE_DEGREE;
+    else if (list->type != JSON_ARRAY || list->count != 2) scene_fail_key(r, list, "limits", expected[d->kind]);
+    else
+        for (int i = 0; i < 2; i++) {
+            k = i ? json_next(r->j, k) : json_first(r->j, list);
+            if (k->type == JSON_NUMBER && !(ball && i == 0 && k->number != 0))
+                d->limits[i] = k->number * (angle ? SCENE_DEGREE : 1);
+            else if (k->type == JSON_NULL && open)
+                d->limits[i] = i ? HUGE_VAL : d->kind == EMBIPC_ROD ? 0 : -HUGE_VAL;
+            else { scene_fail_key(r, k, "limits", expected[d->kind]); return; }
+        }
+}
+
+/* Rows [t, position], times rising. */
+static void scene_read_motor_keys(scene_reader *r, const json_value *motor, double unit, scene_joint *p)
+{
+    static const char expected[] = "rows of 2 numbers: time, position";
+    const json_value *keys = r->failed ? NULL : json_get(r->j, motor, "keys");
+    if (!keys) return;
+    if (keys->type != JSON_ARRAY || keys->count == 0) { scene_fail_key(r, keys, "keys", expected); return; }
+    p->keys = (double *)tool_alloc((size_t)keys->count * 2, sizeof *p->keys);
+    for (const json_value *row = json_first(r->j, keys); row; row = json_next(r->j, row)) {
+        double *k = p->keys + 2 * p->key_count;
+        if (row->type != JSON_ARRAY || row->count != 2) { scene_fail_key(r, row, "keys", expected); return; }
+        if (!scene_numbers_of(r, row, "keys", 2, scene_any, k)) return;
+        k[1] *= unit;
+        if (p->key_count > 0 && !scene_is_later(r, row, k[-2], k[0])) return;
+        p->key_count++;
+    }
+}
+
+/* Targets without the gain that makes them act would be lost in silence: refused. */
+static void scene_read_motor(scene_reader *r, const json_value *joint, scene_joint *p)
+{
+    static const char *const keys[] = { "stiffness", "damping", "limit", "position", "velocity", "effort", "keys" };
+    const json_value *v = r->failed ? NULL : json_get(r->j, joint, "motor");
+    embipc_joint_def *d = &p->def;
+    double unit = d->kind == EMBIPC_HINGE ? SCENE_DEGREE : 1;
+    int spring, damper;
+    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    spring = scene_number(r, v, "stiffness", scene_not_negative, &d->motor_stiffness);
+    damper = scene_number(r, v, "damping", scene_not_negative, &d->motor_damping);
+    if (!spring && !damper && !json_get(r->j, v, "effort"))
+        scene_fail_missing(r, v, "stiffness", "\"stiffness\", \"damping\" or \"effort\"");
+    if (!spring) scene_refuse(r, v, "position", "no such key for a motor without \"stiffness\"");
+    if (!spring) scene_refuse(r, v, "keys", "no such key for a motor without \"stiffness\"");
+    if (!damper) scene_refuse(r, v, "velocity", "no such key for a motor without \"damping\"");
+    if (!spring && !damper)
+        scene_refuse(r, v, "limit", "no such key for a motor without \"stiffness\" and \"damping\"");
+    if (json_get(r->j, v, "keys")) {
+        scene_refuse(r, v, "position", "either \"keys\" or \"position\", not both");
+        scene_refuse(r, v, "velocity", "no such key beside \"keys\", whose slope it is");
+    }
+    scene_number(r, v, "limit", scene_positive, &d->motor_limit);
+    if (scene_number(r, v, "position", scene_any, &d->target[0])) d->target[0] *= unit;
+    scene_number(r, v, "velocity", scene_any, &d->target[1]);
+    scene_number(r, v, "effort", scene_any, &d->target[2]);
+    scene_read_motor_keys(r, v, unit, p);
+}
+
+/* Names are looked up when all bodies are known. */
+static void scene_read_joint(scene_reader *r, const json_value *v)
+{
+    static const char *const keys[] = { "kind",     "a",     "b",         "point",   "point_b", "axis", "limits",
+                                        "friction", "motor", "stiffness", "contact", "select" };
+    static const char *const in_box[] = { "box" };
+    const json_value *a, *b, *select;
+    scene_joint *p;
+    int kind = 0;
+    if (!scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    TOOL_GROW(scene_joint, r->s->joint, r->s->joint_capacity, r->s->joint_count + 1);
+    p = &r->s->joint[r->s->joint_count++];
+    memset(p, 0, sizeof *p);
+    p->line = v->line;
+    p->def = embipc_default_joint_def();
+    if (!json_get(r->j, v, "kind")) {
+        scene_fail_missing(r, v, "kind", "ball, hinge, slider, weld, rod or attach");
+        return;
+    }
+    if (!scene_choice(r, v, "kind", scene_joint_kinds, EMBIPC_JOINT_KINDS, &kind)) return;
+    p->def.kind = (embipc_joint_kind)kind;
+    p->a = -1;
+    a = json_get(r->j, v, "a");
+    b = json_get(r->j, v, "b");
+    if (!b) { scene_fail_missing(r, v, "b", "the name of a body"); return; }
+    if ((a && !scene_body_named(r, a, "a", 0, &p->a)) || !scene_body_named(r, b, "b", 0, &p->b)) return;
+    scene_read_places(r, v, &p->def);
+    scene_read_limits(r, v, &p->def);
+    scene_number(r, v, "friction", scene_not_negative, &p->def.friction);
+    scene_read_motor(r, v, p);
+    scene_number(r, v, "stiffness", scene_positive, &p->def.stiffness);
+    scene_bool(r, v, "contact", &p->def.contact);
+    select = json_get(r->j, v, "select");
+    if (select && scene_object(r, select, in_box, SCENE_COUNT(in_box))) p->has_box = scene_read_box(r, select, p->box);
+}
+
+static void scene_read_joints(scene_reader *r, const json_value *root)
+{
+    const json_value *list = r->failed ? NULL : json_get(r->j, root, "joints");
+    if (!list) return;
+    strcpy(r->where, "scene");
+    if (list->type != JSON_ARRAY) { scene_fail_key(r, list, "joints", "an array of joints"); return; }
+    strcpy(r->where, "\"joints\"");
+    for (const json_value *v = json_first(r->j, list); v && !r->failed; v = json_next(r->j, v))
+        scene_read_joint(r, v);
+}
+
 /* ---- The file ------------------------------------------------------------------------------- */
 
 static const char *const scene_integrators[] = { "backward_euler", "bdf2" };
@@ -856,7 +1032,8 @@ static const char *const scene_integrators[] = { "backward_euler", "bdf2" };
 static void scene_read_root(scene_reader *r, const json_value *root)
 {
     static const char *const keys[] = { "version", "time_step", "integrator", "keep_spin", "duration",
-                                        "gravity", "contact",   "solver",     "bodies",    "pairs" };
+                                        "gravity", "contact",   "solver",     "bodies",    "pairs",
+                                        "joints" };
     int version, integrator = 0;
     strcpy(r->where, "scene");
     if (!scene_object(r, root, keys, SCENE_COUNT(keys))) return;
@@ -875,6 +1052,7 @@ static void scene_read_root(scene_reader *r, const json_value *root)
     scene_read_solver(r, root);
     scene_read_bodies(r, root);
     scene_read_pairs(r, root);
+    scene_read_joints(r, root);
 }
 
 int scene_parse(scene *s, const char *path, const char *data, size_t size, tool_error *e)
@@ -917,9 +1095,11 @@ void scene_free(scene *s)
         free(s->body[i].tet_density);
     }
     for (int i = 0; i < s->drive_count; i++) free(s->drive[i].keys);
+    for (int i = 0; i < s->joint_count; i++) free(s->joint[i].keys);
     free(s->body);
     free(s->drive);
     free(s->pair);
+    free(s->joint);
     free(s->path);
     memset(s, 0, sizeof *s);
 }
@@ -975,21 +1155,25 @@ static int scene_refused(const scene *s, const embipc_world *world, int line, co
     return 0;
 }
 
+/* Surface vertices in a box; NULL when there are none. */
+static int *scene_vertices(const embipc_body_view *view, const double box[6], int *count)
+{
+    int *vertices = (int *)tool_alloc((size_t)view->vertex_count + 1, sizeof *vertices);
+    *count = 0;
+    for (int i = 0; i < view->vertex_count; i++)
+        if (scene_in_box(view->x + 3 * i, box)) vertices[(*count)++] = i;
+    if (*count) return vertices;
+    free(vertices);
+    return NULL;
+}
+
 /* What starts in the box of a drive: surface vertices of a soft one, else the nodes that hold it; NULL when there is
  * nothing. */
 static int *scene_select(const embipc_world *world, embipc_body body, const embipc_body_view *view,
                          const scene_drive *d, int *count)
 {
     int *nodes;
-    if (scene_is_soft(d)) {
-        nodes = (int *)tool_alloc((size_t)view->vertex_count + 1, sizeof *nodes);
-        *count = 0;
-        for (int i = 0; i < view->vertex_count; i++)
-            if (scene_in_box(view->x + 3 * i, d->box)) nodes[(*count)++] = i;
-        if (*count) return nodes;
-        free(nodes);
-        return NULL;
-    }
+    if (scene_is_soft(d)) return scene_vertices(view, d->box, count);
     *count = embipc_body_select(world, body, d->box, d->box + 3, NULL, 0);
     if (*count <= 0) return NULL;
     nodes = (int *)tool_alloc((size_t)*count, sizeof *nodes);
@@ -1039,7 +1223,37 @@ static int scene_build_drive(scene *s, embipc_world *world, scene_drive *d, tool
     return ok || scene_refused(s, world, d->line, b, e);
 }
 
-/* Makes body i; those before it that `pairs` exempts may cross it from the start. */
+/* The joint of bodies as they stand. */
+static int scene_build_joint(const scene *s, embipc_world *world, scene_joint *p, tool_error *e)
+{
+    embipc_joint_def def = p->def;
+    embipc_body_view view;
+    int *vertices = NULL, ok;
+    if (p->a >= 0) def.a = s->body[p->a].handle;
+    def.b = s->body[p->b].handle;
+    if (p->key_count) def.target[0] = p->keys[1];
+    if (p->has_box) {
+        (void)embipc_body_get_view(world, def.b, &view);
+        vertices = scene_vertices(&view, p->box, &def.vertex_count);
+        if (!vertices)
+            return tool_fail(
+                e, "%s:%d: joint: found no vertex of \"%s\" in the box of \"select\", expected at least one", s->path,
+                p->line, s->body[p->b].name);
+        def.vertices = vertices;
+    }
+    ok = embipc_joint_create(world, &def, &p->handle) == EMBIPC_OK;
+    free(vertices);
+    return ok || tool_fail(e, "%s:%d: joint: %s", s->path, p->line, embipc_world_error(world)->text);
+}
+
+/* Are the two bodies of a joint i and one before it, without contact? *other: that one. */
+static int scene_joint_exempts(const scene_joint *p, int i, int *other)
+{
+    *other = p->a == i ? p->b : p->a;
+    return !p->def.contact && (p->a == i || p->b == i) && *other >= 0 && *other < i;
+}
+
+/* Makes body i; those before it that `pairs` or joints exempt may cross it from the start. */
 static int scene_build_body(scene *s, embipc_world *world, int i, tool_error *e)
 {
     scene_body *b = &s->body[i];
@@ -1049,6 +1263,14 @@ static int scene_build_body(scene *s, embipc_world *world, int i, tool_error *e)
         const scene_pair *p = &s->pair[k];
         int other = p->a == i ? p->b : p->a;
         if (p->contact || (p->a != i && p->b != i) || other >= i) continue;
+        TOOL_GROW(embipc_body, exempt, capacity, count + 1);
+        exempt[count++] = s->body[other].handle;
+    }
+    for (int k = 0; k < s->joint_count; k++) {
+        int other, known = 0;
+        if (!scene_joint_exempts(&s->joint[k], i, &other)) continue;
+        for (int n = 0; n < count; n++) known |= exempt[n].index1 == s->body[other].handle.index1;
+        if (known) continue;
         TOOL_GROW(embipc_body, exempt, capacity, count + 1);
         exempt[count++] = s->body[other].handle;
     }
@@ -1076,6 +1298,8 @@ static int scene_build_all(scene *s, embipc_world *world, tool_error *e)
     }
     for (int i = 0; i < s->drive_count; i++)
         if (!scene_build_drive(s, world, &s->drive[i], e)) return 0;
+    for (int i = 0; i < s->joint_count; i++)
+        if (!scene_build_joint(s, world, &s->joint[i], e)) return 0;
     return 1;
 }
 
@@ -1089,4 +1313,30 @@ int scene_build(scene *s, embipc_world **world, tool_error *e)
     embipc_world_destroy(*world);
     *world = NULL;
     return 0;
+}
+
+/* The position of keys at time t: linear in between, constant before and after. */
+static double scene_key_at(const scene_joint *p, double t)
+{
+    const double *k = p->keys;
+    int n = p->key_count, i = 0;
+    while (i < n && k[2 * i] <= t) i++;
+    if (i == 0) return k[1];
+    if (i == n) return k[2 * n - 1];
+    k += 2 * (i - 1);
+    return k[1] + (k[3] - k[1]) * ((t - k[0]) / (k[2] - k[0]));
+}
+
+int scene_steer(const scene *s, embipc_world *world, tool_error *e)
+{
+    double h = s->world.time_step, t = embipc_world_time(world);
+    for (int i = 0; i < s->joint_count; i++) {
+        const scene_joint *p = &s->joint[i];
+        double to = p->key_count ? scene_key_at(p, t + h) : 0;
+        if (!p->key_count) continue;
+        if (embipc_joint_set_motor(world, p->handle, to, (to - scene_key_at(p, t)) / h, p->def.target[2]) != EMBIPC_OK)
+            return tool_fail(e, "%s:%d: joint: motor at %g s: %s", s->path, p->line, t,
+                             embipc_world_error(world)->text);
+    }
+    return 1;
 }

@@ -37,6 +37,16 @@ typedef struct scene_pair {
     int contact;
 } scene_pair;
 
+typedef struct scene_joint {
+    int a, b, line;             /* numbers of bodies; a is -1 for the world */
+    int has_box;
+    double box[6];              /* of what an attachment holds, as of a drive */
+    embipc_joint_def def;       /* all but its bodies and vertices */
+    double *keys;               /* owned; of the motor, rows of 2: s, position in rad or m */
+    int key_count;
+    embipc_joint handle;
+} scene_joint;
+
 typedef struct scene {
     char *path;
     embipc_world_def world;
@@ -47,6 +57,8 @@ typedef struct scene {
     int drive_count, drive_capacity;
     scene_pair *pair;
     int pair_count, pair_capacity;
+    scene_joint *joint;
+    int joint_count, joint_capacity;
 } scene;
 
 /* Reads a scene file and the meshes it names. Returns 1, or 0 with e filled. Free in either case. */
@@ -58,11 +70,18 @@ void scene_free(scene *s);
 /* Makes the world of a scene, with s->world as its description. *world is NULL on failure. */
 int scene_build(scene *s, embipc_world **world, tool_error *e);
 
+/* Motors that have keys get their targets for the next step: to be called before each. Their target velocity is that
+ * which takes them there from where the keys are now. Returns 1, or 0 with e filled. */
+int scene_steer(const scene *s, embipc_world *world, tool_error *e);
+
 /* Number of the body that has this handle, or -1. */
 int scene_index_of(const scene *s, embipc_body handle);
 
 /* Names of the material models, as in embipc_model. */
 extern const char *const scene_models[EMBIPC_MODEL_COUNT];
+
+/* Names of the kinds of joints, as in embipc_joint_kind. */
+extern const char *const scene_joint_kinds[EMBIPC_JOINT_KINDS];
 
 /* Has the drive a stiffness? Then what its box selects are surface vertices of a body of any kind. */
 int scene_is_soft(const scene_drive *d);

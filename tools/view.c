@@ -209,7 +209,85 @@ static void view_put_body(view *v, int i, const embipc_body_view *b, int *colour
     tool_put(t, "}");
 }
 
-/* Everything that holds for the whole run, as JSON, a line for each body. */
+/* ---- Joints --------------------------------------------------------------------------------- */
+
+/* Weights of p by the corners of a tet; returns the least. */
+static double view_tet_weights(const embipc_body_view *b, int t, const double p[3], double w[4])
+{
+    const double *x[4];
+    double e[3][3], r[3], n[3], volume;
+    for (int k = 0; k < 4; k++) x[k] = b->q + 3 * b->tets[4 * t + k];
+    for (int k = 0; k < 3; k++) tool_sub(e[k], x[k + 1], x[0]);
+    tool_sub(r, p, x[0]);
+    tool_cross(n, e[1], e[2]);
+    volume = tool_dot(e[0], n);
+    for (int k = 0; k < 3; k++) {
+        tool_cross(n, e[(k + 1) % 3], e[(k + 2) % 3]);
+        w[k + 1] = tool_dot(r, n) / volume;
+    }
+    w[0] = 1 - w[1] - w[2] - w[3];
+    return fmin(fmin(w[0], w[1]), fmin(w[2], w[3]));
+}
+
+/* A point that goes with a body: its number, four nodes, and their weights; -1 and the point where nothing moves it. */
+static void view_put_anchor(view *v, const embipc_world *world, int body, const double p[3], int more)
+{
+    embipc_body_view b;
+    double best[4] = {0, 0, 0, 0}, w[4], least, most = -HUGE_VAL;
+    int at = -1;
+    memset(&b, 0, sizeof b);
+    if (body >= 0 && embipc_body_get_view(world, v->body[body].handle, &b) == EMBIPC_OK && b.kind != EMBIPC_FIXED)
+        for (int t = 0; t < b.tet_count; t++) {
+            least = view_tet_weights(&b, t, p, w);
+            if (!(least > most)) continue;
+            most = least;
+            at = t;
+            memcpy(best, w, sizeof best);
+        }
+    tool_put(&v->text, "%s[%d", more ? ", " : "", at < 0 ? -1 : body);
+    for (int k = 0; k < 3 && at < 0; k++) tool_put(&v->text, ", %.6g", p[k]);
+    for (int k = 0; k < 4 && at >= 0; k++) tool_put(&v->text, ", %d", b.tets[4 * at + k]);
+    for (int k = 0; k < 4 && at >= 0; k++) tool_put(&v->text, ", %.6g", best[k]);
+    tool_put(&v->text, "]");
+}
+
+/* Half the length that a hinge or slider is drawn with: a fifth of its body's. */
+static double view_axis_length(const view *v, const embipc_world *world, int body)
+{
+    embipc_body_view b;
+    double lo[3], hi[3], d[3];
+    if (embipc_body_get_view(world, v->body[body].handle, &b) != EMBIPC_OK) return 0;
+    for (int k = 0; k < 3; k++) {
+        lo[k] = hi[k] = b.x[k];
+        for (int i = 1; i < b.vertex_count; i++) {
+            lo[k] = fmin(lo[k], b.x[3 * i + k]);
+            hi[k] = fmax(hi[k], b.x[3 * i + k]);
+        }
+    }
+    tool_sub(d, hi, lo);
+    return tool_length(d) / 5;
+}
+
+/* What is drawn of a joint: a point on b; a line along the axis, on b of a hinge, on a of a slider; a rod from a to b;
+ * of an attachment nothing. */
+static void view_put_joint(view *v, const embipc_world *world, const scene_joint *p)
+{
+    const embipc_joint_def *d = &p->def;
+    double length = view_axis_length(v, world, p->b) / tool_length(d->axis), x[3];
+    tool_put(&v->text, "{\"kind\": \"%s\", \"at\": [", scene_joint_kinds[d->kind]);
+    if (d->kind == EMBIPC_BALL || d->kind == EMBIPC_WELD) view_put_anchor(v, world, p->b, d->point, 0);
+    else if (d->kind == EMBIPC_ROD) {
+        view_put_anchor(v, world, p->a, d->point, 0);
+        view_put_anchor(v, world, p->b, d->point_b, 1);
+    } else if (d->kind != EMBIPC_ATTACH)
+        for (int i = 0; i < 2; i++) {
+            for (int k = 0; k < 3; k++) x[k] = d->point[k] + (i ? length : -length) * d->axis[k];
+            view_put_anchor(v, world, d->kind == EMBIPC_SLIDER ? p->a : p->b, x, i);
+        }
+    tool_put(&v->text, "]}");
+}
+
+/* Everything that holds for the whole run, as JSON, a line for each body and joint. */
 static int view_put_scene(view *v, const embipc_world *world, int every, tool_error *e)
 {
     const char *slash = strrchr(v->s->path, '/');
@@ -224,6 +302,11 @@ static int view_put_scene(view *v, const embipc_world *world, int every, tool_er
         view_embed(&v->body[i], world, &b);
         view_put_body(v, i, &b, &colour);
         if (!view_flush(v, e)) return 0;
+    }
+    tool_put(&v->text, "\n], \"joints\": [");
+    for (int i = 0; i < v->s->joint_count; i++) {
+        tool_put(&v->text, "%s\n", i ? "," : "");
+        view_put_joint(v, world, &v->s->joint[i]);
     }
     tool_put(&v->text, "\n]}\n</script>\n<script id=\"run\" type=\"text/plain\">\n");
     return view_flush(v, e);

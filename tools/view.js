@@ -28,7 +28,7 @@ let subject, radius, floor = null;    /* what is looked at */
 
 /* What is shown. at: in frames, not whole between them. */
 const state = { at: 0, playing: false, speed: 1, loop: true, colour: 'body', cage: false, forces: false,
-                marker: false };
+                marker: false, joints: true };
 const camera = {}, scales = {}, arrows = makeArrows();
 let r = null, canvas, style = {}, frame = null;   /* r: the renderer, null without WebGL; frame: decoded */
 let matrix, eye;                                  /* of the picture being drawn */
@@ -374,7 +374,6 @@ function forceScales() {
 /* Lengths go with the root of forces, so that weak ones are seen beside strong ones. */
 function buildArrows(step) {
     const scale = scales.force || (scales.force = forceScales());
-    arrows.count = 0;
     bodies.forEach((body, i) => {
         const f = frame[i].force, x = body.x;
         if (!body.visible || !body.moving || !f) return;
@@ -395,10 +394,20 @@ function buildArrows(step) {
     }
 }
 
-/* Thin arrows are weak behind surfaces; thick ones are laid over everything. */
+/* Joints as points or lines, from where their bodies are. */
+function buildJoints() {
+    for (const joint of scene.joints) {
+        const at = joint.at.map(p => anchorAt(p, bodies));
+        if (at.length) addBar(arrows, at[0], at[at.length - 1], (at.length > 1 ? 0.008 : 0.016) * radius, style.joint);
+    }
+}
+
+/* Thin arrows are weak behind surfaces; thick ones and joints are laid over everything. */
 function drawArrows(step) {
     const gl = r.gl;
-    buildArrows(step);
+    arrows.count = arrows.thin = 0;
+    if (state.forces) buildArrows(step);
+    if (state.joints) buildJoints();
     if (!arrows.count) return;
     gl.bindBuffer(gl.ARRAY_BUFFER, r.arrow);
     gl.bufferData(gl.ARRAY_BUFFER, arrows.data.subarray(0, 7 * arrows.count), gl.DYNAMIC_DRAW);
@@ -479,7 +488,7 @@ function draw() {
         gl.enable(gl.DEPTH_TEST);
         drawBodies();
         if (state.cage) drawCages();
-        if (state.forces) drawArrows(step);
+        drawArrows(step);
         showNearest(step);
         shownAt = state.at;
         reshaped = false;
@@ -502,7 +511,8 @@ function restyle() {
     style = {
         paper, ink: colourOf('--ink'), line: named('--line'), quiet: named('--quiet'),
         floor: paper.map(v => dark ? v + 0.035 : v - 0.045), grid: paper.map(v => dark ? v + 0.13 : v - 0.17),
-        shade: dark ? 1.1 : 1, force: dark ? [255, 120, 110, 255] : [176, 30, 45, 255]
+        shade: dark ? 1.1 : 1, force: dark ? [255, 120, 110, 255] : [176, 30, 45, 255],
+        joint: dark ? [120, 200, 255, 255] : [20, 80, 170, 255]
     };
     for (const plot of plots) drawPlot(plot, times, runEnd, style);
     if (r) buildFloor();
@@ -588,7 +598,7 @@ const keys = {
     ArrowRight: () => seek(Math.floor(state.at) + 1),
     ArrowUp: () => changeSpeed(1), ArrowDown: () => changeSpeed(-1),
     Home: () => seek(0), End: () => seek(last), c: () => toggle('cage'), f: () => toggle('forces'),
-    m: () => toggle('marker'), l: () => toggle('loop'), r: resetView
+    m: () => toggle('marker'), j: () => toggle('joints'), l: () => toggle('loop'), r: resetView
 };
 function onKey(e) {
     const at = e.target.tagName, digit = '123456789'.indexOf(e.key);
@@ -604,7 +614,9 @@ function buildControls() {
     $('scrub').addEventListener('input', () => seek(Number($('scrub').value)));
     $('speed').addEventListener('change', () => { state.speed = Number($('speed').value); });
     $('colour').addEventListener('change', () => setColour($('colour').value));
-    for (const key of ['cage', 'forces', 'marker', 'loop']) $(key).addEventListener('click', () => toggle(key));
+    $('joints').hidden = !scene.joints.length;
+    for (const key of ['cage', 'forces', 'joints', 'marker', 'loop'])
+        $(key).addEventListener('click', () => toggle(key));
     $('reset').addEventListener('click', resetView);
     addEventListener('click', e => {   /* a button that was clicked does not keep the space key */
         if (e.detail && e.target.closest('button')) e.target.closest('button').blur();

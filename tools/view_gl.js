@@ -336,15 +336,20 @@ function arrowCorner(arrows, p, n, colour) {
     arrows.colour.set(colour, 4 * arrows.count++);
 }
 
-/* From tail to tip; width is the radius of the shaft. */
-function addArrow(arrows, tail, tip, width, colour) {
-    const axis = unit(sub(tip, tail)), length = Math.hypot(...sub(tip, tail));
-    const u = unit(cross(axis, Math.abs(axis[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0])), v = cross(axis, u);
-    const head = Math.min(0.45 * length, 6 * width), neck = along(tip, -head, axis), ring = [];
+/* Directions around an axis, the first one twice. */
+function ringAround(axis) {
+    const u = unit(cross(axis, Math.abs(axis[2]) < 0.9 ? [0, 0, 1] : [1, 0, 0])), v = cross(axis, u), ring = [];
     for (let i = 0; i <= ARROW_SIDES; i++) {
         const a = 2 * Math.PI * i / ARROW_SIDES;
         ring.push(along(along([0, 0, 0], Math.cos(a), u), Math.sin(a), v));
     }
+    return ring;
+}
+
+/* From tail to tip; width is the radius of the shaft. */
+function addArrow(arrows, tail, tip, width, colour) {
+    const axis = unit(sub(tip, tail)), length = Math.hypot(...sub(tip, tail)), ring = ringAround(axis);
+    const head = Math.min(0.45 * length, 6 * width), neck = along(tip, -head, axis);
     for (let i = 0; i < ARROW_SIDES; i++) {
         const a = ring[i], b = ring[i + 1], wide = Math.min(2.6 * width, 0.5 * head);
         const at = (p, r, s) => along(p, s, r);
@@ -355,5 +360,18 @@ function addArrow(arrows, tail, tip, width, colour) {
             arrowCorner(arrows, at(p, r, s), r, colour);
         for (const [p, r, s] of [[neck, b, wide], [neck, a, wide], [neck, a, 0]])
             arrowCorner(arrows, at(p, r, s), [-axis[0], -axis[1], -axis[2]], colour);
+    }
+}
+
+/* A bar with pointed ends; a point where both ends are the same. */
+function addBar(arrows, from, to, width, colour) {
+    const line = sub(to, from), axis = dot(line, line) > 0 ? unit(line) : [0, 0, 1], ring = ringAround(axis);
+    const back = [-axis[0], -axis[1], -axis[2]];
+    for (let i = 0; i < ARROW_SIDES; i++) {
+        const a = ring[i], b = ring[i + 1];
+        for (const [p, r] of [[from, a], [from, b], [to, b], [from, a], [to, b], [to, a], [to, a], [to, b]])
+            arrowCorner(arrows, along(p, width, r), r, colour);
+        arrowCorner(arrows, along(to, width, axis), axis, colour);
+        for (const r of [b, a, back]) arrowCorner(arrows, along(from, width, r), r, colour);
     }
 }

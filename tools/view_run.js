@@ -177,6 +177,14 @@ function paintedPoints(body, points) {
     return { origin: body.triangle, index, normal: points.index, uv };
 }
 
+/* Where a point of a joint is: it goes with a body's nodes, or stays where it is. */
+function anchorAt(anchor, bodies) {
+    if (anchor[0] < 0) return anchor.slice(1);
+    const q = bodies[anchor[0]].q, at = [0, 0, 0];
+    for (let j = 1; j < 5; j++) for (let k = 0; k < 3; k++) at[k] += anchor[j + 4] * q[3 * anchor[j] + k];
+    return at;
+}
+
 /* Each edge of the tets once. */
 function tetEdges(tet) {
     const seen = new Set(), out = [];

@@ -1,11 +1,12 @@
 /* The page of `embipc run --view` in a real browser: it loads in silence, draws, follows keys, mouse and fingers,
- * on a screen and on a phone. Screenshots are left beside the page. Usage: node view_test.js PAGE.html */
+ * on a screen and on a phone. Screenshots are left beside the page. Usage:
+ * node view_test.js PAGE.html PAGE_WITH_JOINTS.html */
 'use strict';
 const fs = require('fs');
 const path = require('path');
 const chromium = require('./chromium.js');
 
-const page = process.argv[2];
+const [, , page, jointed] = process.argv;
 let passed = 0, failed = 0;
 
 function ensure(what, ok) {
@@ -200,9 +201,24 @@ async function testCut(browser) {
     ensure('half a page plays', frames > 20 && p.complaints.length === 0);
 }
 
+/* Joints are drawn where there are some, and go with their bodies. */
+async function testJoints(browser) {
+    const p = await chromium.openPage(browser, 1280, 800, false);
+    await p.load(jointed);
+    await p.evaluate('embipc.seek(Math.round(0.4 * embipc.run.frames.length))');
+    await settle(p);
+    const before = await look(p);
+    await changes(p, 'j changes the picture', () => p.press('j', 'j'));
+    const after = await changes(p, 'j changes it again', () => p.press('j', 'j'));
+    ensure('j twice is as before', after.sum === before.sum && after.error === 0);
+    await changes(p, 'forces are drawn beside joints', () => p.press('f', 'f'));
+    ensure('there is a button for joints', !(await p.evaluate("document.getElementById('joints').hidden")));
+    ensure('no complaints about joints: ' + p.complaints.join('; '), p.complaints.length === 0);
+}
+
 (async () => {
     const program = chromium.find();
-    if (!page) { console.log('usage: node view_test.js PAGE.html'); process.exit(2); }
+    if (!jointed) { console.log('usage: node view_test.js PAGE.html PAGE_WITH_JOINTS.html'); process.exit(2); }
     if (!program) {
         console.log('skipped: no chromium found (its name can be given as CHROMIUM)');
         console.log('0 passed, 0 failed, 1 skipped');
@@ -212,7 +228,7 @@ async function testCut(browser) {
     ensure('the page is below 5 MB', bytes < 5e6);
     console.log('page: ' + (bytes / 1e3).toFixed(0) + ' kB');
     try {
-        for (const test of [testScreen, testPhone, testCut]) await test(browser);
+        for (const test of [testScreen, testPhone, testCut, testJoints]) await test(browser);
     } catch (error) { ensure(error.stack, false); }
     await browser.close();
     console.log(passed + ' passed, ' + failed + ' failed, 0 skipped');
