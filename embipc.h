@@ -1407,16 +1407,15 @@ enum {
     EMBIPC_WITHOUT_CAP = 1 << 16,        /* a direction is searched whole, however long */
     EMBIPC_WITHOUT_REFIT = 1 << 17,      /* trees of large surfaces are refit as a whole */
     EMBIPC_WITHOUT_AXES = 1 << 18,       /* collision detection does not look at boxes of paths first */
-    EMBIPC_WITHOUT_PARTS = 1 << 19,      /* parts of triangles that are far away stay on the list */
-    EMBIPC_WITHOUT_PRODUCTS = 1 << 20,   /* A is assembled before it is multiplied with */
-    EMBIPC_WITHOUT_SUM = 1 << 21,        /* A p is formed, though conjugate gradients had it */
-    EMBIPC_WITHOUT_STRETCH = 1 << 22,    /* no direction is lengthened */
-    EMBIPC_WITHOUT_CURVATURE = 1 << 23,  /* contacts never get the curvature of their distance */
-    EMBIPC_WITHOUT_NEGATIVE = 1 << 24,   /* tets never keep negative curvature */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 25,   /* friction contacts that turn round count as slipping */
-    EMBIPC_WITHOUT_STICKING = 1 << 26,   /* friction is not stiffer in the first solve */
-    EMBIPC_WITHOUT_MEMORY = 1 << 27,     /* friction contacts do not remember how far they slipped */
-    EMBIPC_SWITCHES = 28
+    EMBIPC_WITHOUT_PRODUCTS = 1 << 19,   /* A is assembled before it is multiplied with */
+    EMBIPC_WITHOUT_SUM = 1 << 20,        /* A p is formed, though conjugate gradients had it */
+    EMBIPC_WITHOUT_STRETCH = 1 << 21,    /* no direction is lengthened */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 22,  /* contacts never get the curvature of their distance */
+    EMBIPC_WITHOUT_NEGATIVE = 1 << 23,   /* tets never keep negative curvature */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 24,   /* friction contacts that turn round count as slipping */
+    EMBIPC_WITHOUT_STICKING = 1 << 25,   /* friction is not stiffer in the first solve */
+    EMBIPC_WITHOUT_MEMORY = 1 << 26,     /* friction contacts do not remember how far they slipped */
+    EMBIPC_SWITCHES = 27
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
 #ifdef EMBIPC_PLAIN
@@ -8176,7 +8175,6 @@ typedef struct embi_candidate {
     short edge_edge;
     short parts;                 /* bits of the triangle: 0..2 subtracted edges (k, k + 1), 3..5 added vertices, 6..8
                                     edges with seams */
-    float width;                 /* least width of the triangle within the list's range, m; or 0 */
     embipc_real dhat, xi;        /* activation distance and thickness of this pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
     embipc_real apart;           /* distance after displacement by the middle of the range, m */
@@ -10375,22 +10373,9 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
-/* The width of a triangle: its least height. It changes by at most twice its vertices' displacements. */
-static embipc_real embi_least_height(const embi_point x[3])
-{
-    embipc_real e[3], f[3], g[3], n[3], longest;
-    embi_sub(e, x[1], x[0]);
-    embi_sub(f, x[2], x[0]);
-    embi_sub(g, f, e);
-    embi_cross(n, e, f);
-    longest = embi_max(embi_dot(e, e), embi_max(embi_dot(f, f), embi_dot(g, g)));
-    return longest > 0 ? sqrt(embi_dot(n, n) / longest) * (embipc_real)(1 - 1e-6) : (embipc_real)0;
-}
-
 /* Tests whether pair c can come within reach, for the approach t of its first side; x: its points. New and cached
- * candidates take the same tests: boxes, then the distance, stored in c->apart. Triangle parts out of reach are
- * cleared. The distance is taken at the middle of the displacements, since |p + mid + r - q| >= |p + mid - q| -
- * |half|. */
+ * candidates take the same tests: boxes, then the distance, stored in c->apart. The distance is taken at the middle
+ * of the displacements, since |p + mid + r - q| >= |p + mid - q| - |half|. */
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
     int split = c->edge_edge ? 2 : 1, mask;
@@ -10403,12 +10388,7 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
     for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
-    if (!(c->apart <= reach + c->share * t->radius)) return 0;
-    reach += c->share * t->radius;
-    if (EMBI_WITHOUT(PARTS)) return 1;
-    if (mask == 15 && (embipc_real)c->width * embi_max(w[1], embi_max(w[2], w[3])) < -reach) c->parts = 0;
-    else if (c->parts) c->parts = (short)(c->parts & embi_parts_near(p, reach));
-    return 1;
+    return c->apart <= reach + c->share * t->radius;
 }
 
 /* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal
@@ -10476,13 +10456,11 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c = *list + *count;
     c->edge_edge = (short)edge_edge;
     c->parts = (short)parts;
-    c->width = 0;
     c->less = 0;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
     if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
-    if (c->parts && !t->paths) c->width = (float)embi_max(embi_least_height(p + 1) - 3 * t->radius, 0);
     embi_candidate_complete(c, a, b, v, rule);
     if (self && t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
     ++*count;
