@@ -1570,10 +1570,6 @@ enum {
 #define EMBI_SHARE_NEAR EMBI_SHARE(64)
 /* [candidates] Decided by one number, of a range. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_SCAN EMBI_SHARE(8192)
-/* [slack] Radius of the list of near candidates. Greater: longer lists; smaller: made anew more often. */
-#define EMBI_NEAR_TIMES ((embipc_real)1.25)
-/* [slack and dhat] A larger radius is made anew. Greater: longer lists stay; smaller: made anew more often. */
-#define EMBI_NEAR_STALE 8
 /* [kappa] Change of stiffness that an old factor may have. Greater: older factors; smaller: more factors. */
 #define EMBI_STIFFNESS_SLACK ((embipc_real)0.05)
 /* [passes] Of friction, that a step adds itself. Greater: later forces, slower; smaller: friction lags more. */
@@ -16504,11 +16500,9 @@ static void embi_near_work(void *arg, int begin, int end)
     embi_state *s = t->s;
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + t->isle->pairs[k];
-        embipc_real dhat = pair->rule.dhat;
-        embipc_real away = embi_pair_slack(pair, &s->body[pair->a].search.drift, &s->body[pair->b].search.drift);
-        pair->slack = away;
-        if (pair->nearby_count < 0 || away > pair->radius || pair->radius > EMBI_NEAR_STALE * (away + dhat))
-            embi_pair_near(s, pair, EMBI_NEAR_TIMES * away + dhat / 2);
+        pair->slack = embi_pair_slack(pair, &s->body[pair->a].search.drift, &s->body[pair->b].search.drift);
+        if (pair->nearby_count < 0 || pair->slack > pair->radius)
+            embi_pair_near(s, pair, pair->slack + pair->rule.dhat / 2);
     }
 }
 
