@@ -1527,9 +1527,6 @@ enum {
 /* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more
  * evaluations. */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
-/* [present gap] Left where only a contact is searched for; any is right. Greater: more evaluations; smaller:
- * nearer to rounding. */
-#define EMBI_CCD_CLOSE ((embipc_real)1e-3)
 /* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be
  * cut. */
 #define EMBI_CCD_WORK 256
@@ -8690,7 +8687,7 @@ typedef struct embi_spring {
  * Decision. A contact is meant when the gap is down to 1e-9 of the initial one, or to the rounding above, and
  * the rest of the path cannot be proved free in one look at its end. The time returned is then the first at
  * which the gap was below 1/10: slack belongs into the time, not into the answer. Against exact answers no
- * free path in 18 000 random ones is cut (a bound on speeds cuts 0.2 to 3 %); 2.8 closest-point problems per
+ * free path in 18 000 random ones is cut (a bound on speeds cuts 0.2 to 3 %); 3.0 closest-point problems per
  * query there, where the motion is as long as the primitives, and little above 1 where it is short; the work
  * bound was never met there. (Paths made to graze are cut when they pass within rounding.)
  * Uses: tuning, small math, distances, pairs of primitives.   Checked by: tests/test_ccd.c */
@@ -8701,9 +8698,8 @@ typedef struct embi_spring {
 #define EMBI_CCD_KEEP ((embipc_real)0.0999)
 #define EMBI_CCD_DEEP ((embipc_real)0.008)
 #define EMBI_CCD_MEET ((embipc_real)1e-9)
-/* One evaluation leaves a fraction of the present gap for the next. EMBI_CCD_LEAVE, until the time to return is
- * found: a little below a tenth, so that mostly the first evaluation finds it. EMBI_CCD_CLOSE, when only a contact
- * is searched for: next to none. */
+/* One evaluation leaves EMBI_CCD_LEAVE of the present gap for the next: a little below a tenth, so that mostly the
+ * first evaluation finds the time to return. */
 
 /* One query, in coordinates relative to vertex 0. */
 typedef struct embi_ccd_path {
@@ -8776,8 +8772,8 @@ static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_nor
     embi_ccd_project(path, n, c);
 }
 
-/* How long the direction of c separates on from c->t, less the fraction `leave` of each g_ij - xi. */
-static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_normal *c, embipc_real leave)
+/* How long the direction of c separates on from c->t, less the fraction EMBI_CCD_LEAVE of each g_ij - xi. */
+static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_normal *c)
 {
     const int *pair;
     embipc_real step = EMBI_HUGE;
@@ -8785,7 +8781,7 @@ static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_no
     for (int k = 0; k < n; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
         embipc_real rate = c->dh[i] - c->dh[j], g = (c->h[i] - c->h[j]) + c->t * rate - path->xi;
-        if (rate < 0) step = embi_min(step, (1 - leave) * g / -rate);
+        if (rate < 0) step = embi_min(step, (1 - EMBI_CCD_LEAVE) * g / -rate);
     }
     return step;
 }
@@ -8826,15 +8822,14 @@ static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_
     gap0 = now.gap;
     if (!now.separates || !(gap0 > 0)) return 1;
     for (int work = 1; work < EMBI_CCD_WORK; work++) {
-        embipc_real leave = keep < 0 ? EMBI_CCD_LEAVE : EMBI_CCD_CLOSE;
-        embipc_real step = embi_ccd_advance(path, &now, leave), rest = t_max - now.t, jump;
+        embipc_real step = embi_ccd_advance(path, &now), rest = t_max - now.t, jump;
         if (embi_ccd_gap(path, &now, t_max) > path->xi) {
             *toi = t_max;
             return 0;
         }
         if (now.gap <= EMBI_CCD_MEET * gap0 || !(now.t + step > now.t && step < rest)) break;
         jump = embi_min(reach, rest);
-        if (now.rate < 0) jump = embi_min(jump, (1 - leave) * now.gap / -now.rate);
+        if (now.rate < 0) jump = embi_min(jump, (1 - EMBI_CCD_LEAVE) * now.gap / -now.rate);
         if (jump > 1.1 * step) {
             embi_ccd_look(path, jump < rest ? now.t + jump : t_max, &next);
             if (!next.separates || !embi_ccd_free_between(path, &now, &next) ||
