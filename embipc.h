@@ -1402,20 +1402,19 @@ enum {
     EMBIPC_WITHOUT_BOUNDS = 1 << 11,     /* the distance of each candidate is found in each evaluation */
     EMBIPC_WITHOUT_KNOW = 1 << 12,       /* distances are known where the step began, not where it has come to */
     EMBIPC_WITHOUT_PATHS = 1 << 13,      /* nothing is searched along paths */
-    EMBIPC_WITHOUT_REBASE = 1 << 14,     /* displacements count from the start of the step to its end */
-    EMBIPC_WITHOUT_FORESIGHT = 1 << 15,  /* a step's first search looks no farther than where bodies are */
-    EMBIPC_WITHOUT_CAP = 1 << 16,        /* a direction is searched whole, however long */
-    EMBIPC_WITHOUT_REFIT = 1 << 17,      /* trees of large surfaces are refit as a whole */
-    EMBIPC_WITHOUT_AXES = 1 << 18,       /* collision detection does not look at boxes of paths first */
-    EMBIPC_WITHOUT_PRODUCTS = 1 << 19,   /* A is assembled before it is multiplied with */
-    EMBIPC_WITHOUT_SUM = 1 << 20,        /* A p is formed, though conjugate gradients had it */
-    EMBIPC_WITHOUT_STRETCH = 1 << 21,    /* no direction is lengthened */
-    EMBIPC_WITHOUT_CURVATURE = 1 << 22,  /* contacts never get the curvature of their distance */
-    EMBIPC_WITHOUT_NEGATIVE = 1 << 23,   /* tets never keep negative curvature */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 24,   /* friction contacts that turn round count as slipping */
-    EMBIPC_WITHOUT_STICKING = 1 << 25,   /* friction is not stiffer in the first solve */
-    EMBIPC_WITHOUT_MEMORY = 1 << 26,     /* friction contacts do not remember how far they slipped */
-    EMBIPC_SWITCHES = 27
+    EMBIPC_WITHOUT_FORESIGHT = 1 << 14,  /* a step's first search looks no farther than where bodies are */
+    EMBIPC_WITHOUT_CAP = 1 << 15,        /* a direction is searched whole, however long */
+    EMBIPC_WITHOUT_REFIT = 1 << 16,      /* trees of large surfaces are refit as a whole */
+    EMBIPC_WITHOUT_AXES = 1 << 17,       /* collision detection does not look at boxes of paths first */
+    EMBIPC_WITHOUT_PRODUCTS = 1 << 18,   /* A is assembled before it is multiplied with */
+    EMBIPC_WITHOUT_SUM = 1 << 19,        /* A p is formed, though conjugate gradients had it */
+    EMBIPC_WITHOUT_STRETCH = 1 << 20,    /* no direction is lengthened */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 21,  /* contacts never get the curvature of their distance */
+    EMBIPC_WITHOUT_NEGATIVE = 1 << 22,   /* tets never keep negative curvature */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 23,   /* friction contacts that turn round count as slipping */
+    EMBIPC_WITHOUT_STICKING = 1 << 24,   /* friction is not stiffer in the first solve */
+    EMBIPC_WITHOUT_MEMORY = 1 << 25,     /* friction contacts do not remember how far they slipped */
+    EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
 #ifdef EMBIPC_PLAIN
@@ -1687,10 +1686,6 @@ enum {
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)
 /* [runs] Of islands, at most. Greater: more even among threads, more bookkeeping; smaller: threads wait. */
 #define EMBI_RUNS 64
-
-/* ---- Searches within a step ---- */
-/* [edges] Motion until a pair takes a new reference. Greater: looser bounds; smaller: more rebuilding. */
-#define EMBI_BASE_EDGES 2
 
 /* ---- Newton loop ---- */
 /* [diagonal] Distance of a node from its force-free target, from which hidden energy is computed. Greater: less
@@ -14858,11 +14853,10 @@ static int embi_search_pairs(embipc_world *w)
 }
 
 /* ==== 49. Searches within a step ====================================================================
- * When a direction leaves the range of the candidates, more are searched: embi_search_cover().
- * A range contains all displacements since the start of the step, so it is large for a body that moved far.
- * Collision detection has covered the path to the present positions, so these may become the new reference. An
- * island that may go back to an earlier state takes none and searches no paths: its candidates at that state
- * would be lost.
+ * When a direction leaves the range of the candidates, more are searched: embi_search_cover(). A range contains all
+ * displacements since the start of the step. So a long direction is searched along its paths. Collision detection
+ * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
+ * takes none and searches no paths: its candidates at that state would be lost.
  *
  * Part of the search.
  * Uses: tuning, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
@@ -14991,8 +14985,7 @@ static int embi_bodies_rebase(embipc_world *w)
     return 1;
 }
 
-/* Takes a new reference for bodies of pairs that leave their range after a long way, or whose path has ended. Does
- * any pair leave its range? */
+/* Takes a new reference for bodies of pairs whose path has ended. Does any pair leave its range? */
 static embi_answer embi_pairs_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -15005,9 +14998,7 @@ static embi_answer embi_pairs_rebase(embipc_world *w)
         if (!embi_pair_leaves(s, p, r)) continue;
         any = EMBI_YES;
         embi_relative_box(&a->search.shift, p->pa, &b->search.shift, p->pb, now);
-        if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
-        if (!p->path && EMBI_WITHOUT(REBASE)) continue;
-        if (!p->path && embi_box_norm(now) <= EMBI_BASE_EDGES * embi_pair_edge(s, p)) continue;
+        if (!p->path || !embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
         if (!w->islands.list[embi_pair_island(s, p)]->active || embi_pair_may_go_back(w, p)) continue;
         a->search.takes_reference = a->moving;
         b->search.takes_reference = b->moving;
