@@ -1509,18 +1509,11 @@ enum {
 /* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller:
  * weaker. */
 #define EMBI_CERTIFICATE_DEPTH 4
-/* [triangles] Pairs of so many are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
-#define EMBI_CERTIFICATE_MEASURE 256
 /* [longest edge] Distances below are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
 #define EMBI_CERTIFICATE_REACH ((embipc_real)0.75)
 /* [tets per triangle] Most tet numbers. Greater: tests cost as much as a traversal; smaller: bodies get no
  * certificates. */
 #define EMBI_CERTIFICATE_ROOM 96
-/* [pairs per triangle] Most pairs. Greater: tests cost more; smaller: bodies get no certificates. */
-#define EMBI_CERTIFICATE_PAIRS 16
-/* [pairs per triangle] Most pairs without certificate. Greater: more is searched; smaller: bodies get no
- * certificates. */
-#define EMBI_CERTIFICATE_WALKED 4
 
 /* ---- Continuous collision detection ---- */
 /* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more
@@ -10714,7 +10707,7 @@ typedef struct embi_certifying {
     unsigned char *bent;         /* a triangle below has corners in several tets */
     int i, j;                    /* current pair */
     embipc_real box[6], longest; /* box of both nodes; longest edge of either */
-    int mixed, triangles;        /* number of bent nodes; upper bound of triangles */
+    int mixed;                   /* number of bent nodes */
     int *vertex, vertex_count;   /* vertices below, collected when needed */
     int *mark, stamp;
     int *nearby;                 /* faces and tets near the pairs from the root to this one */
@@ -10777,7 +10770,6 @@ static void embi_certifying_gather(embi_certifying *f, int i)
 static void embi_certifying_look(embi_certifying *f, int i, int j)
 {
     const embi_bvh *b = f->s->bvh;
-    int first;
     f->i = i;
     f->j = j;
     memcpy(f->box, b->box + 6 * i, sizeof f->box);
@@ -10788,8 +10780,6 @@ static void embi_certifying_look(embi_certifying *f, int i, int j)
     }
     f->longest = embi_max(f->edge[i], f->edge[j]);
     f->mixed = f->bent[i] + f->bent[j];
-    f->triangles = EMBI_LEAF * embi_certifying_leaves(b, i, &first);
-    if (i != j) f->triangles += EMBI_LEAF * embi_certifying_leaves(b, j, &first);
     f->vertex_count = 0;
     f->stamp++;
 }
@@ -11015,10 +11005,7 @@ static int embi_certifying_end(embi_certifying *f, embipc_real apart, embi_certi
     sum->least = apart;
     sum->rho = 0;
     if (apart > 0) sum->rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / apart;
-    if (apart > 0) return 1;
-    if (f->triangles <= EMBI_CERTIFICATE_MEASURE) return embi_certifying_measure(f, &sum->least, &sum->rho);
-    if (f->mixed) sum->rho = (embipc_real)INFINITY;
-    return 1;
+    return apart > 0 || embi_certifying_measure(f, &sum->least, &sum->rho);
 }
 
 /* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above.
@@ -11047,7 +11034,7 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
         if (!embi_certifying_end(f, apart > size / 4 ? apart : (embipc_real)0, sum)) return 0;
         if (sum->rho <= EMBI_CERTIFICATE_BEND) opened = 0;
     }
-    f->too_many = n >= EMBI_CERTIFICATE_PAIRS * f->s->nt || out->tet_count > EMBI_CERTIFICATE_ROOM * f->s->nt;
+    f->too_many = out->tet_count > EMBI_CERTIFICATE_ROOM * f->s->nt;
     if (f->too_many || !EMBI_GROW(f->m, out->list, n + 1)) return 0;
     one = out->list + out->count++;
     one->i = i;
@@ -11080,17 +11067,16 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
 /* Builds the certificates of the whole tree, less deep if they are too many. */
 static int embi_certifying_all(embi_certifying *f, int ntet)
 {
-    int nearby[3], walked;
+    int nearby[3];
     nearby[0] = 0;
     nearby[1] = f->face_count;
     nearby[2] = ntet;
     for (int k = 0; k < nearby[1] + nearby[2]; k++) f->nearby[k] = k < nearby[1] ? k : k - nearby[1];
     for (f->deepest = EMBI_CERTIFICATE_DEPTH; f->deepest >= 0; f->deepest -= 2) {
         embi_certificate_sum sum;
-        f->out->count = f->out->tet_count = f->too_many = walked = 0;
+        f->out->count = f->out->tet_count = f->too_many = 0;
         if (!embi_certifying_pair(f, 1, 1, 0, nearby, &sum) && !f->too_many) return 0;
-        for (int k = 0; k < f->out->count; k++) walked += !f->out->list[k].tets;
-        if (!f->too_many && sum.any && walked <= EMBI_CERTIFICATE_WALKED * f->s->nt) return 1;
+        if (!f->too_many && sum.any) return 1;
     }
     embi_certificates_free(f->m, f->out);
     return 1;
@@ -14859,7 +14845,7 @@ static int embi_search_pairs(embipc_world *w)
  * takes none and searches no paths: its candidates at that state would be lost.
  *
  * Part of the search.
- * Uses: tuning, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
