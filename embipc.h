@@ -1469,37 +1469,37 @@ static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
 
 /* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as
  * the sum of several. A step then ends at the same place within its tolerance. EMBIPC_PLAIN leaves out what
- * belongs to the search of candidates and to linear systems, and the initial guess. */
+ * belongs to the search of candidates and to linear systems, and the initial guess. Behind the colon: a scene where
+ * it acts, mostly of the bench list or the examples, and the instructions without it over those with it. The bear
+ * has 10 000 triangles and spins; the heap is 20 affine boxes. */
 enum {
-    EMBIPC_WITHOUT_SEARCH = 1 << 0,      /* all pairs of primitives are tried in each iteration */
-    EMBIPC_WITHOUT_KEPT = 1 << 1,        /* no step begins with the factor of an earlier one */
-    EMBIPC_WITHOUT_OLD = 1 << 2,         /* no iteration uses the factor of the one before it */
-    EMBIPC_WITHOUT_DUAL = 1 << 3,        /* contact forces are never the unknowns */
-    EMBIPC_WITHOUT_REOPEN = 1 << 4,      /* all of a matrix is factored again, not only what contacts reach */
-    EMBIPC_WITHOUT_GUESS = 1 << 5,       /* a step begins at q^n, or what turns far where it would fly freely */
-    EMBIPC_WITHOUT_LISTS = 1 << 6,       /* no list of candidates serves for two searches */
-    EMBIPC_WITHOUT_CERTIFICATES = 1 << 7,/* nothing tells that parts of one body cannot touch */
-    EMBIPC_WITHOUT_PATCHES = 1 << 8,     /* a surface is searched as one */
-    EMBIPC_WITHOUT_SHARES = 1 << 9,      /* any two points of a body may move against each other as far as any others */
-    EMBIPC_WITHOUT_TURN = 1 << 10,       /* a body's rotation counts as displacements within it */
-    EMBIPC_WITHOUT_BOUNDS = 1 << 11,     /* the distance of each candidate is found in each evaluation */
-    EMBIPC_WITHOUT_KNOW = 1 << 12,       /* distances are known where the step began, not where it has come to */
-    EMBIPC_WITHOUT_PATHS = 1 << 13,      /* nothing is searched along paths */
-    EMBIPC_WITHOUT_REBASE = 1 << 14,     /* displacements count from the start of the step to its end */
-    EMBIPC_WITHOUT_FORESIGHT = 1 << 15,  /* a step's first search looks no farther than where bodies are */
-    EMBIPC_WITHOUT_CAP = 1 << 16,        /* a direction is searched whole, however long */
-    EMBIPC_WITHOUT_REFIT = 1 << 17,      /* trees of large surfaces are refit as a whole */
-    EMBIPC_WITHOUT_AXES = 1 << 18,       /* collision detection does not look at boxes of paths first */
-    EMBIPC_WITHOUT_PARTS = 1 << 19,      /* parts of triangles that are far away stay on the list */
-    EMBIPC_WITHOUT_PRODUCTS = 1 << 20,   /* A is assembled before it is multiplied with */
-    EMBIPC_WITHOUT_SUM = 1 << 21,        /* A p is formed, though conjugate gradients had it */
-    EMBIPC_WITHOUT_STRETCH = 1 << 22,    /* no direction is lengthened */
-    EMBIPC_WITHOUT_CURVATURE = 1 << 23,  /* contacts never get the curvature of their distance */
-    EMBIPC_WITHOUT_NEGATIVE = 1 << 24,   /* tets never keep negative curvature */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 25,   /* friction contacts that turn round count as slipping */
-    EMBIPC_WITHOUT_STICKING = 1 << 26,   /* friction is not stiffer in the first solve */
-    EMBIPC_WITHOUT_MEMORY = 1 << 27,     /* friction contacts do not remember how far they slipped */
-    EMBIPC_SWITCHES = 28
+    EMBIPC_WITHOUT_SEARCH = 1 << 0,      /* all pairs of primitives are tried in each iteration: squeeze-30-cage 11 */
+    EMBIPC_WITHOUT_KEPT = 1 << 1,        /* no step begins with the factor of an earlier one: squeeze-70-full 1.31 */
+    EMBIPC_WITHOUT_OLD = 1 << 2,         /* no iteration uses the factor of the one before it: throw-100-affine 1.10 */
+    EMBIPC_WITHOUT_DUAL = 1 << 3,        /* contact forces are never the unknowns: pile-10-tumbles 1.20 */
+    EMBIPC_WITHOUT_REOPEN = 1 << 4,      /* all of a matrix is factored again: throw-10-full 1.09 */
+    EMBIPC_WITHOUT_GUESS = 1 << 5,       /* a step begins at q^n, or in free flight: dominoes 1.43 */
+    EMBIPC_WITHOUT_LISTS = 1 << 6,       /* no list of candidates serves for two searches: surface-40k 1.89 */
+    EMBIPC_WITHOUT_CERTIFICATES = 1 << 7,/* nothing tells that parts of one body cannot touch: surface-40k 34 */
+    EMBIPC_WITHOUT_PATCHES = 1 << 8,     /* a surface is searched as one: surface-40k 1.28 */
+    EMBIPC_WITHOUT_SHARES = 1 << 9,      /* any two points of a body may move apart equally: bear in flight 2.2 */
+    EMBIPC_WITHOUT_TURN = 1 << 10,       /* a body's rotation counts as deformation: bear in flight 57 */
+    EMBIPC_WITHOUT_BOUNDS = 1 << 11,     /* each evaluation finds all distances: pile-10-tumbles 1.25 */
+    EMBIPC_WITHOUT_KNOW = 1 << 12,       /* distances are known where the step began: pile-10-tumbles 1.21 */
+    EMBIPC_WITHOUT_PATHS = 1 << 13,      /* nothing is searched along paths: throw-10-full 1.43 */
+    EMBIPC_WITHOUT_FORESIGHT = 1 << 14,  /* a step's first search looks where bodies are: twist-20 1.21 */
+    EMBIPC_WITHOUT_CAP = 1 << 15,        /* a direction is searched whole, however long: throw-100-affine 1.47 */
+    EMBIPC_WITHOUT_REFIT = 1 << 16,      /* trees of large surfaces are refit as a whole: surface-40k 1.40 */
+    EMBIPC_WITHOUT_AXES = 1 << 17,       /* collision detection does not look at boxes of paths first: dominoes 1.02 */
+    EMBIPC_WITHOUT_PRODUCTS = 1 << 18,   /* A is assembled before it is multiplied with: pinch 1.18 */
+    EMBIPC_WITHOUT_SUM = 1 << 19,        /* A p is formed, though conjugate gradients had it: pinch 1.04 */
+    EMBIPC_WITHOUT_STRETCH = 1 << 20,    /* no direction is lengthened: comb 1.04 */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 21,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
+    EMBIPC_WITHOUT_NEGATIVE = 1 << 22,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 23,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
+    EMBIPC_WITHOUT_STICKING = 1 << 24,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
+    EMBIPC_WITHOUT_MEMORY = 1 << 25,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
+    EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
 #ifdef EMBIPC_PLAIN
@@ -1590,25 +1590,15 @@ enum {
 #define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)
 /* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller: weaker. */
 #define EMBI_CERTIFICATE_DEPTH 4
-/* [triangles] Pairs of so many are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
-#define EMBI_CERTIFICATE_MEASURE 256
 /* [longest edge] Distances below are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
 #define EMBI_CERTIFICATE_REACH ((embipc_real)0.75)
 /* [tets per triangle] Most tet numbers. Greater: tests cost as much as a traversal; smaller: bodies get no
  * certificates. */
 #define EMBI_CERTIFICATE_ROOM 96
-/* [pairs per triangle] Most pairs. Greater: tests cost more; smaller: bodies get no certificates. */
-#define EMBI_CERTIFICATE_PAIRS 16
-/* [pairs per triangle] Most pairs without certificate. Greater: more is searched; smaller: bodies get no
- * certificates. */
-#define EMBI_CERTIFICATE_WALKED 4
 
 /* ---- Continuous collision detection ---- */
 /* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more evaluations. */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
-/* [present gap] Left where only a contact is searched for; any is right. Greater: more evaluations; smaller:
- * nearer to rounding. */
-#define EMBI_CCD_CLOSE ((embipc_real)1e-3)
 /* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be cut. */
 #define EMBI_CCD_WORK 256
 
@@ -1652,10 +1642,6 @@ enum {
 #define EMBI_SHARE_NEAR EMBI_SHARE(64)
 /* [candidates] Decided by one number, of a range. Greater: fewer ranges; smaller: more waiting. */
 #define EMBI_SHARE_SCAN EMBI_SHARE(8192)
-/* [slack] Radius of the list of near candidates. Greater: longer lists; smaller: made anew more often. */
-#define EMBI_NEAR_TIMES ((embipc_real)1.25)
-/* [slack and dhat] A larger radius is made anew. Greater: longer lists stay; smaller: made anew more often. */
-#define EMBI_NEAR_STALE 8
 /* [kappa] Change of stiffness that an old factor may have. Greater: older factors; smaller: more factors. */
 #define EMBI_STIFFNESS_SLACK ((embipc_real)0.05)
 /* [passes] Of friction, that a step adds itself. Greater: later forces, slower; smaller: friction lags more. */
@@ -1774,10 +1760,6 @@ enum {
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)
 /* [runs] Of islands, at most. Greater: more even among threads, more bookkeeping; smaller: threads wait. */
 #define EMBI_RUNS 64
-
-/* ---- Searches within a step ---- */
-/* [edges] Motion until a pair takes a new reference. Greater: looser bounds; smaller: more rebuilding. */
-#define EMBI_BASE_EDGES 2
 
 /* ---- Newton loop ---- */
 /* [diagonal] Distance of a node from its force-free target, from which hidden energy is computed. Greater: less
@@ -8027,7 +8009,6 @@ typedef struct embi_candidate {
     short edge_edge;
     short parts;                 /* bits of the triangle: 0..2 subtracted edges (k, k + 1), 3..5 added vertices, 6..8
                                     edges with seams */
-    float width;                 /* least width of the triangle within the list's range, m; or 0 */
     embipc_real dhat, xi;        /* activation distance and thickness of this pair, m */
     embipc_real mollify;         /* eps of the edge-edge mollifier, m^4; 0 for point-triangle */
     embipc_real apart;           /* distance after displacement by the middle of the range, m */
@@ -8560,7 +8541,7 @@ typedef struct embi_rod {
  * Decision. A contact is meant when the gap is down to 1e-9 of the initial one, or to the rounding above, and
  * the rest of the path cannot be proved free in one look at its end. The time returned is then the first at
  * which the gap was below 1/10: slack belongs into the time, not into the answer. Against exact answers no
- * free path in 18 000 random ones is cut (a bound on speeds cuts 0.2 to 3 %); 2.8 closest-point problems per
+ * free path in 18 000 random ones is cut (a bound on speeds cuts 0.2 to 3 %); 3.0 closest-point problems per
  * query there, where the motion is as long as the primitives, and little above 1 where it is short; the work
  * bound was never met there. (Paths made to graze are cut when they pass within rounding.)
  * Uses: tuning, small math, distances, pairs of primitives.   Checked by: tests/test_ccd.c */
@@ -8571,9 +8552,8 @@ typedef struct embi_rod {
 #define EMBI_CCD_KEEP ((embipc_real)0.0999)
 #define EMBI_CCD_DEEP ((embipc_real)0.008)
 #define EMBI_CCD_MEET ((embipc_real)1e-9)
-/* One evaluation leaves a fraction of the present gap for the next. EMBI_CCD_LEAVE, until the time to return is
- * found: a little below a tenth, so that mostly the first evaluation finds it. EMBI_CCD_CLOSE, when only a contact
- * is searched for: next to none. */
+/* One evaluation leaves EMBI_CCD_LEAVE of the present gap for the next: a little below a tenth, so that mostly the
+ * first evaluation finds the time to return. */
 
 /* One query, in coordinates relative to vertex 0. */
 typedef struct embi_ccd_path {
@@ -8646,8 +8626,8 @@ static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_nor
     embi_ccd_project(path, n, c);
 }
 
-/* How long the direction of c separates on from c->t, less the fraction `leave` of each g_ij - xi. */
-static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_normal *c, embipc_real leave)
+/* How long the direction of c separates on from c->t, less the fraction EMBI_CCD_LEAVE of each g_ij - xi. */
+static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_normal *c)
 {
     const int *pair;
     embipc_real step = EMBI_HUGE;
@@ -8655,7 +8635,7 @@ static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_no
     for (int k = 0; k < n; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
         embipc_real rate = c->dh[i] - c->dh[j], g = (c->h[i] - c->h[j]) + c->t * rate - path->xi;
-        if (rate < 0) step = embi_min(step, (1 - leave) * g / -rate);
+        if (rate < 0) step = embi_min(step, (1 - EMBI_CCD_LEAVE) * g / -rate);
     }
     return step;
 }
@@ -8696,15 +8676,14 @@ static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_
     gap0 = now.gap;
     if (!now.separates || !(gap0 > 0)) return 1;
     for (int work = 1; work < EMBI_CCD_WORK; work++) {
-        embipc_real leave = keep < 0 ? EMBI_CCD_LEAVE : EMBI_CCD_CLOSE;
-        embipc_real step = embi_ccd_advance(path, &now, leave), rest = t_max - now.t, jump;
+        embipc_real step = embi_ccd_advance(path, &now), rest = t_max - now.t, jump;
         if (embi_ccd_gap(path, &now, t_max) > path->xi) {
             *toi = t_max;
             return 0;
         }
         if (now.gap <= EMBI_CCD_MEET * gap0 || !(now.t + step > now.t && step < rest)) break;
         jump = embi_min(reach, rest);
-        if (now.rate < 0) jump = embi_min(jump, (1 - leave) * now.gap / -now.rate);
+        if (now.rate < 0) jump = embi_min(jump, (1 - EMBI_CCD_LEAVE) * now.gap / -now.rate);
         if (jump > 1.1 * step) {
             embi_ccd_look(path, jump < rest ? now.t + jump : t_max, &next);
             if (!next.separates || !embi_ccd_free_between(path, &now, &next) ||
@@ -10220,22 +10199,9 @@ static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_
     }
 }
 
-/* The width of a triangle: its least height. It changes by at most twice its vertices' displacements. */
-static embipc_real embi_least_height(const embi_point x[3])
-{
-    embipc_real e[3], f[3], g[3], n[3], longest;
-    embi_sub(e, x[1], x[0]);
-    embi_sub(f, x[2], x[0]);
-    embi_sub(g, f, e);
-    embi_cross(n, e, f);
-    longest = embi_max(embi_dot(e, e), embi_max(embi_dot(f, f), embi_dot(g, g)));
-    return longest > 0 ? sqrt(embi_dot(n, n) / longest) * (embipc_real)(1 - 1e-6) : (embipc_real)0;
-}
-
 /* Tests whether pair c can come within reach, for the approach t of its first side; x: its points. New and cached
- * candidates take the same tests: boxes, then the distance, stored in c->apart. Triangle parts out of reach are
- * cleared. The distance is taken at the middle of the displacements, since |p + mid + r - q| >= |p + mid - q| -
- * |half|. */
+ * candidates take the same tests: boxes, then the distance, stored in c->apart. The distance is taken at the middle
+ * of the displacements, since |p + mid + r - q| >= |p + mid - q| - |half|. */
 static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const embi_approach *t)
 {
     int split = c->edge_edge ? 2 : 1, mask;
@@ -10248,12 +10214,7 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     for (int k = 0; k < 4; k++) p[k] = k < split ? moved + 3 * k : x[k];
     for (int k = 0; k < split; k++) embi_add(moved + 3 * k, x[k], t->mid);
     c->apart = embi_closest_distance(p, c->edge_edge, w, &mask);
-    if (!(c->apart <= reach + c->share * t->radius)) return 0;
-    reach += c->share * t->radius;
-    if (EMBI_WITHOUT(PARTS)) return 1;
-    if (mask == 15 && (embipc_real)c->width * embi_max(w[1], embi_max(w[2], w[3])) < -reach) c->parts = 0;
-    else if (c->parts) c->parts = (short)(c->parts & embi_parts_near(p, reach));
-    return 1;
+    return c->apart <= reach + c->share * t->radius;
 }
 
 /* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal
@@ -10321,13 +10282,11 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c = *list + *count;
     c->edge_edge = (short)edge_edge;
     c->parts = (short)parts;
-    c->width = 0;
     c->less = 0;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
     if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
-    if (c->parts && !t->paths) c->width = (float)embi_max(embi_least_height(p + 1) - 3 * t->radius, 0);
     embi_candidate_complete(c, a, b, v, rule);
     if (self && t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
     ++*count;
@@ -10595,7 +10554,7 @@ typedef struct embi_certifying {
     unsigned char *bent;         /* a triangle below has corners in several tets */
     int i, j;                    /* current pair */
     embipc_real box[6], longest; /* box of both nodes; longest edge of either */
-    int mixed, triangles;        /* number of bent nodes; upper bound of triangles */
+    int mixed;                   /* number of bent nodes */
     int *vertex, vertex_count;   /* vertices below, collected when needed */
     int *mark, stamp;
     int *nearby;                 /* faces and tets near the pairs from the root to this one */
@@ -10658,7 +10617,6 @@ static void embi_certifying_gather(embi_certifying *f, int i)
 static void embi_certifying_look(embi_certifying *f, int i, int j)
 {
     const embi_bvh *b = f->s->bvh;
-    int first;
     f->i = i;
     f->j = j;
     memcpy(f->box, b->box + 6 * i, sizeof f->box);
@@ -10669,8 +10627,6 @@ static void embi_certifying_look(embi_certifying *f, int i, int j)
     }
     f->longest = embi_max(f->edge[i], f->edge[j]);
     f->mixed = f->bent[i] + f->bent[j];
-    f->triangles = EMBI_LEAF * embi_certifying_leaves(b, i, &first);
-    if (i != j) f->triangles += EMBI_LEAF * embi_certifying_leaves(b, j, &first);
     f->vertex_count = 0;
     f->stamp++;
 }
@@ -10896,10 +10852,7 @@ static int embi_certifying_end(embi_certifying *f, embipc_real apart, embi_certi
     sum->least = apart;
     sum->rho = 0;
     if (apart > 0) sum->rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / apart;
-    if (apart > 0) return 1;
-    if (f->triangles <= EMBI_CERTIFICATE_MEASURE) return embi_certifying_measure(f, &sum->least, &sum->rho);
-    if (f->mixed) sum->rho = (embipc_real)INFINITY;
-    return 1;
+    return apart > 0 || embi_certifying_measure(f, &sum->least, &sum->rho);
 }
 
 /* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above.
@@ -10928,7 +10881,7 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
         if (!embi_certifying_end(f, apart > size / 4 ? apart : (embipc_real)0, sum)) return 0;
         if (sum->rho <= EMBI_CERTIFICATE_BEND) opened = 0;
     }
-    f->too_many = n >= EMBI_CERTIFICATE_PAIRS * f->s->nt || out->tet_count > EMBI_CERTIFICATE_ROOM * f->s->nt;
+    f->too_many = out->tet_count > EMBI_CERTIFICATE_ROOM * f->s->nt;
     if (f->too_many || !EMBI_GROW(f->m, out->list, n + 1)) return 0;
     one = out->list + out->count++;
     one->i = i;
@@ -10961,17 +10914,16 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
 /* Builds the certificates of the whole tree, less deep if they are too many. */
 static int embi_certifying_all(embi_certifying *f, int ntet)
 {
-    int nearby[3], walked;
+    int nearby[3];
     nearby[0] = 0;
     nearby[1] = f->face_count;
     nearby[2] = ntet;
     for (int k = 0; k < nearby[1] + nearby[2]; k++) f->nearby[k] = k < nearby[1] ? k : k - nearby[1];
     for (f->deepest = EMBI_CERTIFICATE_DEPTH; f->deepest >= 0; f->deepest -= 2) {
         embi_certificate_sum sum;
-        f->out->count = f->out->tet_count = f->too_many = walked = 0;
+        f->out->count = f->out->tet_count = f->too_many = 0;
         if (!embi_certifying_pair(f, 1, 1, 0, nearby, &sum) && !f->too_many) return 0;
-        for (int k = 0; k < f->out->count; k++) walked += !f->out->list[k].tets;
-        if (!f->too_many && sum.any && walked <= EMBI_CERTIFICATE_WALKED * f->s->nt) return 1;
+        if (!f->too_many && sum.any) return 1;
     }
     embi_certificates_free(f->m, f->out);
     return 1;
@@ -14828,15 +14780,13 @@ static int embi_search_pairs(embipc_world *w)
 }
 
 /* ==== 49. Searches within a step ====================================================================
- * When a direction leaves the range of the candidates, more are searched: embi_search_cover().
- * A range contains all displacements since the start of the step, so it is large for a body that moved far.
- * Collision detection has covered the path to the present positions, so these may become the new reference. An
- * island that may go back to an earlier state takes none and searches no paths: its candidates at that state
- * would be lost.
+ * When a direction leaves the range of the candidates, more are searched: embi_search_cover(). A range contains all
+ * displacements since the start of the step. So a long direction is searched along its paths. Collision detection
+ * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
+ * takes none and searches no paths: its candidates at that state would be lost.
  *
  * Part of the search.
- * Uses: tuning, small math, memory, edges and faces, part III.
- * Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
@@ -14962,8 +14912,7 @@ static int embi_bodies_rebase(embipc_world *w)
     return 1;
 }
 
-/* Takes a new reference for bodies of pairs that leave their range after a long way, or whose path has ended. Does
- * any pair leave its range? */
+/* Takes a new reference for bodies of pairs whose path has ended. Does any pair leave its range? */
 static embi_answer embi_pairs_rebase(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -14976,9 +14925,7 @@ static embi_answer embi_pairs_rebase(embipc_world *w)
         if (!embi_pair_leaves(s, p, r)) continue;
         any = EMBI_YES;
         embi_relative_box(&a->search.shift, p->pa, &b->search.shift, p->pb, now);
-        if (!embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
-        if (!p->path && EMBI_WITHOUT(REBASE)) continue;
-        if (!p->path && embi_box_norm(now) <= EMBI_BASE_EDGES * embi_pair_edge(s, p)) continue;
+        if (!p->path || !embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
         if (!w->islands.list[embi_pair_island(s, p)]->active || embi_pair_may_go_back(w, p)) continue;
         a->search.takes_reference = a->moving;
         b->search.takes_reference = b->moving;
@@ -16934,11 +16881,9 @@ static void embi_near_work(void *arg, int begin, int end)
     embi_state *s = t->s;
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + t->isle->pairs[k];
-        embipc_real dhat = pair->rule.dhat;
-        embipc_real away = embi_pair_slack(pair, &s->body[pair->a].search.drift, &s->body[pair->b].search.drift);
-        pair->slack = away;
-        if (pair->nearby_count < 0 || away > pair->radius || pair->radius > EMBI_NEAR_STALE * (away + dhat))
-            embi_pair_near(s, pair, EMBI_NEAR_TIMES * away + dhat / 2);
+        pair->slack = embi_pair_slack(pair, &s->body[pair->a].search.drift, &s->body[pair->b].search.drift);
+        if (pair->nearby_count < 0 || pair->slack > pair->radius)
+            embi_pair_near(s, pair, pair->slack + pair->rule.dhat / 2);
     }
 }
 
