@@ -8772,7 +8772,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * Solver: H p = -g, by embi_system_analyze(), _zero(), _add_bsr(), _stamp(), _factor(), _solve().
  * Search: which pairs of primitives may come within reach along the directions (up to bound.cap)? Afterwards each is
  * in s->candidates. A step makes these calls, in this order, and embi_search_is_far() between them:
- *   embi_body_foresee()   where a body is expected at the end of the step: trial_q
+ *   embi_body_foresee()   bounds of its way to where it is expected at the end of the step, trial_q
  *   embi_seams_update()   fixed bodies that lie flush count as one surface. This alone changes E
  *   embi_search_pairs()   candidates for the path from q^n to the expected end
  *   embi_search_cover()   in each round: candidates for the present directions, too
@@ -12967,13 +12967,10 @@ static void embi_patch_foresee(embi_patch *p, const embipc_real shift[6], embipc
     }
 }
 
-/* Predicts the end of the step. Free nodes go to q + h (v + dv). dv is the velocity change of the last step, at
- * most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while blocked. So a
- * falling body goes on falling, and a resting one stays. Only the number of candidates depends on this. */
+/* Bounds of the body's way to the expected end of the step, which is in trial_q. */
 static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    embipc_real pull[3];
     for (int t = 0; t < embi_strained_tets(b); t++)   /* holds for a body that does not move */
         b->search.strain[t].now = b->search.strain[t].next = 0;
     b->search.measured_at_start = 1;
@@ -12989,20 +12986,6 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     }
     b->search.tree_is_current = b->kind == EMBIPC_FIXED;
     if (!b->moving) return;
-    embi_copy(pull, s->gravity);
-    for (int i = b->node0; i < b->node0 + b->nn && b->mass.total > 0; i++)
-        embi_axpy(pull, 1 / b->mass.total, w->applied + 3 * i);
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        int d = embi_drive_of(s, i);
-        if (d >= 0 && s->driven.list[d].reached.blocked) embi_copy(s->trial_q + 3 * i, s->qt + 3 * i);
-        else if (d >= 0) embi_copy(s->trial_q + 3 * i, s->driven.target + 3 * i);
-        else
-            for (int c = 0; c < 3; c++) {
-                embipc_real most = s->hh * pull[c], way = b->past.smooth ? s->h * s->before.gain[3 * i + c] : most;
-                s->trial_q[3 * i + c] = s->qt[3 * i + c] + embi_max(embi_min(0, most),
-                                                                    embi_min(way, embi_max(0, most)));
-            }
-    }
     embi_body_go(s, b);
     b->search.expected = embi_shift_most(&b->search.shift_next) + b->rules.dhat;
     for (int n = 0; n < b->search.patch_count; n++)
@@ -14786,7 +14769,8 @@ static int embi_search_pairs(embipc_world *w)
  * takes none and searches no paths: its candidates at that state would be lost.
  *
  * Part of the search.
- * Uses: memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: small math, memory, edges and faces, part III.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
@@ -14987,7 +14971,7 @@ static int embi_search_cover(embipc_world *w, int *searched)
 /* ######## Part IV. The step ##########################################################################
  * E is formed, minimised island by island, and reported. Bottom-up, so that embipc_world_step() stands last:
  *   embi_step()                            "World step"
- *     embi_bodies_begin()                  "Begin of a step"
+ *     embi_bodies_begin(), _body_expect()  "Begin of a step"
  *     embi_body_foresee(), _seams_update(), _search_pairs()   part III
  *     embi_islands_begin()                 "Islands of a step"; friction is lagged: "Contacts of an island"
  *     embi_iterate()                       "Newton loop"
@@ -16743,6 +16727,32 @@ static void embi_bodies_begin(embipc_world *w)
     }
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
+}
+
+/* Predicts the end of the step, to trial_q. Free nodes fly freely, and change their velocity by dv. That is the
+ * change in the last step, at most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to
+ * q + h v while blocked. So a falling body goes on falling, and a resting one stays. Only the number of candidates
+ * depends on this. */
+static void embi_body_expect(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embipc_real pull[3], gain[3];
+    if (!b->moving) return;
+    embi_copy(pull, s->gravity);
+    for (int i = b->node0; i < b->node0 + b->nn && b->mass.total > 0; i++)
+        embi_axpy(pull, 1 / b->mass.total, w->applied + 3 * i);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embipc_real *end = s->trial_q + 3 * i;
+        int d = embi_drive_of(s, i);
+        if (d >= 0) embi_copy(end, (s->driven.list[d].reached.blocked ? s->qt : s->driven.target) + 3 * i);
+        if (d >= 0) continue;
+        embi_flight_end(s, b, i, end);
+        embi_flight_turns(b, s->before.gain + 3 * i, gain);
+        for (int c = 0; c < 3; c++) {
+            embipc_real most = s->hh * pull[c], way = b->past.smooth ? s->h * gain[c] : most;
+            end[c] += embi_max(embi_min(0, most), embi_min(way, embi_max(0, most)));
+        }
+    }
 }
 
 /* x^n of vertices that soft drives hold. Searches request others later. */
@@ -20895,7 +20905,8 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
     embi_each_body(w, embi_body_begin_elastic);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
-    embi_each_body(w, embi_body_foresee);   /* trial_q: the expected end */
+    embi_each_body(w, embi_body_expect);
+    embi_each_body(w, embi_body_foresee);
     if ((lost = embi_body_too_far(s, s->trial_q, &away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
     else if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w) || !embi_islands_begin(w))
         r = EMBIPC_ERR_MEMORY;
