@@ -144,6 +144,43 @@ static void squeezers(pair_of_worlds *p, double room)
     }
 }
 
+/* Joints between any two bodies, or with the world, at any place: contact stays on, so they pull against barriers. Their
+ * numbers come from a seed of their own, which leaves all other worlds as they are. */
+static void some_joints(pair_of_worlds *p, unsigned long long seed)
+{
+    unsigned long long kept = test_seed;
+    test_seed = 104729 * seed + 7;
+    for (int n = 1 + pick(5); n > 0 && p->s[0].n > 1; n--) {
+        int a = pick(p->s[0].n), b = 1 + pick(p->s[0].n - 1);
+        embipc_joint_def d = scene_joint_def(&p->s[0], (embipc_joint_kind)pick(EMBIPC_JOINT_KINDS), chance(0.3) ? -1 : a, b, 0, 0, 0, NULL);
+        embipc_body_state at = scene_state(p->s[0].w, p->s[0].body[b]);
+        int moves = d.kind == EMBIPC_HINGE || d.kind == EMBIPC_SLIDER;
+        for (int i = 0; i < 3; i++) {
+            d.point[i] = at.centre[i] + test_uniform(-1, 1) * decades(-3, 1);
+            d.point_b[i] = at.centre[i] + test_uniform(-1, 1) * decades(-3, 0);
+            d.axis[i] = test_uniform(-1, 1);
+        }
+        d.limited = chance(0.4);
+        d.limits[0] = d.kind == EMBIPC_ROD ? 0 : -test_uniform(0, 2);
+        d.limits[1] = test_uniform(0.1, 2);
+        if (moves && chance(0.3)) d.friction = decades(-3, 3);
+        if (moves && chance(0.3)) d.motor_stiffness = decades(-2, 6), d.motor_damping = decades(-3, 3), d.target[0] = test_uniform(-7, 7);
+        if (moves && chance(0.2)) d.motor_limit = decades(-3, 4);
+        if (moves && chance(0.2)) d.target[2] = test_uniform(-1, 1) * decades(-3, 4);
+        if (chance(0.1)) d.stiffness = decades(0, 12);
+        d.contact = 1;
+        for (int i = 0; i < p->count; i++) {
+            embipc_joint joint;
+            embipc_result r;
+            d.a = d.a.index1 ? p->s[i].body[a] : d.a;
+            d.b = p->s[i].body[b];
+            do r = embipc_joint_create(p->s[i].w, &d, &joint);
+            while (r == EMBIPC_ERR_MEMORY);
+        }
+    }
+    test_seed = kept;
+}
+
 static void disturb(pair_of_worlds *p, double room)
 {
     int what = pick(8), body = p->s[0].n > 1 ? 1 + pick(p->s[0].n - 1) : 0, limit = 1 + pick(6);
@@ -230,6 +267,7 @@ static void one_world(unsigned long long seed)
     test_mesh_free(&m);
     if (chance(0.5)) squeezers(&p, room);
     for (int k = 2 + pick(8); k > 0; k--) some_body(&p, room);
+    if (seed % 5 == 0) some_joints(&p, seed);
     for (int n = 0; n < 36 && test_bad == bad; n++) {
         const embipc_step_stats *t = &p.s[0].stats;
         if (step(&p, n)) {
