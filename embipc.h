@@ -27639,6 +27639,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
  *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
+ *      Joints; surfaces that run; static friction.
  *      Renamed since its first text, old -> new:
  *        embipc_drive_state.short_m -> shortfall
  *        embipc_intersection -> embipc_crossing, one type also for a surface by itself

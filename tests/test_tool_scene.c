@@ -59,6 +59,7 @@ static const char sample[] =
     "    { \"name\": \"soft\", \"kind\": \"full\", \"shape\": \"box\", \"size\": [0.2, 0.1, 0.1], "
     "\"resolution\": 2, \"position\": [0, 0, 0.3],\n"
     "      \"rotation\": [0, 0, 90], \"scale\": 0.5, \"velocity\": [0, 0, -1], \"angular_velocity\": [3, 0, 0.5], \"friction\": 1,\n"
+    "      \"static_friction\": 1.5, \"surface_velocity\": [0.1, 0, 0.2],\n"
     "      \"material\": { \"model\": \"corotated\", \"young\": 5e4, \"poisson\": 0.45, \"density\": 900, "
     "\"damping\": [0.5, 0.01], \"averaged\": true },\n"
     "      \"drive\": [ { \"select\": { \"box\": [[-1, 0.04, -1], [1, 1, 1]] }, \"keys\": [[0, 0, 0, 0], "
@@ -103,6 +104,7 @@ static void test_body_keys(void)
     ENSURE(d->tet_count > 0 && d->triangles == NULL && d->vertex_count == s.body[1].surface.node_count);
     ENSURE(d->scale == 0.5 && d->position[2] == 0.3 && d->velocity[2] == -1 && d->friction == 1);
     ENSURE(d->angular_velocity[0] == 3 && d->angular_velocity[1] == 0 && d->angular_velocity[2] == 0.5);
+    ENSURE(d->friction == 1 && d->static_friction == 1.5);
     ENSURE_CLOSE(d->rotation[1], -1, 1e-15);
     ENSURE_CLOSE(d->rotation[3], 1, 1e-15);
     ENSURE(d->material.young == 5e4 && d->material.poisson == 0.45 && d->material.density == 900
@@ -290,6 +292,8 @@ static void test_body_ranges(void)
     ENSURE(body_refused(BOX ",\"position\":[1,2]", "key \"position\": found an array of 2"));
     ENSURE(body_refused(BOX ",\"rotation\":90", "key \"rotation\": found 90"));
     ENSURE(body_refused(BOX ",\"angular_velocity\":[0,1]", "key \"angular_velocity\""));
+    ENSURE(body_refused(BOX ",\"surface_velocity\":[0,1]", "key \"surface_velocity\""));
+    ENSURE(body_refused(BOX ",\"static_friction\":-1", "key \"static_friction\""));
     ENSURE(body_refused(BOX ",\"velocity\":[\"a\",0,0]", "key \"velocity\": found the string \"a\""));
     ENSURE(body_refused(BOX ",\"cage_nodes\":30", "key \"cage_nodes\": found 30, expected no such key for "
                                                   "kinds other than cage"));
@@ -609,6 +613,7 @@ static void test_build(void)
     ENSURE_CLOSE(state.velocity[2], -1, 1e-12);
     ENSURE_CLOSE(state.angular_velocity[0], 3, 1e-12);
     ENSURE_CLOSE(state.angular_velocity[2], 0.5, 1e-12);
+    for (int k = 0; k < 3; k++) ENSURE(s.body[1].surface_velocity[k] == (k == 0 ? 0.1 : k == 1 ? 0 : 0.2));
     embipc_world_destroy(world);
     scene_free(&s);
 }

@@ -122,6 +122,7 @@ static void defaults_body(const scene *s, const embipc_world *world, const scene
         defaults_motion(&b->def);
     } else printf("  brings no contact parameters of its own into its pairs: the other body's hold\n");
     defaults_line("friction", p.friction, "", p.friction == 0, "default: none");
+    if (p.static_friction > p.friction) defaults_line("static_friction", p.static_friction, "", 0, "");
 }
 
 /* ---- Pairs ---------------------------------------------------------------------------------- */

@@ -752,7 +752,8 @@ static void scene_read_body(scene_reader *r, const json_value *v)
                                         "radius",   "height",     "tube",     "normal",   "resolution",
                                         "cage",     "cage_nodes", "position", "rotation", "scale",
                                         "velocity", "material",   "friction", "drive",    "repeat",
-                                        "regions",  "tet_stiffness", "tet_density", "angular_velocity" };
+                                        "regions",  "tet_stiffness", "tet_density", "angular_velocity",
+                                        "static_friction", "surface_velocity" };
     static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
     scene_body *b;
     int choice = 0, index = r->s->body_count;
@@ -771,6 +772,8 @@ static void scene_read_body(scene_reader *r, const json_value *v)
     if (scene_choice(r, v, "kind", kind, SCENE_COUNT(kind), &choice)) b->def.kind = (embipc_kind)choice;
     scene_read_pose(r, v, &b->def);
     scene_number(r, v, "friction", scene_not_negative, &b->def.friction);
+    scene_number(r, v, "static_friction", scene_not_negative, &b->def.static_friction);
+    scene_numbers(r, v, "surface_velocity", 3, scene_any, b->surface_velocity);
     scene_read_material(r, v, &b->def);
     scene_read_drives(r, v, index);
     if (r->failed) return;
@@ -1279,7 +1282,8 @@ static int scene_build_body(scene *s, embipc_world *world, int i, tool_error *e)
     b->def.no_contact_count = count;
     for (int k = 0; k < s->pair_count; k++)
         if (!s->pair[k].contact && s->pair[k].a == i && s->pair[k].b == i) b->def.self_contact = 0;
-    ok = embipc_body_create(world, &b->def, &b->handle) == EMBIPC_OK;
+    ok = embipc_body_create(world, &b->def, &b->handle) == EMBIPC_OK &&
+         embipc_body_set_surface_velocity(world, b->handle, b->surface_velocity) == EMBIPC_OK;
     b->def.no_contact = NULL;
     b->def.no_contact_count = 0;
     free(exempt);

@@ -18,6 +18,7 @@ typedef struct scene_body {
     embipc_body_def def;        /* points into the meshes below */
     tool_mesh surface, cage;    /* owned; cage is empty when the library builds it */
     double *tet_stiffness, *tet_density;   /* owned; NULL: no factors */
+    double surface_velocity[3]; /* m/s */
     embipc_body handle;         /* once built */
 } scene_body;
 
