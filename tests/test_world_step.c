@@ -1216,6 +1216,7 @@ static void test_pairs_of_many(void)
         }
         for (int n = 0; n < 3; n++) {
             embi_bodies_begin(w);
+            embi_each_body(w, embi_body_expect);
             embi_each_body(w, embi_body_foresee);
             (void)embi_regions_sweep(w);
             met = 0;
