@@ -581,7 +581,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
  * are. In a cage or a full body the tet at the joint carries them, so the joint bends with it. A joint is stiff, not
  * rigid: its error is a gap, force / stiffness. The default stiffness is 1000 M / h^2. M is the mass of all dynamic
  * bodies that joints link with these two. So a force F opens a gap of a thousandth of F h^2 / M, the way it would move
- * M in one step. Joints obey the guarantee like everything else. */
+ * M in one step. Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction
+ * (h w)^2/2 of its amplitude in each step of backward Euler, and far less with EMBIPC_BDF2. */
 typedef enum embipc_joint_kind {
     EMBIPC_BALL,                 /* the points coincide; position: angle between the axes, rad */
     EMBIPC_HINGE,                /* b rotates about the axis; position: angle, rad, which counts full turns */
