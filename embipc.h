@@ -616,6 +616,7 @@ typedef struct embipc_joint_def {
                                   * embipc_world_set_pair() (0) */
     const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL: all */
     int vertex_count;
+    embipc_real distance;        /* of EMBIPC_ATTACH: only of these those within it of the surface of a, m; 0: all (0) */
 } embipc_joint_def;
 
 /* What a joint does at the end of the last step; zeros before the first. */
@@ -11347,6 +11348,7 @@ typedef struct embi_joint_list {
     int count, anchors;
     int due;                     /* bodies or joints have changed: masses are to be summed */
     embi_rod *scratch;           /* rods of the joint with the most anchors */
+    int *attached;               /* scratch: vertices that a new joint attaches */
 } embi_joint_list;
 
 /* Lower bound of a candidate's distance, m, with the nodes at measured_q (-EMBI_HUGE: always evaluate it). While
@@ -23607,7 +23609,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
     EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, lagged.key), offsetof(embipc_world, lagged.u),
     offsetof(embipc_world, joint_slot), offsetof(embipc_world, s.driven.joint.list),
-    offsetof(embipc_world, s.driven.joint.scratch),
+    offsetof(embipc_world, s.driven.joint.scratch), offsetof(embipc_world, s.driven.joint.attached),
     EMBI_OFFSETS4(embipc_world, joints.meeting, joints.joined, joints.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
@@ -25077,7 +25079,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 /* ==== 86. Joints of a world ===========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point, or that is nearest to it.
- * Uses: part I, embedding, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
+ * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
 
@@ -25139,13 +25141,42 @@ static void embi_frame_set(const embi_state *s, const embi_joint *j, int side, c
     }
 }
 
+/* Is vertex v within the distance of a surface? */
+static int embi_vertex_is_near(const embi_state *s, const embi_body *a, int v, embipc_real distance)
+{
+    embi_point x[4];
+    embipc_real w[4];
+    int mask;
+    x[0] = s->x + 3 * v;
+    for (int t = 0; t < a->nt; t++) {
+        for (int k = 0; k < 3; k++) x[k + 1] = s->x + 3 * (a->vert0 + a->tri[3 * t + k]);
+        if (embi_point_triangle(x, w, &mask) <= distance) return 1;
+    }
+    return 0;
+}
+
+/* Vertices of b that a description attaches to a, into list unless that is NULL. Returns how many. */
+static int embi_attached(embi_state *s, const embipc_joint_def *d, embi_body *a, embi_body *b, int *list)
+{
+    int count = 0, all = d->vertices ? d->vertex_count : b->nv;
+    embi_body_follow(s, b);
+    if (a) embi_body_follow(s, a);
+    for (int i = 0; i < all; i++) {
+        int v = d->vertices ? d->vertices[i] : i;
+        if (a && d->distance > 0 && !embi_vertex_is_near(s, a, b->vert0 + v, d->distance)) continue;
+        if (list) list[count] = v;
+        count++;
+    }
+    return count;
+}
+
 /* Anchors of attached vertices of b: the vertex itself, and its place on a. */
 static void embi_attach_set(const embi_state *s, const embi_joint *j, const int *vertices)
 {
     const embi_body *b = s->body + j->body[1];
     int n = j->anchor_count / 2;
     for (int i = 0; i < n; i++) {
-        int v = b->vert0 + (vertices ? vertices[i] : i);
+        int v = b->vert0 + vertices[i];
         embi_anchor *a = j->anchor + n + i;
         embi_anchor_set(s, j->anchor + i, j->body[0],
                         j->body[0] < 0 ? 0 : embi_tet_at(s, s->body + j->body[0], s->x + 3 * v), s->x + 3 * v);
@@ -25212,7 +25243,8 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
         (r = embi_check_effort(d->motor_stiffness, "motor_stiffness", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->motor_damping, "motor_damping", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->motor_limit, "motor_limit", e)) != EMBIPC_OK ||
-        (r = embi_check_effort(d->stiffness, "stiffness", e)) != EMBIPC_OK)
+        (r = embi_check_effort(d->stiffness, "stiffness", e)) != EMBIPC_OK ||
+        (r = embi_check_effort(d->distance, "distance", e)) != EMBIPC_OK)
         return r;
     if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER &&
         (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
@@ -25262,24 +25294,26 @@ static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint
     return EMBIPC_OK;
 }
 
-/* Checks the vertices of an attachment. */
-static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def *d, int body)
+/* Checks the vertices of an attachment, and counts them: *count. */
+static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def *d, int body, int *count)
 {
-    const embi_body *b = w->s.body + body;
-    int n = d->vertices ? d->vertex_count : b->nv;
+    embi_body *b = w->s.body + body;
     if (d->kind != EMBIPC_ATTACH) return EMBIPC_OK;
-    if (n < 1) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "an attachment of %d vertices", n);
-    for (int i = 0; i < n && d->vertices; i++)
+    for (int i = 0; i < d->vertex_count && d->vertices; i++)
         if (d->vertices[i] < 0 || d->vertices[i] >= b->nv)
             return embi_blame(w, embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, d->vertices[i], 0,
                                               "it has %d vertices, not vertex %d", b->nv, d->vertices[i]),
                               b->name, b->handle);
-    return EMBIPC_OK;
+    *count = embi_attached(&w->s, d, embi_body_of(w, d->a), b, NULL);
+    if (*count > 0) return EMBIPC_OK;
+    return embi_blame(w, embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->distance,
+                                      "none of its vertices is attached; distance is %g m", d->distance),
+                      b->name, b->handle);
 }
 
 /* ---- calls ---- */
 
-/* Sets the anchors of a new joint, and lengths of a rod without limits. */
+/* Sets the anchors of a new joint, and lengths of a rod without limits. vertices: that are attached */
 static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
 {
     const embipc_joint_def *d = &j->def;
@@ -25288,7 +25322,6 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
     for (int k = 0; k < 2; k++)
         if (j->body[k] >= 0) j->arm = embi_min(j->arm, s->body[j->body[k]].diagonal / 4);
     if (d->kind == EMBIPC_ATTACH) {
-        embi_body_follow(s, s->body + j->body[1]);
         embi_attach_set(s, j, vertices);
         return;
     }
@@ -25306,6 +25339,7 @@ static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
     embi_state *s = &w->s;
     if (!EMBI_GROW(&w->memory, j->anchor, n) ||
         !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
+        !EMBI_GROW(&w->memory, s->driven.joint.attached, n / 2) ||
         !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
         return -1;
     return embi_slot_take(&w->memory, &w->joint_slot, &w->joint_slots);
@@ -25324,7 +25358,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
 {
     embi_state *s;
     embi_joint *j;
-    int body[2], slot, n;
+    int body[2], slot, count = EMBI_FRAME;
     embipc_result r;
     if (joint) joint->index1 = 0, joint->generation = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
@@ -25336,13 +25370,12 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     if ((r = embi_check_joint_numbers(def, &w->error)) != EMBIPC_OK ||
         (r = embi_check_joint_bodies(w, def, body)) != EMBIPC_OK ||
         (r = embi_check_joint_places(w, def, body)) != EMBIPC_OK ||
-        (r = embi_check_attached(w, def, body[1])) != EMBIPC_OK)
+        (r = embi_check_attached(w, def, body[1], &count)) != EMBIPC_OK)
         return r;
-    n = def->kind != EMBIPC_ATTACH ? 2 * EMBI_FRAME : 2 * (def->vertices ? def->vertex_count : s->body[body[1]].nv);
     if (!EMBI_GROW(&w->memory, s->driven.joint.list, s->driven.joint.count + 1)) return embi_fail_memory(&w->error);
     j = s->driven.joint.list + s->driven.joint.count;
     memset(j, 0, sizeof *j);
-    slot = embi_joint_room(w, j, n);
+    slot = embi_joint_room(w, j, 2 * count);
     r = slot < 0 ? embi_fail_memory(&w->error) : def->contact ? EMBIPC_OK : embi_joint_part(w, def);
     if (r != EMBIPC_OK) {
         EMBI_RELEASE(&w->memory, j->anchor);
@@ -25353,9 +25386,11 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     embi_copy(j->target, def->target);
     j->body[0] = body[0];
     j->body[1] = body[1];
-    j->anchor_count = n;
-    embi_joint_start(s, j, def->vertices);
-    s->driven.joint.anchors += n;
+    j->anchor_count = 2 * count;
+    if (def->kind == EMBIPC_ATTACH)
+        (void)embi_attached(s, def, embi_body_of(w, def->a), s->body + body[1], s->driven.joint.attached);
+    embi_joint_start(s, j, s->driven.joint.attached);
+    s->driven.joint.anchors += j->anchor_count;
     s->driven.joint.due = 1;
     j->handle.index1 = slot + 1;
     j->handle.generation = w->joint_slot[slot].generation;

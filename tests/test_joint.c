@@ -522,6 +522,33 @@ static void test_long_chain(void)
     scene_end(&s);
 }
 
+/* Vertices of a soft block that are near a fixed wall, and no others, are attached to it: it hangs by its face. */
+static void test_attach_near(void)
+{
+    scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+    embipc_body_def d = scene_def("wall", EMBIPC_FIXED, 0, 0, 0);
+    embipc_joint_def jd;
+    embipc_joint j;
+    embipc_body_view v;
+    int wall, block, face = 0;
+    wall = scene_box(&s, d, 0.1, 0.5, 0.5, 1);
+    d = scene_def("block", EMBIPC_FULL, 0.102, 0, 0);
+    d.material.young = 1e5;
+    block = scene_box(&s, d, 0.1, 0.1, 0.1, 3);
+    jd = scene_joint_def(&s, EMBIPC_ATTACH, wall, block, 0, 0, 0, NULL);
+    jd.distance = 1e-3;
+    ENSURE(embipc_joint_create(s.w, &jd, &j) == EMBIPC_ERR_ARGUMENT);   /* none is so near */
+    jd.distance = 3e-3;
+    j = scene_joint(&s, jd);
+    ENSURE(embipc_body_get_view(s.w, s.body[block], &v) == EMBIPC_OK);
+    for (int i = 0; i < v.vertex_count; i++) face += v.x[3 * i] < 0.053;
+    ENSURE(s.w->s.driven.joint.list[0].anchor_count == 2 * face && face == 16);
+    for (int n = 0; n < 200; n++) scene_step(&s);
+    ENSURE_REL(joint_state(&s, j).force[2], scene_state(s.w, s.body[block]).mass * 9.81, 1e-3);
+    ENSURE(s.stats.contacts == 0);
+    scene_end(&s);
+}
+
 /* ---- calls ---- */
 
 /* What is refused says why, and leaves the world as it is. */
@@ -627,6 +654,7 @@ int main(int argc, char **argv)
     RUN(chain);
     RUN(momentum);
     RUN(attach);
+    RUN(attach_near);
     RUN(rods);
     RUN(slider_crank);
     RUN(four_bars);

@@ -439,7 +439,7 @@ static void test_joint_keys(void)
              "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"soft\",\"point\":[0.2,0,0],\"axis\":[1,0,0],\"limits\":[0,60]},\n"
              "{\"kind\":\"rod\",\"a\":\"soft\",\"b\":\"ball\",\"point\":[0.3,0,0],\"point_b\":[0.3,0,-0.18],"
              "\"limits\":[null,0.2]},\n"
-             "{\"kind\":\"attach\",\"a\":\"arm\",\"b\":\"soft\",\"select\":{\"box\":[[0,-1,-1],[0.26,1,1]]}},\n"
+             "{\"kind\":\"attach\",\"a\":\"arm\",\"b\":\"soft\",\"select\":{\"box\":[[0,-1,-1],[0.26,1,1]]},\"distance\":0.02},\n"
              "{\"kind\":\"weld\",\"b\":\"soft\",\"point\":[0.3,0,0]}]}", linked);
     ENSURE(parse(&s, text, &e) && s.joint_count == 7);
     if (s.joint_count != 7) { printf("  %s\n", e.text); scene_free(&s); return; }
@@ -462,6 +462,7 @@ static void test_joint_keys(void)
     ENSURE(p->def.kind == EMBIPC_ROD && p->def.point_b[2] == -0.18 && p->def.limits[0] == 0 && p->def.limits[1] == 0.2);
     p++;
     ENSURE(p->def.kind == EMBIPC_ATTACH && p->has_box && p->box[3] == 0.26 && p->def.axis[2] == 1);
+    ENSURE(p->def.distance == 0.02);
     p++;
     ENSURE(p->def.kind == EMBIPC_WELD && !p->def.limited && p->def.stiffness == 0);
     scene_free(&s);
@@ -506,6 +507,7 @@ static void test_joint_ranges(void)
     ENSURE(joint_refused("\"weld\",\"b\":\"arm\",\"point\":[0,0,0],\"limits\":[0,1]",
                          "expected no such key for kind weld"));
     ENSURE(joint_refused(HELD_BY ",\"point\":[0,0,0]", "expected no such key for kind attach"));
+    ENSURE(joint_refused(HELD_BY ",\"distance\":-1", "key \"distance\""));
     ENSURE(joint_refused(HELD_BY ",\"select\":{}", "found no key \"box\""));
     ENSURE(joint_refused(HELD_BY ",\"select\":{\"bx\":1}", "(did you mean \"box\"?)"));
     ENSURE(joint_refused(HINGE ",\"friction\":-1", "key \"friction\": found -1, expected a number >= 0"));

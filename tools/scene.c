@@ -898,7 +898,7 @@ static void scene_read_places(scene_reader *r, const json_value *v, embipc_joint
     static const struct { const char *key; int kinds;
     } use[] = { { "point", BALL | HINGE | SLIDER | WELD | ROD }, { "point_b", ROD }, { "axis", BALL | HINGE | SLIDER },
                 { "limits", BALL | HINGE | SLIDER | ROD }, { "friction", HINGE | SLIDER }, { "motor", HINGE | SLIDER },
-                { "select", ATTACH } };
+                { "select", ATTACH }, { "distance", ATTACH } };
     char expected[64];
     int kind = 1 << d->kind, turns = (kind & (HINGE | SLIDER)) || (kind == BALL && json_get(r->j, v, "limits"));
     snprintf(expected, sizeof expected, "no such key for kind %s", scene_joint_kinds[d->kind]);
@@ -985,7 +985,7 @@ static void scene_read_motor(scene_reader *r, const json_value *joint, scene_joi
 static void scene_read_joint(scene_reader *r, const json_value *v)
 {
     static const char *const keys[] = { "kind",     "a",     "b",         "point",   "point_b", "axis", "limits",
-                                        "friction", "motor", "stiffness", "contact", "select" };
+                                        "friction", "motor", "stiffness", "contact", "select", "distance" };
     static const char *const in_box[] = { "box" };
     const json_value *a, *b, *select;
     scene_joint *p;
@@ -1012,6 +1012,7 @@ static void scene_read_joint(scene_reader *r, const json_value *v)
     scene_number(r, v, "friction", scene_not_negative, &p->def.friction);
     scene_read_motor(r, v, p);
     scene_number(r, v, "stiffness", scene_positive, &p->def.stiffness);
+    scene_number(r, v, "distance", scene_positive, &p->def.distance);
     scene_bool(r, v, "contact", &p->def.contact);
     select = json_get(r->j, v, "select");
     if (select && scene_object(r, select, in_box, SCENE_COUNT(in_box))) p->has_box = scene_read_box(r, select, p->box);
