@@ -6527,20 +6527,22 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
     }
 }
 
-/* Stiffness of tet t against a small rotation, where its rotations follow q: G = (tr(T) 1 - T)/2, with the Biot stress
- * T = 2 mu (S - 1) + lambda tr(S - 1) 1 and S = R^T F. A stretched rod resists like a string. Out: eigenvalues of G,
- * Pa, and their axes as columns of A. */
+/* Stiffness of tet t against a small rotation about each principal axis k, where its rotations follow q: g_k = (p_i +
+ * p_j)/(s_i + s_j), with the stretches s of S = R^T F and the Biot stress p = 2 mu (s - 1) + lambda tr(S - 1)
+ * [SGK19]. A stretched rod resists like a string. Out: g, Pa, and the axes as columns of A. */
 static void embi_tet_string(const embi_elastic *s, int t, const embipc_real *q, embipc_real g[3], embipc_real A[9])
 {
     embipc_real F[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, S[9], trace;
     for (int a = 0; a < 4; a++)
         for (int i = 0; i < 9; i++) F[i] += q[3 * s->tet[4 * t + a] + i / 3] * s->grad[12 * t + 3 * a + i % 3];
     embi_m3_tmul(S, s->rotation + 9 * t, F);
-    trace = S[0] + S[4] + S[8] - 3;
-    for (int i = 0; i < 9; i++) F[i] = -s->material.mu * (S[i] + S[3 * (i % 3) + i / 3]) / 2;
-    for (int i = 0; i < 9; i += 4) F[i] += s->material.mu * (trace + 1) + s->material.lambda * trace;
+    for (int i = 0; i < 9; i++) F[i] = (S[i] + S[3 * (i % 3) + i / 3]) / 2;
+    trace = S[0] + S[4] + S[8];
     embi_eigen_symmetric(3, F, A);
-    for (int i = 0; i < 3; i++) g[i] = F[4 * i];
+    for (int k = 0; k < 3; k++) {
+        embipc_real sum = trace - F[4 * k];   /* s_i + s_j */
+        g[k] = sum > 0 ? 2 * (s->material.mu * (sum - 2) + s->material.lambda * (trace - 3)) / sum : (embipc_real)0;
+    }
 }
 
 /* A += scale K of that stiffness, where it is positive, for all tets: K_ab = V g (R W m_a) (R W m_b)^T, W = [a] / sqrt(2)
