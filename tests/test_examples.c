@@ -205,6 +205,26 @@ static void test_allocator(void)
     ENSURE_CLOSE(number("after the end:", 0), 0, 0);
 }
 
+/* The ball is in the bowl. In the hand, at rest: each contact has the force of the motor, which is its limit, and
+ * friction carries the weight, about that of a sphere. */
+static void test_arm(void)
+{
+    int finger;
+    LAUNCH("arm");
+    for (finger = 0; finger < 2; finger++) {
+        const char *key = finger ? "finger 1:" : "finger 0:";
+        ENSURE_CLOSE(number(key, 0), 5, 1e-4);
+        ENSURE_CLOSE(number(key, 1), 5, 0.01);
+    }
+    ENSURE_REL(number("the ball weighs", 0), 300 * 9.81 * 4 / 3 * 3.14159265 * 0.045 * 0.045 * 0.045, 0.05);
+    ENSURE_REL(number("the fingers lift with", 0), number("the ball weighs", 0), 0.01);
+    ENSURE(number("of one core:", 0) > 1);
+    ENSURE_CLOSE(number("steps that converged:", 0), number("steps that converged:", 1), 0);
+    ENSURE_CLOSE(number("surfaces that cross:", 0), 0, 0);
+    ENSURE(number("largest gap of a joint:", 0) < 1e-5 && number("largest error of an angle:", 0) < 0.01);
+    ENSURE(says("the ball is in the bowl"));
+}
+
 /* a block of its own: the rehearsal takes all that the run needs, and nothing is left behind */
 static void test_fixed_memory(void)
 {
@@ -235,5 +255,6 @@ int main(int argc, char **argv)
     RUN(solve_ldlt);
     RUN(allocator);
     RUN(fixed_memory);
+    RUN(arm);
     return test_end("test_examples");
 }
