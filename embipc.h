@@ -422,9 +422,10 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
                                              embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
-/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives and pair rules stay. A
- * second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies created at different
- * times would cross at their starts. No allocation if all bodies were created before the first step. */
+/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules and
+ * surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies
+ * created at different times would cross at their starts. No allocation if all bodies were created before the first
+ * step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps
@@ -477,7 +478,7 @@ typedef struct embipc_body_def {
                                              * (its tet count); NULL: 1 */
     const embipc_real *tet_density;         /* factors > 0 on the density of each of these tets; NULL: 1 */
     embipc_real friction;                   /* mu of a pair is the geometric mean of its two bodies'  (0) */
-    embipc_real static_friction;            /* mu of contacts that stick, likewise; below friction: the same (0) */
+    embipc_real static_friction;            /* mu of contacts that stick, likewise; at least friction (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; those of a pair add up (0) */
     int self_contact;                       /* nonzero: the body may touch itself (1) */
     const embipc_body *no_contact;          /* bodies that may cross this one, now and later; see
@@ -515,8 +516,9 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_bo
                                                   const embipc_real angular_velocity[3]);
 
 /* The surface of a body runs with this velocity beside its own motion, m/s along the axes of the world: a conveyor
- * belt, or the tracks of a vehicle. Friction pulls what it touches along; nothing else changes. It holds until it is
- * set again. In steps with such a contact energy has no bound. */
+ * belt, or the tracks of a vehicle. Friction pulls what it touches along; only its part along the surface counts. It
+ * holds until it is set again, also over a reset. A vehicle that turns must turn it. In steps with such a contact
+ * energy has no bound. */
 EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *world, embipc_body body,
                                                           const embipc_real velocity[3]);
 
@@ -577,15 +579,17 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
 #endif
 
 /* ---- Joints ---------------------------------------------------------------------------------
- * A joint links body b to body a, or to the world. It holds frames of four points, which a stiff body carries as they
- * are. In a cage or a full body the tet at the joint carries them, so the joint bends with it. A joint is stiff, not
- * rigid: its error is a gap, force / stiffness. The default stiffness is 1000 M / h^2. M is the mass of all dynamic
- * bodies that joints link with these two. So a force F opens a gap of a thousandth of F h^2 / M, the way it would move
- * M in one step. Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction
- * (h w)^2/2 of its amplitude in each step of backward Euler, and far less with EMBIPC_BDF2. */
+ * A joint fixes points of body b to points of body a, or of the world. They belong to two frames: an origin, and three
+ * points at the distance l from it, a quarter of the smaller body's diagonal. In a cage or a full body the tet at the
+ * joint carries the frame and bends with it, and l is at most half of its longest edge. A joint is stiff, not rigid: a
+ * force F opens a gap of about F / stiffness, a torque T tilts it by about T / (stiffness l^2). The default stiffness
+ * is 1000 M / h^2. M is the mass of all dynamic bodies that joints link with these two. So F opens a gap of a
+ * thousandth of F h^2 / M, the way it would move M in one step. Joints obey the guarantee like everything else. What
+ * swings with w rad/s loses the fraction (h w)^2/2 of its amplitude in each step of backward Euler, and far less with
+ * EMBIPC_BDF2. */
 typedef enum embipc_joint_kind {
     EMBIPC_BALL,                 /* the points coincide; position: angle between the axes, rad */
-    EMBIPC_HINGE,                /* b rotates about the axis; position: angle, rad, which counts full turns */
+    EMBIPC_HINGE,                /* b rotates about the axis, right-handed; position: angle, rad, full turns count */
     EMBIPC_SLIDER,               /* b moves along the axis without rotation; position: displacement, m */
     EMBIPC_WELD,                 /* b does not move against a; position: 0 */
     EMBIPC_ROD,                  /* a rod from `point` on a to `point_b` on b; position: its length, m */
@@ -598,44 +602,49 @@ typedef enum embipc_joint_kind {
 typedef struct embipc_joint_def {
     unsigned cookie;             /* set by embipc_default_joint_def() */
     embipc_joint_kind kind;
-    embipc_body a, b;            /* a = {0, 0}: the world. At least one of them is dynamic */
+    embipc_body a, b;            /* a = {0, 0}: the world. At least one of them is dynamic, and b is not fixed */
     embipc_real point[3];        /* m */
-    embipc_real point_b[3];      /* of a rod, m */
+    embipc_real point_b[3];      /* of a rod: its end on b, m */
     embipc_real axis[3];         /* of hinge, slider, and of a ball with a limit; of any length (0, 0, 1) */
     int limited;                 /* nonzero: limits hold. A rod without limits keeps its length (0) */
-    embipc_real limits[2];       /* least and greatest position. Hinge: at most 6.2 apart, 0 between them. Ball:
-                                  * limits[1] is the largest angle. Rod {0, L}: a rope of length L. Slider and rod:
-                                  * +-inf for none */
-    embipc_real friction;        /* of hinge and slider: effort that resists motion (0) */
+    embipc_real limits[2];       /* least and greatest position, which is 0 at creation, or the length of a rod. Hinge,
+                                  * slider: 0 lies between them, +-inf is none. Ball: limits[1] is the largest angle.
+                                  * Rod {0, L}: a rope of length L */
+    embipc_real friction;        /* of hinge and slider: effort that resists motion, but for a creep of up to the
+                                  * friction velocity of its bodies, for a hinge over l (0) */
     embipc_real motor_stiffness, motor_damping;   /* >= 0; effort = stiffness (target - position) + damping (target
-                                  * velocity - velocity). N m/rad and N m s/rad, or N/m and N s/m (0, 0) */
-    embipc_real motor_limit;     /* largest effort of the motor; 0: no limit (0) */
+                                  * velocity - velocity). N m/rad and N m s/rad, or N/m and N s/m. A hinge turns by at
+                                  * most half a radian in a step by its motor (0, 0) */
+    embipc_real motor_limit;     /* largest effort of these two; 0: no limit (0) */
     embipc_real target[3];       /* position, velocity, effort until embipc_joint_set_motor() sets others (0, 0, 0) */
-    embipc_real stiffness;       /* of each held point, N/m; 0: as above (0) */
-    int contact;                 /* nonzero: a and b may also touch. 0: their contact is switched off, as by
-                                  * embipc_world_set_pair() (0) */
+    embipc_real stiffness;       /* of each held point and limit, N/m; of an attachment, of all vertices together; 0: as
+                                  * above (0) */
+    int contact;                 /* nonzero: contact of a and b stays as it is. 0: it is switched off, as by
+                                  * embipc_world_set_pair(), also of bodies on a rope (0) */
     const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL: all */
     int vertex_count;
     embipc_real distance;        /* of EMBIPC_ATTACH: only of these those within it of the surface of a, m; 0: all (0) */
 } embipc_joint_def;
 
-/* What a joint does at the end of the last step; zeros before the first. */
+/* What a joint does at the end of the last step; zeros before the first, but for position. */
 typedef struct embipc_joint_state {
-    embipc_real position, velocity;   /* of its kind, above; rad or m, and per s */
+    embipc_real position, velocity;   /* of its kind, above, rad or m; and its change in the step over h */
     embipc_real effort;          /* of the motor and of embipc_joint_set_motor(), N m or N */
     embipc_real force[3];        /* on b, N; a gets the opposite */
-    embipc_real torque[3];       /* on b about the point on a, N m: with motor and friction */
-    embipc_real gap;             /* largest distance of a held point from its place, m */
+    embipc_real torque[3];       /* on b about the point on a, or the first attached one, N m; with motor, friction */
+    embipc_real gap;             /* largest distance of a held point from its place, m; without limits */
 } embipc_joint_state;
 
 #ifndef EMBIPC_NO_JOINTS
 /* A ball joint of the world, without limits, friction and motor. */
 EMBIPC_API embipc_joint_def embipc_default_joint_def(void);
-/* Adds a joint; arrays are copied. May be called between any two steps. */
+/* Adds a joint; arrays are copied. May be called between any two steps; then embipc_world_reset() leaves its ends where
+ * the bodies begin. Fails on a number out of its range, bodies that do not suit, a point more than 1000 sizes away
+ * from its body, and vertices that are none or listed twice. */
 EMBIPC_API embipc_result embipc_joint_create(embipc_world *world, const embipc_joint_def *def, embipc_joint *joint);
 /* Removes a joint. Contact of its bodies stays as it is: embipc_world_set_pair() can switch it on. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint joint);
-/* Target of the motor from the next step on: position, rad or m, and velocity, 1/s of that. effort, N m or N, is added
+/* Target of the motor from the next step on: position, rad or m, and velocity, rad/s or m/s. effort, N m or N, is added
  * as it is, also without a motor: a torque-controlled arm has only this. For hinge and slider. */
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort);
@@ -8506,15 +8515,19 @@ typedef struct embi_spring {
     embipc_real rKr;             /* r.K r, J */
 } embi_spring;
 
-/* A rod of a joint: it resists where the length of its point leaves [least, most]. base: first = force, N, positive
- * where it pulls; dir = r/|r|. */
+/* What the length of a rod is: |r|; the distance of vertex 0 from a line; or r along a direction that a step holds. */
+typedef enum embi_rod_form { EMBI_ROD_FREE, EMBI_ROD_ON_LINE, EMBI_ROD_ALONG } embi_rod_form;
+
+/* A rod of a joint: it resists where its length leaves [least, most]. base: first = dE/d length, N, positive where it
+ * pulls; dir = the gradient of its length. */
 typedef struct embi_rod {
     embi_element base;
+    embi_rod_form form;
     embipc_real K, limit;        /* stiffness, N/m; largest force, N, or INFINITY */
     embipc_real least, most;     /* m; both 0: a point */
-    embipc_real length;          /* |r|, m */
-    int slides;                  /* vertex 0 is held to a line: through vertex 1, along vertex 2 - vertex 3 */
-    embipc_real axis[3];         /* of that line */
+    embipc_real length;          /* m */
+    embipc_real share;           /* of K in force: 0 where it is slack, below 1 beyond the limit */
+    embipc_real axis[3];         /* of the line, or the direction */
 } embi_rod;
 
 /* ==== 28. Continuous collision detection =============================================================
@@ -11340,6 +11353,7 @@ typedef struct embi_joint {
     int first;                   /* its first anchor among the vertices, in this step */
     embipc_real arm;             /* m */
     embipc_real mass;            /* of all dynamic bodies that joints link with it, kg */
+    embipc_real start;           /* position at creation */
     embipc_real target[3];       /* position, velocity, effort, as the caller set them */
     embipc_joint_state reached;  /* state that the last completed step reported */
 } embi_joint;
@@ -12785,8 +12799,7 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
     r.epsv = embi_min(one->rules.epsv, two->rules.epsv);
     r.kappa = embi_max(one->rules.kappa, two->rules.kappa);
     r.mu = rule && rule->friction >= 0 ? rule->friction : sqrt(a->rules.friction * b->rules.friction);
-    r.mu_static = rule && rule->friction >= 0
-                      ? r.mu : embi_max(r.mu, sqrt(a->rules.static_friction * b->rules.static_friction));
+    r.mu_static = rule && rule->friction >= 0 ? r.mu : sqrt(a->rules.static_friction * b->rules.static_friction);
     r.xi = a->rules.thickness + b->rules.thickness;
     fit = embi_pair_fit(a, b);
     if (fit > 0 && !embi_dhat_is_given(w, one->rules.dhat < two->rules.dhat ? one : two)) {
@@ -15167,8 +15180,8 @@ static int embi_contact_stamp_curvature(embi_system *system, const embi_rows *J,
  * Energy and derivatives are those of chapter "Friction". Friction contacts are copies of the contacts at q^n,
  * or at the present state before a further pass, with the weight mu lambda [EIPC24 eq. 8]. */
 
-/* Evaluates D at u, the tangential displacement between xn and x: there is no motion along n in it. A surface
- * velocity of its own (a conveyor) would be subtracted here. */
+/* Evaluates D at u, the tangential displacement between xn and x: there is no motion along n in it. f->bend holds
+ * what is no slip, and the motion of a surface that runs. */
 static void embi_friction_evaluate(embi_element *to, const embipc_real *xn, const embipc_real *x)
 {
     embi_friction *f = (embi_friction *)to;
@@ -15279,14 +15292,16 @@ static int embi_spring_misses(const embi_element *e, const embipc_real *x, const
 }
 
 /* ---- rod ----
- * Joints consist of rods. l = |r| has the length that may lie in [a, b]; e is the excess, l - b above and l - a below,
- * L the limit of the force:
- *   E = K e^2/2 up to K |e| = L, L |e| - L^2/(2 K) beyond,   dE/dr = f n,  n = r/l
- *   d2E/dr2 = f' n n^T + f/l (1 - n n^T),  without f/l where it is negative; f' is K, or 0 beyond the limit
- * a = b = 0 holds a point, and is quadratic. A rod that slides holds vertex 0 to the line x_1 + t (x_2 - x_3). The t of
- * the closest point enters the weights, w = (1, -1, -t, t). Its change has no effect of first order, as for contacts. */
+ * Joints consist of rods. The length l may lie in [least, most]; e is the excess, above most or below least; L the
+ * limit of the force:
+ *   E = K e^2/2 up to K |e| = L, L |e| - L^2/(2 K) beyond;   f = dE/dl = K e, or L with the sign of e;   dE/dr = f n
+ *   free     l = |r|, n = r/l,   d2E/dr2 = f' n n^T + f/l (1 - n n^T), without f/l where it is negative
+ *   along    l = n.r, n is held, d2E/dr2 = f' n n^T
+ * f' is K, or 0 beyond the limit. A free rod with least = most = 0 holds a point, and is quadratic within the limit.
+ * A rod on a line holds vertex 0 to the line x_1 + t (x_2 - x_3). The t of the closest point enters the weights, w =
+ * (1, -1, -t, t). Its change has no effect of first order, as for contacts. */
 
-/* Weights of a rod that slides, at x. */
+/* Weights of a rod on a line, at x. */
 static void embi_rod_slide(embi_rod *p, const embipc_real *x)
 {
     const int *v = p->base.v;
@@ -15300,49 +15315,44 @@ static void embi_rod_slide(embi_rod *p, const embipc_real *x)
     p->base.w[3] = t;
 }
 
-/* Evaluates E at the vertices x. */
+/* Evaluates E at the vertices x. A rod that can have only one length is never slack. */
 static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embipc_real *x)
 {
     embi_rod *p = (embi_rod *)e;
-    embipc_real r[3], excess, force;
+    embipc_real r[3], excess, size, force;
     (void)xn;
-    if (p->slides) embi_rod_slide(p, x);
+    if (p->form == EMBI_ROD_ON_LINE) embi_rod_slide(p, x);
     embi_point_motion(e->v, e->w, x, r);
-    p->length = embi_norm(r);
-    embi_scale(e->dir, p->length > 0 ? 1 / p->length : (embipc_real)0, r);
+    p->length = p->form == EMBI_ROD_ALONG ? embi_dot(p->axis, r) : embi_norm(r);
+    if (p->form == EMBI_ROD_ALONG) embi_copy(e->dir, p->axis);
+    else embi_scale(e->dir, p->length > 0 ? 1 / p->length : (embipc_real)0, r);
     excess = p->length > p->most ? p->length - p->most : embi_min(p->length - p->least, 0);
-    force = embi_min(p->K * embi_abs(excess), p->limit);
+    size = embi_abs(excess);
+    p->share = p->K * size > p->limit ? p->limit / (p->K * size) : size > 0 || !(p->most > p->least) ? 1 : 0;
+    force = embi_min(p->K * size, p->limit);
     e->first = excess < 0 ? -force : force;
-    e->energy = force < p->limit ? force * embi_abs(excess) / 2 : force * (embi_abs(excess) - force / (2 * p->K));
-}
-
-/* Fraction of the spring force within the limit; 0 where the rod is slack. */
-static embipc_real embi_rod_share(const embi_rod *p)
-{
-    embipc_real excess = p->length > p->most ? p->length - p->most : embi_max(p->least - p->length, 0);
-    if (!(excess > 0)) return p->most > 0 ? (embipc_real)0 : (embipc_real)1;
-    return embi_min(p->limit / (p->K * excess), 1);
+    e->energy = force < p->limit ? force * size / 2 : force * (size - force / (2 * p->K));
 }
 
 /* d2E/dr2 where the rod was evaluated, N/m */
 static void embi_rod_hessian(const embi_element *e, embipc_real S[9])
 {
     const embi_rod *p = (const embi_rod *)e;
-    embipc_real share = embi_rod_share(p), across, along = share < 1 ? (embipc_real)0 : p->K;
-    across = p->length > 0 ? embi_max(e->first / p->length, 0) : along;
-    if (p->most == 0 && share == 1) across = p->K;
+    embipc_real along = p->share == 1 ? p->K : (embipc_real)0, across = p->length > 0 ? e->first / p->length : along;
+    across = p->form == EMBI_ROD_ALONG ? (embipc_real)0 : embi_max(across, 0);
     for (int i = 0; i < 9; i++) {
         embipc_real nn = e->dir[i / 3] * e->dir[i % 3], one = i % 4 ? (embipc_real)0 : (embipc_real)1;
-        S[i] = along * nn + across * (one - nn - (p->slides ? p->axis[i / 3] * p->axis[i % 3] : (embipc_real)0));
+        if (p->form == EMBI_ROD_ON_LINE) one -= p->axis[i / 3] * p->axis[i % 3];
+        S[i] = along * nn + across * (one - nn);
     }
 }
 
 /* As for a spring; 0 where it is slack. */
 static embipc_real embi_rod_hold(const embi_element *e, int first)
 {
-    embipc_real share = embi_rod_share((const embi_rod *)e);
+    const embi_rod *p = (const embi_rod *)e;
     (void)first;
-    return share < 1 ? share : (embipc_real)4;
+    return p->share < 1 ? p->share : (embipc_real)4;
 }
 
 /* Does a rod become taut, or does its force reach the limit, within a motion that counts as converged? Then another
@@ -15350,11 +15360,9 @@ static embipc_real embi_rod_hold(const embi_element *e, int first)
 static int embi_rod_misses(const embi_element *e, const embipc_real *x, const embipc_real *y)
 {
     embi_rod p = *(const embi_rod *)e;
-    embipc_real was;
     (void)y;
     embi_rod_evaluate(&p.base, NULL, x);
-    was = embi_rod_share(&p);
-    return was != embi_rod_share((const embi_rod *)e) &&
+    return p.share != ((const embi_rod *)e)->share &&
            embi_abs(e->first) > (embipc_real)1.01 * embi_abs(p.base.first);
 }
 
@@ -16121,18 +16129,17 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
  *   ball    o' at o              hinge   o' at o, z' at z            weld   o' at o, z' at z, u' at u, v' at v
  *   slider  o' and z' on the line o z, u' on the line through u along it
  *   rod     |o' - o| in its limits                                 attach  each vertex at its anchor on a
- * With c = cos, s = sin the point of a at the angle f is o + c(f) (u - o) + s(f) (v - o): a point with weights. So
- * motor, friction and limits of a hinge are rods, too:
- *   motor    u' held to the point at the target angle
- *   friction u' held to the point at the angle of q^n, with the force limit friction / l
- *   limits   u' at least 2 l sin(g/2) from the point at the angle hi + g, and from that at lo - g,
- *            g = min(pi/2, pi - (hi - lo)/2)
- * A slider has them along its axis. The cone of a ball keeps z' away from the point opposite to z. Implicit damping
- * of a motor with the stiffness k and damping c, targets f* and w*:
+ * With c = cos, s = sin the point of a at the angle f is o + c(f) (u - o) + s(f) (v - o): a point with weights. Motor,
+ * friction and limits of a hinge are rods between u' and such a point, along the tangent there: l sin of the angle
+ * between the two is their length. So the radius of either frame, and the gap of the joint, do not count.
+ *   motor    length l sin(D) from the angle f^n of q^n       friction   length 0 from f^n, force limit friction / l
+ *   limits   at most 0 from the angle hi, or at least 0 from lo: the nearer one, by the counted angle
+ * A slider has all of these along its axis. The cone of a ball is a rod between z' and z, or from half of pi on between
+ * z' and the point opposite to z. Implicit damping of a motor with the stiffness k and damping c, targets f* and w*:
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
- * The torque of a rod to the angle f^n + D is K sin(D), so K is larger by D/sin(D) there, and D is at most half a
- * radian: a stiffer rod to a nearer target has the same torque at f^n.
- * Uses: tuning, small math, memory, solids and checks of meshes, contacts, part III, contact elements.
+ * D of a hinge is cut at half a radian, its largest turn in a step by a motor. K is larger then, so that the torque at
+ * f^n stays K D.
+ * Uses: tuning, small math, memory, solids and checks of meshes, contacts, part III, contact elements, rotation.
  * Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
@@ -16140,7 +16147,7 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
 /* Points of a frame. Those of b follow those of a. */
 enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
 
-/* Position of a joint with its anchors at x; `near`: an angle that it continues from. */
+/* Position of a joint with its anchors at x; nearby: an angle that it continues from. */
 static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x, embipc_real nearby)
 {
     const embipc_real full = (embipc_real)6.283185307179586;
@@ -16189,27 +16196,64 @@ static embi_rod embi_rod_make(const embi_joint *j, embipc_real K, int a0, int a1
     return p;
 }
 
-/* The rod from u' to the point of a at an angle. */
-static embi_rod embi_rod_to_angle(const embi_joint *j, embipc_real K, embipc_real angle)
+/* d = the direction d of body a's frame at q^n, of length 1, as its free flight turns it. */
+static void embi_joint_turn(const embi_state *s, const embi_joint *j, embipc_real d[3])
 {
-    embipc_real c = cos(angle), s = sin(angle);
-    return embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME_O, EMBI_FRAME_U, EMBI_FRAME_V, c + s - 1, -c, -s);
+    embipc_real r[3], size = embi_norm(d);
+    embi_scale(r, size > 0 ? 1 / size : (embipc_real)0, d);
+    embi_copy(d, r);
+    if (j->body[0] >= 0) embi_flight_turns(s->body + j->body[0], r, d);
 }
 
-/* The rod from o' to the point of a at a place along the axis. */
-static embi_rod embi_rod_to_place(const embi_joint *j, embipc_real K, embipc_real place)
+/* Length of a rod along its axis by the gap of the joint at q^n alone, m */
+static embipc_real embi_joint_offset(const embi_state *s, const embi_joint *j, const embi_rod *p)
 {
-    embipc_real t = place / j->arm;
-    return embi_rod_make(j, K, EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O, t - 1, -t, 0);
+    embipc_real gap[3];
+    embi_sub(gap, s->xn + 3 * (j->first + EMBI_FRAME), s->xn + 3 * j->first);
+    return embi_dot(gap, p->axis);
 }
 
-/* Largest friction velocity of the bodies of a joint, m/s */
+/* The rod from the point of a at an angle to u', along the tangent there, with lengths in [least, most]. */
+static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real angle,
+                                  embipc_real least, embipc_real most)
+{
+    embipc_real c = cos(angle), n = sin(angle), u[3], v[3], offset;
+    const embipc_real *x = s->xn + 3 * j->first;
+    embi_rod p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME_O, EMBI_FRAME_U, EMBI_FRAME_V, c + n - 1, -c,
+                               -n);
+    embi_sub(u, x + 3 * EMBI_FRAME_U, x);
+    embi_sub(v, x + 3 * EMBI_FRAME_V, x);
+    embi_scale(p.axis, -n, u);
+    embi_axpy(p.axis, c, v);
+    embi_joint_turn(s, j, p.axis);
+    p.form = EMBI_ROD_ALONG;
+    offset = embi_joint_offset(s, j, &p);
+    p.least = least + offset;
+    p.most = most + offset;
+    return p;
+}
+
+/* The rod from o to o' along the axis, with lengths in [least, most]. */
+static embi_rod embi_rod_on_axis(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real least,
+                                 embipc_real most)
+{
+    embi_rod p = embi_rod_make(j, K, EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
+    embi_sub(p.axis, s->xn + 3 * (j->first + EMBI_FRAME_Z), s->xn + 3 * j->first);
+    embi_joint_turn(s, j, p.axis);
+    p.form = EMBI_ROD_ALONG;
+    p.least = least;
+    p.most = most;
+    return p;
+}
+
+/* Friction velocity of a joint: the least of its dynamic bodies, m/s */
 static embipc_real embi_joint_epsv(const embi_state *s, const embi_joint *j)
 {
-    embipc_real most = 0;
+    embipc_real least = EMBI_HUGE;
     for (int k = 0; k < 2; k++)
-        if (j->body[k] >= 0) most = embi_max(most, s->body[j->body[k]].rules.epsv);
-    return most;
+        if (j->body[k] >= 0 && embi_is_dynamic(s->body + j->body[k]))
+            least = embi_min(least, s->body[j->body[k]].rules.epsv);
+    return least;
 }
 
 /* Motor and friction of a hinge or slider that is at `now` at q^n. Returns how many rods. */
@@ -16217,53 +16261,44 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
 {
     int n = 0, turns = j->def.kind == EMBIPC_HINGE;
     embipc_real K = j->def.motor_stiffness + j->def.motor_damping / s->h, lever = turns ? j->arm : (embipc_real)1;
-    embipc_real step, most, size;
+    embipc_real step, way;
     if (K > 0) {
         step = (j->def.motor_stiffness * (j->target[0] - now) + j->def.motor_damping * j->target[1]) / K;
-        most = turns ? embi_max(embi_min(step, (embipc_real)0.5), (embipc_real)-0.5) : step;
-        size = turns ? embi_abs(sin(most)) : embi_abs(most);
-        if (size > 0) K *= embi_abs(step) / size;
+        way = turns ? sin(embi_max(embi_min(step, (embipc_real)0.5), (embipc_real)-0.5)) : step;
+        if (way != 0) K *= step / way;
+        way *= lever;
         K /= lever * lever;
-        rod[n] = turns ? embi_rod_to_angle(j, K, now + most) : embi_rod_to_place(j, K, now + most);
+        rod[n] = turns ? embi_rod_to_angle(s, j, K, now, way, way) : embi_rod_on_axis(s, j, K, now + way, now + way);
         if (j->def.motor_limit > 0) rod[n].limit = j->def.motor_limit / lever;
         n++;
     }
     if (j->def.friction > 0) {
         K = j->def.friction / lever / (embi_joint_epsv(s, j) * s->h);
-        rod[n] = turns ? embi_rod_to_angle(j, K, now) : embi_rod_to_place(j, K, now);
+        rod[n] = turns ? embi_rod_to_angle(s, j, K, now, 0, 0) : embi_rod_on_axis(s, j, K, now, now);
         rod[n++].limit = j->def.friction / lever;
     }
     return n;
 }
 
-/* Limits of a joint. Returns how many rods. */
-static int embi_joint_limits(const embi_joint *j, embipc_real K, embi_rod *rod)
+/* Limits of a joint that is at `now` at q^n. Returns how many rods. */
+static int embi_joint_limits(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real now, embi_rod *rod)
 {
-    const embipc_real pi = (embipc_real)3.141592653589793, *lim = j->def.limits;
-    embipc_real g, away;
-    int n = 0;
-    if (!j->def.limited) return 0;
-    if (j->def.kind == EMBIPC_HINGE)
-        for (int k = 0; k < 2; k++) {
-            g = embi_min(pi / 2, pi - (lim[1] - lim[0]) / 2);
-            rod[n] = embi_rod_to_angle(j, K, k ? lim[1] + g : lim[0] - g);
-            rod[n].least = 2 * j->arm * sin(g / 2);
-            rod[n++].most = (embipc_real)INFINITY;
-        }
-    if (j->def.kind == EMBIPC_SLIDER) {
-        away = j->arm;
-        for (int k = 0; k < 2; k++)
-            if (embi_finite(lim[k])) away = embi_max(away, j->arm + embi_abs(lim[k]));
-        rod[n] = embi_rod_to_place(j, K, -away);
-        rod[n].least = embi_max(away + lim[0], 0);
-        rod[n++].most = away + lim[1];
+    const embipc_real pi = (embipc_real)3.141592653589793, none = (embipc_real)INFINITY, *lim = j->def.limits;
+    int upper = now - lim[0] > lim[1] - now;
+    if (!j->def.limited || j->def.kind == EMBIPC_ROD || (j->def.kind == EMBIPC_BALL && !(lim[1] < pi))) return 0;
+    if (j->def.kind == EMBIPC_SLIDER) *rod = embi_rod_on_axis(s, j, K, lim[0], lim[1]);
+    else if (j->def.kind == EMBIPC_BALL) {
+        int narrow = lim[1] < pi / 2;
+        *rod = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_Z, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O,
+                             narrow ? 0 : -2, narrow ? -1 : 1, 0);
+        rod->least = narrow ? 0 : 2 * j->arm * cos(lim[1] / 2);
+        rod->most = narrow ? 2 * j->arm * sin(lim[1] / 2) : none;
+    } else {
+        embipc_real at = upper ? embi_max(lim[1], now - pi / 2) : embi_min(lim[0], now + pi / 2);
+        if (!(embi_abs(at - now) <= pi / 2)) return 0;
+        *rod = embi_rod_to_angle(s, j, K, at, upper ? -none : 0, upper ? 0 : none);
     }
-    if (j->def.kind == EMBIPC_BALL && lim[1] < pi) {
-        rod[n] = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_Z, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O, -2, 1, 0);
-        rod[n].least = 2 * j->arm * cos(lim[1] / 2);
-        rod[n++].most = (embipc_real)INFINITY;
-    }
-    return n;
+    return 1;
 }
 
 /* At most so many rods of one joint, beside one for each attached vertex. */
@@ -16275,9 +16310,9 @@ static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j
     return j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
 }
 
-/* The rods of a joint in this step, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half of its
- * anchors. Its anchors are at x^n. Returns how many. */
-static int embi_joint_rods(const embi_state *s, const embi_joint *j, embi_rod *rod, int *holding)
+/* The rods of a joint that is at `now` at q^n, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half
+ * of its anchors. Its anchors are at x^n. Returns how many. */
+static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod, int *holding)
 {
     const embipc_real K = embi_joint_stiffness(s, j);
     embipc_joint_kind kind = j->def.kind;
@@ -16286,7 +16321,7 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embi_rod *r
         for (int i = 0; i < 3; i++) {
             int from = i < 2 ? EMBI_FRAME_O : EMBI_FRAME_U;
             rod[n] = embi_rod_make(j, K, EMBI_FRAME + i, from, EMBI_FRAME_Z, EMBI_FRAME_O, -1, 0, 0);
-            rod[n++].slides = 1;
+            rod[n++].form = EMBI_ROD_ON_LINE;
         }
     else if (kind == EMBIPC_ROD) {
         rod[n] = embi_rod_make(j, K, EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
@@ -16296,9 +16331,8 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embi_rod *r
         for (int i = 0; i < points; i++)
             rod[n++] = embi_rod_make(j, kind == EMBIPC_ATTACH ? K / b : K, b + i, i, i, i, -1, 0, 0);
     *holding = n;
-    n += embi_joint_limits(j, K, rod + n);
-    if (kind == EMBIPC_HINGE || kind == EMBIPC_SLIDER)
-        n += embi_joint_efforts(s, j, embi_joint_position(j, s->xn, j->reached.position), rod + n);
+    n += embi_joint_limits(s, j, K, now, rod + n);
+    if (kind == EMBIPC_HINGE || kind == EMBIPC_SLIDER) n += embi_joint_efforts(s, j, now, rod + n);
     return n;
 }
 
@@ -16370,6 +16404,11 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
             continue;
         }
         embi_sub(r, x + 3 * (o + EMBI_FRAME_U), x + 3 * o);
+        if (j->body[side] >= 0) {   /* as it stands in the middle of the step */
+            embi_flight_turns(s->body + j->body[side], r, f);
+            embi_add(r, r, f);
+            embi_scale(r, (embipc_real)0.5, r);
+        }
         embi_cross(f, axis, r);
         size = embi_dot(r, r);
         if (size > 0) embi_load_vertex(s, j->first + o + EMBI_FRAME_U, sign / size, f);
@@ -16417,7 +16456,8 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
         if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
         for (int i = 0; i < j->anchor_count; i++)
             if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i)) return 0;
-        isle->rods.count += embi_joint_rods(s, j, isle->rods.list + isle->rods.count, &holding);
+        isle->rods.count += embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position),
+                                            isle->rods.list + isle->rods.count, &holding);
     }
     isle->touched.stamp = -1;
     return 1;
@@ -16443,8 +16483,9 @@ static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_r
 static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
 {
     embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], size;
-    int holding, count = embi_joint_rods(s, j, rod, &holding);
-    int motor = j->def.motor_stiffness + j->def.motor_damping > 0, turns = j->def.kind == EMBIPC_HINGE, limits = count - motor - (j->def.friction > 0);
+    int holding, count = embi_joint_rods(s, j, start, rod, &holding);
+    int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - motor - (j->def.friction > 0);
+    embipc_real *total = j->def.kind == EMBIPC_HINGE ? j->reached.torque : j->reached.force;
     memset(&j->reached, 0, sizeof j->reached);
     j->reached.position = embi_joint_position(j, s->x, start);
     j->reached.velocity = (j->reached.position - start) / s->h;
@@ -16453,16 +16494,16 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
     embi_scale(axis, size > 0 ? 1 / size : (embipc_real)0, axis);
     for (int n = 0; n < count; n++) {
         embi_rod_evaluate(&rod[n].base, s->xn, s->x);
-        embi_copy(before, turns ? j->reached.torque : j->reached.force);
+        embi_copy(before, total);
         embi_joint_feel(j, &rod[n].base, s->x);
-        embi_sub(before, turns ? j->reached.torque : j->reached.force, before);
-        if (motor && n == limits && (turns || j->def.kind == EMBIPC_SLIDER)) j->reached.effort = embi_dot(before, axis);
+        embi_sub(before, total, before);
+        if (motor && n == motor_at) j->reached.effort = embi_dot(before, axis);
         if (n >= holding) continue;
         j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
     }
-    if (!turns && j->def.kind != EMBIPC_SLIDER) return;
+    if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER) return;
     j->reached.effort += j->target[2];
-    embi_axpy(turns ? j->reached.torque : j->reached.force, j->target[2], axis);
+    embi_axpy(total, j->target[2], axis);
 }
 
 /* State of each joint at the end of the step. */
@@ -17111,8 +17152,8 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
     return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : (embipc_real)0;
 }
 
-/* Sets the displacement of a friction contact that is no slip: curvature of free flights, and h times the velocity of
- * a surface that runs. */
+/* Sets what is subtracted from the displacement of a friction contact: the curvature of free flights, less h times the
+ * velocities of surfaces that run. */
 static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, embi_friction *f)
 {
     embi_set(f->bend, 0, 0, 0);
@@ -17125,19 +17166,20 @@ static void embi_friction_bend(const embi_state *s, const embi_body *a, const em
     }
 }
 
-/* Does a contact slide? It does where its slip in this step, or at first that of the velocities at q^n, is larger than
- * what counts as sticking. */
-static int embi_friction_slides(const embi_state *s, const embi_friction *f, int first)
+/* Does a contact slide? It does where its slip in this step is larger than what counts as sticking. As long as nothing
+ * has moved, the slip is that of the velocities at q^n. */
+static int embi_friction_slides(const embi_state *s, const embi_friction *f)
 {
-    embipc_real u[3] = {0, 0, 0}, now[3];
+    embipc_real u[3] = {0, 0, 0}, move[3];
+    int still;
     for (int k = 0; k < 4; k++) {
-        int v = f->base.v[k];
-        embi_set(now, 0, 0, 0);
-        if (!first) embi_sub(now, s->x + 3 * v, s->xn + 3 * v);
-        for (int i = 4 * v; first && i < 4 * v + s->J.count[v]; i++)
-            embi_axpy(now, s->h * s->J.weight[i], s->vn + 3 * s->J.node[i]);
-        embi_axpy(u, f->base.w[k], now);
+        embi_sub(move, s->x + 3 * f->base.v[k], s->xn + 3 * f->base.v[k]);
+        embi_axpy(u, f->base.w[k], move);
     }
+    still = u[0] == 0 && u[1] == 0 && u[2] == 0;
+    for (int k = 0; k < 4 && still; k++)
+        for (int i = 4 * f->base.v[k]; i < 4 * f->base.v[k] + s->J.count[f->base.v[k]]; i++)
+            embi_axpy(u, s->h * f->base.w[k] * s->J.weight[i], s->vn + 3 * s->J.node[i]);
     embi_sub(u, u, f->bend);
     embi_axpy(u, -embi_dot(u, f->n), f->n);
     return embi_norm(u) > f->e;
@@ -17172,7 +17214,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         else embi_set(f->bend, 0, 0, 0);
         isle->friction.runs |= runs;
         f->weight = pair->rule.mu * -c->first;
-        if (pair->rule.mu_static > pair->rule.mu && !embi_friction_slides(s, f, !isle->iterations))
+        if (pair->rule.mu_static > pair->rule.mu && !embi_friction_slides(s, f))
             f->weight = pair->rule.mu_static * -c->first;
         key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) *
               0xBF58476D1CE4E5B9ull;
@@ -20008,8 +20050,18 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
     return any;
 }
 
+/* An island that would end with too much energy even at rest goes back to q^n, if its candidates there are still known.
+ * Returns 0 out of memory. */
+static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    if (embi_search_is_far(s, isle)) return 1;
+    if (!embi_island_back(m, s, isle)) return 0;
+    (void)embi_island_settle(s, isle, 0);
+    return 1;
+}
+
 /* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. Otherwise, if the
- * energy is too high, the island goes back to q^n. It does so only if its candidates there are still known. */
+ * energy is too high, the island goes back to q^n. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;
@@ -20018,10 +20070,8 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     isle->active = 0;
     if (embi_island_leave_bdf2(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_roll_back(&w->memory, s, isle)) != EMBIPC_OK) return r;
-    if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half && !embi_search_is_far(s, isle)) {
-        if (!embi_island_back(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
-        (void)embi_island_settle(s, isle, 0);
-    }
+    if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half &&
+        !embi_island_end_at_start(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     for (int k = 0; k < isle->body_count; k++) embi_set(s->body[isle->bodies[k]].end.twist, 0, 0, 0);
     return EMBIPC_OK;
 }
@@ -20126,7 +20176,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
 }
 
 /* Ends the step of an island, or continues it with other rotations, or with backward Euler if BDF2 ended too
- * high. */
+ * high. The last move is not searched, so what rests may end higher than it began by less than the tolerance. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->relagged < 2);
@@ -20134,7 +20184,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     if (ending == EMBI_ENDS_MISTURNED && !embi_island_relag(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
     for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
-    if (!two_step) return EMBIPC_OK;
+    if (!two_step) return embi_island_end_at_start(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     isle->active = isle->passes = 1;
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
@@ -25080,7 +25130,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 /* ==== 86. Joints of a world ===========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
- * holds the joint's point, or that is nearest to it.
+ * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
@@ -25117,6 +25167,19 @@ static void embi_anchor_set(const embi_state *s, embi_anchor *a, int body, int t
         embi_copy(X + 3 * i, s->q + 3 * (b->node0 + a->node[i]));
     }
     (void)embi_tet_weights(X, p, a->weight);
+}
+
+/* How large a frame at p may be in a body, m: a quarter of its diagonal, and half of the tet's longest edge. */
+static embipc_real embi_frame_size(const embi_state *s, const embi_body *b, const embipc_real p[3])
+{
+    const int *v = b->tet + 4 * embi_tet_at(s, b, p);
+    embipc_real longest = 0, e[3];
+    for (int a = 0; a < 4; a++)
+        for (int c = 0; c < a; c++) {
+            embi_sub(e, s->q + 3 * (b->node0 + v[a]), s->q + 3 * (b->node0 + v[c]));
+            longest = embi_max(longest, embi_norm(e));
+        }
+    return embi_min(b->diagonal / 4, longest / 2);
 }
 
 /* Anchors of a frame at p, with the axis n. */
@@ -25218,9 +25281,8 @@ static embipc_result embi_check_joint_limits(const embipc_joint_def *d, embipc_e
     const char *rule = NULL;
     if (!d->limited) return EMBIPC_OK;
     if (lo != lo || hi != hi) rule = "must be numbers";
-    else if (d->kind == EMBIPC_HINGE && !(lo <= 0 && hi >= 0 && hi - lo <= (embipc_real)6.2))
-        rule = "of a hinge must have 0 between them, and be at most 6.2 rad apart";
-    else if (d->kind == EMBIPC_SLIDER && !(lo <= 0 && hi >= 0)) rule = "of a slider must have 0 between them";
+    else if ((d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER) && !(lo <= 0 && hi >= 0))
+        rule = "of a hinge or slider must have 0 between them";
     else if (d->kind == EMBIPC_BALL && !(hi > 0)) rule = "of a ball: the largest angle must be positive";
     else if (d->kind == EMBIPC_ROD && !(lo >= 0 && hi >= lo && hi > 0 && lo < (embipc_real)INFINITY))
         rule = "of a rod must be lengths, 0 <= least <= greatest";
@@ -25254,7 +25316,7 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
     return EMBIPC_OK;
 }
 
-/* Checks the bodies of a joint, and sets their places: -1 for what does not move. */
+/* Checks the bodies of a joint, and sets their places: -1 for the world and for fixed ones. */
 static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint_def *d, int body[2])
 {
     int dynamic = 0;
@@ -25301,11 +25363,14 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
 {
     embi_body *b = w->s.body + body;
     if (d->kind != EMBIPC_ATTACH) return EMBIPC_OK;
-    for (int i = 0; i < d->vertex_count && d->vertices; i++)
-        if (d->vertices[i] < 0 || d->vertices[i] >= b->nv)
-            return embi_blame(w, embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, d->vertices[i], 0,
-                                              "it has %d vertices, not vertex %d", b->nv, d->vertices[i]),
-                              b->name, b->handle);
+    for (int i = 0; i < d->vertex_count && d->vertices; i++) {
+        int v = d->vertices[i], twice = 0;
+        for (int k = 0; k < i && !twice; k++) twice = d->vertices[k] == v;
+        if (v >= 0 && v < b->nv && !twice) continue;
+        (void)embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, v, 0, twice
+                           ? "of its %d vertices, vertex %d is listed twice" : "it has %d vertices, not vertex %d", b->nv, v);
+        return embi_blame(w, twice ? EMBIPC_ERR_ARGUMENT : EMBIPC_ERR_INDEX, b->name, b->handle);
+    }
     *count = embi_attached(&w->s, d, embi_body_of(w, d->a), b, NULL);
     if (*count > 0) return EMBIPC_OK;
     return embi_blame(w, embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->distance,
@@ -25322,7 +25387,9 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
     embipc_real axis[3], r[3];
     j->arm = EMBI_HUGE;
     for (int k = 0; k < 2; k++)
-        if (j->body[k] >= 0) j->arm = embi_min(j->arm, s->body[j->body[k]].diagonal / 4);
+        if (j->body[k] >= 0)
+            j->arm = embi_min(j->arm, embi_frame_size(s, s->body + j->body[k],
+                                                      k && d->kind == EMBIPC_ROD ? d->point_b : d->point));
     if (d->kind == EMBIPC_ATTACH) {
         embi_attach_set(s, j, vertices);
         return;
@@ -25332,6 +25399,7 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
     embi_frame_set(s, j, 0, d->point, axis);
     embi_frame_set(s, j, 1, d->kind == EMBIPC_ROD ? d->point_b : d->point, axis);
     embi_sub(r, d->point_b, d->point);
+    if (d->kind == EMBIPC_ROD) j->start = j->reached.position = embi_norm(r);
     if (d->kind == EMBIPC_ROD && !d->limited) j->def.limits[0] = j->def.limits[1] = embi_norm(r);
 }
 
@@ -25642,6 +25710,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < embi_joint_count(s); i++) {
         embi_copy(s->driven.joint.list[i].target, s->driven.joint.list[i].def.target);
         memset(&s->driven.joint.list[i].reached, 0, sizeof s->driven.joint.list[i].reached);
+        s->driven.joint.list[i].reached.position = s->driven.joint.list[i].start;
     }
     for (int i = 0; i < w->search.cached_count; i++) w->search.cached[i].valid = w->search.cached[i].asked = 0;
     embi_places_reset(w);

@@ -361,8 +361,8 @@ static void scene_linked(scene *s)
     (void)scene_joint(s, j);
     j = scene_joint_def(s, EMBIPC_HINGE, 1, 2, 0.2, 0, 0.15, y);
     j.limited = 1;
-    j.limits[0] = -0.3;
-    j.limits[1] = 0.3;
+    j.limits[0] = -0.2;   /* beyond 0.3 they would cross */
+    j.limits[1] = 0.2;
     j.friction = 0.01;
     (void)scene_joint(s, j);
     j = scene_joint_def(s, EMBIPC_ROD, 2, 3, 0.4, 0, 0.15, NULL);
