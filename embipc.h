@@ -16133,7 +16133,7 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
  * friction and limits of a hinge are rods between u' and such a point, along the tangent there: l sin of the angle
  * between the two is their length. So the radius of either frame, and the gap of the joint, do not count.
  *   motor    length l sin(D) from the angle f^n of q^n       friction   length 0 from f^n, force limit friction / l
- *   limits   at most 0 from the angle hi, or at least 0 from lo: the nearer one, by the counted angle
+ *   limits   at most 0 from the angle hi, and at least 0 from lo, where f^n is within pi/2 of them
  * A slider has all of these along its axis. The cone of a ball is a rod between z' and z, or from half of pi on between
  * z' and the point opposite to z. Implicit damping of a motor with the stiffness k and damping c, targets f* and w*:
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
@@ -16284,7 +16284,7 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
 static int embi_joint_limits(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real now, embi_rod *rod)
 {
     const embipc_real pi = (embipc_real)3.141592653589793, none = (embipc_real)INFINITY, *lim = j->def.limits;
-    int upper = now - lim[0] > lim[1] - now;
+    int n = 0;
     if (!j->def.limited || j->def.kind == EMBIPC_ROD || (j->def.kind == EMBIPC_BALL && !(lim[1] < pi))) return 0;
     if (j->def.kind == EMBIPC_SLIDER) *rod = embi_rod_on_axis(s, j, K, lim[0], lim[1]);
     else if (j->def.kind == EMBIPC_BALL) {
@@ -16293,12 +16293,13 @@ static int embi_joint_limits(const embi_state *s, const embi_joint *j, embipc_re
                              narrow ? 0 : -2, narrow ? -1 : 1, 0);
         rod->least = narrow ? 0 : 2 * j->arm * cos(lim[1] / 2);
         rod->most = narrow ? 2 * j->arm * sin(lim[1] / 2) : none;
-    } else {
-        embipc_real at = upper ? embi_max(lim[1], now - pi / 2) : embi_min(lim[0], now + pi / 2);
-        if (!(embi_abs(at - now) <= pi / 2)) return 0;
-        *rod = embi_rod_to_angle(s, j, K, at, upper ? -none : 0, upper ? 0 : none);
-    }
-    return 1;
+    } else
+        for (int upper = 0; upper < 2; upper++) {
+            embipc_real at = upper ? embi_max(lim[1], now - pi / 2) : embi_min(lim[0], now + pi / 2);
+            if (!(embi_abs(at - now) <= pi / 2)) continue;
+            rod[n++] = embi_rod_to_angle(s, j, K, at, upper ? -none : 0, upper ? 0 : none);
+        }
+    return j->def.kind == EMBIPC_HINGE ? n : 1;
 }
 
 /* At most so many rods of one joint, beside one for each attached vertex. */

@@ -204,6 +204,23 @@ static void test_hinge_holds(void)
         }
         scene_end(&s);
     }
+    {   /* from rest, a step so long that it would fall past its limit at once */
+        scene s = joint_world(0.1, EMBIPC_BACKWARD_EULER, 9.81);
+        embipc_joint_def jd;
+        embipc_joint j;
+        joint_box(&s, 0.1, 0.02, 0.02, 0.05, 0, 0);
+        jd = scene_joint_def(&s, EMBIPC_HINGE, -1, 0, 0, 0, 0, Y);
+        jd.limited = 1;
+        jd.limits[0] = -0.2;
+        jd.limits[1] = 0.2;
+        j = scene_joint(&s, jd);
+        for (int n = 0; n < 20; n++) {
+            scene_step(&s);
+            ENSURE(fabs(joint_state(&s, j).position) < 0.23);
+        }
+        ENSURE_CLOSE(joint_state(&s, j).position, 0.2, 0.01);
+        scene_end(&s);
+    }
     for (int k = 0; k < 4; k++) {
         scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
         double side = k % 2 ? -1 : 1, was;
