@@ -724,7 +724,7 @@ static void test_joint_build_refusals(void)
     ENSURE(build_refused("{\"kind\":\"weld\",\"b\":\"arm\",\"point\":[1e6,0,0]}",
                          "s.json:9: joint: body \"arm\": a joint's point is"));
     ENSURE(build_refused("{\"kind\":\"hinge\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,0,1],\"limits\":[10,20]}",
-                         "of a hinge must have 0 between them"));
+                         "of a hinge or slider must have 0 between them"));
     ENSURE(build_refused("{\"kind\":\"attach\",\"b\":\"soft\",\"select\":{\"box\":[[5,5,5],[6,6,6]]}}",
                          "s.json:9: joint: found no vertex of \"soft\" in the box of \"select\", expected at least one"));
 }
