@@ -12610,14 +12610,14 @@ typedef struct embi_step_report {
 } embi_step_report;
 
 /* Where fixed bodies meet at equal height. */
-typedef struct embi_joints {
+typedef struct embi_tiles {
     embi_meeting *meeting;       /* edges of fixed bodies that meet, for the search for seams */
     int meeting_count;
     embi_key *joined;            /* embi_pack(surface, body) of joined bodies, sorted */
     int joined_count;
     int *sharp;
     int due;                     /* fixed bodies came or went since the last search for seams */
-} embi_joints;
+} embi_tiles;
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
 typedef struct embi_last_cage { int none; } embi_last_cage;
@@ -12645,7 +12645,7 @@ struct embipc_world {
     embi_world_search search;
     embi_lagged lagged;
     embi_step_report report;
-    embi_joints joints;
+    embi_tiles tiles;
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int step, builds;
     embipc_real time;
@@ -14104,8 +14104,8 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
         one.owner[1] = one.edge[1];
         one.flush = how == 1;
         one.seam = 0;
-        if (!EMBI_GROW(&w->memory, w->joints.meeting, w->joints.meeting_count + 1)) return 0;
-        w->joints.meeting[w->joints.meeting_count++] = one;
+        if (!EMBI_GROW(&w->memory, w->tiles.meeting, w->tiles.meeting_count + 1)) return 0;
+        w->tiles.meeting[w->tiles.meeting_count++] = one;
     }
     return 1;
 }
@@ -14126,7 +14126,7 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
-    int first = w->joints.meeting_count;
+    int first = w->tiles.meeting_count;
     w->search.tri_pair_count = 0;
     if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->search.tri_pairs, &w->search.tri_pair_count))
         return 0;
@@ -14134,11 +14134,11 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
         embi_u64 key = w->search.tri_pairs[n].key;
         if (!embi_meetings_add(w, i, j, (int)(key >> 32), (int)(key & 0xffffffffu), tolerance)) return 0;
     }
-    for (int n = first; n < w->joints.meeting_count; n++) {
-        embi_meeting *one = w->joints.meeting + n;
+    for (int n = first; n < w->tiles.meeting_count; n++) {
+        embi_meeting *one = w->tiles.meeting + n;
         one->seam = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
-        for (int k = first; k < w->joints.meeting_count && one->flush && !one->seam; k++) {
-            const embi_meeting *back = w->joints.meeting + k;
+        for (int k = first; k < w->tiles.meeting_count && one->flush && !one->seam; k++) {
+            const embi_meeting *back = w->tiles.meeting + k;
             one->seam = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
                         embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
             if (one->seam && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
@@ -14153,9 +14153,9 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
 static int embi_seams_sort(embipc_world *w)
 {
     int count = 0;
-    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->joints.meeting_count)) return -1;
-    for (int n = 0; n < 2 * w->joints.meeting_count; n++) {
-        const embi_meeting *one = w->joints.meeting + n / 2;
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->tiles.meeting_count)) return -1;
+    for (int n = 0; n < 2 * w->tiles.meeting_count; n++) {
+        const embi_meeting *one = w->tiles.meeting + n / 2;
         if (!one->seam) continue;
         w->search.tri_pairs[count].key = embi_edge_key(w->s.body + one->body[n % 2], one->edge[n % 2]);
         w->search.tri_pairs[count++].value = n;
@@ -14167,7 +14167,7 @@ static int embi_seams_sort(embipc_world *w)
 /* Sets the seam bit of the edge with these sides. Removes its pairs where seams cover all of it. */
 static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
 {
-    const embi_meeting *one = w->joints.meeting + sides->value / 2;
+    const embi_meeting *one = w->tiles.meeting + sides->value / 2;
     embi_body *b = w->s.body + one->body[sides->value % 2];
     embipc_real reach = 0, before = -1;
     int owner = one->owner[sides->value % 2];
@@ -14177,7 +14177,7 @@ static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
     while (reach > before) {
         before = reach;
         for (int n = 0; n < count; n++) {
-            const embipc_real *t = w->joints.meeting[sides[n].value / 2].t[sides[n].value % 2];
+            const embipc_real *t = w->tiles.meeting[sides[n].value / 2].t[sides[n].value % 2];
             if (t[0] <= reach + 64 * EMBI_EPS) reach = embi_max(reach, t[1]);
         }
     }
@@ -14187,7 +14187,7 @@ static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
 /* p = an end of a seam; end: 2 meeting + end, on its first edge. */
 static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
 {
-    const embi_meeting *one = w->joints.meeting + end / 2;
+    const embi_meeting *one = w->tiles.meeting + end / 2;
     embi_u64 key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
     const embipc_real *u = w->s.x + 3 * (int)(key >> 32), *v = w->s.x + 3 * (int)(key & 0xffffffffu);
     embipc_real t = one->t[0][end % 2];
@@ -14198,7 +14198,7 @@ static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
 static int embi_seam_add(embipc_world *w, int meeting, int end, int multiplicity)
 {
     embi_seams *to = &w->s.seams;
-    const embi_meeting *one = w->joints.meeting + meeting;
+    const embi_meeting *one = w->tiles.meeting + meeting;
     embi_seam *seam;
     if (!EMBI_GROW(&w->memory, to->list, to->count + 1)) return 0;
     seam = to->list + to->count++;
@@ -14214,8 +14214,8 @@ static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
 {
     int bodies = 0;
     for (int n = 0; n < 2 * count; n++) {
-        int body = w->joints.meeting[ends[n / 2].value / 2].body[n % 2], known = 0;
-        for (int k = 0; k < n && !known; k++) known = w->joints.meeting[ends[k / 2].value / 2].body[k % 2] == body;
+        int body = w->tiles.meeting[ends[n / 2].value / 2].body[n % 2], known = 0;
+        for (int k = 0; k < n && !known; k++) known = w->tiles.meeting[ends[k / 2].value / 2].body[k % 2] == body;
         bodies += !known;
     }
     return count < bodies || embi_seam_add(w, ends->value / 2, ends->value % 2, 1 - bodies + count);
@@ -14235,10 +14235,10 @@ static int embi_seams_ends(embipc_world *w)
     embi_key *ends;
     embipc_real p[3], q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
     int count = 0;
-    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->joints.meeting_count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->tiles.meeting_count)) return 0;
     ends = w->search.tri_pairs;
-    for (int n = 0; n < 2 * w->joints.meeting_count; n++)
-        if (w->joints.meeting[n / 2].seam) ends[count++].value = n;
+    for (int n = 0; n < 2 * w->tiles.meeting_count; n++)
+        if (w->tiles.meeting[n / 2].seam) ends[count++].value = n;
     for (int n = 0; n < count; n++) {
         embi_seam_end(w, ends[n].value, p);
         lo = embi_min(lo, p[0]);
@@ -14255,8 +14255,8 @@ static int embi_seams_ends(embipc_world *w)
         end = begin + 1;
         for (int n = end; n < count; n++) {
             embi_key other = ends[n];
-            embipc_real nearby = embi_seam_near(w, w->joints.meeting + ends[begin].value / 2,
-                                                w->joints.meeting + other.value / 2);
+            embipc_real nearby = embi_seam_near(w, w->tiles.meeting + ends[begin].value / 2,
+                                                w->tiles.meeting + other.value / 2);
             embi_seam_end(w, other.value, q);
             embi_sub(q, q, p);
             if (q[0] > 64 * EMBI_EPS * embi_max(embi_abs(lo), embi_abs(hi)) + 4 * unit) break;
@@ -14274,8 +14274,8 @@ static int embi_seams_list(embipc_world *w)
 {
     embi_seams *to = &w->s.seams;
     embi_key *k;
-    for (int n = 0; n < w->joints.meeting_count; n++)
-        if (w->joints.meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
+    for (int n = 0; n < w->tiles.meeting_count; n++)
+        if (w->tiles.meeting[n].seam && !embi_seam_add(w, n, -1, -1)) return 0;
     if (!embi_seams_ends(w) || !EMBI_GROW(&w->memory, to->list, 2 * to->count) ||
         !EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * to->count))
         return 0;
@@ -14294,13 +14294,13 @@ static int embi_seams_list(embipc_world *w)
 static int embi_seams_join(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *next;
-    if (!EMBI_GROW(&w->memory, w->joints.sharp, n_bodies) ||
-        !EMBI_GROW(&w->memory, w->joints.joined, 2 * n_bodies))
+    if (!EMBI_GROW(&w->memory, w->tiles.sharp, n_bodies) ||
+        !EMBI_GROW(&w->memory, w->tiles.joined, 2 * n_bodies))
         return 0;
-    next = w->joints.sharp;
+    next = w->tiles.sharp;
     for (int i = 0; i < n_bodies; i++) next[i] = i;
-    for (int n = 0; n < w->joints.meeting_count; n++) {
-        const embi_meeting *one = w->joints.meeting + n;
+    for (int n = 0; n < w->tiles.meeting_count; n++) {
+        const embi_meeting *one = w->tiles.meeting + n;
         if (!one->seam) continue;
         embi_join(next, one->body[0], one->body[1]);
         w->s.body[one->body[0]].search.joined.surface = w->s.body[one->body[1]].search.joined.surface = 1;
@@ -14309,17 +14309,17 @@ static int embi_seams_join(embipc_world *w)
         embi_body *b = w->s.body + i;
         if (!b->search.joined.surface) continue;
         b->search.joined.surface = 1 + embi_root(next, i);
-        w->joints.joined[w->joints.joined_count++].key = embi_pack(b->search.joined.surface, i);
+        w->tiles.joined[w->tiles.joined_count++].key = embi_pack(b->search.joined.surface, i);
     }
-    if (w->joints.joined_count)
-        embi_sort_keys(w->joints.joined, w->joints.joined + w->joints.joined_count, w->joints.joined_count);
+    if (w->tiles.joined_count)
+        embi_sort_keys(w->tiles.joined, w->tiles.joined + w->tiles.joined_count, w->tiles.joined_count);
     return 1;
 }
 
 /* Removes all seams: each fixed body stands alone again. */
 static void embi_seams_clear(embipc_world *w)
 {
-    w->s.seams.count = w->joints.meeting_count = w->joints.joined_count = 0;
+    w->s.seams.count = w->tiles.meeting_count = w->tiles.joined_count = 0;
     if (!++w->s.seams.revision) w->s.seams.revision = 1;
     for (int i = 0; i < w->s.body_count; i++) {
         embi_body *b = w->s.body + i;
@@ -14341,8 +14341,8 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
 {
     int count = 0, total = first[w->s.body_count];
     for (int n = 0; n < total; n++) next[n] = n;
-    for (int n = 0; n < w->joints.meeting_count; n++) {
-        const embi_meeting *one = w->joints.meeting + n;
+    for (int n = 0; n < w->tiles.meeting_count; n++) {
+        const embi_meeting *one = w->tiles.meeting + n;
         if (!one->seam) continue;
         embi_join(next, embi_meeting_surface(w, one, 0, first, next),
                       embi_meeting_surface(w, one, 1, first, next));
@@ -14379,17 +14379,17 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
 static int embi_seams_check(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
-    if (!EMBI_GROW(&w->memory, w->joints.sharp, n_bodies + 1)) return 0;
-    memset(w->joints.sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->joints.sharp);
-    for (int n = 0; n < 2 * w->joints.meeting_count; n++)
-        if (w->joints.meeting[n / 2].seam) w->joints.sharp[w->joints.meeting[n / 2].body[n % 2]] = 1;
+    if (!EMBI_GROW(&w->memory, w->tiles.sharp, n_bodies + 1)) return 0;
+    memset(w->tiles.sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->tiles.sharp);
+    for (int n = 0; n < 2 * w->tiles.meeting_count; n++)
+        if (w->tiles.meeting[n / 2].seam) w->tiles.sharp[w->tiles.meeting[n / 2].body[n % 2]] = 1;
     for (int i = 0; i <= n_bodies; i++) {
-        int nt = i < n_bodies && w->joints.sharp[i] ? w->s.body[i].nt : 0;
-        w->joints.sharp[i] = total;
+        int nt = i < n_bodies && w->tiles.sharp[i] ? w->s.body[i].nt : 0;
+        w->tiles.sharp[i] = total;
         total += nt;
     }
-    if (!EMBI_GROW(&w->memory, w->joints.sharp, n_bodies + 1 + 2 * total)) return 0;
-    first = w->joints.sharp;
+    if (!EMBI_GROW(&w->memory, w->tiles.sharp, n_bodies + 1 + 2 * total)) return 0;
+    first = w->tiles.sharp;
     next = first + n_bodies + 1;
     flat = next + total;
     count = embi_seams_surfaces(w, first, next);
@@ -14398,9 +14398,9 @@ static int embi_seams_check(embipc_world *w)
         for (end = begin + 1; end < count && (int)(w->search.tri_pairs[end].key >> 32) == surface; end++) {}
         flat[surface] = embi_surface_is_flat(w, w->search.tri_pairs + begin, end - begin);
     }
-    for (int n = 0; n < w->joints.meeting_count && count >= 0; n++)
-        if (w->joints.meeting[n].seam)
-            w->joints.meeting[n].seam = flat[embi_meeting_surface(w, w->joints.meeting + n, 0, first, next)];
+    for (int n = 0; n < w->tiles.meeting_count && count >= 0; n++)
+        if (w->tiles.meeting[n].seam)
+            w->tiles.meeting[n].seam = flat[embi_meeting_surface(w, w->tiles.meeting + n, 0, first, next)];
     return count >= 0;
 }
 
@@ -14429,11 +14429,11 @@ static int embi_seams_find(embipc_world *w)
         embi_seams_cover(w, w->search.tri_pairs + begin, end - begin);
     }
     if (!embi_seams_list(w) || !embi_seams_join(w)) return 0;
-    for (int n = 0; n < w->joints.joined_count; n++) {
-        embi_body *b = s->body + (w->joints.joined[n].key & 0xffffffffu);
-        if (!EMBI_GROW(&w->memory, w->joints.sharp, 3 * b->nv)) return 0;
+    for (int n = 0; n < w->tiles.joined_count; n++) {
+        embi_body *b = s->body + (w->tiles.joined[n].key & 0xffffffffu);
+        if (!EMBI_GROW(&w->memory, w->tiles.sharp, 3 * b->nv)) return 0;
         embi_bvh_spare_points(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt, b->nv, NULL, EMBI_OWN_JOINED_EDGE_PAIRS,
-                              EMBI_OWN_JOINED_POINT_PAIRS, w->joints.sharp);
+                              EMBI_OWN_JOINED_POINT_PAIRS, w->tiles.sharp);
     }
     return 1;
 }
@@ -14441,23 +14441,23 @@ static int embi_seams_find(embipc_world *w)
 /* Finds the seams again after fixed bodies came or went. */
 static int embi_seams_update(embipc_world *w)
 {
-    if (!w->joints.due) return 1;
+    if (!w->tiles.due) return 1;
     embi_seams_clear(w);
     if (!embi_seams_find(w)) {
         embi_seams_clear(w);
         return 0;
     }
-    w->joints.due = 0;
+    w->tiles.due = 0;
     return 1;
 }
 
 /* Do all bodies of a surface have equal pair parameters with another body? */
 static int embi_surface_is_one(const embipc_world *w, int surface, const embi_body *other)
 {
-    int n = embi_lower_bound(w->joints.joined, w->joints.joined_count, embi_pack(surface, 0));
-    embi_pair_rule first = embi_pair_parameters(w, w->s.body + (w->joints.joined[n].key & 0xffffffffu), other);
-    for (; n < w->joints.joined_count && (int)(w->joints.joined[n].key >> 32) == surface; n++) {
-        const embi_body *b = w->s.body + (w->joints.joined[n].key & 0xffffffffu);
+    int n = embi_lower_bound(w->tiles.joined, w->tiles.joined_count, embi_pack(surface, 0));
+    embi_pair_rule first = embi_pair_parameters(w, w->s.body + (w->tiles.joined[n].key & 0xffffffffu), other);
+    for (; n < w->tiles.joined_count && (int)(w->tiles.joined[n].key >> 32) == surface; n++) {
+        const embi_body *b = w->s.body + (w->tiles.joined[n].key & 0xffffffffu);
         embi_pair_rule r = embi_pair_parameters(w, b, other);
         if (!embi_tested(w, b, other) || r.dhat != first.dhat || r.kappa != first.kappa || r.mu != first.mu ||
             r.mu_static != first.mu_static) return 0;
@@ -15073,15 +15073,19 @@ static void embi_gather_point(const int v[4], const embipc_real w[4], const embi
         if (w[k] != 0) embi_gather(to, v[k], w[k], r);
 }
 
+/* to += scale J^T f at the nodes of vertex v. */
+static void embi_vertex_push(const embi_rows *J, int v, embipc_real scale, const embipc_real f[3], embipc_real *to)
+{
+    for (int i = 4 * v; i < 4 * v + J->count[v]; i++) embi_axpy(to + 3 * J->node[i], scale * J->weight[i], f);
+}
+
 /* g += scale J^T f [EIPC24 eq. 17] for the vertices of a list. Their f is 0 again afterwards. */
 static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_real scale, const embi_pull *from,
                          embipc_real *g)
 {
     for (int k = 0; k < count; k++) {
         embipc_real *r = from->f + 3 * list[k];
-        const int *node = J->node + 4 * list[k];
-        const embipc_real *weight = J->weight + 4 * list[k];
-        for (int i = 0; i < J->count[list[k]]; i++) embi_axpy(g + 3 * node[i], scale * weight[i], r);
+        embi_vertex_push(J, list[k], scale, r, g);
         embi_set(r, 0, 0, 0);
     }
 }
@@ -16303,7 +16307,7 @@ static int embi_joint_limits(const embi_state *s, const embi_joint *j, embipc_re
 }
 
 /* At most so many rods of one joint, beside one for each attached vertex. */
-enum { EMBI_JOINT_RODS = 8 };
+enum { EMBI_JOINT_RODS = 6 };
 
 /* Stiffness of a held point of a joint, N/m */
 static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
@@ -16382,12 +16386,6 @@ static void embi_anchor_place(embi_state *s, const embi_anchor *a, int v)
     s->vertex_state[v] = a->body < 0 ? EMBI_VERTEX_STILL : EMBI_VERTEX_STARTED;
 }
 
-/* Adds J^T f at the nodes of vertex v to the loads. */
-static void embi_load_vertex(embi_state *s, int v, embipc_real scale, const embipc_real f[3])
-{
-    for (int i = 4 * v; i < 4 * v + s->J.count[v]; i++) embi_axpy(s->load.f + 3 * s->J.node[i], scale * s->J.weight[i], f);
-}
-
 /* The effort that the caller set, as forces: on b, and the opposite on a. A torque is a couple at o and u of either
  * frame. */
 static void embi_joint_push(embi_state *s, const embi_joint *j)
@@ -16401,7 +16399,7 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
     for (int side = 0, o = 0; side < 2; side++, o = EMBI_FRAME) {
         embipc_real sign = side ? (embipc_real)1 : (embipc_real)-1;
         if (j->def.kind == EMBIPC_SLIDER) {
-            embi_load_vertex(s, j->first + o, sign, axis);
+            embi_vertex_push(&s->J, j->first + o, sign, axis, s->load.f);
             continue;
         }
         embi_sub(r, x + 3 * (o + EMBI_FRAME_U), x + 3 * o);
@@ -16412,8 +16410,8 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
         }
         embi_cross(f, axis, r);
         size = embi_dot(r, r);
-        if (size > 0) embi_load_vertex(s, j->first + o + EMBI_FRAME_U, sign / size, f);
-        if (size > 0) embi_load_vertex(s, j->first + o, -sign / size, f);
+        if (size > 0) embi_vertex_push(&s->J, j->first + o + EMBI_FRAME_U, sign / size, f, s->load.f);
+        if (size > 0) embi_vertex_push(&s->J, j->first + o, -sign / size, f, s->load.f);
     }
 }
 
@@ -23663,7 +23661,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, lagged.key), offsetof(embipc_world, lagged.u),
     offsetof(embipc_world, joint_slot), offsetof(embipc_world, s.driven.joint.list),
     offsetof(embipc_world, s.driven.joint.scratch), offsetof(embipc_world, s.driven.joint.attached),
-    EMBI_OFFSETS4(embipc_world, joints.meeting, joints.joined, joints.sharp, search.cached),
+    EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
@@ -24505,7 +24503,7 @@ static void embi_world_commit(embipc_world *w, int slot)
     embi_body_derive(w, b);
     embi_body_unturn(s, b);
     w->mixed_start |= w->step > 0;
-    if (b->kind == EMBIPC_FIXED) w->joints.due = 1;
+    if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;
     embi_body_revise(s, b);
 }
 
@@ -24768,8 +24766,8 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
         int u = embi_hi(w->s.seams.list[n].key), v = embi_lo(w->s.seams.list[n].key);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
-    for (int n = 0; n < w->joints.joined_count; n++)
-        w->joints.joined[n].key -= embi_lo(w->joints.joined[n].key) > at;
+    for (int n = 0; n < w->tiles.joined_count; n++)
+        w->tiles.joined[n].key -= embi_lo(w->tiles.joined[n].key) > at;
 }
 
 /* Islands without the destroyed body keep their factors, at the new index of their first body. */
@@ -24798,7 +24796,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
             w->rule[kept++] = w->rule[i];
     w->rule_count = kept;
     gone = s->body[at];
-    if (gone.kind == EMBIPC_FIXED) w->joints.due = 1;
+    if (gone.kind == EMBIPC_FIXED) w->tiles.due = 1;
     embi_seams_close_gap(w, at, &gone);
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
@@ -24868,7 +24866,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
- * Uses: part I, part III, energy of a body, creating a world, removing a body.
+ * Uses: part I, part III, contact elements, energy of a body, creating a world, removing a body.
  * Checked by: tests/world_drive.h, tests/world_input.h */
 
 /* Adds J^T f at the nodes of a vertex [EIPC24 eq. 16], or for vertex -1 distributes f by mass. A step clears it. */
@@ -24891,8 +24889,7 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     v = b->vert0 + vertex;
-    for (int k = 0; vertex >= 0 && k < w->s.J.count[v]; k++)
-        embi_axpy(w->applied + 3 * w->s.J.node[4 * v + k], w->s.J.weight[4 * v + k], force);
+    if (vertex >= 0) embi_vertex_push(&w->s.J, v, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
         embi_axpy(w->applied + 3 * (b->node0 + i), b->mass.node[i] / b->mass.total, force);
     return EMBIPC_OK;
@@ -25565,7 +25562,7 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
                        embi_long_norm(velocity) * w->s.h);
     if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
     embi_copy(b->rules.surface_velocity, velocity);
-    if (b->kind == EMBIPC_FIXED) w->joints.due = 1;   /* tiles that run apart are no joined surface */
+    if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
     return EMBIPC_OK;
 }
 

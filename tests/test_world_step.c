@@ -1055,7 +1055,7 @@ static void test_ranges_hold_the_path(void)
         ENSURE(pairs > 0);
         scene_end(&s);
     }
-    printf("  %d pairs of panels; %d times a body was told how much it may be strained, %d times no more than that\n", parts,
+    printf("  %d pairs of patches; %d times a body was told how much it may be strained, %d times no more than that\n", parts,
            strained, loose);
     ENSURE(strained > 0 && loose > 0 && drifts > 0 && parts > 0);
 }
