@@ -856,8 +856,8 @@ static void test_energy(void)
     ENSURE(t.contacts > t.steps / 5);
 }
 
-/* A box that is put on a belt: mu g until it has the speed of the belt, then nothing; the belt is a fixed body, one of two
- * that lie flush, or a kinematic one. The other way round a box whose own surface runs drives away. */
+/* A box that is put on a belt: mu g until it has the speed of the belt, then nothing; the belt is a fixed body, or a
+ * kinematic one. The other way round a box whose own surface runs drives away. */
 static void test_belt(void)
 {
     for (int kind = 0; kind < 3; kind++) {
@@ -886,11 +886,10 @@ static void test_belt(void)
         } else (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[base], belt));
         for (int n = 0; n < 16; n++) scene_step(&s);
         st = scene_state(s.w, s.body[box]);
-        ENSURE_REL(hypot(st.velocity[0], st.velocity[1]), mu * 9.81 * 0.08, 0.03);
-        ENSURE_REL(st.velocity[1] / st.velocity[0], 0.4, 0.01);
+        for (int i = 0; i < 2; i++) ENSURE_REL(st.velocity[i], mu * 9.81 * 0.08 * belt[i] / speed, 0.03);
         for (int n = 0; n < 84; n++) scene_step(&s);
         st = scene_state(s.w, s.body[box]);
-        ENSURE_REL(hypot(st.velocity[0], st.velocity[1]), speed, 0.01);
+        for (int i = 0; i < 2; i++) ENSURE_REL(st.velocity[i], belt[i], 0.01);
         fall = speed * speed / (2 * mu * 9.81);   /* what it lags behind */
         ENSURE_REL(hypot(st.centre[0] - before, st.centre[1]), speed * 0.5 - fall, 0.03);
         scene_end(&s);
