@@ -856,11 +856,11 @@ static void test_energy(void)
     ENSURE(t.contacts > t.steps / 5);
 }
 
-/* A box that is put on a belt: mu g until it has the speed of the belt, then nothing; the belt is a fixed body, or a
- * kinematic one. The other way round a box whose own surface runs drives away. */
+/* A box that is put on a belt: mu g until it has the speed of the belt, then nothing; the belt is a fixed body, a
+ * kinematic one, or two fixed ones that lie flush and run alike. The other way round a box whose own surface runs drives away. */
 static void test_belt(void)
 {
-    for (int kind = 0; kind < 3; kind++) {
+    for (int kind = 0; kind < 4; kind++) {
         const double belt[3] = {0.5, 0.2, 0}, speed = hypot(0.5, 0.2), mu = 0.4;
         embipc_world_def wd = embipc_default_world_def();
         scene s;
@@ -872,7 +872,12 @@ static void test_belt(void)
         s = scene_empty(&wd);
         d = scene_def("belt", kind == 1 ? EMBIPC_KINEMATIC : EMBIPC_FIXED, 0, 0, -0.05);
         d.friction = mu;
-        base = scene_box(&s, d, 2, 2, 0.1, 1);
+        if (kind == 3) {
+            d.position[0] = -0.5;
+            scene_box(&s, d, 1, 2, 0.1, 1);
+            d.position[0] = 0.5;
+        }
+        base = scene_box(&s, d, kind == 3 ? 1 : 2, 2, 0.1, 1);
         d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0.0501);
         d.friction = mu;
         d.material.young = 1e8;
@@ -883,7 +888,9 @@ static void test_belt(void)
         if (kind == 2) {   /* its own surface runs backwards */
             const double back[3] = {-belt[0], -belt[1], 0};
             (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[box], back));
-        } else (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[base], belt));
+        } else
+            for (int i = 0; i <= base; i++) (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[i], belt));
+        ENSURE(kind != 3 || s.w->s.body[0].search.joined.surface > 0);
         for (int n = 0; n < 16; n++) scene_step(&s);
         st = scene_state(s.w, s.body[box]);
         for (int i = 0; i < 2; i++) ENSURE_REL(st.velocity[i], mu * 9.81 * 0.08 * belt[i] / speed, 0.03);
@@ -892,6 +899,12 @@ static void test_belt(void)
         for (int i = 0; i < 2; i++) ENSURE_REL(st.velocity[i], belt[i], 0.01);
         fall = speed * speed / (2 * mu * 9.81);   /* what it lags behind */
         ENSURE_REL(hypot(st.centre[0] - before, st.centre[1]), speed * 0.5 - fall, 0.03);
+        if (kind == 3) {
+            const double none[3] = {0, 0, 0};
+            (void)ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, s.body[0], none));
+            scene_step(&s);
+            ENSURE(s.w->s.body[0].search.joined.surface == 0);
+        }
         scene_end(&s);
     }
 }
