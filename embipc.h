@@ -1213,6 +1213,10 @@ typedef struct embipc_cage {
     int node_count;
     int *tets;                /* (4*tet_count), positively oriented */
     int tet_count;
+    int *cells;               /* corners of each cell, a box that some of the tets fill (8*cell_count). Corner i + 2 j +
+                               * 4 k lies at the low (0) or high (1) end of its first, second and third axis */
+    int cell_count;           /* 0: single tets */
+    int *tet_cell;            /* the cell of each tet (tet_count), or NULL without cells */
     embipc_real *tet_volume;  /* volume of the solid in each tet, m^3 (tet_count) */
     embipc_real *tet_moment;  /* integral of w_i w_j over it, m^3 (10*tet_count): 00 01 02 03 11 12 13 22 23 33 */
     int *vertex_tet;          /* the tet that contains each vertex of the surface (vertex_count) */
@@ -5820,6 +5824,22 @@ typedef struct embi_material {
     embipc_real fibre, along[3];   /* stiffness of the fibre, Pa, and its unit direction at rest */
 } embi_material;
 
+/* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k of a cell lies at the low (0) or high (1) end along each
+ * of its three axes. */
+typedef struct embi_cells {
+    int count;                     /* 0: the elements are the body's tets */
+    int *node;                     /* (8 count) */
+    int *place;                    /* of K_ab, a >= b, among the blocks of the body's matrix (36 count) */
+    embipc_real *mode;             /* weights of the corners in z_1 - z_0, z_2 - z_0, z_3 - z_0, 1, in c_yz, c_zx, c_xy,
+                                      1/m^2, and in c_xyz, 1/m^3 (7 modes of 8 weights each) */
+    embipc_real *bend;             /* H of pairs of modes yz, zx, xy: yz-yz, zx-yz, zx-zx, xy-yz, xy-zx, xy-xy, and of
+                                      xyz, N m^2 and N m^4, in the axes at rest (7 of 9 each) */
+    embipc_real *turn;             /* R that the bending modes are held in (9 padded) */
+    embipc_real *now;              /* scratch: R of q (9 padded) */
+    embipc_real *z, *dz, *force;   /* scratch: corners of the strain tets, of a direction, and their forces (12 padded) */
+    embipc_real *block;            /* scratch: K of the strain tets (90 padded) */
+} embi_cells;
+
 typedef struct embi_elastic {
     int n, nt;                     /* nodes, tets */
     int padded;                    /* nt, rounded up to EMBI_LANES: behind the last tet it stands again, of no volume */
@@ -5841,12 +5861,16 @@ typedef struct embi_elastic {
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
     int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 padded) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
+    embi_cells cells;              /* where count > 0, n, nt, tet, grad and volume are those of their strain tets */
 } embi_elastic;
 
 static const size_t embi_elastic_arrays[] = {
     EMBI_OFFSETS4(embi_elastic, tet, grad, volume, rotation),
     EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
-    EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner)};
+    EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner),
+    EMBI_OFFSETS4(embi_elastic, cells.node, cells.place, cells.mode, cells.bend),
+    EMBI_OFFSETS4(embi_elastic, cells.turn, cells.now, cells.z, cells.dz),
+    offsetof(embi_elastic, cells.force), offsetof(embi_elastic, cells.block)};
 
 static void embi_elastic_free(embi_memory *m, embi_elastic *s) { EMBI_RELEASE_ALL(m, s, embi_elastic_arrays); }
 
@@ -5891,6 +5915,9 @@ static int embi_material_turns(const embi_material *w)
     return embi_material_lagged(w) ||
            (EMBI_MATERIALS && (w->model == EMBIPC_ARAP || w->model == EMBIPC_FIXED_COROTATED));
 }
+
+/* Are rotations of its elements needed? */
+static int embi_elastic_turns(const embi_elastic *s) { return s->cells.count || embi_material_turns(&s->material); }
 
 /* U(theta), J/m^3, with U' and U'', Pa */
 static embipc_real embi_material_volume(const embi_material *w, embipc_real theta, embipc_real *first,
@@ -5972,6 +5999,18 @@ static inline void embi_tets_add_force(const embi_elastic *s, int t, const embi_
     }
 }
 
+/* Turns the gradients by the rotations that are held. */
+static void embi_elastic_turn(const embi_elastic *s)
+{
+    for (int t = 0; t < s->padded; t += EMBI_LANES) {
+        embi_vec Q[9], M[9], r[9];   /* r: rows r_a = R m_a */
+        embi_tets_load(t, s->rotation, 9, Q);
+        embi_tets_load(t, s->grad + 3, 12, M);
+        embi_m3s_mult(r, M, Q);
+        memcpy(s->rotation + 9 * (s->padded + t), r, sizeof r);
+    }
+}
+
 /* The step holds the rotations R (9 for each tet), turned by a rotation of the whole body, NULL: not turned. */
 static void embi_elastic_hold(const embi_elastic *s, const embipc_real *R, const embipc_real *turn)
 {
@@ -5981,13 +6020,8 @@ static void embi_elastic_hold(const embi_elastic *s, const embipc_real *R, const
         if (turn) embi_m3_mul(s->rotation + 9 * t, turn, from);
         else if (R != s->rotation) memcpy(s->rotation + 9 * t, R + 9 * t, 9 * sizeof *R);
     }
-    for (int t = 0; t < s->padded; t += EMBI_LANES) {
-        embi_vec Q[9], M[9], r[9];   /* r: rows r_a = R m_a */
-        embi_tets_load(t, s->rotation, 9, Q);
-        embi_tets_load(t, s->grad + 3, 12, M);
-        embi_m3s_mult(r, M, Q);
-        memcpy(s->rotation + 9 * (s->padded + t), r, sizeof r);
-    }
+    if (s->cells.count) memcpy(s->cells.turn, s->rotation, (size_t)(9 * s->padded) * sizeof *R);
+    embi_elastic_turn(s);
 }
 
 /* the gradients as the rotations that are held turn them */
@@ -6021,7 +6055,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         return 0;
     embi_material_set(&s->material, mat);
     s->nonlinear = !embi_material_lagged(&s->material);
-    s->averaged = mat->averaged > 0 && s->material.lambda != 0;
+    s->averaged = mat->averaged > 0 && s->material.lambda != 0 && !s->cells.count;
     memcpy(s->tet, tet, (size_t)(4 * nt) * sizeof *tet);
     memset(s->node_volume, 0, (size_t)n * sizeof *s->node_volume);
     memset(s->patch_row, 0, (size_t)(n + 1) * sizeof *s->patch_row);
@@ -6049,12 +6083,261 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     return 1;
 }
 
-/* F = sum_a q_a m_a^T, from edges so that a far-away body loses nothing: sum_a m_a = 0 */
-static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, embipc_real F[9])
+/* ==== 20. Cells ======================================================================================
+ * A cage of boxes ("cells", cut into tets that carry the surface) has one element for each cell. Linear tets resist
+ * bending as a cell of h across resists shear: a bar one cell thick would be ten times too stiff. In a cell with
+ * solid of volume V, centroid p and second moments S = int (x - p)(x - p)^T the strain is
+ *   e(x) = Ebar + sum_j (x_j - p_j) e_j,
+ *   Fbar = sum_T V_T F_T / V over its tets: V psi(Fbar) is the energy of its mean part, that of one tet
+ *   c_jk = R^T d^2 u / dx_j dx_k at p, j != k, of the trilinear u of the eight corners; axes of the cell
+ *   u_bend = sum_jk c_jk x_j x_k + sum_j r_j x_j^2 / 2:  e_j is its strain, linear in c and r
+ * The r_j are incompatible modes [WTDG73, TBW76]: 9 numbers of each cell that no node has. They take the values of least
+ * energy, and with them the shear that corners cannot avoid is gone:
+ *   1/2 min_r int e_bend : D : e_bend = 1/2 sum c_jk^T H_jk,lm c_lm + 1/2 E S_kk S_ll / V |c_xyz|^2
+ * Every quadratic displacement of a bar has its exact energy then, whatever part of a cell it fills. The last term
+ * keeps the twelfth mode, x y z. D is that of small strain, so the bending part is quadratic in q for all materials.
+ * Its R is held for a step or pass, also where rotations of the mean part follow q: it is not stationary in R.
+ * The mean part is computed as that of one tet for each cell, its "strain tet": z_0 is corner 0, and
+ *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
+ * Uses: tuning, small math, memory, embedding, elasticity.   Checked by: tests/test_cells.c */
+
+/* ---- Set-up ---- */
+
+/* What is known of the cells of a new body. */
+typedef struct embi_cell_mesh {
+    const int *node, *of_tet;        /* corners (8 count), cell of each tet */
+    int count;
+} embi_cell_mesh;
+
+/* One cell while it is set up. */
+typedef struct embi_cell {
+    embipc_real axis[9], size[3];    /* rows: unit vectors of its axes; its sides, m */
+    embipc_real volume, p[3], S[9];  /* of its solid, m^3, its centroid from corner 0, m, second moments, m^5; cell's axes */
+} embi_cell;
+
+/* Axes and sides of the cell with corners X (8 x 3), and its solid, from the tets of the cell. */
+static void embi_cell_measure(embi_cell *c, const embipc_real X[24], const embipc_real V, const embipc_real first[3],
+                              const embipc_real second[9])
 {
-    const int *v = s->tet + 4 * t;
-    const embipc_real *m = s->grad + 12 * t + 3, *q0 = q + 3 * v[0], *q1 = q + 3 * v[1], *q2 = q + 3 * v[2],
-                      *q3 = q + 3 * v[3];
+    embipc_real box;
+    for (int k = 0; k < 3; k++) {
+        embi_sub(c->axis + 3 * k, X + 3 * (1 << k), X);
+        c->size[k] = embi_norm(c->axis + 3 * k);
+        embi_scale(c->axis + 3 * k, 1 / c->size[k], c->axis + 3 * k);
+    }
+    box = c->size[0] * c->size[1] * c->size[2];
+    c->volume = embi_max(V, EMBI_GHOST_FILL * box);
+    for (int k = 0; k < 3; k++) c->p[k] = V > 0 ? embi_dot(c->axis + 3 * k, first) / V : c->size[k] / 2;
+    for (int i = 0; i < 3; i++)
+        for (int j = 0; j < 3; j++) {
+            embipc_real t[3];
+            embi_m3_mulv(t, second, c->axis + 3 * j);
+            c->S[3 * i + j] = embi_dot(c->axis + 3 * i, t) - V * c->p[i] * c->p[j];
+            if (i == j) c->S[4 * i] = embi_max(c->S[4 * i], 0) + EMBI_GHOST_FILL * box * c->size[i] * c->size[i] / 12;
+        }
+}
+
+/* Weights of the corners in the second and third derivatives at p of the trilinear function. */
+static void embi_cell_modes(const embi_cell *c, embipc_real mode[32])
+{
+    for (int a = 0; a < 8; a++) {
+        embipc_real w[3], d[3];   /* of the linear functions along each axis, and their slopes */
+        for (int k = 0; k < 3; k++) {
+            w[k] = c->p[k] / c->size[k];
+            if (!(a >> k & 1)) w[k] = 1 - w[k];
+            d[k] = (a >> k & 1 ? 1 : -1) / c->size[k];
+        }
+        for (int k = 0; k < 3; k++) mode[8 * k + a] = w[k] * d[(k + 1) % 3] * d[(k + 2) % 3];
+        mode[24 + a] = d[0] * d[1] * d[2];
+    }
+}
+
+/* e += the strain of the gradient e_i e_j^T: xx, yy, zz, and sqrt(2) times yz, zx, xy */
+static void embi_strain_add(embipc_real e[6], int i, int j)
+{
+    if (i == j) e[i] += 1;
+    else e[6 - i - j] += sqrt((embipc_real)0.5);
+}
+
+/* Strains e_j of the modes c_yz, c_zx, c_xy (3 components each) and r_x, r_y, r_z, for each axis j */
+static void embi_cell_strains(embipc_real e[18][3][6])
+{
+    memset(e, 0, 18 * sizeof *e);
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++) {
+            int a = (k + 1) % 3, b = (k + 2) % 3;
+            embi_strain_add(e[3 * k + i][a], i, b);
+            embi_strain_add(e[3 * k + i][b], i, a);
+            embi_strain_add(e[9 + 3 * k + i][k], i, k);
+        }
+}
+
+/* D e at small strain, Pa; fibre: its strain measure along . e along, in the cell's axes */
+static void embi_cell_stress(const embi_material *m, const embipc_real fibre[6], const embipc_real e[6],
+                             embipc_real out[6])
+{
+    embipc_real along = m->fibre * embi_row_dot(6, fibre, e);
+    for (int i = 0; i < 6; i++)
+        out[i] = 2 * m->mu * e[i] + (i < 3 ? m->lambda * (e[0] + e[1] + e[2]) : (embipc_real)0) + along * fibre[i];
+}
+
+/* H: the stiffness of all 18 modes over the solid, from which r is eliminated */
+static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_real H[18][18])
+{
+    embipc_real e[18][3][6], fibre[6], f[3], stress[6];
+    embi_cell_strains(e);
+    embi_m3_mulv(f, c->axis, m->along);
+    for (int i = 0; i < 3; i++) {
+        fibre[i] = f[i] * f[i];
+        fibre[3 + i] = sqrt((embipc_real)2) * f[(i + 1) % 3] * f[(i + 2) % 3];
+    }
+    for (int b = 0; b < 18; b++) {
+        for (int a = 0; a < 18; a++) H[a][b] = 0;
+        for (int k = 0; k < 3; k++) {
+            embi_cell_stress(m, fibre, e[b][k], stress);
+            for (int a = 0; a < 18; a++)
+                for (int j = 0; j < 3; j++) H[a][b] += c->S[3 * j + k] * embi_row_dot(6, e[a][j], stress);
+        }
+    }
+    for (int p = 17; p >= 9; p--)
+        for (int a = 0; a < p; a++)
+            for (int b = 0; b < p; b++) H[a][b] -= H[a][p] * H[p][b] / H[p][p];
+}
+
+/* Stores H of a cell, in the axes of the body at rest. */
+static void embi_cell_store(const embi_cell *c, const embi_material *m, embipc_real bend[63])
+{
+    embipc_real H[18][18], B[9], T[9], young = embi_material_young(m) + m->fibre;
+    embi_cell_bend(c, m, H);
+    for (int n = 0; n < 7; n++) {
+        int a = n < 1 ? 0 : n < 3 ? 1 : 2, b = n - a * (a + 1) / 2;
+        for (int i = 0; i < 9; i++) {
+            int k = i / 3, u = (k + 1) % 3, v = (k + 2) % 3;
+            if (n < 6) B[i] = H[3 * a + k][3 * b + i % 3];
+            else B[i] = i % 4 ? (embipc_real)0 : young * c->S[4 * u] * c->S[4 * v] / c->volume;
+        }
+        embi_m3_mul(T, B, c->axis);
+        embi_m3_tmul(bend + 9 * n, c->axis, T);
+    }
+}
+
+/* Allocates the arrays of `count` cells. Returns 0 out of memory. */
+static int embi_cells_alloc(embi_memory *m, embi_cells *c, int count)
+{
+    int padded = embi_whole_lanes(count);
+    c->count = count;
+    return EMBI_GROW(m, c->node, 8 * count) && EMBI_GROW(m, c->place, 36 * count) && EMBI_GROW(m, c->mode, 56 * count) &&
+           EMBI_GROW(m, c->bend, 63 * count) && EMBI_GROW(m, c->turn, 9 * padded) && EMBI_GROW(m, c->now, 9 * padded) &&
+           EMBI_GROW(m, c->z, 12 * padded) && EMBI_GROW(m, c->dz, 12 * padded) &&
+           EMBI_GROW(m, c->force, 12 * padded) && EMBI_GROW(m, c->block, 90 * padded);
+}
+
+/* The corner of a cell that is this node */
+static int embi_cell_corner(const int *corners, int node)
+{
+    int a = 0;
+    while (a < 7 && corners[a] != node) a++;
+    return a;
+}
+
+/* Sums of one cell's solid: int 1, int (x - X_0), int (x - X_0)(x - X_0)^T, and V Fbar's weights (8 x 3). */
+typedef struct embi_cell_sums { embipc_real volume, first[3], second[9], weight[24]; } embi_cell_sums;
+
+/* Adds a tet v of the cell, with volume V of solid and its moments. */
+static void embi_cell_add_tet(embi_cell_sums *sum, const int *corners, const embipc_real *X, const int *v, embipc_real V,
+                              const embipc_real moment[10])
+{
+    embipc_real XT[12], m[12], r[12];
+    embi_tet_gather(XT, X, v);
+    (void)embi_tet_gradients(XT, m);
+    sum->volume += V;
+    for (int i = 0; i < 4; i++) {
+        embi_axpy(sum->weight + 3 * embi_cell_corner(corners, v[i]), V, m + 3 * i);
+        embi_sub(r + 3 * i, XT + 3 * i, X + 3 * (size_t)corners[0]);
+    }
+    for (int n = 0; n < 16; n++) {
+        embipc_real w = moment[embi_moment_index[n]];
+        const embipc_real *a = r + 3 * (n / 4), *b = r + 3 * (n % 4);
+        embi_axpy(sum->first, w, a);
+        for (int k = 0; k < 9; k++) sum->second[k] += w * a[k / 3] * b[k % 3];
+    }
+}
+
+/* Sets up a cell from its sums: its modes, H, and its strain tet at Z (12) with volume *V of solid. */
+static void embi_cell_init(const embi_cell_sums *sum, const embi_material *material, const embipc_real X[24],
+                           embipc_real mode[56], embipc_real bend[63], embipc_real Z[12], embipc_real *V)
+{
+    embi_cell c;
+    embipc_real s;
+    embi_cell_measure(&c, X, sum->volume, sum->first, sum->second);
+    embi_cell_modes(&c, mode + 24);
+    embi_cell_store(&c, material, bend);
+    s = cbrt(6 * c.size[0] * c.size[1] * c.size[2]);
+    *V = c.volume;
+    for (int k = 0; k < 3; k++) {
+        embi_copy(Z + 3 * (k + 1), Z);
+        Z[3 * (k + 1) + k] += s;
+        for (int a = 0; a < 8; a++) {
+            mode[8 * k + a] = sum->volume > 0 ? s * sum->weight[3 * a + k] / sum->volume : (embipc_real)0;
+            for (int j = 0; j < 3 && !(sum->volume > 0); j++)   /* an empty cell: the gradient at its middle */
+                mode[8 * k + a] += s * c.axis[3 * j + k] * (a >> j & 1 ? 1 : -1) / (4 * c.size[j]);
+        }
+    }
+}
+
+/* ---- From corners to strain tets ---- */
+
+/* The differences of the corners of cell t from its corner 0 (8 x 3) */
+static void embi_cell_edges(const embi_cells *c, int t, const embipc_real *q, embipc_real d[24])
+{
+    const int *v = c->node + 8 * t;
+    for (int a = 0; a < 8; a++) embi_sub(d + 3 * a, q + 3 * (size_t)v[a], q + 3 * (size_t)v[0]);
+}
+
+/* y = sum_a mode_a d_a */
+static void embi_cell_mode(const embipc_real mode[8], const embipc_real d[24], embipc_real y[3])
+{
+    embi_set(y, 0, 0, 0);
+    for (int a = 1; a < 8; a++) embi_axpy(y, mode[a], d + 3 * a);
+}
+
+/* z: corners of the strain tets at q */
+static const embipc_real *embi_cells_map(const embi_cells *c, const embipc_real *q, embipc_real *z)
+{
+    embipc_real d[24];
+    int padded = embi_whole_lanes(c->count);
+    for (int t = 0; t < c->count; t++) {
+        embi_cell_edges(c, t, q, d);
+        embi_copy(z + 12 * t, q + 3 * (size_t)c->node[8 * t]);
+        for (int k = 0; k < 3; k++) {
+            embi_cell_mode(c->mode + 56 * t + 8 * k, d, z + 12 * t + 3 * (k + 1));
+            embi_add(z + 12 * t + 3 * (k + 1), z + 12 * t + 3 * (k + 1), z + 12 * t);
+        }
+    }
+    for (int t = c->count; t < padded; t++) memcpy(z + 12 * t, z + 12 * (t - 1), 12 * sizeof *z);
+    return z;
+}
+
+/* Positions of the corners of the elements: q, or those of the strain tets of cells */
+static const embipc_real *embi_elastic_corners(const embi_elastic *s, const embipc_real *q)
+{
+    return s->cells.count ? embi_cells_map(&s->cells, q, s->cells.z) : q;
+}
+
+/* Where forces on corners of the elements are added: y, or those of strain tets, which begin at 0. */
+static embipc_real *embi_elastic_forces_begin(const embi_elastic *s, embipc_real *y)
+{
+    if (!s->cells.count) return y;
+    memset(s->cells.force, 0, (size_t)(12 * embi_whole_lanes(s->cells.count)) * sizeof *y);
+    return s->cells.force;
+}
+
+/* ---- F and R of the elements ---- */
+
+/* F = sum_a q_a m_a^T, from edges so that a far-away body loses nothing: sum_a m_a = 0 */
+static void embi_tet_F(const int v[4], const embipc_real grad[12], const embipc_real *q, embipc_real F[9])
+{
+    const embipc_real *m = grad + 3, *q0 = q + 3 * v[0], *q1 = q + 3 * v[1], *q2 = q + 3 * v[2], *q3 = q + 3 * v[3];
     for (int i = 0; i < 3; i++) {
         embipc_real e1 = q1[i] - q0[i], e2 = q2[i] - q0[i], e3 = q3[i] - q0[i];
         F[3 * i] = e1 * m[0] + e2 * m[3] + e3 * m[6];
@@ -6063,9 +6346,16 @@ static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, e
     }
 }
 
-/* rotation (9 padded): in guesses, out R of every tet at q */
+/* F of element t: of a tet, or of a cell's strain tet */
+static void embi_elastic_F(const embi_elastic *s, int t, const embipc_real *q, embipc_real F[9])
+{
+    embi_tet_F(s->tet + 4 * t, s->grad + 12 * t, embi_elastic_corners(s, q), F);
+}
+
+/* rotation (9 padded): in guesses, out R of every element at q */
 static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embipc_real *rotation)
 {
+    q = embi_elastic_corners(s, q);
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embipc_real *R[EMBI_LANES];
         embi_vec F[9];
@@ -6097,6 +6387,7 @@ static void embi_elastic_swap(embi_elastic *s)
 static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_real *q)
 {
     embipc_real most = 0;
+    q = embi_elastic_corners(s, q);
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embi_vec r[9], H[9], a, b, c;
         embipc_real skew[EMBI_LANES], trace[EMBI_LANES];
@@ -6117,7 +6408,132 @@ static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_
 static void embi_elastic_follow(const embi_elastic *s, const embipc_real *q)
 {
     embi_elastic_polar(s, q, s->rotation);
-    embi_elastic_hold(s, s->rotation, NULL);
+    embi_elastic_turn(s);
+}
+
+/* ---- The bending part ---- */
+
+/* H_ab of the modes a, b = 0 .. 3 (yz, zx, xy, xyz) of a cell; *transposed: it is that of b, a. NULL: it is 0. */
+static const embipc_real *embi_cell_pair(const embipc_real bend[63], int a, int b, int *transposed)
+{
+    int hi = embi_max_int(a, b), lo = embi_min_int(a, b);
+    *transposed = a < b;
+    if (hi == 3) return lo == 3 ? bend + 54 : NULL;
+    return bend + 9 * (hi * (hi + 1) / 2 + lo);
+}
+
+/* c = R^T times the second derivatives of cell t, and f = H c; returns c . f / 2, J */
+static embipc_real embi_cell_bent(const embi_cells *cells, int t, const embipc_real *q, const embipc_real R[9],
+                                  embipc_real f[12])
+{
+    embipc_real d[24], y[3], c[12];
+    embi_cell_edges(cells, t, q, d);
+    for (int a = 0; a < 4; a++) {
+        embi_cell_mode(cells->mode + 56 * t + 24 + 8 * a, d, y);
+        embi_m3_tmulv(c + 3 * a, R, y);
+    }
+    for (int a = 0; a < 4; a++) {
+        embi_set(f + 3 * a, 0, 0, 0);
+        for (int b = 0; b < 4; b++) {
+            int transposed;
+            const embipc_real *H = embi_cell_pair(cells->bend + 63 * t, a, b, &transposed);
+            if (!H) continue;
+            if (transposed) embi_m3_tmulv(y, H, c + 3 * b);
+            else embi_m3_mulv(y, H, c + 3 * b);
+            embi_add(f + 3 * a, f + 3 * a, y);
+        }
+    }
+    return embi_row_dot(12, c, f) / 2;
+}
+
+/* Energy of the bending modes with rotations R (9 each), J */
+static embipc_real embi_cells_energy(const embi_cells *c, const embipc_real *q, const embipc_real *R)
+{
+    embipc_real sum = 0, f[12];
+    for (int t = 0; t < c->count; t++) sum += embi_cell_bent(c, t, q, R + 9 * t, f);
+    return sum;
+}
+
+/* y += forces of the strain tets, carried to the corners, and scale times the gradient of the bending part at x */
+static void embi_elastic_forces_end(const embi_elastic *s, const embipc_real *x, embipc_real scale, embipc_real *y)
+{
+    const embi_cells *c = &s->cells;
+    for (int t = 0; t < c->count; t++) {
+        const embipc_real *mode = c->mode + 56 * t, *z = c->force + 12 * t;
+        embipc_real f[12], g[21], sum[3];
+        (void)embi_cell_bent(c, t, x, c->turn + 9 * t, f);
+        memcpy(g, z + 3, 9 * sizeof *g);
+        for (int a = 0; a < 4; a++) {
+            embi_m3_mulv(g + 9 + 3 * a, c->turn + 9 * t, f + 3 * a);
+            embi_scale(g + 9 + 3 * a, scale, g + 9 + 3 * a);
+        }
+        embi_add(sum, z, z + 3);   /* the strain tet's forces sum to 0: so do those of the corners */
+        embi_add(sum, sum, z + 6);
+        embi_add(sum, sum, z + 9);
+        for (int a = 7; a >= 0; a--) {
+            embipc_real *to = y + 3 * (size_t)c->node[8 * t + a], force[3] = {0, 0, 0};
+            if (a == 0) {
+                embi_add(to, to, sum);
+                continue;
+            }
+            for (int n = 0; n < 7; n++) embi_axpy(force, mode[8 * n + a], g + 3 * n);
+            embi_add(to, to, force);
+            embi_sub(sum, sum, force);
+        }
+    }
+}
+
+/* K of the seven modes of cell t: the blocks of its strain tet, and R H R^T times scale. B: rows of 7 blocks. */
+static void embi_cell_blocks(const embi_cells *c, int t, embipc_real scale, embipc_real B[7][7][9])
+{
+    const embipc_real *K = c->block + 90 * t, *R = c->turn + 9 * t;
+    memset(B, 0, 49 * sizeof B[0][0]);
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) {
+            int hi = embi_max_int(a, b) + 1, lo = embi_min_int(a, b) + 1;
+            const embipc_real *from = K + 9 * (hi * (hi + 1) / 2 + lo);
+            for (int i = 0; i < 9; i++) B[a][b][i] = from[a < b ? 3 * (i % 3) + i / 3 : i];
+        }
+    for (int a = 0; a < 4; a++)
+        for (int b = 0; b <= a; b++) {
+            int transposed;
+            const embipc_real *H = embi_cell_pair(c->bend + 63 * t, a, b, &transposed);
+            embipc_real T[9], U[9];
+            if (!H) continue;
+            embi_m3_mul(T, R, H);
+            for (int i = 0; i < 9; i++)
+                U[i] = scale * embi_dot(T + 3 * (i / 3), R + 3 * (i % 3));
+            for (int i = 0; i < 9; i++) {
+                B[3 + a][3 + b][i] = U[i];
+                B[3 + b][3 + a][i] = U[a == b ? i : 3 * (i % 3) + i / 3];
+            }
+        }
+}
+
+/* A += K of the cells: that of their strain tets, which stands in `block`, and scale times that of the bending part */
+static void embi_cells_add_hessian(const embi_cells *c, embipc_real scale, embi_bsr *A)
+{
+    embipc_real B[7][7][9], W[7][9];
+    for (int t = 0; t < c->count; t++) {
+        const embipc_real *mode = c->mode + 56 * t;
+        const int *v = c->node + 8 * t, *place = c->place + 36 * t;
+        embi_cell_blocks(c, t, scale, B);
+        for (int b = 0; b < 8; b++) {
+            memset(W, 0, sizeof W);
+            for (int m = 0; m < 7; m++)
+                for (int n = m < 3 ? 0 : 3; n < (m < 3 ? 3 : 7); n++)
+                    for (int i = 0; i < 9; i++) W[m][i] += mode[8 * n + b] * B[m][n][i];
+            for (int a = b; a < 8; a++) {
+                embipc_real *to = A->val + 9 * (size_t)place[a * (a + 1) / 2 + b];
+                int transposed = v[a] < v[b];
+                for (int i = 0; i < 9; i++) {
+                    embipc_real sum = 0;
+                    for (int m = 0; m < 7; m++) sum += mode[8 * m + a] * W[m][i];
+                    to[transposed ? 3 * (i % 3) + i / 3 : i] += sum;
+                }
+            }
+        }
+    }
 }
 
 /* ==== 20. Linear corotated energy ====================================================================
@@ -6231,13 +6647,14 @@ static void embi_tets_held(const embi_elastic *s, int t, const embipc_real *q, e
     embi_tets_gradient(s, t, r, q, H);
 }
 
-/* Psi(q) of a lagged energy, J, with the rotations held, or with `now` those of q, which also go to `next` (NULL:
- * not). trace: scratch (padded). */
+/* Psi(q) of a lagged energy, J, but for the bending part of cells, with the rotations held, or with `now` those of q,
+ * which also go to `next` (NULL: not). trace: scratch (padded). */
 static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *next,
                                       embipc_real *trace)
 {
     embipc_real here[9 * EMBI_LANES];
     embipc_real sum = 0, mu = s->material.mu, lambda = s->averaged ? (embipc_real)0 : s->material.lambda;
+    q = embi_elastic_corners(s, q);
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embi_vec R[9], H[9], D[9], tr, psi, a, b, c;
         embipc_real part[EMBI_LANES];
@@ -6300,14 +6717,16 @@ static void embi_lagged_pressure(const embi_elastic *s, embipc_real *trace, embi
     }
 }
 
-/* y += scale (P_T m_a V summed over tets): dPsi/dq of a lagged energy at its rotations where x are positions (
- * at_rest 1: what F = R has none of is taken off), and K x where x is a change of them (at_rest 0), without the
+/* forces += scale (P_T m_a V summed over tets): dPsi/dq of a lagged energy at its rotations where x are positions of
+ * `nodes` (at_rest 1: what F = R has none of is taken off), and K x where x is a change of them (at_rest 0), without the
  * matrix. In the turned frame, P m_a = (P R^T) r_a and P R^T follows from F R^T = sum_a x_a r_a^T, no rotation is
  * left to apply. scratch: 10 padded + n. */
-static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embipc_real at_rest,
-                               embipc_real scale, embipc_real *scratch, embipc_real *y)
+static void embi_lagged_forces(const embi_elastic *s, const embipc_real *nodes, embipc_real at_rest,
+                               embipc_real scale, embipc_real *scratch, embipc_real *forces)
 {
     embipc_real *trace = scratch, *kept = trace + s->padded, *node = kept + 9 * s->padded;
+    embipc_real *y = embi_elastic_forces_begin(s, forces);
+    const embipc_real *x = embi_elastic_corners(s, nodes);
     embi_vec r[9], H[9];
     for (int t = 0; s->averaged && t < s->padded; t += EMBI_LANES) {
         embi_tets_turned(s, t, r);
@@ -6329,6 +6748,7 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *x, embi
         embi_tets_stress(s, t, at_rest, p, H);
         embi_tets_add_force(s, t, r, V, H, y);
     }
+    embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
 /* The nodes near each node, for averaging. mark (n): scratch. Returns 0 out of memory. */
@@ -6364,7 +6784,7 @@ static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
 /* How many pairs embi_elastic_pairs() writes, or -1 when an int cannot tell. */
 static int embi_elastic_pair_count(const embi_elastic *s)
 {
-    double count = 10.0 * s->nt;
+    double count = s->cells.count ? 36.0 * s->cells.count : 10.0 * s->nt;
     for (int a = 0; a < s->n && s->averaged; a++) {
         double k = s->near_row[a + 1] - s->near_row[a];
         count += k * (k + 1) / 2;
@@ -6372,15 +6792,16 @@ static int embi_elastic_pair_count(const embi_elastic *s)
     return count < INT_MAX ? (int)count : -1;
 }
 
-/* Node pairs that K couples: 10 per tet, and with averaging all pairs of nodes near the same node. Pairs come
+/* Node pairs that K couples: 10 per tet or 36 per cell, and with averaging all pairs of nodes near the same node. Pairs come
  * more than once. Returns their number. */
 static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 {
-    int count = 0;
+    int count = 0, corners = s->cells.count ? 8 : 4;
+    const int *node = s->cells.count ? s->cells.node : s->tet;
     for (int t = 0; t < s->nt; t++)
-        for (int a = 0; a < 4; a++)
+        for (int a = 0; a < corners; a++)
             for (int b = 0; b <= a; b++) {
-                int i = s->tet[4 * t + a], j = s->tet[4 * t + b];
+                int i = node[corners * t + a], j = node[corners * t + b];
                 pairs[count++].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
             }
     for (int a = 0; a < s->n && s->averaged; a++)
@@ -6390,7 +6811,8 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
     return count;
 }
 
-/* Where the blocks of each tet stand in a matrix of the pattern of A, found once. Returns 0 out of memory. */
+/* Where the blocks of each element stand in a matrix of the pattern of A, found once. Those of strain tets stand side by
+ * side, in a matrix of their own. Returns 0 out of memory. */
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
     int *place;
@@ -6398,7 +6820,13 @@ static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *
     place = s->place;
     for (int t = 0; t < s->padded; t++)
         for (int a = 0; a < 4; a++)
-            for (int b = 0; b <= a; b++) *place++ = embi_bsr_find(A, s->tet[4 * t + a], s->tet[4 * t + b]);
+            for (int b = 0; b <= a; b++, place++)
+                *place = s->cells.count ? (int)(place - s->place) : embi_bsr_find(A, s->tet[4 * t + a], s->tet[4 * t + b]);
+    place = s->cells.place;
+    for (int t = 0; t < s->cells.count; t++)
+        for (int a = 0; a < 8; a++)
+            for (int b = 0; b <= a; b++)
+                *place++ = embi_bsr_find(A, s->cells.node[8 * t + a], s->cells.node[8 * t + b]);
     return 1;
 }
 
@@ -6558,6 +6986,7 @@ static void embi_tet_string(const embi_elastic *s, int t, const embipc_real *q, 
  * for each axis a. With the lagged K this is the Hessian of the corotated energy, projected. */
 static void embi_follow_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale, embi_bsr *A)
 {
+    q = embi_elastic_corners(s, q);
     for (int t = 0; t < s->nt; t++) {
         const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
         embipc_real g[3], axes[9], y[4][3], w[3], axis[3], K[9][EMBI_LANES];
@@ -6600,6 +7029,8 @@ static embipc_real embi_tet_least(const embi_elastic *s, int t, const embipc_rea
 static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const embipc_real *q,
                                                   const embipc_real *p, embipc_real bound)
 {
+    q = embi_elastic_corners(s, q);
+    if (s->cells.count) p = embi_cells_map(&s->cells, p, s->cells.dz);
     for (int t = 0; t < s->nt; t++) {
         const int *v = s->tet + 4 * t;
         embipc_real D[9], G[9], c[3], j0, j1 = 0, j2 = 0, j3, floor_, least, lo = 0, hi = bound;
@@ -6631,20 +7062,28 @@ static embipc_real embi_elastic_determinant_bound(const embi_elastic *s, const e
     return bound;
 }
 
-/* Is tet t so flat that the bound leaves next to nothing of a direction that flattens it further? Then c is the
- * gradient of det D by its nodes (12), and *want, which is positive, what a direction should add to det D. */
-static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *q, int t, embipc_real c[12],
-                                 embipc_real *want)
+/* Is element t so flat that the bound leaves next to nothing of a direction that flattens it further? Then c is the
+ * gradient of det D by its nodes (3 of 4 or 8, which go to node), and *want, which is positive, what a direction should
+ * add to det D. Returns the number of nodes, or 0. */
+static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *nodes, int t, embipc_real c[24],
+                                 embipc_real *want, const int **node)
 {
     const int *v = s->tet + 4 * t;
+    const embipc_real *q = embi_elastic_corners(s, nodes);
     embipc_real D[9], det;
+    *node = s->cells.count ? s->cells.node + 8 * t : v;
     for (int a = 0; a < 3; a++) embi_sub(D + 3 * a, q + 3 * v[a + 1], q + 3 * v[0]);
     det = embi_m3_det(D);
     *want = 4 * embi_tet_least(s, t, q, D) - det;
     if (!(det > 0) || !(*want > 0)) return 0;
     for (int a = 0; a < 3; a++) embi_cross(c + 3 * (a + 1), D + 3 * ((a + 1) % 3), D + 3 * ((a + 2) % 3));
     for (int i = 0; i < 3; i++) c[i] = -(c[3 + i] + c[6 + i] + c[9 + i]);
-    return 1;
+    if (!s->cells.count) return 4;
+    memcpy(D, c + 3, sizeof D);   /* by z_1, z_2, z_3 */
+    memset(c, 0, 24 * sizeof *c);
+    for (int a = 0; a < 8; a++)
+        for (int k = 0; k < 3; k++) embi_axpy(c + 3 * a, s->cells.mode[56 * t + 8 * k + a], D + 3 * k);
+    return 8;
 }
 
 /* ==== 21. Materials ==================================================================================
@@ -7152,6 +7591,7 @@ static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_rea
 {
     embipc_real sum = 0;
     *force = 0;
+    q = embi_elastic_corners(s, q);
     if (s->averaged) embi_elastic_pressure(s, q, trace);
     for (int t = 0; t < s->nt; t += EMBI_LANES) {
         embi_vec M[9], P[9], f[4][3], pull = embi_all(0);
@@ -7171,16 +7611,19 @@ static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_rea
     return sum + embi_elastic_averaged_energy(s, trace);
 }
 
-/* g += scale dPsi/dq, N (3 n). trace: scratch (2 padded). */
-static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                    embipc_real *trace, embipc_real *g)
+/* forces += scale dPsi/dq, N (3 n). trace: scratch (2 padded). */
+static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *nodes, embipc_real scale,
+                                    embipc_real *trace, embipc_real *forces)
 {
+    const embipc_real *q = embi_elastic_corners(s, nodes);
+    embipc_real *g = embi_elastic_forces_begin(s, forces);
     if (s->averaged) embi_elastic_pressure(s, q, trace);
     for (int t = 0; t < s->nt; t += EMBI_LANES) {
         embi_vec M[9], P[9];
         (void)embi_nonlinear_stress(s, t, q, s->rotation, trace, M, P);
         embi_tets_add_force(s, t, M, scale * embi_load(s->volume + t), P, g);
     }
+    embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
 /* K_ab = U [modes between a = V^T m_a and b = V^T m_b] U^T */
@@ -7251,6 +7694,7 @@ static void embi_nonlinear_add_block(const embi_elastic *s, int t, int a, int b,
 static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                        const embipc_real *trace, embi_bsr *A)
 {
+    q = embi_elastic_corners(s, q);
     for (int t = 0; t < s->nt; t += EMBI_LANES) {
         embi_vec K[54], border[9], corner[9];
         embi_nonlinear_tets(s, t, q, scale, trace, K);
@@ -7304,14 +7748,29 @@ static embipc_real embi_material_evaluate(const embi_material *w, const embipc_r
 
 /* ---- lagged or not ---- */
 
+/* The bending part of cells, J, with the rotations held, or with `now` those of q */
+static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
+{
+    const embipc_real *R = s->cells.turn;
+    if (!s->cells.count) return 0;
+    if (now && s->ahead) R = s->rotation_next;
+    else if (now) {
+        memcpy(s->cells.now, s->rotation, (size_t)(9 * s->padded) * sizeof *R);
+        embi_elastic_polar(s, q, s->cells.now);
+        R = s->cells.now;
+    }
+    return embi_cells_energy(&s->cells, q, R);
+}
+
 /* Psi(q), J: of a lagged energy with the rotations held, or with `now` those of q. *force: as above, 0 for
  * a lagged one, which is evaluated by its quadratic. trace: scratch (2 padded). */
 static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now,
                                        embipc_real *trace, embipc_real *force)
 {
+    embipc_real bending = embi_elastic_bending(s, q, now);
     *force = 0;
-    if (s->nonlinear && !s->follows) return embi_nonlinear_energy(s, q, now, trace, force);
-    return embi_lagged_energy(s, q, now || s->follows, NULL, trace);
+    if (s->nonlinear && !s->follows) return bending + embi_nonlinear_energy(s, q, now, trace, force);
+    return bending + embi_lagged_energy(s, q, now || s->follows, NULL, trace);
 }
 
 /* Psi(q) where a step ends, J, and the rotations that the next one has if it starts there. energy: that of a nonlinear
@@ -7320,12 +7779,13 @@ static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, em
 {
     s->ahead = 0;
     if (s->nonlinear && !s->follows) {
-        if (embi_material_turns(&s->material)) embi_elastic_look_ahead(s, q);
-        return energy;
+        if (!embi_elastic_turns(s)) return energy;
+        embi_elastic_look_ahead(s, q);
+        return energy + (embi_elastic_bending(s, q, 1) - embi_elastic_bending(s, q, 0));
     }
     energy = embi_lagged_energy(s, q, 1, s->rotation_next, trace);
     s->ahead = 1;
-    return energy;
+    return energy + embi_elastic_bending(s, q, 1);
 }
 
 /* g += scale dPsi/dq, N (3 n). trace: scratch (10 padded + n). */
@@ -7343,15 +7803,23 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
 /* A += scale K: of a lagged energy at the rotations held, of a nonlinear one at q and projected.
  * A has the pattern that embi_elastic_places() saw. trace (2 padded), place, next (n), weight: scratch as above. */
 static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                     embipc_real *trace, int *place, int *next, embipc_real *weight, embi_bsr *A)
+                                     embipc_real *trace, int *place, int *next, embipc_real *weight, embi_bsr *whole)
 {
     int changes = s->nonlinear && !s->follows;
+    embi_bsr own, *A = whole;
+    if (s->cells.count) {
+        memset(&own, 0, sizeof own);
+        own.val = s->cells.block;
+        memset(own.val, 0, (size_t)(90 * s->padded) * sizeof *own.val);
+        A = &own;
+    }
     if (s->follows) embi_elastic_follow(s, q);
     if (s->averaged && embi_volume_follows_F(s)) embi_elastic_pressure(s, q, trace);
     if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
     if (s->follows) embi_follow_add_hessian(s, q, scale, A);
     embi_elastic_add_averaged(s, q, scale, trace, place, next, weight, A);
+    embi_cells_add_hessian(&s->cells, scale, whole);
 }
 
 /* ---- parameters, and one point ---- */
@@ -11250,6 +11718,7 @@ typedef struct embi_body_search {
     embi_shift drift_next;       /* from measured_q to the end of the present direction */
     embi_shift shift_measured;   /* from the reference positions to measured_q */
     embi_strain *strain;         /* of each tet, for bodies with rest separation certificates */
+    embipc_real *tet_grad;       /* gradients of each tet, for those whose elements are cells (12 each) */
     int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
     /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
     embi_cached own;
@@ -11903,12 +12372,27 @@ static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const e
 /* Number of tets whose strain is bounded: all, for bodies with rest separation certificates. */
 static int embi_strained_tets(const embi_body *b) { return b->search.certificates.count ? b->ntet : 0; }
 
+/* sum_k w_k m_k^T of tet t of the body, its own one where its elements are cells */
+static void embi_body_tet_F(const embi_body *b, int t, const embipc_real *w, embipc_real F[9])
+{
+    embi_tet_F(b->tet + 4 * t, (b->elastic.cells.count ? b->search.tet_grad : b->elastic.grad) + 12 * t, w, F);
+}
+
 /* |sum_k w_k m_k^T| of each tet (rounded up to EMBI_LANES); w: of the body's nodes */
 static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_real *strain)
 {
     for (int t = 0; t < embi_strained_tets(b); t += EMBI_LANES) {
         embi_vec H[9];
-        embi_tets_F(&b->elastic, t, w, H);
+        if (!b->elastic.cells.count) embi_tets_F(&b->elastic, t, w, H);
+        for (int l = 0; l < EMBI_LANES && b->elastic.cells.count; l++) {
+            embipc_real F[9], one[EMBI_LANES];
+            embi_body_tet_F(b, embi_min_int(t + l, b->ntet - 1), w, F);
+            for (int i = 0; i < 9; i++) {
+                if (l) embi_store(one, H[i]);
+                one[l] = F[i];
+                H[i] = embi_load(one);
+            }
+        }
         embi_store(strain + t, embi_m3s_stretch4(H));
         for (int l = 0; l < EMBI_LANES; l++) strain[t + l] = sqrt(sqrt(strain[t + l]));
     }
@@ -13263,7 +13747,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
     b->search.start_count = 0;
     if (!EMBI_GROW(m, b->search.start, 2)) return 0;
     for (int t = 0; t < embi_strained_tets(b); t++) {
-        embi_elastic_F(&b->elastic, t, embi_base_q(s, b) + 3 * b->node0, F + 9 * t);
+        embi_body_tet_F(b, t, embi_base_q(s, b) + 3 * b->node0, F + 9 * t);
         b->search.strain[t].kept = 0;
         b->search.strain[t].most = EMBI_HUGE;
     }
@@ -16006,7 +16490,7 @@ static embipc_real embi_body_turns(const embi_state *s, const embi_body *b)
 static void embi_body_unturn(const embi_state *s, embi_body *b)
 {
     embi_elastic_unturn(&b->elastic);
-    if (embi_is_dynamic(b) && embi_material_turns(&b->elastic.material))
+    if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic))
         embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
 }
 
@@ -16621,7 +17105,7 @@ static void embi_body_turn(embi_state *s, embi_body *b)
     embi_elastic *e = &b->elastic;
     embipc_real T[9], R[9];
     int twists = embi_body_foresee_twist(s, b, T), turns = twists && !embi_is_two_step(b);
-    if (!embi_is_dynamic(b) || !embi_material_turns(&e->material)) return;
+    if (!embi_is_dynamic(b) || !embi_elastic_turns(e)) return;
     embi_body_renew(b);
     if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
     else memcpy(R, b->flight.turn, sizeof R);
@@ -18213,18 +18697,19 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
  * p should add to it is added only up to half of the tolerance, so that it does not count as a motion. */
 static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_body *b, int t)
 {
-    const int *v = b->elastic.tet + 4 * t;
-    embipc_real c[12], want, add, cp = 0, cz = 0, *z = isle->rhs;
-    if (!embi_tet_is_flattened(&b->elastic, s->q + 3 * b->node0, t, c, &want)) return;
+    const int *v;
+    embipc_real c[24], want, add, cp = 0, cz = 0, *z = isle->rhs;
+    int corners = embi_tet_is_flattened(&b->elastic, s->q + 3 * b->node0, t, c, &want, &v);
+    if (!corners) return;
     memset(z, 0, 3 * (size_t)isle->unknown_count * sizeof *z);
-    for (int a = 0; a < 4; a++) {
+    for (int a = 0; a < corners; a++) {
         int node = b->node0 + v[a], k = s->local[node];
         cp += embi_dot(c + 3 * a, s->p + 3 * node);
         if (k >= 0) embi_copy(z + 3 * k, c + 3 * a);
     }
     if (cp >= want) return;
     embi_island_back_solve(s, isle, z);
-    for (int a = 0; a < 4; a++) {
+    for (int a = 0; a < corners; a++) {
         int k = s->local[b->node0 + v[a]];
         if (k >= 0) cz += embi_dot(c + 3 * a, z + 3 * k);
     }
@@ -20301,7 +20786,7 @@ static void embi_body_undo(embi_state *s, embi_body *b)
     embi_elastic *e = &b->elastic;
     if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has changed all of x */
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
-    if (e->nt && embi_material_turns(&e->material)) embi_elastic_swap(e);
+    if (e->nt && embi_elastic_turns(e)) embi_elastic_swap(e);
     e->ahead = 1;
     b->end.psi[EMBI_NOW] = b->end.psi[EMBI_AT_START];
 }
@@ -20925,7 +21410,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_state *s = &w->s;
     embi_body_renew(b);
     b->end.before = -1;
-    if (embi_is_dynamic(b) && embi_material_turns(&b->elastic.material)) {
+    if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic)) {
         embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         embi_elastic_swap(&b->elastic);
         b->elastic.ahead = 0;
@@ -23558,6 +24043,7 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
     EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
+    offsetof(embi_body, search.tet_grad),
     EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
     offsetof(embi_body, tangent)};
 
@@ -24065,6 +24551,38 @@ static int embi_build_heavy(embi_memory *m, embi_body *b)
     return 1;
 }
 
+/* Elasticity of a cage with cells. Returns 0 out of memory. */
+static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body *b, const embi_build *t,
+                            const embipc_real *volume, const embipc_real *moment)
+{
+    const embipc_cage *cage = t->cage;
+    int count = cage->cell_count, *tet = (int *)embi_alloc(m, 4 * count, sizeof *tet), ok;
+    embi_cell_sums *sum = (embi_cell_sums *)embi_alloc(m, count, sizeof *sum);
+    embipc_real *Z = (embipc_real *)embi_alloc(m, 13 * count, sizeof *Z), X[24];
+    embi_cells *c = &b->elastic.cells;
+    embi_material material;
+    embi_material_set(&material, &b->material);
+    ok = tet && sum && Z && embi_cells_alloc(m, c, count);
+    if (ok) memcpy(c->node, cage->cells, (size_t)(8 * count) * sizeof *c->node);
+    for (int k = 0; ok && k < b->ntet; k++) {
+        embipc_real factor = d->tet_stiffness ? d->tet_stiffness[k] : (embipc_real)1, moments[10];
+        const int *corners = c->node + 8 * cage->tet_cell[k];
+        for (int i = 0; i < 10; i++) moments[i] = factor * moment[10 * k + i];
+        embi_cell_add_tet(sum + cage->tet_cell[k], corners, t->q, b->tet + 4 * k, factor * volume[k], moments);
+    }
+    for (int k = 0; ok && k < count; k++) {
+        for (int a = 0; a < 8; a++) embi_copy(X + 3 * a, t->q + 3 * (size_t)c->node[8 * k + a]);
+        for (int a = 0; a < 4; a++) tet[4 * k + a] = 4 * k + a;
+        embi_copy(Z + 12 * k, X);
+        embi_cell_init(sum + k, &material, X, c->mode + 56 * k, c->bend + 63 * k, Z + 12 * k, Z + 12 * count + k);
+    }
+    ok = ok && embi_elastic_init(m, &b->elastic, Z, 4 * count, tet, count, Z + 12 * count, NULL, &b->material);
+    embi_free(m, tet);
+    embi_free(m, sum);
+    embi_free(m, Z);
+    return ok;
+}
+
 /* M and K: elasticity with the volume of solid in each tet, the pattern of A, the mass blocks. */
 static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *d, embi_body *b,
                                          embi_build *t, embipc_error *e)
@@ -24086,9 +24604,11 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
         for (int k = 0; k < 10 * b->ntet; k++) moment[k] = cubed * t->cage->tet_moment[k];
     } else if (ok)
         r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
-    ok = ok && r == EMBIPC_OK &&
-         embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, d->tet_stiffness, &b->material) &&
-         embi_elastic_neighbours(m, &b->elastic, mark);
+    ok = ok && r == EMBIPC_OK;
+    if (ok && t->cage && t->cage->cell_count) ok = embi_build_cells(m, d, b, t, volume, moment);
+    else
+        ok = ok && embi_elastic_init(m, &b->elastic, t->q, b->nn, b->tet, b->ntet, volume, d->tet_stiffness,
+                                     &b->material) && embi_elastic_neighbours(m, &b->elastic, mark);
     if (ok) {
         pair_count = embi_elastic_pair_count(&b->elastic);
         pairs = (embi_key *)embi_alloc(m, pair_count, sizeof *pairs);
@@ -24139,6 +24659,19 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
     return ok;
 }
 
+/* Gradients of the tets, where strains need them and elements are cells */
+static int embi_build_tet_grad(embi_memory *m, embi_body *b, const embipc_real *q)
+{
+    embipc_real X[12];
+    if (!b->elastic.cells.count || !embi_strained_tets(b)) return 1;
+    if (!EMBI_GROW(m, b->search.tet_grad, 12 * b->ntet)) return 0;
+    for (int t = 0; t < b->ntet; t++) {
+        embi_tet_gather(X, q, b->tet + 4 * t);
+        (void)embi_tet_gradients(X, b->search.tet_grad + 12 * t);
+    }
+    return 1;
+}
+
 /* Builds tree and patches. At the body's place in the world it fits the boxes and builds the rest separation
  * certificates. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
@@ -24174,7 +24707,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         s.bvh = &b->bvh;
         ok = embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->tet, b->ntet,
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
-             EMBI_GROW(m, b->search.strain, embi_strained_tets(b));
+             EMBI_GROW(m, b->search.strain, embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
     }
     return ok ? EMBIPC_OK : embi_fail_memory(e);
 }

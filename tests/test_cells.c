@@ -1,0 +1,348 @@
+/* Cells: derivatives, rigid motion, uniform strain; bars and plates against the theory of beams, wherever the solid lies
+ * in its cells; a world of such bodies. */
+#include "inside.h"
+#include "geometry_test.h"
+#include "deriv.h"
+
+/* A box [0, L] in a lattice of n cells of size h from `from`, turned by R. */
+typedef struct cell_bar {
+    test_mesh s;
+    embipc_cage cage;
+    embipc_world *w;
+    embi_body *b;
+    double L[3];
+    int n;                  /* nodes */
+    double *X;              /* at rest (3n) */
+} cell_bar;
+
+static embipc_material cell_material(double young, double poisson)
+{
+    embipc_material m = embipc_default_body_def().material;
+    m.young = young;
+    m.poisson = poisson;
+    m.density = 1;
+    return m;
+}
+
+/* Six tets about the diagonal of each cell; cells and tets without solid are left out. */
+static void cell_lattice(embipc_cage *c, const test_mesh *s, const double from[3], const double h[3], const int n[3])
+{
+    static const int order[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
+    int nodes = (n[0] + 1) * (n[1] + 1) * (n[2] + 1), cells = n[0] * n[1] * n[2], *number;
+    double *X = (double *)calloc((size_t)(3 * nodes), sizeof(double)), *volume, *moment;
+    int *tets = (int *)calloc((size_t)(24 * cells), sizeof(int)), *corner = (int *)calloc((size_t)(8 * cells), sizeof(int));
+    embi_memory memory;
+    memset(c, 0, sizeof *c);
+    volume = (double *)calloc((size_t)(6 * cells), sizeof(double));
+    moment = (double *)calloc((size_t)(60 * cells), sizeof(double));
+    number = (int *)calloc((size_t)nodes, sizeof(int));
+    for (int i = 0; i < nodes; i++) {
+        int at[3];
+        at[2] = i % (n[2] + 1); at[1] = i / (n[2] + 1) % (n[1] + 1); at[0] = i / (n[2] + 1) / (n[1] + 1);
+        for (int k = 0; k < 3; k++) X[3 * i + k] = from[k] + h[k] * at[k];
+        number[i] = -1;
+    }
+    for (int q = 0; q < cells; q++) {
+        int at[3];
+        at[2] = q % n[2]; at[1] = q / n[2] % n[1]; at[0] = q / n[2] / n[1];
+        for (int a = 0; a < 8; a++)
+            corner[8 * q + a] = ((at[0] + (a & 1)) * (n[1] + 1) + at[1] + (a >> 1 & 1)) * (n[2] + 1) + at[2] + (a >> 2);
+        for (int t = 0; t < 6; t++) {
+            int a = 0, *v = tets + 24 * q + 4 * t;
+            v[0] = corner[8 * q];
+            for (int k = 0; k < 3; k++) v[k + 1] = corner[8 * q + (a |= 1 << order[t][k])];
+            if (t > 2) { int keep = v[2]; v[2] = v[1]; v[1] = keep; }
+        }
+    }
+    embi_memory_init(&memory, NULL);
+    ENSURE(embi_solid_in_tets(&memory, X, tets, 6 * cells, s->x, s->vertex_count, s->tri, s->tri_count, volume, moment) > 0);
+    c->x = (double *)calloc((size_t)(3 * nodes), sizeof(double));
+    c->cells = (int *)calloc((size_t)(8 * cells), sizeof(int));
+    c->tets = (int *)calloc((size_t)(24 * cells), sizeof(int));
+    c->tet_cell = (int *)calloc((size_t)(6 * cells), sizeof(int));
+    c->tet_volume = volume;
+    c->tet_moment = moment;
+    for (int q = 0; q < cells; q++) {
+        double V = 0;
+        for (int t = 0; t < 6; t++) V += volume[6 * q + t];
+        if (!(V > 1e-12)) continue;
+        for (int a = 0; a < 8; a++) {
+            int *at = number + corner[8 * q + a];
+            if (*at < 0) { embi_copy(c->x + 3 * c->node_count, X + 3 * corner[8 * q + a]); *at = c->node_count++; }
+            c->cells[8 * c->cell_count + a] = *at;
+        }
+        for (int t = 6 * q; t < 6 * q + 6; t++) {
+            for (int k = 0; k < 4; k++) c->tets[4 * c->tet_count + k] = number[tets[4 * t + k]];
+            volume[c->tet_count] = volume[t];
+            memmove(moment + 10 * c->tet_count, moment + 10 * t, 10 * sizeof *moment);
+            c->tet_cell[c->tet_count++] = c->cell_count;
+        }
+        c->cell_count++;
+    }
+    c->vertex_tet = (int *)calloc((size_t)s->vertex_count, sizeof(int));
+    c->vertex_weight = (double *)calloc((size_t)(4 * s->vertex_count), sizeof(double));
+    c->vertex_count = s->vertex_count;
+    for (int i = 0; i < s->vertex_count; i++) {
+        double best = -1;
+        for (int t = 0; t < c->tet_count; t++) {
+            double XT[12], w[4];
+            embi_tet_gather(XT, c->x, c->tets + 4 * t);
+            if (!embi_tet_weights(XT, s->x + 3 * i, w) || !(embi_min4(w) > best)) continue;
+            best = embi_min4(w);
+            c->vertex_tet[i] = t;
+        }
+        ENSURE(best > -1e-9);
+    }
+    free(X); free(tets); free(corner); free(number);
+}
+
+static int cell_bar_make(cell_bar *o, const double L[3], const int grid[3], const double from[3], const double h[3], const int n[3], const embipc_material *m)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = embipc_default_body_def();
+    embipc_body body;
+    memset(o, 0, sizeof *o);
+    memcpy(o->L, L, sizeof o->L);
+    embi_set(wd.gravity, 0, 0, 0);
+    o->s = geometry_box_surface(grid[0], grid[1], grid[2], L[0], L[1], L[2]);
+    cell_lattice(&o->cage, &o->s, from, h, n);
+    if (embipc_world_create(&wd, &o->w, NULL)) return 0;
+    test_mesh_shape(&o->s, &d);
+    d.kind = EMBIPC_CAGE;
+    d.cage = &o->cage;
+    d.material = *m;
+    d.self_contact = 0;
+    if (embipc_body_create(o->w, &d, &body)) { printf("  %s\n", embipc_world_error(o->w)->text); ENSURE(0); return 0; }
+    o->b = o->w->s.body;
+    o->b->elastic.ahead = 0;
+    o->n = o->b->nn;
+    o->X = (double *)calloc((size_t)(3 * o->n), sizeof(double));
+    memcpy(o->X, o->w->s.q, (size_t)(3 * o->n) * sizeof(double));
+    return 1;
+}
+static void cell_bar_free(cell_bar *o)
+{
+    embipc_world_destroy(o->w);
+    free(o->X); free(o->cage.x); free(o->cage.cells); free(o->cage.tets); free(o->cage.tet_cell); free(o->cage.tet_volume);
+    free(o->cage.tet_moment); free(o->cage.vertex_tet); free(o->cage.vertex_weight);
+    test_mesh_free(&o->s);
+}
+
+static double cell_energy(const double *q, void *arg)
+{
+    cell_bar *o = (cell_bar *)arg;
+    double force;
+    return embi_elastic_energy(&o->b->elastic, q, 0, o->w->s.scratch.trace, &force);
+}
+static void cell_gradient(const double *q, double *g, void *arg)
+{
+    cell_bar *o = (cell_bar *)arg;
+    memset(g, 0, (size_t)(3 * o->n) * sizeof *g);
+    embi_elastic_gradient(&o->b->elastic, q, 1, o->w->s.scratch.trace, g);
+}
+
+/* K at q (3n x 3n) */
+static double *cell_hessian(cell_bar *o, const double *q)
+{
+    int n = 3 * o->n;
+    double *K = (double *)calloc((size_t)(n * n), sizeof(double));
+    embi_bsr *A = &o->b->A;
+    embi_bsr_zero(A);
+    embi_elastic_add_hessian(&o->b->elastic, q, 1, o->w->s.scratch.trace, o->w->s.scratch.place, o->w->s.scratch.next, NULL, A);
+    for (int i = 0; i < o->n; i++)
+        for (int k = A->row[i]; k < A->row[i + 1]; k++)
+            for (int e = 0; e < 9; e++) {
+                int r = 3 * i + e / 3, c = 3 * A->col[k] + e % 3;
+                K[r * n + c] = K[c * n + r] = A->val[9 * k + e];
+            }
+    return K;
+}
+
+static const double cell_L[3] = {1, 0.7, 0.4}, cell_from[3] = {-0.1, -0.05, -0.02}, cell_h[3] = {0.6, 0.8, 0.45};
+static const int cell_grid[3] = {3, 2, 2}, cell_n[3] = {2, 1, 1};
+
+/* Energies, gradients and Hessians of all materials agree, at rest and far from it. */
+static void test_cell_derivatives(void)
+{
+    for (int model = 0; model < EMBIPC_MODEL_COUNT; model++)
+        for (int far_ = 0; far_ < 2; far_++) {
+            embipc_material m = cell_material(100, 0.3);
+            cell_bar o;
+            double *q, *g, *K, *y, *up, R[9];
+            m.model = (embipc_model)model;
+            if (!cell_bar_make(&o, cell_L, cell_grid, cell_from, cell_h, cell_n, &m)) return;
+            q = (double *)calloc((size_t)(12 * o.n), sizeof(double));
+            g = q + 3 * o.n; y = g + 3 * o.n; up = y + 3 * o.n;
+            geometry_rotation(R);
+            for (int i = 0; i < o.n; i++) {
+                embi_m3_mulv(q + 3 * i, R, o.X + 3 * i);
+                for (int k = 0; k < 3; k++) q[3 * i + k] += test_uniform(-0.08, 0.08) * far_;
+            }
+            for (int t = 0; t < o.b->elastic.padded; t++) memcpy(o.b->elastic.rotation + 9 * t, R, sizeof R);
+            embi_elastic_hold(&o.b->elastic, o.b->elastic.rotation, NULL);
+            cell_gradient(q, g, &o);
+            if (!far_) for (int i = 0; i < 3 * o.n; i++) ENSURE(fabs(g[i]) < 1e-11);   /* a rotation costs nothing */
+            ENSURE(deriv_gradient_error(cell_energy, &o, 3 * o.n, q, g, 1, 1) < 1e-6);
+            K = cell_hessian(&o, q);
+            if (!far_ || model == EMBIPC_COROTATED)   /* else it is projected */
+                for (int round = 0; round < 5; round++) {
+                    double most = 0, scale = 0, size = 1e-6;
+                    for (int i = 0; i < 3 * o.n; i++) up[i] = test_uniform(-1, 1);
+                    for (int i = 0; i < 3 * o.n; i++) q[i] += size * up[i];
+                    cell_gradient(q, g, &o);
+                    for (int i = 0; i < 3 * o.n; i++) q[i] -= 2 * size * up[i];
+                    cell_gradient(q, y, &o);
+                    for (int i = 0; i < 3 * o.n; i++) q[i] += size * up[i];
+                    for (int i = 0; i < 3 * o.n; i++) {
+                        double sum = 0;
+                        for (int j = 0; j < 3 * o.n; j++) sum += K[3 * o.n * i + j] * up[j];
+                        most = fmax(most, fabs(sum - (g[i] - y[i]) / (2 * size)));
+                        scale = fmax(scale, fabs(sum));
+                    }
+                    ENSURE(most < 1e-6 * scale);
+                }
+            free(K); free(q);
+            cell_bar_free(&o);
+        }
+}
+
+/* Least energy displacement under the self-equilibrated load f: K u = f without rigid motion. f becomes u. */
+static void cell_solve(cell_bar *o, double *K, double *f)
+{
+    int n = 3 * o->n;
+    double *Q = (double *)calloc((size_t)(6 * n), sizeof(double)), scale = 0;
+    for (int i = 0; i < o->n; i++)
+        for (int k = 0; k < 3; k++) {
+            double e[3] = {0, 0, 0}, c[3];
+            e[k] = 1;
+            Q[k * n + 3 * i + k] = 1;
+            embi_cross(c, e, o->X + 3 * i);
+            embi_copy(Q + (3 + k) * n + 3 * i, c);
+        }
+    for (int a = 0; a < 6; a++) {   /* orthonormal */
+        double size;
+        for (int b = 0; b < a; b++) {
+            double d = embi_row_dot(n, Q + a * n, Q + b * n);
+            for (int i = 0; i < n; i++) Q[a * n + i] -= d * Q[b * n + i];
+        }
+        size = sqrt(embi_row_dot(n, Q + a * n, Q + a * n));
+        for (int i = 0; i < n; i++) Q[a * n + i] /= size;
+    }
+    for (int i = 0; i < n; i++) scale += K[i * n + i] / n;
+    for (int a = 0; a < 6; a++) {
+        double d = embi_row_dot(n, Q + a * n, f);
+        for (int i = 0; i < n; i++) f[i] -= d * Q[a * n + i];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) K[i * n + j] += scale * Q[a * n + i] * Q[a * n + j];
+    }
+    for (int p = 0; p < n; p++)
+        for (int i = p + 1; i < n; i++) {
+            double r = K[i * n + p] / K[p * n + p];
+            if (r == 0) continue;
+            for (int j = p; j < n; j++) K[i * n + j] -= r * K[p * n + j];
+            f[i] -= r * f[p];
+        }
+    for (int p = n - 1; p >= 0; p--) {
+        for (int j = p + 1; j < n; j++) f[p] -= K[p * n + j] * f[j];
+        f[p] /= K[p * n + p];
+    }
+    free(Q);
+}
+
+/* f += value along e at vertex i */
+static void cell_push(const cell_bar *o, int i, int axis, double value, double *f)
+{
+    const embi_rows *J = &o->w->s.J;
+    for (int k = 0; k < J->count[i]; k++) f[3 * J->node[4 * i + k] + axis] += value * J->weight[4 * i + k];
+}
+static double cell_moved(const cell_bar *o, int i, int axis, const double *u)
+{
+    const embi_rows *J = &o->w->s.J;
+    double sum = 0;
+    for (int k = 0; k < J->count[i]; k++) sum += J->weight[4 * i + k] * u[3 * J->node[4 * i + k] + axis];
+    return sum;
+}
+
+enum { CELL_BEND, CELL_SAG, CELL_TWIST, CELL_STRETCH };
+
+/* Compliance of a bar along x under this load, over that of the theory of beams. */
+static double cell_compliance(cell_bar *o, int load, double young, double poisson)
+{
+    double *f = (double *)calloc((size_t)(3 * o->n), sizeof(double)), *K = cell_hessian(o, o->X), *u, sum = 0, ratio;
+    double L = o->L[0], b = o->L[1], h = o->L[2], I = b * h * h * h / 12, G = young / (2 * (1 + poisson)), square[2] = {0, 0};
+    int count[2] = {0, 0}, middle = 0;
+    u = (double *)calloc((size_t)(3 * o->n), sizeof(double));
+    for (int i = 0; i < o->s.vertex_count; i++) {
+        const double *x = o->s.x + 3 * i, y = x[1] - b / 2, z = x[2] - h / 2;
+        int end = x[0] > L - 1e-9;
+        if (!end && !(x[0] < 1e-9)) continue;
+        count[end]++;
+        square[end] += load == CELL_BEND ? z * z : y * y + z * z;
+    }
+    for (int i = 0; i < o->s.vertex_count; i++) {
+        const double *x = o->s.x + 3 * i, y = x[1] - b / 2, z = x[2] - h / 2;
+        int end = x[0] > L - 1e-9;
+        double sign = end ? 1 : -1;
+        if (!end && !(x[0] < 1e-9)) continue;
+        if (load == CELL_BEND) cell_push(o, i, 0, sign * z / square[end], f);
+        if (load == CELL_STRETCH) cell_push(o, i, 0, sign / count[end], f);
+        if (load == CELL_SAG) cell_push(o, i, 2, -0.5 / count[end], f);
+        if (load == CELL_TWIST) {
+            cell_push(o, i, 1, -sign * z / square[end], f);
+            cell_push(o, i, 2, sign * y / square[end], f);
+        }
+    }
+    if (load == CELL_SAG)   /* its weight, 1, stands on the ends */
+        for (int i = 0; i < o->n; i++) f[3 * i + 2] += o->b->mass.node[i] / o->b->mass.total;
+    memcpy(u, f, (size_t)(3 * o->n) * sizeof *u);
+    cell_solve(o, K, u);
+    if (load == CELL_SAG) {
+        for (int i = 0; i < o->s.vertex_count; i++) {
+            const double *x = o->s.x + 3 * i;
+            if (x[0] < 1e-9) sum -= cell_moved(o, i, 2, u) / (2 * count[0]);
+            if (x[0] > L - 1e-9) sum -= cell_moved(o, i, 2, u) / (2 * count[1]);
+            middle += fabs(x[0] - L / 2) < 1e-9;
+        }
+        for (int i = 0; i < o->s.vertex_count; i++)
+            if (fabs(o->s.x[3 * i] - L / 2) < 1e-9) sum += cell_moved(o, i, 2, u) / middle;
+        ratio = sum / (5 * L * L * L / (384 * young * I) + L / (8 * 5.0 / 6 * G * b * h));
+    } else {
+        for (int i = 0; i < 3 * o->n; i++) sum += f[i] * u[i];
+        ratio = load == CELL_BEND ? sum * young * I / L : load == CELL_STRETCH ? sum * young * b * h / L
+              : sum * G * 0.140577 * b * b * b * b / L;   /* torsion of a square [Timoshenko, Goodier] */
+    }
+    free(f); free(u); free(K);
+    return ratio;
+}
+
+/* A bar of 10 : 1 : 1 bends, sags, stretches and twists as it should, at every Poisson's ratio, wherever it lies in its
+ * cells: fitted, shifted, in cells far larger than it is thick. */
+static void test_cell_bars(void)
+{
+    static const struct { double from[3], h[3]; int n[3]; double sag; } lattice[] = {
+        {{0, 0, 0}, {10.0 / 7, 1, 1}, {7, 1, 1}, 0.94}, {{0, 0, 0}, {10.0 / 8, 1, 1}, {8, 1, 1}, 0.97},
+        {{-0.5, -0.05, -0.05}, {11.0 / 8, 1.1, 1.1}, {8, 1, 1}, 0.96}, {{0, -0.5, -0.5}, {2, 2, 2}, {5, 1, 1}, 0.89},
+        {{-0.95, -0.1, -0.2}, {1.7, 1.7, 1.7}, {7, 1, 1}, 0.92}, {{0, 0, 0}, {1, 0.5, 0.5}, {10, 2, 2}, 0.97},
+        {{-0.5, -0.1, -0.15}, {1, 0.7, 0.7}, {11, 2, 2}, 0.96}};
+    static const double L[3] = {10, 1, 1};
+    static const int grid[3] = {20, 4, 4};
+    for (int k = 0; k < 7; k++)
+        for (int p = 0; p < 3; p++) {
+            double poisson = p == 0 ? 0 : p == 1 ? 0.3 : 0.45, r[4];
+            embipc_material m = cell_material(1, poisson);
+            cell_bar o;
+            if (!cell_bar_make(&o, L, grid, lattice[k].from, lattice[k].h, lattice[k].n, &m)) return;
+            for (int load = 0; load < 4; load++) r[load] = cell_compliance(&o, load, 1, poisson);
+            printf("  %2d nodes, cell %.2f %.2f %.2f, nu %.2f: over the theory of beams: bent %.3f sag %.3f twist %.3f stretch %.3f\n",
+                   o.n, lattice[k].h[0], lattice[k].h[1], lattice[k].h[2], poisson, r[0], r[1], r[2], r[3]);
+            cell_bar_free(&o);
+        }
+}
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    RUN(cell_derivatives);
+    RUN(cell_bars);
+    return test_end("test_cells");
+}
