@@ -21517,6 +21517,7 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m;
 #define EMBI_CAGE_COOKIE 0x43414745
 #define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* keeps array sizes within an int */
 #define EMBI_CAGE_NODE_CLEAR 1e-9       /* fraction of an edge: nearer to a node, rounding decides */
+#define EMBI_CAGE_MARGIN 1e-6           /* fraction of a side by which a plane of the lattice keeps off the surface */
 #define EMBI_CAGE_TOUCH 1e-12           /* a point with a weight up to this is on a face */
 #define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 if no vertex is near a face */
 #define EMBI_CAGE_FLAT 1e-11            /* height above a face, as weight: flatter pieces belong to the face */
@@ -21558,9 +21559,9 @@ typedef struct embi_cut {
     int sides;                       /* bit s: it has a side of kind s, see embi_polygon */
 } embi_cut;
 
-/* A connected piece of solid in a lattice tet. It becomes one tet of the cage. */
+/* A connected piece of solid in a lattice tet. It becomes a tet of the cage. */
 typedef struct embi_tet_copy {
-    int tet;
+    int tet, number;                 /* of the lattice and of the cage: copies in one tet and one cell become one tet */
     embipc_real volume, moment[10];  /* of the piece, relative to the tet's volume */
 } embi_tet_copy;
 
@@ -21574,9 +21575,10 @@ typedef struct embi_pinches {
     int count;
 } embi_pinches;
 
-/* The lattice: n[] boxes of sides h[] from the low corner of the first one. */
+/* The lattice: n[] boxes of sides h[], but for margins */
 typedef struct embi_lattice {
-    embipc_real h[3], low[3];
+    embipc_real h[3];
+    embipc_real *plane[3];           /* coordinates of the n[k] + 1 planes across axis k */
     int n[3], nodes, tets;
     signed char *wind;               /* winding number of the surface about each node */
 } embi_lattice;
@@ -21612,10 +21614,12 @@ typedef struct embi_caging {
     int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
     embi_tet_copy *copy;
     int copy_count;
+    int *carrier;                    /* the copy that carries each vertex, and the vertex's smallest weight there */
+    embipc_real *depth;
     int *cell;                       /* union-find forest over copies; a tree is a cell of the cage */
     int *slot;                       /* union-find forest over the corners of the copies' boxes (8 each); a tree is a
                                       * node of the cage */
-    int cell_count, node_count;
+    int cell_count, node_count, tet_count;
     embipc_real weak;                /* number of weak nodes, weighted smoothly */
     int *tried, tried_count;         /* lattices tried: n[3] and the node count of each */
     int faulty;                      /* the result depends on rounding: another lattice is needed */
@@ -21646,7 +21650,7 @@ static int embi_lattice_corner(const embi_caging *c, const int i[3], int corner,
     int node = 0;
     for (int k = 0; k < 3; k++) {
         int at = i[k] + (corner >> k & 1);
-        p[k] = c->lattice.low[k] + c->lattice.h[k] * (embipc_real)at;
+        p[k] = c->lattice.plane[k][at];
         node = node * (c->lattice.n[k] + 1) + at;
     }
     return node;
@@ -21700,28 +21704,62 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
     int i[3], a = 0, odd;
     embipc_real r[3];
     for (int k = 0; k < 3; k++) {
-        embipc_real at = (p[k] - c->lattice.low[k]) / c->lattice.h[k];
-        i[k] = embi_max_int(0, embi_min_int((int)at, c->lattice.n[k] - 1));
-        r[k] = at - (embipc_real)i[k];
+        const embipc_real *plane = c->lattice.plane[k];
+        i[k] = embi_min_int((int)((p[k] - plane[0]) / c->lattice.h[k]), c->lattice.n[k] - 1);
+        if (p[k] < plane[i[k]]) i[k]--;
+        else if (i[k] + 1 < c->lattice.n[k] && p[k] >= plane[i[k] + 1]) i[k]++;
+        r[k] = (p[k] - plane[i[k]]) / (plane[i[k] + 1] - plane[i[k]]);
         if (r[k] > r[a]) a = k;
     }
     odd = r[(a + 2) % 3] > r[(a + 1) % 3];
     return 6 * embi_lattice_box(c, i) + 2 * a + odd;
 }
 
-/* Divides the surface's box into n[] boxes along each axis, with a margin: no vertex lies in the rim. Along the axes
- * that are bits of `shift`, the boxes are moved a little. Returns ARGUMENT when there are too many boxes. */
-static embipc_result embi_lattice_place(embi_caging *c, const int n[3], embipc_real margin, int shift)
+/* Moves the rim outward by the margin, and so each plane in which a part of the surface lies: out of the solid. The
+ * surface then lies in the boxes on one side, and no node lies on it there. */
+static int embi_lattice_margins(embi_caging *c, int k)
+{
+    const embipc_real h = c->lattice.h[k], low = c->lattice.plane[k][0];
+    embipc_real *area = (embipc_real *)embi_alloc(c->m, c->lattice.n[k] + 1, sizeof *area);   /* net, along the axis */
+    if (!area) return 0;
+    for (int t = 0; t < c->tri_count; t++) {
+        const embipc_real *p[3];
+        embipc_real u[3], v[3], normal[3], at;
+        int i;
+        for (int j = 0; j < 3; j++) p[j] = c->x + 3 * (size_t)c->tri[3 * t + j];
+        embi_sub(u, p[1], p[0]);
+        embi_sub(v, p[2], p[0]);
+        if (embi_abs(u[k]) + embi_abs(v[k]) > EMBI_CAGE_MARGIN / 2 * h) continue;
+        i = (int)embi_max(0, (p[0][k] - low) / h + 0.5);
+        at = low + h * i;
+        if (i > c->lattice.n[k] || embi_abs(p[0][k] - at) > EMBI_CAGE_MARGIN / 2 * h) continue;
+        embi_cross(normal, u, v);
+        area[i] += normal[k];
+    }
+    area[0] = -1;
+    area[c->lattice.n[k]] = 1;
+    for (int i = 0; i <= c->lattice.n[k]; i++)
+        c->lattice.plane[k][i] += area[i] > 0 ? EMBI_CAGE_MARGIN * h : area[i] < 0 ? -EMBI_CAGE_MARGIN * h : 0.0;
+    embi_free(c->m, area);
+    return 1;
+}
+
+/* Divides the surface's box into n[] boxes along each axis. It first grows by the fraction `wider` of a side at both
+ * ends, and by more at one end along the axes that are bits of `shift`. Returns ARGUMENT when there are too many
+ * boxes. */
+static embipc_result embi_lattice_place(embi_caging *c, const int n[3], embipc_real wider, int shift)
 {
     embipc_real nodes = 1;
+    for (int k = 0; k < 3; k++) nodes *= (embipc_real)n[k] + 1;
+    if (!(nodes < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
     for (int k = 0; k < 3; k++) {
         embipc_real side = (c->box[3 + k] - c->box[k]) / n[k], more = shift >> k & 1 ? 0.03 + 0.01 * k : 0.0;
         c->lattice.n[k] = n[k];
-        c->lattice.low[k] = c->box[k] - margin * side;
-        c->lattice.h[k] = side * (1 + (2 * margin + more) / n[k]);
-        nodes *= (embipc_real)n[k] + 1;
+        c->lattice.h[k] = side * (1 + (2 * wider + more) / n[k]);
+        if (!EMBI_GROW(c->m, c->lattice.plane[k], n[k] + 1)) return EMBIPC_ERR_MEMORY;
+        for (int i = 0; i <= n[k]; i++) c->lattice.plane[k][i] = c->box[k] - wider * side + c->lattice.h[k] * i;
+        if (!embi_lattice_margins(c, k)) return EMBIPC_ERR_MEMORY;
     }
-    if (!(nodes < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
     c->lattice.nodes = (n[0] + 1) * (n[1] + 1) * (n[2] + 1);
     c->lattice.tets = 6 * n[0] * n[1] * n[2];
     if (!EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) ||
@@ -21731,10 +21769,13 @@ static embipc_result embi_lattice_place(embi_caging *c, const int n[3], embipc_r
     return EMBIPC_OK;
 }
 
-/* volume of each tet */
-static embipc_real embi_lattice_volume(const embi_caging *c)
+/* volume of a tet */
+static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
 {
-    return c->lattice.h[0] * c->lattice.h[1] * c->lattice.h[2] / 6;
+    embipc_real X[12];
+    int v[4];
+    embi_lattice_tet(c, tet, v, X);
+    return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
 }
 
 /* ---- Cutting the surface along the lattice ---- */
@@ -22599,17 +22640,19 @@ static void embi_cage_share_all(embi_caging *c)
     }
 }
 
-/* Counts cells and nodes, and the weak nodes. Each copy gets the nodes of its cell. */
+/* Counts cells, nodes, tets, and the weak nodes. Each copy gets the nodes of its cell. */
 static int embi_cage_count(embi_caging *c)
 {
     int n = c->copy_count;
     embipc_real *held = (embipc_real *)embi_alloc(c->m, 9 * n, sizeof *held), *most = held + n, mean = 0;
     if (!held) return 0;
-    c->node_count = c->cell_count = 0;
+    c->node_count = c->cell_count = c->tet_count = 0;
     c->weak = 0;
     for (int a = 0; a < n; a++) {
-        int root = embi_root(c->cell, a);
+        int root = embi_root(c->cell, a), b = a - 1;
         for (int k = 0; k < 8; k++) embi_join(c->slot, 8 * a + k, 8 * root + k);
+        while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->cell[b] != root) b--;
+        c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->tet_count++;
         c->cell_count += root == a;
         held[root] += c->copy[a].volume;
         mean += c->copy[a].volume;
@@ -22643,6 +22686,32 @@ static int embi_cage_nodes(embi_caging *c)
     return embi_cage_count(c);
 }
 
+/* Chooses the copy that carries each vertex: of those with cuts of its triangles, the one in which its smallest weight
+ * is largest. If there is none, rounding decided that. */
+static int embi_cage_tie(embi_caging *c)
+{
+    if (!EMBI_GROW(c->m, c->carrier, c->vertex_count) || !EMBI_GROW(c->m, c->depth, c->vertex_count)) return 0;
+    for (int i = 0; i < c->vertex_count; i++) c->carrier[i] = -1;
+    for (int i = 0; i < c->touched_count; i++) {
+        embi_barycentric b;
+        embipc_real w[4], depth;
+        embi_lattice_weights(c, c->touched[i], &b);
+        for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
+            const embi_cut *cut = &c->cut[c->order[n / 3]];
+            int v = c->tri[3 * cut->tri + n % 3];
+            if (cut->copy < 0) continue;
+            embi_barycentric_at(w, &b, c->x + 3 * (size_t)v);
+            depth = embi_min4(w);
+            if (c->carrier[v] >= 0 && !(depth > c->depth[v])) continue;
+            c->depth[v] = depth;
+            c->carrier[v] = cut->copy;
+        }
+    }
+    for (int i = 0; i < c->vertex_count; i++)
+        if (c->carrier[i] < 0 || c->depth[i] < -EMBI_INSIDE_TOLERANCE) c->faulty = 1;
+    return 1;
+}
+
 /* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
  * rounding decided something, or solid is missing. */
 static embipc_result embi_cage_fill(embi_caging *c, int moments)
@@ -22654,8 +22723,9 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
     if (c->faulty) return EMBIPC_OK;
     if (!embi_cage_pieces(c, c->pocket, moments)) return EMBIPC_ERR_MEMORY;
     for (int i = 0; i < c->copy_count; i++)
-        held += c->copy[i].volume * embi_lattice_volume(c);
+        held += c->copy[i].volume * embi_lattice_volume(c, c->copy[i].tet);
     if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume)) c->faulty = 1;
+    if (!c->faulty && !embi_cage_tie(c)) return EMBIPC_ERR_MEMORY;
     if (c->faulty) return EMBIPC_OK;
     c->faulty = c->doubt && !c->crosses;
     if (c->faulty) return EMBIPC_OK;
@@ -22664,13 +22734,13 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
 
 /* ---- The search ---- */
 
-/* The best lattice so far; n[0] = 0: none */
+/* The best lattice so far; n[0] = 0: none. Of those that miss the wish by more than allowed the nearest is best. */
 typedef struct embi_cage_choice {
     int n[3];
-    embipc_real score, miss;
+    embipc_real score, miss, over;   /* over: miss, but at least what is allowed */
 } embi_cage_choice;
 
-/* Fills the lattice of n[] boxes. If rounding decides the result, the margin grows, then the boxes are moved a little
+/* Fills the lattice of n[] boxes. If rounding decides the result, the boxes become wider, then they are moved a little
  * along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along it costs
  * no symmetry. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int moments)
@@ -22678,7 +22748,7 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
     int doubts = 0;
     for (int attempt = 0; attempt < 6; attempt++) {
         int shift = attempt < 2 ? 0 : attempt < 5 ? 1 << c->axis[attempt - 2] : 7;
-        embipc_result r = embi_lattice_place(c, n, attempt ? 1e-4 : 1e-6, shift);
+        embipc_result r = embi_lattice_place(c, n, attempt ? 1e-3 : 0, shift);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
         if (r != EMBIPC_OK || !c->faulty) return r;
         doubts += c->doubt;
@@ -22692,11 +22762,11 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
 
 /* Tries one lattice, unless it was tried before. A cell follows each displacement that is quadratic in the position.
  * So its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3)
- * this depends on the shape of the cells only. Deviation from the wished count (wish 0: none) and weak nodes raise
- * the score. *count: nodes, or 0 for no cage. */
+ * this depends on the shape of the cells only. Deviation from the wished count and weak nodes raise the
+ * score. *count: nodes, or 0 for no cage. */
 static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, embi_cage_choice *best, int *count)
 {
-    embipc_real miss, score = 0;
+    embipc_real miss, over, score = 0;
     embipc_result r;
     for (int i = 0; i < c->tried_count; i++) {
         *count = c->tried[4 * i + 3];
@@ -22709,15 +22779,16 @@ static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, emb
     memcpy(c->tried + 4 * c->tried_count, n, 3 * sizeof *n);
     c->tried[4 * c->tried_count++ + 3] = *count;
     if (!*count) return EMBIPC_OK;
-    miss = wish > 0 ? embi_abs((embipc_real)(*count - wish)) / wish : 0.0;
+    miss = embi_abs((embipc_real)(*count - wish)) / wish;
     for (int k = 0; k < 3; k++) score += pow(c->lattice.h[k], 4);
     score *= pow(*count, 4.0 / 3);
-    score *= 1 + 4 * miss + (miss > EMBI_CAGE_MISS ? 1000 * miss : 0);
-    score *= 1 + 4 * c->weak / *count;
-    if (best->n[0] && !(score < best->score)) return EMBIPC_OK;
+    score *= (1 + 4 * miss) * (1 + 4 * c->weak / *count);
+    over = embi_max(miss, EMBI_CAGE_MISS);
+    if (best->n[0] && (over > best->over || (over == best->over && score >= best->score))) return EMBIPC_OK;
     memcpy(best->n, n, sizeof best->n);
     best->score = score;
     best->miss = miss;
+    best->over = over;
     return EMBIPC_OK;
 }
 
@@ -22783,33 +22854,6 @@ static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int node
     return EMBIPC_OK;
 }
 
-/* Chooses the copy that holds each vertex: of those with cuts of its triangles, the one in which its smallest
- * weight is largest. vertex_weight[4*v] stores that weight until embi_cage_measure(). */
-static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
-{
-    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
-    for (int i = 0; i < c->touched_count; i++) {
-        embi_barycentric b;
-        embipc_real w[4];
-        embi_lattice_weights(c, c->touched[i], &b);
-        for (int s = c->range[i]; s < c->range[i + 1]; s++) {
-            const embi_cut *cut = &c->cut[c->order[s]];
-            for (int k = 0; cut->copy >= 0 && k < 3; k++) {
-                int vertex = c->tri[3 * cut->tri + k];
-                embipc_real depth, *best = cage->vertex_weight + 4 * (size_t)vertex;
-                embi_barycentric_at(w, &b, c->x + 3 * (size_t)vertex);
-                depth = embi_min4(w);
-                if (cage->vertex_tet[vertex] >= 0 && !(depth > *best)) continue;
-                *best = depth;
-                cage->vertex_tet[vertex] = cut->copy;
-            }
-        }
-    }
-    for (int i = 0; i < c->vertex_count; i++)
-        if (cage->vertex_tet[i] < 0 || cage->vertex_weight[4 * (size_t)i] < -EMBI_INSIDE_TOLERANCE) return 0;
-    return 1;
-}
-
 /* Numbers the nodes and cells, and places the nodes. */
 static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
 {
@@ -22825,11 +22869,14 @@ static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
         number[s] = root == s ? n++ : number[root];
     }
     for (int a = 0; a < c->copy_count; a++) {
-        int root = embi_root(c->cell, a), corner[4];
-        if (root == a) memcpy(cage->cells + 8 * (size_t)cells, number + 8 * a, 8 * sizeof *number);
-        cage->tet_cell[a] = root == a ? cells++ : cage->tet_cell[root];
+        int root = embi_root(c->cell, a), t = c->copy[a].number, corner[4];
+        if (root == a) {
+            memcpy(cage->cells + 8 * (size_t)cells, number + 8 * (size_t)a, 8 * sizeof *number);
+            number[8 * a] = cells++;   /* from here on that of the cell */
+        }
+        cage->tet_cell[t] = number[8 * root];
         embi_lattice_order(c->copy[a].tet, corner);
-        for (int k = 0; k < 4; k++) cage->tets[4 * a + k] = number[8 * a + corner[k]];
+        for (int k = 0; k < 4; k++) cage->tets[4 * t + k] = cage->cells[8 * cage->tet_cell[t] + corner[k]];
     }
     return EMBIPC_OK;
 }
@@ -22837,17 +22884,20 @@ static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
 /* Builds the cage from a filled lattice. */
 static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
-    embipc_real V = embi_lattice_volume(c);
-    embipc_result r = embi_cage_alloc(c, cage, c->node_count, c->copy_count, c->cell_count);
+    embipc_result r = embi_cage_alloc(c, cage, c->node_count, c->tet_count, c->cell_count);
     if (r == EMBIPC_OK) r = embi_cage_number(c, cage);
     if (r != EMBIPC_OK) return r;
     for (int i = 0; i < c->copy_count; i++) {
-        cage->tet_volume[i] = V * c->copy[i].volume;
-        for (int k = 0; k < 10; k++) cage->tet_moment[10 * (size_t)i + (size_t)k] = V * c->copy[i].moment[k];
-        cage->copies += i > 0 && c->copy[i].tet == c->copy[i - 1].tet;
+        const embi_tet_copy *copy = &c->copy[i];
+        embipc_real V = embi_lattice_volume(c, copy->tet), *moment = cage->tet_moment + 10 * (size_t)copy->number;
+        int first = cage->tet_volume[copy->number] == 0;
+        cage->tet_volume[copy->number] += V * copy->volume;
+        for (int k = 0; k < 10; k++) moment[k] += V * copy->moment[k];
+        cage->copies += first && i > 0 && copy->tet == copy[-1].tet;
     }
+    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = c->copy[c->carrier[i]].number;
     embi_copy(cage->cell_size, c->lattice.h);
-    return embi_cage_tie(c, cage) ? EMBIPC_OK : EMBIPC_ERR_OUTSIDE;
+    return EMBIPC_OK;
 }
 
 /* Turns the nodes back, computes vertex weights, and scales volumes to sum up to the solid's. */
@@ -23041,6 +23091,8 @@ static void embi_caging_release(embi_caging *c)
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, along, beside), offsetof(embi_caging, tried),
         EMBI_OFFSETS4(embi_caging, turned, lattice.wind, seen, home), offsetof(embi_caging, cell),
+        EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], carrier),
+        offsetof(embi_caging, depth),
         EMBI_OFFSETS4(embi_caging, first, cut, touch, touched), offsetof(embi_caging, solid),
         EMBI_OFFSETS4(embi_caging, range, order, turn, corner), EMBI_OFFSETS4(embi_caging, copy, slot, queue, local)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
@@ -23154,8 +23206,6 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
         if (single || each) r = embi_cage_single(c, each, cage);
         else r = embi_cage_extract(c, cage);
         if (r == EMBIPC_ERR_MEMORY) r = embi_fail_memory(e);
-        else if (r != EMBIPC_OK)
-            r = embi_fail(e, r, "a vertex of the surface is in no tet of its cage: does the surface cross itself?");
     }
     if (r == EMBIPC_OK) {
         embi_cage_measure(c, cage);
