@@ -97,7 +97,7 @@
  *   64 Return to backward Euler; 65 Islands of a step; 66 Islands that meet; 67 Velocities at the end;
  *   68 Newton loop; 69 End of a step; 70 Reports; 71 Statistics and warnings; 72 World step.
  *   Part V. Around the step: 73 Faults of meshes; 74 Parts of a surface; 75 Cage lattice and cuts;
- *   76 Cage pieces; 77 Cage nodes and search; 78 Cage tightening; 79 Cage builder; 80 Creating a world;
+ *   76 Cage pieces; 77 Cage nodes and search; 78 Cage extraction; 79 Cage builder; 80 Creating a world;
  *   81 Shape of a new body; 82 Mechanics of a new body; 83 Adding a body; 84 Removing a body;
  *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Validation;
  *   90 Sparse LDL^T for callers; 91 Repair of surfaces; 92 Surfaces that overlap; 93 Shifts and rotations;
@@ -1202,12 +1202,12 @@ typedef struct embipc_cage_def {
     unsigned cookie;          /* set by embipc_default_cage_def() */
     int nodes;                /* wanted number of nodes; 4: a single tet; 0: 34, or 8 for each separate part of the body
                                * if that is more (34) */
-    embipc_real cell_size;    /* m; > 0: lattice of this cell size, `nodes` is ignored          (0) */
-    int tighten;              /* pull the outer nodes towards the surface, for a tighter cage   (1) */
-    int duplicate;            /* 1: a tet for each connected piece of solid in a lattice cell; 0: shared  (1) */
+    embipc_real cell_size;    /* m; > 0: cells with sides near this size, `nodes` is ignored    (0) */
+    int duplicate;            /* 1: a cell for each connected piece of solid in a box of the lattice; 0: shared  (1) */
 } embipc_cage_def;
 
-/* A cage: nodes, tets, and the place of the surface and the solid in them. */
+/* A cage: nodes, tets, and the place of the surface and the solid in them. Its cells are boxes. Each is cut into six
+ * tets, of which a cage has those with solid in them. */
 typedef struct embipc_cage {
     embipc_real *x;           /* nodes, m (3*node_count); node_count 0: no cage */
     int node_count;
@@ -1225,8 +1225,11 @@ typedef struct embipc_cage {
     int parts;                /* separate pieces of solid */
     int copies;               /* tets that lie where another tet lies, for another piece of solid */
     embipc_real volume;       /* sum over all tets, m^3 */
-    embipc_real worst_angle;  /* smallest dihedral angle, degrees */
-    embipc_real cell_size;    /* of the lattice, m; 0 for a single tet */
+    int *cells;               /* 8 nodes of each cell: number i + 2 j + 4 k, with i, j, k = 0 at the low end of the
+                               * lattice's three right-handed axes, 1 at the high end (8*cell_count) */
+    int cell_count;           /* 0 where each part has a single tet */
+    int *tet_cell;            /* the cell of each tet (tet_count) */
+    embipc_real cell_size[3]; /* sides of the cells along those axes, m; 0 for single tets */
     embipc_allocator hooks;   /* allocator of the arrays */
 } embipc_cage;
 
@@ -1234,12 +1237,12 @@ typedef struct embipc_cage {
 /* The description with its defaults, which stand in brackets above. */
 EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
 
-/* Builds a cage. Every vertex of the surface lies in a tet, and so does all of the solid. Every tet and every node
- * contains some solid. Parts of the solid that are near in space but far along the body (teeth of a comb, two legs)
- * never share a tet. Tets may overlap there, so the cage lists the tet of each vertex and the solid in each tet.
- * Separate parts have separate cages within the cage. The lattice is centred in the bounding box. So a body that is
- * symmetric about axis planes through this centre gets a symmetric cage, if one is near enough to the wanted number
- * of nodes.
+/* Builds a cage. Every vertex of the surface lies in a tet, and so does all of the solid. Every tet contains some
+ * solid. A node may belong to a cell whose tets there are empty. Parts of the solid that are near in space but far
+ * along the body (teeth of a comb, two legs) never share a cell. Cells may overlap there, so the cage lists the tet
+ * of each vertex and the solid in each tet. Separate parts have separate cages within the cage. The lattice divides
+ * the bounding box of the surface evenly, along x y z or along the principal axes, whichever box is smaller. So a
+ * body that is symmetric about the middle planes of that box gets symmetric nodes.
  *   def               what is wanted
  *   x, vertex_count   vertices, m (3*vertex_count)
  *   tri, tri_count    triangles (3*tri_count), closed and outward (embipc_surface_check)
@@ -1248,8 +1251,8 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
  *   error             may be NULL
  * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and value[0] of the error say
  * how many are needed; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself may leave
- * no consistent solid), MEMORY, or the fault of the surface. The node count is the nearest to the wanted one among
- * some hundred lattices, usually within a fifth: see cage->node_count. The sums of tet_volume and tet_moment are
+ * no consistent solid), MEMORY, or the fault of the surface. The node count is near the wanted one, usually within a
+ * fifth: see cage->node_count. The sums of tet_volume and tet_moment are
  * those of the surface's integrals, exact up to rounding. Memory: about 200 bytes per triangle and 250 per cell of
  * the lattice. Time: 0.2 s for a thousand triangles and 34 nodes, 10 s for a million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
@@ -1567,14 +1570,10 @@ enum {
 #define EMBI_SHARE_PULL EMBI_SHARE(10000)
 
 /* ---- Cage nodes and search ---- */
-/* [mean volume per tet] Nodes with less of it are weak. Greater: more are mended; smaller: soft corners stay. */
+/* [mean volume per cell] Nodes with less of it are weak. Greater: more are avoided; smaller: soft corners stay. */
 #define EMBI_CAGE_WEAK 0.25
-/* [wished node count] Allowed deviation. Greater: fewer attempts; smaller: nearer to the wish, slower. */
+/* [wished node count] Allowed deviation. Greater: better shapes; smaller: nearer to the wish. */
 #define EMBI_CAGE_MISS 0.2
-
-/* ---- Cage tightening ---- */
-/* [degrees] Least dihedral angle after tightening. Greater: looser cages; smaller: flatter tets. */
-#define EMBI_CAGE_ANGLE 25.0
 
 /* ---- Elasticity ---- */
 /* [tet volume] Least filled share that counts in stiffness. Greater: stiffer rims; smaller: worse condition. */
@@ -21989,10 +21988,9 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
 }
 
 /* ==== 75. Cage lattice and cuts ======================================================================
- * The cage builder makes a coarse tet mesh around the solid inside a closed surface. Space is filled with the
- * body-centred cubic lattice. Its nodes are corners and centres of cubes of side h. Each square between two
- * cubes has four tets: each has both centres and one side of the square. All tets have the same shape (dihedral
- * angles 60 and 90 degrees). The lattice is symmetric about every plane of corners or centres.
+ * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
+ * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
+ * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
  * Each triangle of the surface is clipped to the tets that it passes through, found from tet to neighbouring
  * tet. Functions of the builder that allocate return 0 when out of memory, unless their comment says otherwise.
  * Uses: memory, sorting and sets, edges and faces, embedding, world data.   Checked by: tests/test_cage.c */
@@ -22004,6 +22002,7 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m;
 #define EMBI_CAGE_COOKIE 0x43414745
 #define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* keeps array sizes within an int */
 #define EMBI_CAGE_NODE_CLEAR 1e-9       /* fraction of an edge: nearer to a node, rounding decides */
+#define EMBI_CAGE_MARGIN 1e-6           /* fraction of a side by which a plane of the lattice keeps off the surface */
 #define EMBI_CAGE_TOUCH 1e-12           /* a point with a weight up to this is on a face */
 #define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 if no vertex is near a face */
 #define EMBI_CAGE_FLAT 1e-11            /* height above a face, as weight: flatter pieces belong to the face */
@@ -22015,7 +22014,6 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
     memset(&d, 0, sizeof d);
     d.cookie = EMBI_CAGE_COOKIE;
     d.nodes = 34;
-    d.tighten = 1;
     d.duplicate = 1;
     return d;
 }
@@ -22024,8 +22022,8 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
 static void embi_cage_release(embi_memory *m, embipc_cage *cage)
 {
     static const size_t arrays[] = {
-        EMBI_OFFSETS4(embipc_cage, x, tets, tet_volume, tet_moment), offsetof(embipc_cage, vertex_tet),
-        offsetof(embipc_cage, vertex_weight)};
+        EMBI_OFFSETS4(embipc_cage, x, tets, tet_volume, tet_moment),
+        EMBI_OFFSETS4(embipc_cage, vertex_tet, vertex_weight, cells, tet_cell)};
     EMBI_RELEASE_ALL(m, cage, arrays);
     memset(cage, 0, sizeof *cage);
 }
@@ -22046,9 +22044,9 @@ typedef struct embi_cut {
     int sides;                       /* bit s: it has a side of kind s, see embi_polygon */
 } embi_cut;
 
-/* A connected piece of solid in a lattice tet. It becomes one tet of the cage. */
+/* A connected piece of solid in a lattice tet. It becomes a tet of the cage. */
 typedef struct embi_tet_copy {
-    int tet;
+    int tet, number;                 /* of the lattice and of the cage: copies in one tet and one cell become one tet */
     embipc_real volume, moment[10];  /* of the piece, relative to the tet's volume */
 } embi_tet_copy;
 
@@ -22062,18 +22060,19 @@ typedef struct embi_pinches {
     int count;
 } embi_pinches;
 
-/* The lattice: dim[] cells from origin. Nodes are corners, then centres. */
+/* The lattice: n[] boxes of sides h[], but for margins */
 typedef struct embi_lattice {
-    embipc_real h, origin[3];
-    int dim[3], corners, nodes, tets;
-    embipc_real *place;              /* node positions, m; tightening moves them */
+    embipc_real h[3];
+    embipc_real *plane[3];           /* coordinates of the n[k] + 1 planes across axis k */
+    int n[3], nodes, tets;
     signed char *wind;               /* winding number of the surface about each node */
 } embi_lattice;
 
 /* State of the builder. */
 typedef struct embi_caging {
     embi_memory *m;
-    const embipc_real *x;            /* the surface */
+    const embipc_real *x, *given;    /* the surface in the frame of the lattice, and as it is given */
+    embipc_real *turned, frame[9];   /* x if the frame is not that of x y z; its columns are the axes of the lattice */
     const int *tri;
     int vertex_count, tri_count;
     int *beside;                     /* triangle across each side (3*tri_count) */
@@ -22082,9 +22081,9 @@ typedef struct embi_caging {
     embipc_real box[6];              /* of the surface */
     embipc_real volume;              /* of the solid */
     int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
-    int split;                       /* one copy per piece; 0: one copy per tet */
+    int split;                       /* one cell per piece; 0: one cell per box */
     embi_lattice lattice;
-    int *seen;                       /* scratch, per tet or node */
+    int *seen;                       /* scratch, per tet, box or node */
     /* the surface, cut along the lattice */
     int *home;                       /* tet of each vertex; ~tet when the vertex is on its boundary */
     int *first;                      /* cuts of triangle t, sorted by tet: first[t] .. first[t + 1] - 1 */
@@ -22100,9 +22099,14 @@ typedef struct embi_caging {
     int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
     embi_tet_copy *copy;
     int copy_count;
-    int *slot;                       /* union-find forest over the corners of copies (4 each); a tree is a cage node */
-    int node_count;
+    int *carrier;                    /* the copy that carries each vertex, and the vertex's smallest weight there */
+    embipc_real *depth;
+    int *cell;                       /* union-find forest over copies; a tree is a cell of the cage */
+    int *slot;                       /* union-find forest over the corners of the copies' boxes (8 each); a tree is a
+                                      * node of the cage */
+    int cell_count, node_count, tet_count;
     embipc_real weak;                /* number of weak nodes, weighted smoothly */
+    int *tried, tried_count;         /* lattices tried: n[3] and the node count of each */
     int faulty;                      /* the result depends on rounding: another lattice is needed */
     int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
     int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
@@ -22112,127 +22116,151 @@ typedef struct embi_caging {
 
 /* ---- The lattice ---- */
 
-static int embi_lattice_cell(const embi_caging *c, const int i[3])
+static int embi_lattice_box(const embi_caging *c, const int i[3])
 {
-    return (i[0] * c->lattice.dim[1] + i[1]) * c->lattice.dim[2] + i[2];
+    return (i[0] * c->lattice.n[1] + i[1]) * c->lattice.n[2] + i[2];
 }
 
-/* indices of a cell along the axes */
-static void embi_lattice_index(const embi_caging *c, int cell, int i[3])
+/* indices of a box along the axes */
+static void embi_lattice_index(const embi_caging *c, int box, int i[3])
 {
-    i[2] = cell % c->lattice.dim[2];
-    i[1] = cell / c->lattice.dim[2] % c->lattice.dim[1];
-    i[0] = cell / c->lattice.dim[2] / c->lattice.dim[1];
+    i[2] = box % c->lattice.n[2];
+    i[1] = box / c->lattice.n[2] % c->lattice.n[1];
+    i[0] = box / c->lattice.n[2] / c->lattice.n[1];
 }
 
-/* position of a node before tightening */
-static void embi_lattice_position(const embi_caging *c, int node, embipc_real p[3])
+/* The node at a corner of the box with indices i, and its position. Corner 1 << k is next to corner 0 along axis k. */
+static int embi_lattice_corner(const embi_caging *c, const int i[3], int corner, embipc_real p[3])
 {
-    int centre = node >= c->lattice.corners, n = centre ? node - c->lattice.corners : node;
-    for (int k = 2; k >= 0; k--) {
-        int count = c->lattice.dim[k] + !centre;
-        p[k] = c->lattice.origin[k] + c->lattice.h * ((embipc_real)(n % count) + (centre ? 0.5 : 0.0));
-        n /= count;
+    int node = 0;
+    for (int k = 0; k < 3; k++) {
+        int at = i[k] + (corner >> k & 1);
+        p[k] = c->lattice.plane[k][at];
+        node = node * (c->lattice.n[k] + 1) + at;
     }
+    return node;
 }
 
-/* Nodes of tet 12 * cell + 4 * direction + side: the centre of the cell, that of the next cell in this direction, and
- * one side of the square between them. Sides are counter-clockwise seen from the next cell. Returns 0 at the rim. */
-static int embi_lattice_tet(const embi_caging *c, int tet, int v[4])
+/* Corners of the box that tet 6 * box + 2 * a + odd has. odd: the order of the axes a, b, c is odd, and two nodes are
+ * exchanged, so the tet stays positive. */
+static void embi_lattice_order(int tet, int corner[4])
 {
-    static const int along_u[5] = {0, 1, 1, 0, 0}, along_v[5] = {0, 0, 1, 1, 0};
-    int d = tet % 12 / 4, side = tet % 4, i[3], next[3], p[3];
-    embi_lattice_index(c, tet / 12, i);
-    if (i[d] + 1 >= c->lattice.dim[d]) return 0;
-    for (int k = 0; k < 3; k++) next[k] = i[k] + (k == d);
-    v[0] = c->lattice.corners + embi_lattice_cell(c, i);
-    v[1] = c->lattice.corners + embi_lattice_cell(c, next);
-    for (int e = 0; e < 2; e++) {
-        for (int k = 0; k < 3; k++) p[k] = next[k];
-        p[(d + 1) % 3] += along_u[side + e];
-        p[(d + 2) % 3] += along_v[side + e];
-        v[2 + e] = (p[0] * (c->lattice.dim[1] + 1) + p[1]) * (c->lattice.dim[2] + 1) + p[2];
-    }
-    return 1;
+    int odd = tet % 2, a = tet % 6 / 2, b = (a + 1 + odd) % 3;
+    corner[0] = 0;
+    corner[1 + odd] = 1 << a;
+    corner[2 - odd] = (1 << a) + (1 << b);
+    corner[3] = 7;
 }
 
-/* The tet across the face opposite to node `face`, or -1 at the rim. Opposite to an end of the square's side it is
- * the tet of the neighbouring side. Opposite to a centre it has the same side. Two squares of the other centre's
- * cell have that side, and the tet across belongs to the second one. */
+/* nodes of a tet, and their positions */
+static void embi_lattice_tet(const embi_caging *c, int tet, int v[4], embipc_real X[12])
+{
+    int corner[4], i[3];
+    embi_lattice_order(tet, corner);
+    embi_lattice_index(c, tet / 6, i);
+    for (int k = 0; k < 4; k++) v[k] = embi_lattice_corner(c, i, corner[k], X + 3 * k);
+}
+
+/* The tet across the face opposite to node `face`, or -1 at the rim. Opposite to e_a and e_a + e_b it is in the same
+ * box: two axes change places. Opposite to 0 and to e_a + e_b + e_c it has the order b, c, a or c, a, b. */
 static int embi_lattice_across(const embi_caging *c, int tet, int face)
 {
-    int d = tet % 12 / 4, side = tet % 4, i[3], u = (d + 1) % 3, v = (d + 2) % 3;
-    int axis = side % 2 ? u : v, high = side == 1 || side == 2, ahead = face == 0;
-    if (face == 2) return tet - side + (side + 1) % 4;
-    if (face == 3) return tet - side + (side + 3) % 4;
-    embi_lattice_index(c, tet / 12, i);
-    i[d] += ahead;                 /* the other centre's cell, ahead of the square or behind it */
-    if (!high) i[axis]--;          /* the second square is at the high or low end of that cell along `axis` */
-    if (i[axis] < 0 || i[axis] + 1 >= c->lattice.dim[axis]) return -1;
-    if ((axis + 1) % 3 == d) side = ahead ? 3 : 1;
-    else side = ahead ? 0 : 2;
-    return 12 * embi_lattice_cell(c, i) + 4 * axis + side;
+    int odd = tet % 2, a = tet % 6 / 2, b = (a + 1 + odd) % 3, axis = face ? 3 - a - b : a, i[3];
+    if (face == 1 + odd) return tet - tet % 6 + 2 * b + !odd;
+    if (face == 2 - odd) return tet - tet % 6 + 2 * a + !odd;
+    embi_lattice_index(c, tet / 6, i);
+    i[axis] += face ? -1 : 1;
+    if (i[axis] < 0 || i[axis] >= c->lattice.n[axis]) return -1;
+    return 6 * embi_lattice_box(c, i) + 2 * (face ? axis : b) + odd;
 }
 
-/* X[12] = current positions of a lattice tet's nodes */
-static int embi_lattice_gather(const embi_caging *c, int tet, int v[4], embipc_real X[12])
-{
-    if (!embi_lattice_tet(c, tet, v)) return 0;
-    embi_tet_gather(X, c->lattice.place, v);
-    return 1;
-}
-
-/* The weights in a lattice tet. Returns 0 at the rim, and when it is flat. */
-static int embi_lattice_weights(const embi_caging *c, int tet, embi_barycentric *b)
+/* the weights in a tet */
+static void embi_lattice_weights(const embi_caging *c, int tet, embi_barycentric *b)
 {
     embipc_real X[12];
     int v[4];
-    return embi_lattice_gather(c, tet, v, X) && embi_barycentric_init(b, X);
+    embi_lattice_tet(c, tet, v, X);
+    (void)embi_barycentric_init(b, X);
 }
 
-/* the tet of the lattice before tightening that holds p */
+/* the tet that holds p */
 static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
 {
-    int i[3], d = 0, u, v, side, axis;
+    int i[3], a = 0, odd;
     embipc_real r[3];
     for (int k = 0; k < 3; k++) {
-        embipc_real a = (p[k] - c->lattice.origin[k]) / c->lattice.h;
-        i[k] = embi_max_int(1, embi_min_int((int)a, c->lattice.dim[k] - 2));
-        r[k] = a - (embipc_real)i[k] - 0.5;
-        if (embi_abs(r[k]) > embi_abs(r[d])) d = k;
+        const embipc_real *plane = c->lattice.plane[k];
+        i[k] = embi_min_int((int)((p[k] - plane[0]) / c->lattice.h[k]), c->lattice.n[k] - 1);
+        if (p[k] < plane[i[k]]) i[k]--;
+        else if (i[k] + 1 < c->lattice.n[k] && p[k] >= plane[i[k] + 1]) i[k]++;
+        r[k] = (p[k] - plane[i[k]]) / (plane[i[k] + 1] - plane[i[k]]);
+        if (r[k] > r[a]) a = k;
     }
-    u = (d + 1) % 3;
-    v = (d + 2) % 3;
-    axis = embi_abs(r[u]) > embi_abs(r[v]) ? u : v;
-    side = axis == v ? (r[v] < 0 ? 0 : 2) : (r[u] < 0 ? 3 : 1);
-    if (r[d] < 0) i[d]--;
-    return 12 * embi_lattice_cell(c, i) + 4 * d + side;
+    odd = r[(a + 2) % 3] > r[(a + 1) % 3];
+    return 6 * embi_lattice_box(c, i) + 2 * a + odd;
 }
 
-/* Places cells of side h round the surface's box, plus one layer. The middle of the box is shift[] cells from a
- * corner. Returns ARGUMENT when there are too many cells. */
-static embipc_result embi_lattice_place(embi_caging *c, embipc_real h, const embipc_real shift[3])
+/* Moves the rim outward by the margin, and so each plane in which a part of the surface lies: out of the solid. The
+ * surface then lies in the boxes on one side, and no node lies on it there. */
+static int embi_lattice_margins(embi_caging *c, int k)
 {
-    embipc_real cells = 1;
-    c->lattice.h = h;
-    for (int k = 0; k < 3; k++) {
-        embipc_real reach = (c->box[3 + k] - c->box[k]) / 2, below = ceil(reach / h - shift[k]) + 1;
-        embipc_real above = ceil(reach / h + shift[k]) + 1;
-        if (!(below + above < 1e6)) return EMBIPC_ERR_ARGUMENT;
-        c->lattice.dim[k] = (int)below + (int)above;
-        c->lattice.origin[k] = c->box[k] + reach - h * (below + shift[k]);
-        cells *= c->lattice.dim[k] + 1;
+    const embipc_real h = c->lattice.h[k], low = c->lattice.plane[k][0];
+    embipc_real *area = (embipc_real *)embi_alloc(c->m, c->lattice.n[k] + 1, sizeof *area);   /* net, along the axis */
+    if (!area) return 0;
+    for (int t = 0; t < c->tri_count; t++) {
+        const embipc_real *p[3];
+        embipc_real u[3], v[3], normal[3], at;
+        int i;
+        for (int j = 0; j < 3; j++) p[j] = c->x + 3 * (size_t)c->tri[3 * t + j];
+        embi_sub(u, p[1], p[0]);
+        embi_sub(v, p[2], p[0]);
+        if (embi_abs(u[k]) + embi_abs(v[k]) > EMBI_CAGE_MARGIN / 2 * h) continue;
+        i = (int)embi_max(0, (p[0][k] - low) / h + 0.5);
+        at = low + h * i;
+        if (i > c->lattice.n[k] || embi_abs(p[0][k] - at) > EMBI_CAGE_MARGIN / 2 * h) continue;
+        embi_cross(normal, u, v);
+        area[i] += normal[k];
     }
-    if (!(cells < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
-    c->lattice.corners = (c->lattice.dim[0] + 1) * (c->lattice.dim[1] + 1) * (c->lattice.dim[2] + 1);
-    c->lattice.tets = 12 * c->lattice.dim[0] * c->lattice.dim[1] * c->lattice.dim[2];
-    c->lattice.nodes = c->lattice.corners + c->lattice.tets / 12;
-    if (!EMBI_GROW(c->m, c->lattice.place, 3 * c->lattice.nodes) ||
-        !EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) || !EMBI_GROW(c->m, c->seen, c->lattice.tets) ||
+    area[0] = -1;
+    area[c->lattice.n[k]] = 1;
+    for (int i = 0; i <= c->lattice.n[k]; i++)
+        c->lattice.plane[k][i] += area[i] > 0 ? EMBI_CAGE_MARGIN * h : area[i] < 0 ? -EMBI_CAGE_MARGIN * h : 0.0;
+    embi_free(c->m, area);
+    return 1;
+}
+
+/* Divides the surface's box into n[] boxes along each axis. It first grows by the fraction `wider` of a side at both
+ * ends, and by more at one end along the axes that are bits of `shift`. Returns ARGUMENT when there are too many
+ * boxes. */
+static embipc_result embi_lattice_place(embi_caging *c, const int n[3], embipc_real wider, int shift)
+{
+    embipc_real nodes = 1;
+    for (int k = 0; k < 3; k++) nodes *= (embipc_real)n[k] + 1;
+    if (!(nodes < EMBI_CAGE_MAX_CELLS)) return EMBIPC_ERR_ARGUMENT;
+    for (int k = 0; k < 3; k++) {
+        embipc_real side = (c->box[3 + k] - c->box[k]) / n[k], more = shift >> k & 1 ? 0.03 + 0.01 * k : 0.0;
+        c->lattice.n[k] = n[k];
+        c->lattice.h[k] = side * (1 + (2 * wider + more) / n[k]);
+        if (!EMBI_GROW(c->m, c->lattice.plane[k], n[k] + 1)) return EMBIPC_ERR_MEMORY;
+        for (int i = 0; i <= n[k]; i++) c->lattice.plane[k][i] = c->box[k] - wider * side + c->lattice.h[k] * i;
+        if (!embi_lattice_margins(c, k)) return EMBIPC_ERR_MEMORY;
+    }
+    c->lattice.nodes = (n[0] + 1) * (n[1] + 1) * (n[2] + 1);
+    c->lattice.tets = 6 * n[0] * n[1] * n[2];
+    if (!EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) ||
+        !EMBI_GROW(c->m, c->seen, embi_max_int(c->lattice.tets, c->lattice.nodes)) ||
         !EMBI_GROW(c->m, c->touch, c->lattice.tets))
         return EMBIPC_ERR_MEMORY;
-    for (int n = 0; n < c->lattice.nodes; n++) embi_lattice_position(c, n, c->lattice.place + 3 * (size_t)n);
     return EMBIPC_OK;
+}
+
+/* volume of a tet */
+static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
+{
+    embipc_real X[12];
+    int v[4];
+    embi_lattice_tet(c, tet, v, X);
+    return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
 }
 
 /* ---- Cutting the surface along the lattice ---- */
@@ -22306,30 +22334,17 @@ static int embi_polygon_touches(const embi_polygon *p, int i)
     return 0;
 }
 
-/* Finds the tet of each vertex. It starts in the lattice before tightening and moves across the face of the most
- * negative weight. */
+/* Finds the tet of each vertex. */
 static void embi_cut_homes(embi_caging *c)
 {
     for (int i = 0; i < c->vertex_count; i++) {
         const embipc_real *p = c->x + 3 * (size_t)i;
-        int t = embi_lattice_locate(c, p), out = 0;
-        for (int step = 0; step < 64; step++) {
-            embi_barycentric b;
-            embipc_real w[4];
-            int next;
-            if (!embi_lattice_weights(c, t, &b)) break;
-            embi_barycentric_at(w, &b, p);
-            out = 0;
-            for (int k = 1; k < 4; k++)
-                if (w[k] < w[out]) out = k;
-            if (w[out] > EMBI_CAGE_TOUCH) {
-                out = -1;
-                break;
-            }
-            if (w[out] > -EMBI_CAGE_TOUCH || (next = embi_lattice_across(c, t, out)) < 0) break;
-            t = next;
-        }
-        c->home[i] = out < 0 ? t : ~t;
+        int t = embi_lattice_locate(c, p);
+        embi_barycentric b;
+        embipc_real w[4];
+        embi_lattice_weights(c, t, &b);
+        embi_barycentric_at(w, &b, p);
+        c->home[i] = embi_min4(w) > EMBI_CAGE_TOUCH ? t : ~t;
     }
 }
 
@@ -22370,7 +22385,7 @@ static int embi_cut_triangle(embi_caging *c, int t)
         int tet = c->queue[at], sides;
         embi_barycentric b;
         embi_polygon whole, p;
-        if (!embi_lattice_weights(c, tet, &b)) continue;
+        embi_lattice_weights(c, tet, &b);
         embi_polygon_whole(&whole, c, &b, t);
         if (!embi_polygon_in_tet(&p, &whole, -EMBI_CAGE_TOUCH)) continue;
         for (int i = 0; i < 4; i++)
@@ -22542,7 +22557,8 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     p->n = c->range[i + 1] - c->range[i];
     p->cuts = c->order + c->range[i];
     p->crossing_count = p->polygon_count = 0;
-    if (!embi_lattice_gather(c, p->tet, p->v, X) || !embi_barycentric_init(&p->b, X)) c->faulty = 1;
+    embi_lattice_tet(c, p->tet, p->v, X);
+    (void)embi_barycentric_init(&p->b, X);
     if (!EMBI_GROW(c->m, p->shape, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_cut *cut = &c->cut[p->cuts[k]];
@@ -22619,20 +22635,20 @@ static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4]
 static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 {
     const signed char unknown = 127;
-    int count = 0, v[4], start = 0;
+    int count = 0, v[4];
+    embipc_real X[12];
     c->along_count = -1;   /* collected later, by embi_cage_pieces() */
     if (!embi_cage_turns(c, p)) return 0;
     if (!EMBI_GROW(c->m, c->queue, c->lattice.tets)) return 0;
     memset(c->lattice.wind, unknown, (size_t)c->lattice.nodes);
     for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = 0;
-    while (!embi_lattice_tet(c, start, v)) start++;
-    c->lattice.wind[v[0]] = 0;
-    c->seen[start] = 1;
-    c->queue[count++] = start;
+    c->lattice.wind[0] = 0;   /* node 0 is at the rim, outside the surface's box; tet 0 has it */
+    c->seen[0] = 1;
+    c->queue[count++] = 0;
     for (int at = 0; at < count; at++) {
         signed char w[4] = {0, 0, 0, 0};
         int from = 0, tet = c->queue[at];
-        (void)embi_lattice_tet(c, tet, v);
+        embi_lattice_tet(c, tet, v, X);
         while (c->lattice.wind[v[from]] == unknown) from++;
         w[from] = c->lattice.wind[v[from]];
         embi_cage_spread(c, tet, from, w);
@@ -22651,8 +22667,11 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
 static int embi_cage_full_tets(embi_caging *c)
 {
     int v[4], n = c->touched_count;
+    embipc_real X[12];
     for (int t = 0; t < c->lattice.tets; t++) {
-        if (c->touch[t] >= 0 || !embi_lattice_tet(c, t, v) || c->lattice.wind[v[0]] <= 0) continue;
+        if (c->touch[t] >= 0) continue;
+        embi_lattice_tet(c, t, v, X);
+        if (c->lattice.wind[v[0]] <= 0) continue;
         if (!EMBI_GROW(c->m, c->touched, n + 1) || !EMBI_GROW(c->m, c->range, n + 2)) return 0;
         c->touched[n] = t;
         c->range[n + 1] = c->range[n];
@@ -22988,41 +23007,47 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 }
 
 /* ==== 77. Cage nodes and search ======================================================================
- * Copies of neighbouring tets share the nodes of a face only where their pieces meet in that face. Where solid
- * meets in a single vertex of the surface, the copies share the nodes that carry it: a vertex has one position.
- * The search varies the cell size and the position of the body in the lattice. It aims at the wished node count
- * and at tets that can follow the body's bending.
+ * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
+ * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
+ * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
+ * position. The search varies the number of boxes along each axis. It aims at the wished node count and at cells that
+ * can follow the body's bending.
  * Uses: tuning, small math, memory, part II, cage lattice and cuts, cage pieces.
  * Checked by: tests/test_cage.c */
 
-/* Joins the nodes of copies a and b on their common face, opposite to node f of a's tet. */
-static void embi_cage_share(embi_caging *c, int a, int b, int f)
+/* Connects copies a and b of neighbouring tets, whose pieces meet in the face between them. */
+static void embi_cage_share(embi_caging *c, int a, int b)
 {
-    int v[4], w[4];
+    int i[3], j[3], axis = 0;
     if (a < 0 || b < 0) return;
-    (void)embi_lattice_tet(c, c->copy[a].tet, v);
-    (void)embi_lattice_tet(c, c->copy[b].tet, w);
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; i != f && j < 4; j++)
-            if (v[i] == w[j]) embi_join(c->slot, 4 * a + i, 4 * b + j);
+    if (c->copy[a].tet / 6 == c->copy[b].tet / 6) {
+        embi_join(c->cell, a, b);
+        return;
+    }
+    embi_lattice_index(c, c->copy[a].tet / 6, i);
+    embi_lattice_index(c, c->copy[b].tet / 6, j);
+    while (i[axis] == j[axis]) axis++;
+    for (int k = 0; k < 8; k++)
+        if ((k >> axis & 1) == (j[axis] > i[axis])) embi_join(c->slot, 8 * a + k, 8 * b + (k ^ 1 << axis));
 }
 
-/* Joins copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the
+/* Connects copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the
  * face, or a triangle that crosses it. */
 static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
 {
     int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
-    (void)embi_lattice_tet(c, tet, v);
-    (void)embi_lattice_tet(c, next, w);
+    embipc_real X[12];
+    embi_lattice_tet(c, tet, v, X);
+    embi_lattice_tet(c, next, w, X);
     for (int k = 0; k < 4; k++)
         for (int l = 0; k != f && l < 4; l++)
             if (v[k] == w[l] && c->lattice.wind[v[k]] > 0)
-                embi_cage_share(c, c->corner[4 * i + k], c->corner[4 * other + l], f);
+                embi_cage_share(c, c->corner[4 * i + k], c->corner[4 * other + l]);
     for (int s = c->range[i]; s < c->range[i + 1]; s++) {
         const embi_cut *cut = &c->cut[c->order[s]], *beyond;
         if (!(cut->sides >> (3 + f) & 1) || !(beyond = embi_cut_find(c, cut->tri, next))) continue;
         if (cut->copy == last_a && beyond->copy == last_b) continue;
-        embi_cage_share(c, last_a = cut->copy, last_b = beyond->copy, f);
+        embi_cage_share(c, last_a = cut->copy, last_b = beyond->copy);
     }
 }
 
@@ -23035,7 +23060,7 @@ static void embi_cage_share_along(embi_caging *c)
         const embi_cut *cut = &c->cut[a->cut], *beyond;
         int next = embi_lattice_across(c, cut->tet, a->face);
         beyond = next < 0 ? NULL : embi_cut_find(c, c->beside[3 * cut->tri + a->side], next);
-        if (beyond) embi_cage_share(c, cut->copy, beyond->copy, a->face);
+        if (beyond) embi_cage_share(c, cut->copy, beyond->copy);
     }
 }
 
@@ -23043,15 +23068,17 @@ static void embi_cage_share_along(embi_caging *c)
  * such copy. If these are not nodes of both tets, rounding chose the tets, and the lattice is rejected. */
 static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const embipc_real w[4])
 {
-    int a[4], b[4];
-    embipc_real lost = 0;
+    int a[4], b[4], at[4], corner[4];
+    embipc_real lost = 0, X[12];
     if (*first < 0) *first = copy;
-    (void)embi_lattice_tet(c, c->copy[*first].tet, a);
-    (void)embi_lattice_tet(c, c->copy[copy].tet, b);
+    embi_lattice_tet(c, c->copy[*first].tet, a, X);
+    embi_lattice_tet(c, c->copy[copy].tet, b, X);
+    embi_lattice_order(c->copy[*first].tet, at);
+    embi_lattice_order(c->copy[copy].tet, corner);
     for (int i = 0, j; i < 4; i++) {
         if (!(w[i] > EMBI_CAGE_TOUCH)) continue;
         for (j = 0; j < 4 && a[j] != b[i]; j++) {}
-        if (j < 4) embi_join(c->slot, 4 * *first + j, 4 * copy + i);
+        if (j < 4) embi_join(c->slot, 8 * *first + at[j], 8 * copy + corner[i]);
         else lost += w[i];
     }
     if (lost > EMBI_INSIDE_TOLERANCE) c->faulty = 1;
@@ -23065,7 +23092,7 @@ static void embi_cage_share_pinched(embi_caging *c)
     for (int i = 0; i < c->touched_count && c->pinches.count; i++) {
         embi_barycentric b;
         embipc_real w[4];
-        if (!embi_lattice_weights(c, c->touched[i], &b)) continue;
+        embi_lattice_weights(c, c->touched[i], &b);
         for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
             const embi_cut *cut = &c->cut[c->order[n / 3]];
             int vertex = c->tri[3 * cut->tri + n % 3];
@@ -23077,13 +23104,62 @@ static void embi_cage_share_pinched(embi_caging *c)
     }
 }
 
-/* Joins the corners of copies into cage nodes. Counts the nodes, and the weak ones. */
+/* Without splitting, all copies in a box belong to one cell, and all cells at a lattice node share it. */
+static void embi_cage_share_all(embi_caging *c)
+{
+    embipc_real p[3];
+    int i[3];
+    for (int n = 0; n < embi_max_int(c->lattice.tets, c->lattice.nodes); n++) c->seen[n] = -1;
+    for (int a = 0; a < c->copy_count; a++) {
+        int *first = &c->seen[c->copy[a].tet / 6];
+        if (*first < 0) *first = a;
+        embi_join(c->cell, a, *first);
+    }
+    for (int n = 0; n < c->lattice.nodes; n++) c->seen[n] = -1;
+    for (int s = 0; s < 8 * c->copy_count; s++) {
+        int *first;
+        embi_lattice_index(c, c->copy[s / 8].tet / 6, i);
+        first = &c->seen[embi_lattice_corner(c, i, s % 8, p)];
+        if (*first < 0) *first = s;
+        embi_join(c->slot, s, *first);
+    }
+}
+
+/* Counts cells, nodes, tets, and the weak nodes. Each copy gets the nodes of its cell. */
+static int embi_cage_count(embi_caging *c)
+{
+    int n = c->copy_count;
+    embipc_real *held = (embipc_real *)embi_alloc(c->m, 9 * n, sizeof *held), *most = held + n, mean = 0;
+    if (!held) return 0;
+    c->node_count = c->cell_count = c->tet_count = 0;
+    c->weak = 0;
+    for (int a = 0; a < n; a++) {
+        int root = embi_root(c->cell, a), b = a - 1;
+        for (int k = 0; k < 8; k++) embi_join(c->slot, 8 * a + k, 8 * root + k);
+        while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->cell[b] != root) b--;
+        c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->tet_count++;
+        c->cell_count += root == a;
+        held[root] += c->copy[a].volume;
+        mean += c->copy[a].volume;
+    }
+    mean /= c->cell_count;
+    for (int s = 0; s < 8 * n; s++) {
+        int root = embi_root(c->slot, s);
+        most[root] = embi_max(most[root], held[s / 8]);
+        c->node_count += root == s;
+    }
+    for (int s = 0; s < 8 * n; s++)
+        if (embi_root(c->slot, s) == s) c->weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
+    embi_free(c->m, held);
+    return 1;
+}
+
+/* Joins copies into cells, and their corners into nodes. */
 static int embi_cage_nodes(embi_caging *c)
 {
-    embipc_real *most, mean = 0;
-    int v[4];
-    if (!EMBI_GROW(c->m, c->slot, 4 * c->copy_count)) return 0;
-    for (int s = 0; s < 4 * c->copy_count; s++) c->slot[s] = s;
+    if (!EMBI_GROW(c->m, c->slot, 8 * c->copy_count) || !EMBI_GROW(c->m, c->cell, c->copy_count)) return 0;
+    for (int s = 0; s < 8 * c->copy_count; s++) c->slot[s] = s;
+    for (int a = 0; a < c->copy_count; a++) c->cell[a] = a;
     for (int i = 0; i < c->touched_count; i++)
         for (int f = 0; f < 4; f++) {
             int next = embi_lattice_across(c, c->touched[i], f);
@@ -23091,37 +23167,34 @@ static int embi_cage_nodes(embi_caging *c)
         }
     embi_cage_share_along(c);
     embi_cage_share_pinched(c);
-    if (!c->split) {   /* all copies at a lattice node share it */
-        for (int n = 0; n < c->lattice.nodes; n++) c->seen[n] = -1;
-        for (int s = 0; s < 4 * c->copy_count; s++) {
-            (void)embi_lattice_tet(c, c->copy[s / 4].tet, v);
-            if (c->seen[v[s % 4]] < 0) c->seen[v[s % 4]] = s;
-            else embi_join(c->slot, s, c->seen[v[s % 4]]);
-        }
-    }
-    most = (embipc_real *)embi_alloc(c->m, 4 * c->copy_count, sizeof *most);
-    if (!most) return 0;
-    c->node_count = 0;
-    c->weak = 0;
-    for (int s = 0; s < 4 * c->copy_count; s++) {
-        int root = embi_root(c->slot, s);
-        most[root] = embi_max(most[root], c->copy[s / 4].volume);
-        mean += c->copy[s / 4].volume / (4 * c->copy_count);
-        c->node_count += root == s;
-    }
-    for (int s = 0; s < 4 * c->copy_count; s++)
-        if (embi_root(c->slot, s) == s) c->weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
-    embi_free(c->m, most);
-    return 1;
+    if (!c->split) embi_cage_share_all(c);
+    return embi_cage_count(c);
 }
 
-/* current volume of a lattice tet */
-static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
+/* Chooses the copy that carries each vertex: of those with cuts of its triangles, the one in which its smallest weight
+ * is largest. If there is none, rounding decided that. */
+static int embi_cage_tie(embi_caging *c)
 {
-    embipc_real X[12];
-    int v[4];
-    if (!embi_lattice_gather(c, tet, v, X)) return 0;
-    return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
+    if (!EMBI_GROW(c->m, c->carrier, c->vertex_count) || !EMBI_GROW(c->m, c->depth, c->vertex_count)) return 0;
+    for (int i = 0; i < c->vertex_count; i++) c->carrier[i] = -1;
+    for (int i = 0; i < c->touched_count; i++) {
+        embi_barycentric b;
+        embipc_real w[4], depth;
+        embi_lattice_weights(c, c->touched[i], &b);
+        for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
+            const embi_cut *cut = &c->cut[c->order[n / 3]];
+            int v = c->tri[3 * cut->tri + n % 3];
+            if (cut->copy < 0) continue;
+            embi_barycentric_at(w, &b, c->x + 3 * (size_t)v);
+            depth = embi_min4(w);
+            if (c->carrier[v] >= 0 && !(depth > c->depth[v])) continue;
+            c->depth[v] = depth;
+            c->carrier[v] = cut->copy;
+        }
+    }
+    for (int i = 0; i < c->vertex_count; i++)
+        if (c->carrier[i] < 0 || c->depth[i] < -EMBI_INSIDE_TOLERANCE) c->faulty = 1;
+    return 1;
 }
 
 /* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
@@ -23137,6 +23210,7 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
     for (int i = 0; i < c->copy_count; i++)
         held += c->copy[i].volume * embi_lattice_volume(c, c->copy[i].tet);
     if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume)) c->faulty = 1;
+    if (!c->faulty && !embi_cage_tie(c)) return EMBIPC_ERR_MEMORY;
     if (c->faulty) return EMBIPC_OK;
     c->faulty = c->doubt && !c->crosses;
     if (c->faulty) return EMBIPC_OK;
@@ -23145,34 +23219,21 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
 
 /* ---- The search ---- */
 
-/* Position of the body's middle, in cells from a corner. The first four put it on a node, or halfway along an edge
- * in x, y or z. They give a body that is symmetric about its box's middle planes a symmetric cage; exchanging
- * corners and centres gives nothing new. The others are tried if these miss the wished count. */
-static const embipc_real embi_cage_shift[12][3] = {
-    {0, 0, 0}, {0.5, 0, 0}, {0, 0.5, 0}, {0, 0, 0.5},
-    {0.25, 0.25, 0.25}, {0.11, 0.23, 0.36}, {0.29, 0.08, 0.41}, {0.37, 0.31, 0.06},
-    {0.25, 0, 0}, {0, 0.25, 0}, {0, 0, 0.25}, {0.19, 0.43, 0.14}};
-
+/* The best lattice so far; n[0] = 0: none. Of those that miss the wish by more than allowed the nearest is best. */
 typedef struct embi_cage_choice {
-    embipc_real h, score, miss;
-    int placing;
+    int n[3];
+    embipc_real score, miss, over;   /* over: miss, but at least what is allowed */
 } embi_cage_choice;
 
-/* Fills the lattice of cell size h. If rounding decides the result, cells are made slightly larger, then moved a
- * little along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along
- * it costs no symmetry. */
-static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int placing, int moments)
+/* Fills the lattice of n[] boxes. If rounding decides the result, the boxes become wider, then they are moved a little
+ * along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along it costs
+ * no symmetry. */
+static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int moments)
 {
     int doubts = 0;
     for (int attempt = 0; attempt < 6; attempt++) {
-        embipc_real shift[3];
-        embipc_result r;
-        for (int i = 0; i < 3; i++) {
-            int k = c->axis[i];
-            shift[k] = embi_cage_shift[placing][k];
-            if (attempt == 2 + i || attempt == 5) shift[k] += 0.03 * (1 + 0.3 * i);
-        }
-        r = embi_lattice_place(c, attempt ? h * (1 + 1e-6) : h, shift);
+        int shift = attempt < 2 ? 0 : attempt < 5 ? 1 << c->axis[attempt - 2] : 7;
+        embipc_result r = embi_lattice_place(c, n, attempt ? 1e-3 : 0, shift);
         if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
         if (r != EMBIPC_OK || !c->faulty) return r;
         doubts += c->doubt;
@@ -23184,248 +23245,83 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, embipc_real h, int p
     return EMBIPC_OK;
 }
 
-/* How much too stiff a tet makes its solid. Displacements that are linear in a tet cannot follow the quadratic ones
- * of bending and twist. Take u = d^T Q d / 2, with d from the middle of the tet. If its values at the nodes d_i are
- * right, the gradient's error is Q d - sum_i (d_i^T Q d_i / 2) G_i. Its square, summed over an orthonormal basis of
- * the symmetric Q and integrated over the solid, is
- *   2 int d^2 + V/4 sum_ij (G_i . G_j) (d_i . d_j)^2 */
-static embipc_real embi_tet_stiffening(const embipc_real X[12], embipc_real volume, const embipc_real moment[10])
+/* Tries one lattice, unless it was tried before. A cell follows each displacement that is quadratic in the position.
+ * So its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3)
+ * this depends on the shape of the cells only. Deviation from the wished count and weak nodes raise the
+ * score. *count: nodes, or 0 for no cage. */
+static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, embi_cage_choice *best, int *count)
 {
-    embi_barycentric b;
-    embipc_real d[12], middle[3], sum = 0;
-    if (!embi_barycentric_init(&b, X)) return 0;
-    for (int k = 0; k < 3; k++) middle[k] = (X[k] + X[3 + k] + X[6 + k] + X[9 + k]) / 4;
-    for (int i = 0; i < 4; i++) embi_sub(d + 3 * i, X + 3 * i, middle);
-    for (int i = 0; i < 16; i++) {
-        const embipc_real *g = b.G + 3 * (i / 4), *h = b.G + 3 * (i % 4);
-        embipc_real dd = embi_dot(d + 3 * (i / 4), d + 3 * (i % 4));
-        sum += 2 * moment[embi_moment_index[i]] * dd + volume / 4 * embi_dot(g, h) * dd * dd;
+    embipc_real miss, over, score = 0;
+    embipc_result r;
+    for (int i = 0; i < c->tried_count; i++) {
+        *count = c->tried[4 * i + 3];
+        if (memcmp(c->tried + 4 * i, n, 3 * sizeof *n) == 0) return EMBIPC_OK;
     }
-    return sum;
-}
-
-/* sum over all copies, weighted by volume */
-static embipc_real embi_cage_stiffening(const embi_caging *c)
-{
-    embipc_real sum = 0, X[12];
-    int v[4];
-    for (int i = 0; i < c->copy_count; i++)
-        if (embi_lattice_gather(c, c->copy[i].tet, v, X))
-            sum += embi_lattice_volume(c, c->copy[i].tet) *
-                   embi_tet_stiffening(X, c->copy[i].volume, c->copy[i].moment);
-    return sum;
-}
-
-/* Tries one lattice. Its score is the stiffness error times nodes^(2/3), since the error is quadratic in node
- * distance. Deviation from the wished count (wish 0: none) and weak nodes raise it. *count: nodes, or 0 for no cage. */
-static embipc_result embi_cage_try(embi_caging *c, embipc_real h, int placing, int wish,
-                                   embi_cage_choice *best, int *count)
-{
-    embipc_real miss, score;
-    embipc_result r = embi_cage_fill_lattice(c, h, placing, 1);
     *count = 0;
-    if (r != EMBIPC_OK || c->faulty) return r;
-    *count = c->node_count;
-    miss = wish > 0 ? embi_abs((embipc_real)(c->node_count - wish)) / wish : 0.0;
-    score = embi_cage_stiffening(c) * pow(c->node_count, 2.0 / 3);
-    score *= 1 + 4 * miss + (miss > EMBI_CAGE_MISS ? 1000 * miss : 0);
-    score *= 1 + 4 * c->weak / c->node_count;
-    if (best->h > 0 && !(score < best->score)) return r;
-    best->h = h;
+    if (!EMBI_GROW(c->m, c->tried, 4 * c->tried_count + 4)) return EMBIPC_ERR_MEMORY;
+    if ((r = embi_cage_fill_lattice(c, n, 0)) != EMBIPC_OK) return r;
+    if (!c->faulty) *count = c->node_count;
+    memcpy(c->tried + 4 * c->tried_count, n, 3 * sizeof *n);
+    c->tried[4 * c->tried_count++ + 3] = *count;
+    if (!*count) return EMBIPC_OK;
+    miss = embi_abs((embipc_real)(*count - wish)) / wish;
+    for (int k = 0; k < 3; k++) score += pow(c->lattice.h[k], 4);
+    score *= pow(*count, 4.0 / 3);
+    score *= (1 + 4 * miss) * (1 + 4 * c->weak / *count);
+    over = embi_max(miss, EMBI_CAGE_MISS);
+    if (best->n[0] && (over > best->over || (over == best->over && score >= best->score))) return EMBIPC_OK;
+    memcpy(best->n, n, sizeof best->n);
     best->score = score;
     best->miss = miss;
-    best->placing = placing;
-    return r;
-}
-
-/* Tries cell sizes from h down to `last`, multiplied by `step` each time, with placings from .. to - 1. */
-static embipc_result embi_cage_sweep(embi_caging *c, embipc_real h, embipc_real last, embipc_real step,
-                                     int from, int to, int wish, embi_cage_choice *best)
-{
-    embipc_result r = EMBIPC_OK;
-    for (; r == EMBIPC_OK && h >= last; h *= step)
-        for (int p = from, count; p < to && r == EMBIPC_OK; p++)
-            r = embi_cage_try(c, h, p, wish, best, &count);
-    return r == EMBIPC_ERR_ARGUMENT ? EMBIPC_OK : r;
-}
-
-/* Tries cells from coarse to fine until the count is well above the wish, then small steps around the best. If that
- * misses the wish, it tries placings without symmetry where the counts were close. Large surfaces get fewer tries. */
-static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
-{
-    embipc_result r = EMBIPC_OK;
-    embipc_real longest = 0, coarse = 0, fine = 0, step, reach;
-    int large = c->tri_count > 100000, least = 0, count;
-    for (int k = 0; k < 3; k++) longest = embi_max(longest, c->box[3 + k] - c->box[k]);
-    for (embipc_real h = 2 * longest; r == EMBIPC_OK && least <= wish + wish / 2 &&
-         c->volume < wish * h * h * h; h *= large ? 0.8 : 0.85) {
-        least = INT_MAX;
-        for (int p = 0; p < (large ? 1 : 4) && r == EMBIPC_OK; p++) {
-            r = embi_cage_try(c, h, p, wish, best, &count);
-            if (!count) continue;
-            least = embi_min_int(least, count);
-            if (abs(count - wish) > wish / 2) continue;
-            fine = h;
-            if (coarse == 0) coarse = h;
-        }
-        if (least == INT_MAX) least = 0;
-    }
-    if (r == EMBIPC_ERR_ARGUMENT && best->h > 0) r = EMBIPC_OK;   /* too fine a lattice ends the search */
-    if (r != EMBIPC_OK || best->h <= 0) return r;
-    step = large ? 0.93 : 0.97;
-    reach = pow(step, large ? 2.5 : 5.5);
-    r = embi_cage_sweep(c, best->h * pow(step, large ? -2.0 : -5.0), best->h * reach, step, 0, 4, wish, best);
-    if (r != EMBIPC_OK || best->miss <= EMBI_CAGE_MISS || large) return r;
-    coarse = embi_max(coarse, 1.4 * best->h);
-    fine = embi_min(fine > 0 ? fine : best->h, 0.7 * best->h);
-    return embi_cage_sweep(c, coarse, fine, 0.94, 4, 12, wish, best);
-}
-
-/* ==== 78. Cage tightening ============================================================================
- * Nodes outside the solid move towards it. They stop before a new tet is needed or a dihedral angle becomes
- * small. Then the cage is extracted: its nodes, its tets, the tet of each surface vertex, and how well the cage
- * fits.
- * Uses: tuning, small math, memory, part II, cage lattice and cuts, cage nodes and search.
- * Checked by: tests/test_cage.c */
-
-/* Smallest dihedral angle, degrees, or -1 for a flat or inverted tet. Faces i and j have the cosine -G_i . G_j /
- * (|G_i| |G_j|), with G the gradients of the weights. */
-static embipc_real embi_tet_angle(const embipc_real X[12])
-{
-    embi_barycentric b;
-    embipc_real largest = -1;
-    if (!(embi_tet_det(X, X + 3, X + 6, X + 9) > 0) || !embi_barycentric_init(&b, X)) return -1;
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; j < i; j++) {
-            const embipc_real *g = b.G + 3 * i, *k = b.G + 3 * j;
-            largest = embi_max(largest, -embi_dot(g, k) / (embi_norm(g) * embi_norm(k)));
-        }
-    return acos(embi_min(largest, 1)) * (180 / 3.14159265358979323846);
-}
-
-/* State of tightening. Per lattice node: start position, displacement, allowed fraction of it, and whether that
- * must shrink. Per lattice tet: number of copies before and now. */
-typedef struct embi_tightening {
-    embipc_real *from, *way, *share;
-    unsigned char *bad;
-    int *had, *has;
-    int copies, nodes;
-} embi_tightening;
-
-/* Stores the number of copies of each tet. */
-static int embi_tighten_begin(embi_caging *c, embi_tightening *s)
-{
-    if (!EMBI_GROW(c->m, s->from, 3 * c->lattice.nodes) || !EMBI_GROW(c->m, s->way, 3 * c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->share, c->lattice.nodes) || !EMBI_GROW(c->m, s->bad, c->lattice.nodes) ||
-        !EMBI_GROW(c->m, s->had, c->lattice.tets) || !EMBI_GROW(c->m, s->has, c->lattice.tets))
-        return 0;
-    s->copies = c->copy_count;
-    s->nodes = c->node_count;
-    for (int i = 0; i < c->copy_count; i++) s->had[c->copy[i].tet]++;
-    return 1;
-}
-
-/* Nodes outside the solid aim at the centroid of the solid in the tets around them. */
-static void embi_tighten_aim(const embi_caging *c, embi_tightening *s)
-{
-    int v[4];
-    memcpy(s->from, c->lattice.place, 3 * (size_t)c->lattice.nodes * sizeof *s->from);
-    memset(s->share, 0, (size_t)c->lattice.nodes * sizeof *s->share);
-    memset(s->way, 0, 3 * (size_t)c->lattice.nodes * sizeof *s->way);
-    for (int t = 0; t < c->copy_count; t++) {
-        const embi_tet_copy *copy = &c->copy[t];
-        embipc_real first[3] = {0, 0, 0}, V = embi_lattice_volume(c, copy->tet);
-        (void)embi_lattice_tet(c, copy->tet, v);
-        for (int i = 0; i < 16; i++)
-            embi_axpy(first, V * copy->moment[embi_moment_index[i]], c->lattice.place + 3 * (size_t)v[i % 4]);
-        for (int i = 0; i < 4; i++) {
-            s->share[v[i]] += V * copy->volume;
-            embi_add(s->way + 3 * (size_t)v[i], s->way + 3 * (size_t)v[i], first);
-        }
-    }
-    for (int i = 0; i < c->lattice.nodes; i++) {
-        embipc_real *w = s->way + 3 * (size_t)i, solid = s->share[i];
-        s->share[i] = solid > 0 && c->lattice.wind[i] <= 0 ? 1 : 0;
-        for (int k = 0; k < 3; k++) w[k] = s->share[i] > 0 ? w[k] / solid - c->lattice.place[3 * i + k] : 0.0;
-    }
-}
-
-/* Marks the nodes of tets with too many copies, and of tets with a small angle. Returns how many of them can move
- * back. */
-static int embi_tighten_find_bad(const embi_caging *c, embi_tightening *s)
-{
-    int count = 0, v[4];
-    memset(s->bad, c->faulty, (size_t)c->lattice.nodes);
-    for (int i = 0; i < c->copy_count; i++) s->has[c->copy[i].tet] = 0;
-    for (int i = 0; i < c->copy_count && !c->faulty; i++) {
-        int tet = c->copy[i].tet;
-        if (++s->has[tet] <= s->had[tet]) continue;
-        (void)embi_lattice_tet(c, tet, v);
-        for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
-    }
-    for (int t = 0; t < c->lattice.tets; t++) {
-        embipc_real X[12];
-        if (!s->had[t] || !embi_lattice_gather(c, t, v, X) || embi_tet_angle(X) >= EMBI_CAGE_ANGLE) continue;
-        for (int k = 0; k < 4; k++) s->bad[v[k]] = 1;
-    }
-    for (int i = 0; i < c->lattice.nodes; i++) count += s->bad[i] && s->share[i] > 0;
-    return count;
-}
-
-/* One round. All nodes outside the solid move. Then marked nodes go back in steps, at last fully, until none is
- * marked. *done: the cage has no more tets or nodes than before. It may lose a tenth of its nodes, which held next
- * to nothing. */
-static embipc_result embi_tighten_round(embi_caging *c, embi_tightening *s, int attempts, int *done)
-{
-    *done = 0;
-    for (int attempt = 0; attempt < attempts; attempt++) {
-        embipc_result r;
-        int bad;
-        for (int i = 0; i < c->lattice.nodes; i++) {
-            embi_copy(c->lattice.place + 3 * (size_t)i, s->from + 3 * (size_t)i);
-            embi_axpy(c->lattice.place + 3 * (size_t)i, s->share[i], s->way + 3 * (size_t)i);
-        }
-        if ((r = embi_cage_fill(c, 0)) != EMBIPC_OK) return r;
-        bad = embi_tighten_find_bad(c, s);
-        *done = !bad && !c->faulty && c->copy_count <= s->copies && c->node_count <= s->nodes &&
-                10 * c->node_count >= 9 * s->nodes;
-        if (!bad) return EMBIPC_OK;
-        for (int i = 0; i < c->lattice.nodes; i++)
-            if (s->bad[i])
-                s->share[i] *= 2 * attempt < attempts ? 0.8 : 4 * attempt < 3 * attempts ? 0.5 : 0.0;
-    }
+    best->over = over;
     return EMBIPC_OK;
 }
 
-/* Repeats rounds of tightening while they succeed. The lattice ends filled, with moments. */
-static embipc_result embi_cage_tighten(embi_caging *c)
+/* n[] = boxes with sides near h */
+static void embi_cage_divide(const embi_caging *c, embipc_real h, int n[3])
 {
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_tightening, from, way, share, bad), offsetof(embi_tightening, had),
-        offsetof(embi_tightening, has)};
-    embi_tightening s;
-    embipc_result r = EMBIPC_OK;
-    int large = c->tri_count > 100000, done = 1;
-    memset(&s, 0, sizeof s);
-    if (!embi_tighten_begin(c, &s)) r = EMBIPC_ERR_MEMORY;
-    for (int round = 0; round < (large ? 1 : 4) && done && r == EMBIPC_OK; round++) {
-        embi_tighten_aim(c, &s);
-        r = embi_tighten_round(c, &s, large ? 12 : 32, &done);
-        if (!done) memcpy(c->lattice.place, s.from, 3 * (size_t)c->lattice.nodes * sizeof *c->lattice.place);
-        if (r == EMBIPC_OK) r = embi_cage_fill(c, 1);
-    }
-    EMBI_RELEASE_ALL(c->m, &s, arrays);
-    return r;
+    for (int k = 0; k < 3; k++)
+        n[k] = (int)embi_min(1e6, embi_max(1, floor((c->box[3 + k] - c->box[k]) / h + 0.5)));
 }
 
-/* ---- The resulting cage ---- */
+/* Tries boxes from coarse to fine until the count is well above the wish. From the best lattice on, one box more or
+ * less along an axis is tried while that improves it. */
+static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
+{
+    embipc_result r = EMBIPC_OK;
+    embipc_real longest = 0;
+    int n[3], count = 0, better = 1;
+    for (int k = 0; k < 3; k++) longest = embi_max(longest, c->box[3 + k] - c->box[k]);
+    for (embipc_real h = longest; r == EMBIPC_OK && count <= wish + wish / 2 && c->volume < 8 * wish * h * h * h;
+         h *= 0.85) {
+        embi_cage_divide(c, h, n);
+        r = embi_cage_try(c, n, wish, best, &count);
+    }
+    while (better && best->n[0] && (r == EMBIPC_OK || r == EMBIPC_ERR_ARGUMENT)) {
+        embi_cage_choice from = *best;
+        r = EMBIPC_OK;
+        for (int way = 0; way < 6 && r == EMBIPC_OK; way++) {
+            memcpy(n, from.n, sizeof n);
+            n[way / 2] += way % 2 ? -1 : 1;
+            if (n[way / 2] > 0) r = embi_cage_try(c, n, wish, best, &count);
+        }
+        better = memcmp(from.n, best->n, sizeof n) != 0;
+    }
+    return r == EMBIPC_ERR_ARGUMENT && best->n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
+}
+
+/* ==== 78. Cage extraction ============================================================================
+ * The cage of a filled lattice: its nodes, cells and tets, and the tet of each surface vertex.
+ * Uses: small math, memory, part II, cage lattice and cuts, cage nodes and search.
+ * Checked by: tests/test_cage.c */
 
 /* Allocates the arrays of a cage. If that fails, embi_cage_release() frees what there is. */
-static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets)
+static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets, int cells)
 {
     cage->hooks = c->m->hooks;
     cage->node_count = nodes;
     cage->tet_count = tets;
+    cage->cell_count = cells;
     cage->vertex_count = c->vertex_count;
     cage->x = (embipc_real *)embi_alloc(c->m, 3 * nodes, sizeof *cage->x);
     cage->tets = (int *)embi_alloc(c->m, 4 * tets, sizeof *cage->tets);
@@ -23433,74 +23329,74 @@ static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int node
     cage->tet_moment = (embipc_real *)embi_alloc(c->m, 10 * tets, sizeof *cage->tet_moment);
     cage->vertex_tet = (int *)embi_alloc(c->m, c->vertex_count, sizeof *cage->vertex_tet);
     cage->vertex_weight = (embipc_real *)embi_alloc(c->m, 4 * c->vertex_count, sizeof *cage->vertex_weight);
+    if (cells) {
+        cage->cells = (int *)embi_alloc(c->m, 8 * cells, sizeof *cage->cells);
+        cage->tet_cell = (int *)embi_alloc(c->m, tets, sizeof *cage->tet_cell);
+        if (!cage->cells || !cage->tet_cell) return EMBIPC_ERR_MEMORY;
+    }
     if (!cage->x || !cage->tets || !cage->tet_volume || !cage->tet_moment || !cage->vertex_tet || !cage->vertex_weight)
         return EMBIPC_ERR_MEMORY;
     return EMBIPC_OK;
 }
 
-/* Chooses the copy that holds each vertex: of those with cuts of its triangles, the one in which its smallest
- * weight is largest. vertex_weight[4*v] stores that weight until embi_cage_measure(). */
-static int embi_cage_tie(const embi_caging *c, embipc_cage *cage)
+/* Numbers the nodes and cells, and places the nodes. */
+static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
 {
-    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = -1;
-    for (int i = 0; i < c->touched_count; i++) {
-        embi_barycentric b;
-        embipc_real w[4];
-        if (!embi_lattice_weights(c, c->touched[i], &b)) return 0;
-        for (int s = c->range[i]; s < c->range[i + 1]; s++) {
-            const embi_cut *cut = &c->cut[c->order[s]];
-            for (int k = 0; cut->copy >= 0 && k < 3; k++) {
-                int vertex = c->tri[3 * cut->tri + k];
-                embipc_real depth, *best = cage->vertex_weight + 4 * (size_t)vertex;
-                embi_barycentric_at(w, &b, c->x + 3 * (size_t)vertex);
-                depth = embi_min4(w);
-                if (cage->vertex_tet[vertex] >= 0 && !(depth > *best)) continue;
-                *best = depth;
-                cage->vertex_tet[vertex] = cut->copy;
-            }
+    int n = 0, cells = 0, i[3], *number;
+    if (!EMBI_GROW(c->m, c->queue, 8 * c->copy_count)) return EMBIPC_ERR_MEMORY;
+    number = c->queue;
+    for (int s = 0; s < 8 * c->copy_count; s++) {
+        int root = embi_root(c->slot, s);
+        if (root == s) {
+            embi_lattice_index(c, c->copy[s / 8].tet / 6, i);
+            (void)embi_lattice_corner(c, i, s % 8, cage->x + 3 * (size_t)n);
         }
+        number[s] = root == s ? n++ : number[root];
     }
-    for (int i = 0; i < c->vertex_count; i++)
-        if (cage->vertex_tet[i] < 0 || cage->vertex_weight[4 * (size_t)i] < -EMBI_INSIDE_TOLERANCE) return 0;
-    return 1;
+    for (int a = 0; a < c->copy_count; a++) {
+        int root = embi_root(c->cell, a), t = c->copy[a].number, corner[4];
+        if (root == a) {
+            memcpy(cage->cells + 8 * (size_t)cells, number + 8 * (size_t)a, 8 * sizeof *number);
+            number[8 * a] = cells++;   /* from here on that of the cell */
+        }
+        cage->tet_cell[t] = number[8 * root];
+        embi_lattice_order(c->copy[a].tet, corner);
+        for (int k = 0; k < 4; k++) cage->tets[4 * t + k] = cage->cells[8 * cage->tet_cell[t] + corner[k]];
+    }
+    return EMBIPC_OK;
 }
 
 /* Builds the cage from a filled lattice. */
 static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
-    int n = 0, v[4], *number;
-    embipc_result r = embi_cage_alloc(c, cage, c->node_count, c->copy_count);
+    embipc_result r = embi_cage_alloc(c, cage, c->node_count, c->tet_count, c->cell_count);
+    if (r == EMBIPC_OK) r = embi_cage_number(c, cage);
     if (r != EMBIPC_OK) return r;
-    if (!EMBI_GROW(c->m, c->queue, 4 * c->copy_count)) return EMBIPC_ERR_MEMORY;
-    number = c->queue;
-    for (int s = 0; s < 4 * c->copy_count; s++) {
-        int root = embi_root(c->slot, s);
-        (void)embi_lattice_tet(c, c->copy[s / 4].tet, v);
-        if (root == s) {
-            embi_copy(cage->x + 3 * (size_t)n, c->lattice.place + 3 * (size_t)v[s % 4]);
-            number[s] = n++;
-        }
-        cage->tets[s] = number[root];
-    }
     for (int i = 0; i < c->copy_count; i++) {
-        embipc_real V = embi_lattice_volume(c, c->copy[i].tet);
-        cage->tet_volume[i] = V * c->copy[i].volume;
-        for (int k = 0; k < 10; k++) cage->tet_moment[10 * (size_t)i + (size_t)k] = V * c->copy[i].moment[k];
-        cage->copies += i > 0 && c->copy[i].tet == c->copy[i - 1].tet;
+        const embi_tet_copy *copy = &c->copy[i];
+        embipc_real V = embi_lattice_volume(c, copy->tet), *moment = cage->tet_moment + 10 * (size_t)copy->number;
+        int first = cage->tet_volume[copy->number] == 0;
+        cage->tet_volume[copy->number] += V * copy->volume;
+        for (int k = 0; k < 10; k++) moment[k] += V * copy->moment[k];
+        cage->copies += first && i > 0 && copy->tet == copy[-1].tet;
     }
-    cage->cell_size = c->lattice.h;
-    return embi_cage_tie(c, cage) ? EMBIPC_OK : EMBIPC_ERR_OUTSIDE;
+    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = c->copy[c->carrier[i]].number;
+    embi_copy(cage->cell_size, c->lattice.h);
+    return EMBIPC_OK;
 }
 
-/* Computes vertex weights and the quality of tets, and scales volumes to sum up to the solid's. */
-static void embi_cage_measure(const embi_caging *c, embipc_cage *cage)
+/* Turns the nodes back, computes vertex weights, and scales volumes to sum up to the solid's. */
+static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
 {
     embipc_real held = 0, X[12];
-    cage->worst_angle = 180;
+    for (int i = 0; i < cage->node_count && c->turned; i++) {
+        embi_copy(X, cage->x + 3 * (size_t)i);
+        embi_m3_mulv(cage->x + 3 * (size_t)i, c->frame, X);
+    }
+    c->x = c->given;
     for (int t = 0; t < cage->tet_count; t++) {
         embi_tet_gather(X, cage->x, cage->tets + 4 * t);
         cage->volume += embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
-        cage->worst_angle = embi_min(cage->worst_angle, embi_tet_angle(X));
         held += cage->tet_volume[t];
     }
     for (int t = 0; t < cage->tet_count; t++) {
@@ -23657,7 +23553,7 @@ static embipc_result embi_cage_single(embi_caging *c, int each, embipc_cage *cag
     int count = each ? c->solids : 1, n, nv;
     embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x), held = 0;
     int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count + c->vertex_count, sizeof *tri);
-    embipc_result r = embi_cage_alloc(c, cage, 4 * count, count);
+    embipc_result r = embi_cage_alloc(c, cage, 4 * count, count, 0);
     if (!x || !tri) r = EMBIPC_ERR_MEMORY;
     for (int i = 0; i < 4 * count && r == EMBIPC_OK; i++) cage->tets[i] = i;
     for (int i = 0; i < count && r == EMBIPC_OK && held >= 0; i++) {
@@ -23678,8 +23574,10 @@ static embipc_result embi_cage_single(embi_caging *c, int each, embipc_cage *cag
 static void embi_caging_release(embi_caging *c)
 {
     static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, along, beside),
-        EMBI_OFFSETS4(embi_caging, lattice.place, lattice.wind, seen, home),
+        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, along, beside), offsetof(embi_caging, tried),
+        EMBI_OFFSETS4(embi_caging, turned, lattice.wind, seen, home), offsetof(embi_caging, cell),
+        EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], carrier),
+        offsetof(embi_caging, depth),
         EMBI_OFFSETS4(embi_caging, first, cut, touch, touched), offsetof(embi_caging, solid),
         EMBI_OFFSETS4(embi_caging, range, order, turn, corner), EMBI_OFFSETS4(embi_caging, copy, slot, queue, local)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
@@ -23696,18 +23594,46 @@ static int embi_cage_find_pinched(embi_caging *c)
     return EMBI_GROW(c->m, p->copy, p->count);
 }
 
+/* Turns the surface to its principal axes if its box becomes smaller by more than a percent. */
+static int embi_cage_turn(embi_caging *c, const embipc_solid *solid)
+{
+    embipc_real S[9], box[6], size[2] = {1, 1}, *F = c->frame;
+    memcpy(S, solid->second, sizeof S);
+    embi_eigen_symmetric(3, S, F);
+    if (embi_m3_det(F) < 0)
+        for (int k = 0; k < 3; k++) F[3 * k] = -F[3 * k];
+    c->turned = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *c->turned);
+    if (!c->turned) return 0;
+    for (int i = 0; i < c->vertex_count; i++)
+        embi_m3_tmulv(c->turned + 3 * (size_t)i, F, c->x + 3 * (size_t)i);
+    embi_box_points(c->box, c->x, c->vertex_count);
+    embi_box_points(box, c->turned, c->vertex_count);
+    for (int k = 0; k < 3; k++) {
+        size[0] *= c->box[3 + k] - c->box[k];
+        size[1] *= box[3 + k] - box[k];
+    }
+    if (size[1] < 0.99 * size[0]) {
+        c->x = c->turned;
+        memcpy(c->box, box, sizeof box);
+    } else EMBI_RELEASE(c->m, c->turned);
+    return 1;
+}
+
 /* Collects what is independent of the lattice: box, volume, axes, pinched vertices, neighbours. */
 static int embi_caging_begin(embi_caging *c)
 {
     embipc_solid solid;
-    embipc_real off[3];
+    embipc_real middle[3], off[3];
     const embi_key *half;
-    embi_box_points(c->box, c->x, c->vertex_count);
     embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
     c->volume = solid.volume;
+    c->given = c->x;
+    if (!embi_cage_turn(c, &solid)) return 0;
+    embi_copy(middle, solid.centroid);
+    if (c->turned) embi_m3_tmulv(middle, c->frame, solid.centroid);
     for (int k = 0; k < 3; k++) {
         c->axis[k] = k;
-        off[k] = embi_abs(2 * solid.centroid[k] - c->box[k] - c->box[3 + k]);
+        off[k] = embi_abs(2 * middle[k] - c->box[k] - c->box[3 + k]);
         for (int i = k; i > 0 && off[c->axis[i]] > off[c->axis[i - 1]]; i--) {
             c->axis[i] = c->axis[i - 1];
             c->axis[i - 1] = k;
@@ -23730,26 +23656,22 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
 {
     embi_cage_choice best;
     embipc_result r = EMBIPC_OK;
-    int count;
-    if (def->cell_size > 0) wish = 0;
     *each = 0;
     memset(&best, 0, sizeof best);
-    if (wish) r = embi_cage_search(c, wish, &best);
-    for (int p = 0; p < 12 && !wish && r == EMBIPC_OK && (p < 4 || best.h <= 0); p++)
-        r = embi_cage_try(c, def->cell_size, p, 0, &best, &count);
-    if (r == EMBIPC_OK && wish && (best.h <= 0 || best.miss > EMBI_CAGE_MISS) &&
-        (best.h <= 0 || best.miss * wish > abs(4 * c->solids - wish))) {
+    if (def->cell_size > 0) embi_cage_divide(c, def->cell_size, best.n);
+    else r = embi_cage_search(c, wish, &best);
+    if (r == EMBIPC_OK && def->cell_size == 0 && (!best.n[0] || (best.miss > EMBI_CAGE_MISS &&
+                                                                best.miss * wish > abs(4 * c->solids - wish)))) {
         *each = 1;
         return EMBIPC_OK;
     }
+    if (r == EMBIPC_OK) r = embi_cage_fill_lattice(c, best.n, 1);
     if (r == EMBIPC_ERR_ARGUMENT)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the wished cage needs a lattice of more than %d cells: ask "
                          "for fewer nodes or a larger cell", EMBI_CAGE_MAX_CELLS);
-    if (r == EMBIPC_OK && best.h <= 0)
+    if (r == EMBIPC_OK && c->faulty)
         return embi_fail(e, EMBIPC_ERR_OUTSIDE, "no tets of the lattice hold the solid: does the surface "
                          "cross itself?");
-    if (r == EMBIPC_OK) r = embi_cage_fill_lattice(c, best.h, best.placing, 1);
-    if (r == EMBIPC_OK && def->tighten) r = embi_cage_tighten(c);
     return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(e) : r;
 }
 
@@ -23769,8 +23691,6 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
         if (single || each) r = embi_cage_single(c, each, cage);
         else r = embi_cage_extract(c, cage);
         if (r == EMBIPC_ERR_MEMORY) r = embi_fail_memory(e);
-        else if (r != EMBIPC_OK)
-            r = embi_fail(e, r, "a vertex of the surface is in no tet of its cage: does the surface cross itself?");
     }
     if (r == EMBIPC_OK) {
         embi_cage_measure(c, cage);
