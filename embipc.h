@@ -1213,10 +1213,6 @@ typedef struct embipc_cage {
     int node_count;
     int *tets;                /* (4*tet_count), positively oriented */
     int tet_count;
-    int *cells;               /* corners of each cell, a box that some of the tets fill (8*cell_count). Corner i + 2 j +
-                               * 4 k lies at the low (0) or high (1) end of its first, second and third axis */
-    int cell_count;           /* 0: single tets */
-    int *tet_cell;            /* the cell of each tet (tet_count), or NULL without cells */
     embipc_real *tet_volume;  /* volume of the solid in each tet, m^3 (tet_count) */
     embipc_real *tet_moment;  /* integral of w_i w_j over it, m^3 (10*tet_count): 00 01 02 03 11 12 13 22 23 33 */
     int *vertex_tet;          /* the tet that contains each vertex of the surface (vertex_count) */
