@@ -22137,37 +22137,49 @@ static int embi_lattice_corner(const embi_caging *c, const int i[3], int corner,
     return node;
 }
 
-/* Corners of the box that tet 6 * box + 2 * a + odd has. odd: the order of the axes a, b, c is odd, and two nodes are
- * exchanged, so the tet stays positive. */
-static void embi_lattice_order(int tet, int corner[4])
+/* Boxes side by side mirror each other: bit k is set where the diagonal of a box begins at its high end of axis k. So
+ * a body is cut symmetrically where the number of boxes is even. */
+static int embi_lattice_mirror(const embi_caging *c, int box)
 {
-    int odd = tet % 2, a = tet % 6 / 2, b = (a + 1 + odd) % 3;
-    corner[0] = 0;
-    corner[1 + odd] = 1 << a;
-    corner[2 - odd] = (1 << a) + (1 << b);
-    corner[3] = 7;
+    int i[3];
+    embi_lattice_index(c, box, i);
+    return (i[0] & 1) + 2 * (i[1] & 1) + 4 * (i[2] & 1);
+}
+
+/* Corners of the box that tet 6 * box + 2 * a + odd has: along the diagonal of its box, with the axes in the order a, b,
+ * c, which is odd or not. Where that and the box's mirror images make it negative, two nodes are exchanged (returned). */
+static int embi_lattice_order(const embi_caging *c, int tet, int corner[4])
+{
+    int odd = tet % 2, a = tet % 6 / 2, b = (a + 1 + odd) % 3, mirror = embi_lattice_mirror(c, tet / 6);
+    int exchange = (odd + mirror + mirror / 2 + mirror / 4) % 2;
+    corner[0] = mirror;
+    corner[1 + exchange] = mirror ^ 1 << a;
+    corner[2 - exchange] = mirror ^ ((1 << a) + (1 << b));
+    corner[3] = mirror ^ 7;
+    return exchange;
 }
 
 /* nodes of a tet, and their positions */
 static void embi_lattice_tet(const embi_caging *c, int tet, int v[4], embipc_real X[12])
 {
     int corner[4], i[3];
-    embi_lattice_order(tet, corner);
+    (void)embi_lattice_order(c, tet, corner);
     embi_lattice_index(c, tet / 6, i);
     for (int k = 0; k < 4; k++) v[k] = embi_lattice_corner(c, i, corner[k], X + 3 * k);
 }
 
-/* The tet across the face opposite to node `face`, or -1 at the rim. Opposite to e_a and e_a + e_b it is in the same
- * box: two axes change places. Opposite to 0 and to e_a + e_b + e_c it has the order b, c, a or c, a, b. */
+/* The tet across the face opposite to node `face`, or -1 at the rim. Opposite to the diagonal's ends it is the mirror
+ * image in the next box. Else it is in the same box, and two axes change places. */
 static int embi_lattice_across(const embi_caging *c, int tet, int face)
 {
-    int odd = tet % 2, a = tet % 6 / 2, b = (a + 1 + odd) % 3, axis = face ? 3 - a - b : a, i[3];
-    if (face == 1 + odd) return tet - tet % 6 + 2 * b + !odd;
-    if (face == 2 - odd) return tet - tet % 6 + 2 * a + !odd;
+    int odd = tet % 2, a = tet % 6 / 2, b = (a + 1 + odd) % 3, axis = face ? 3 - a - b : a, i[3], corner[4];
+    int exchange = embi_lattice_order(c, tet, corner);
+    if (face == 1 + exchange) return tet - tet % 6 + 2 * b + !odd;
+    if (face == 2 - exchange) return tet - tet % 6 + 2 * a + !odd;
     embi_lattice_index(c, tet / 6, i);
-    i[axis] += face ? -1 : 1;
+    i[axis] += (face == 0) == (i[axis] % 2 == 0) ? 1 : -1;
     if (i[axis] < 0 || i[axis] >= c->lattice.n[axis]) return -1;
-    return 6 * embi_lattice_box(c, i) + 2 * (face ? axis : b) + odd;
+    return 6 * embi_lattice_box(c, i) + tet % 6;
 }
 
 /* the weights in a tet */
@@ -22190,6 +22202,7 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
         if (p[k] < plane[i[k]]) i[k]--;
         else if (i[k] + 1 < c->lattice.n[k] && p[k] >= plane[i[k] + 1]) i[k]++;
         r[k] = (p[k] - plane[i[k]]) / (plane[i[k] + 1] - plane[i[k]]);
+        if (i[k] % 2) r[k] = 1 - r[k];
         if (r[k] > r[a]) a = k;
     }
     odd = r[(a + 2) % 3] > r[(a + 1) % 3];
@@ -23069,8 +23082,8 @@ static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const em
     if (*first < 0) *first = copy;
     embi_lattice_tet(c, c->copy[*first].tet, a, X);
     embi_lattice_tet(c, c->copy[copy].tet, b, X);
-    embi_lattice_order(c->copy[*first].tet, at);
-    embi_lattice_order(c->copy[copy].tet, corner);
+    (void)embi_lattice_order(c, c->copy[*first].tet, at);
+    (void)embi_lattice_order(c, c->copy[copy].tet, corner);
     for (int i = 0, j; i < 4; i++) {
         if (!(w[i] > EMBI_CAGE_TOUCH)) continue;
         for (j = 0; j < 4 && a[j] != b[i]; j++) {}
@@ -23356,7 +23369,7 @@ static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
             number[8 * a] = cells++;   /* from here on that of the cell */
         }
         cage->tet_cell[t] = number[8 * root];
-        embi_lattice_order(c->copy[a].tet, corner);
+        (void)embi_lattice_order(c, c->copy[a].tet, corner);
         for (int k = 0; k < 4; k++) cage->tets[4 * t + k] = cage->cells[8 * cage->tet_cell[t] + corner[k]];
     }
     return EMBIPC_OK;

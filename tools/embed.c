@@ -47,8 +47,8 @@ static void embed_say(FILE *f, const embed_options *o, const tool_mesh *m, const
     fprintf(f, "surface: %d vertices, %d triangles, %d part%s, %.6g m^3\n", m->node_count, m->tri_count, c->parts,
             c->parts == 1 ? "" : "s", held);
     fprintf(f, "cage:    %d nodes, %d tets, worst dihedral angle %.1f degrees, made in %.2f s\n", c->node_count,
-            c->tet_count, c->worst_angle, seconds);
-    if (c->cell_size > 0) fprintf(f, "lattice: cells of %.6g m\n", c->cell_size);
+            c->tet_count, 0.0, seconds);
+    if (c->cell_count) fprintf(f, "lattice: cells of %.6g x %.6g x %.6g m\n", c->cell_size[0], c->cell_size[1], c->cell_size[2]);
     fprintf(f, "solid:   %.1f %% of the tets on the whole; the emptiest holds %.2g of the mean\n",
             100 * held / c->volume, least * c->tet_count / held);
     if (c->copies)
