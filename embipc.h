@@ -83,25 +83,25 @@
  *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
  *   12 Structure of a sparse factor; 13 Sparse LDL^T; 14 Conjugate gradients.
  *   Part II. Terms: 15 Edges and faces; 16 Solids and checks of meshes; 17 Embedding; 18 Solid inside each tet;
- *   19 Elasticity; 20 Linear corotated energy; 21 Materials; 22 Materials over a body; 23 Distances;
- *   24 Pairs of primitives; 25 Barrier; 26 Friction; 27 Contacts; 28 Continuous collision detection.
- *   Part III. State and services: 29 Linear system; 30 Part of an inverse; 31 Trees of boxes;
- *   32 Traversal of trees; 33 Trees refitted on demand; 34 Candidates; 35 Plain search of two surfaces;
- *   36 Rest separation certificates; 37 Crossings of surfaces; 38 State; 39 Positions of vertices;
- *   40 Rotation and deformation bounds; 41 Islands; 42 World data; 43 Parameters of bodies and pairs;
- *   44 Cached lists of candidates; 45 Searches in parallel; 46 Searches along paths; 47 Seams;
- *   48 Pairs of bodies; 49 Searches within a step.
- *   Part IV. The step: 50 Contact elements; 51 Energy of a body; 52 Rotation; 53 Soft drives; 54 Joints;
- *   55 Begin of a step; 56 Contacts of an island; 57 System of an island; 58 Contact forces as unknowns;
- *   59 Direction; 60 Line search; 61 Drives that yield; 62 Move and stop test; 63 Predictions;
- *   64 Return to backward Euler; 65 Islands of a step; 66 Islands that meet; 67 Velocities at the end;
- *   68 Newton loop; 69 End of a step; 70 Reports; 71 Statistics and warnings; 72 World step.
- *   Part V. Around the step: 73 Faults of meshes; 74 Parts of a surface; 75 Cage lattice and cuts;
- *   76 Cage pieces; 77 Cage nodes and search; 78 Cage extraction; 79 Cage builder; 80 Creating a world;
- *   81 Shape of a new body; 82 Mechanics of a new body; 83 Adding a body; 84 Removing a body;
- *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Validation;
- *   90 Sparse LDL^T for callers; 91 Repair of surfaces; 92 Surfaces that overlap; 93 Shifts and rotations;
- *   94 Separating surfaces.
+ *   19 Elasticity; 20 Cells; 21 Linear corotated energy; 22 Materials; 23 Materials over a body; 24 Distances;
+ *   25 Pairs of primitives; 26 Barrier; 27 Friction; 28 Contacts; 29 Continuous collision detection.
+ *   Part III. State and services: 30 Linear system; 31 Part of an inverse; 32 Trees of boxes;
+ *   33 Traversal of trees; 34 Trees refitted on demand; 35 Candidates; 36 Plain search of two surfaces;
+ *   37 Rest separation certificates; 38 Crossings of surfaces; 39 State; 40 Positions of vertices;
+ *   41 Rotation and deformation bounds; 42 Islands; 43 World data; 44 Parameters of bodies and pairs;
+ *   45 Cached lists of candidates; 46 Searches in parallel; 47 Searches along paths; 48 Seams;
+ *   49 Pairs of bodies; 50 Searches within a step.
+ *   Part IV. The step: 51 Contact elements; 52 Energy of a body; 53 Rotation; 54 Soft drives; 55 Joints;
+ *   56 Begin of a step; 57 Contacts of an island; 58 System of an island; 59 Contact forces as unknowns;
+ *   60 Direction; 61 Line search; 62 Drives that yield; 63 Move and stop test; 64 Predictions;
+ *   65 Return to backward Euler; 66 Islands of a step; 67 Islands that meet; 68 Velocities at the end;
+ *   69 Newton loop; 70 End of a step; 71 Reports; 72 Statistics and warnings; 73 World step.
+ *   Part V. Around the step: 74 Faults of meshes; 75 Parts of a surface; 76 Cage lattice and cuts;
+ *   77 Cage pieces; 78 Cage nodes and search; 79 Cage extraction; 80 Cage builder; 81 Creating a world;
+ *   82 Shape of a new body; 83 Mechanics of a new body; 84 Adding a body; 85 Removing a body;
+ *   86 Forces and drives; 87 Joints of a world; 88 Settings and reset; 89 Queries; 90 Validation;
+ *   91 Sparse LDL^T for callers; 92 Repair of surfaces; 93 Surfaces that overlap; 94 Shifts and rotations;
+ *   95 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -1524,7 +1524,7 @@ enum {
 #endif
 #define EMBI_WITHOUT(what) (((EMBIPC_WITHOUT) & EMBIPC_WITHOUT_##what) != 0)
 
-/* ==== 2. Tuning =====================================================================================
+/* ==== 2. Tuning ======================================================================================
  * Values that change how fast a step is, or where a heuristic begins, grouped by the chapter they belong to. The
  * unit stands in brackets, then what a greater and a smaller value does. docs/measured.md has a row for each: the
  * scene and the numbers that were measured, or that nothing was. Tests define those within #ifndef. EMBI_SHARE()
@@ -6531,7 +6531,7 @@ static void embi_cells_add_hessian(const embi_cells *c, embipc_real scale, embi_
     }
 }
 
-/* ==== 20. Linear corotated energy ====================================================================
+/* ==== 21. Linear corotated energy ====================================================================
  * With R the rotation of F at the start of the step                                    [CCD23 V-B]
  *   E = (R^T F + F^T R)/2 - I,   psi = mu |E|^2 + lambda/2 tr(E)^2
  *   P = dpsi/dF = R (2 mu E + lambda tr(E) I)
@@ -7081,7 +7081,7 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *nodes
     return 8;
 }
 
-/* ==== 21. Materials ==================================================================================
+/* ==== 22. Materials ==================================================================================
  * Isotropic energies that are no quadratic of F, and that follow it in every iterate. F = U diag(s) V^T with
  * U and V proper rotations and s0 >= s1 >= |s2|, s2 negative where F is inverted; J = s0 s1 s2, J_i = s_j
  * s_k. Every energy here has first and second partials of one form, with k the third of i, j:
@@ -7560,7 +7560,7 @@ static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9]
     return psi;
 }
 
-/* ==== 22. Materials over a body ======================================================================
+/* ==== 23. Materials over a body ======================================================================
  * Sums the energies of the chapter above over the tets of a body: energy, gradient, projected Hessian. Above
  * them stand the functions that the step calls, embi_elastic_*(). They take the lagged form or the one that
  * follows F. At the end come checks of a material's parameters, and energy and stress at one F for callers.
@@ -7943,7 +7943,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     return EMBIPC_OK;
 }
 
-/* ==== 23. Distances ==================================================================================
+/* ==== 24. Distances ==================================================================================
  * Closest points of point-triangle and edge-edge pairs, as weights: r = sum_k w_k x_k, d = |r|.     [ERI05]
  * Where the nearest point of the plane (or of the two lines) is not inside, the closest point is on a border beyond
  * which that point lies. By convexity at most two point-segment problems remain.
@@ -8474,7 +8474,7 @@ static embipc_real embi_mollifier(embipc_real c, embipc_real eps, embipc_real *d
     return (2 - y) * y;
 }
 
-/* ==== 24. Pairs of primitives =======================================================================
+/* ==== 25. Pairs of primitives ========================================================================
  * What every search for contacts lists: point-triangle and edge-edge pairs, with the parameters of their bodies, and
  * their closest points. A candidate may come within reach; a contact is a candidate that is within reach now.
  * Uses: small math, distances.   Checked by: tests/test_contact.c */
@@ -8533,7 +8533,7 @@ static int embi_parts_near(const embi_point x[4], embipc_real reach)
     return edges | edges << 6 | (rr < limit) << 3 | (rr2 < limit) << 4 | (rr - 2 * rf + ff < limit) << 5;
 }
 
-/* ==== 25. Barrier ====================================================================================
+/* ==== 26. Barrier ====================================================================================
  *   b(d)   = -(d - dhat)^2 ln(d/dhat) on 0 < d < dhat, else 0                      [EIPC24 eq. 7]
  *   b'(d)  = -2 (d - dhat) ln(d/dhat) - (d - dhat)^2/d                      <= 0
  *   b''(d) = -2 ln(d/dhat) - 4 (d - dhat)/d + (d - dhat)^2/d^2              >= 0
@@ -8588,7 +8588,7 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
     return -f / (pairs * first);
 }
 
-/* ==== 26. Friction ===================================================================================
+/* ==== 27. Friction ===================================================================================
  * A pair resists its tangential displacement u over the step with the potential        [EIPC24 eqs. 8, 9]
  *   D = mu lambda f0(|u|),   e = epsv h
  *   f1(y) = f0'(y) = 2 y/e - y^2/e^2 for y < e, else 1
@@ -8628,7 +8628,7 @@ static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3]
                                       (along - across) * uh[i] * uh[j]);
 }
 
-/* ==== 27. Contacts ===================================================================================
+/* ==== 28. Contacts ===================================================================================
  * From candidates to contacts. The closest points of a pair are fixed combinations of its four vertices:
  *   d = |sum_k w_k x_k|,   dd/dx_k = w_k n          (the weights are optimal: their change does not count)
  * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set that
@@ -8993,7 +8993,7 @@ typedef struct embi_rod {
     embipc_real axis[3];         /* of the line, or the direction */
 } embi_rod;
 
-/* ==== 28. Continuous collision detection =============================================================
+/* ==== 29. Continuous collision detection =============================================================
  * First contact of two primitives A, B (point and triangle, or two edges) on straight paths x_k + t v_k.
  * The frame is additive conservative advancement [CIPC21]; what proves an advance is not.
  *
@@ -9265,7 +9265,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * embi_body_stay(); after a whole move embi_body_arrive(), after any other embi_search_moved().
  * "State", "Islands" and "World data" hold the data that services and step share. */
 
-/* ==== 29. Linear system ==============================================================================
+/* ==== 30. Linear system ==============================================================================
  * embi_system is what the Newton solver sees: one matrix, solved as one dense panel, as a sparse factor, or by
  * conjugate gradients. Size and structure choose, or the caller does. Bodies put their blocks into it, contacts
  * add stamps of rank one to five.
@@ -9572,7 +9572,7 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
     memcpy(b, x, (size_t)n * 3 * sizeof *b);
 }
 
-/* ==== 30. Part of an inverse =========================================================================
+/* ==== 31. Part of an inverse =========================================================================
  * embi_inverse is what a change of low rank to a matrix needs: its factor, and its inverse between the unknowns
  * that are asked for. Rows of the inverse are computed when they are first asked for, and then serve again and
  * again.
@@ -9747,7 +9747,7 @@ EMBI_KERNEL void embi_inverse_apply_kernel(const embi_inverse *V, const embi_spa
 
 EMBI_COMPILE(embi_inverse_apply, (const embi_inverse *V, const embi_sparse *u, embipc_real *y), (V, u, y))
 
-/* ==== 31. Trees of boxes =============================================================================
+/* ==== 32. Trees of boxes =============================================================================
  * Each surface has one tree of boxes. Its triangles are sorted along a Z-order curve when the body is made, and
  * a leaf holds two. Nodes are numbered as in a heap (children of i: 2i and 2i + 1), so there are no pointers,
  * and one backward sweep refits the tree. Each vertex and edge is owned by one of its triangles. So a pair of
@@ -10111,7 +10111,7 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
     return 1;
 }
 
-/* ==== 32. Traversal of trees =========================================================================
+/* ==== 33. Traversal of trees =========================================================================
  * Refits the boxes of trees, and traverses two trees for the pairs of triangles whose boxes meet. A box holds a
  * triangle where it is, or all along its path.
  * If displacements are long, boxes of them contain nearly all pairs. But along one direction each vertex moves
@@ -10518,7 +10518,7 @@ static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_S
     return start[0];
 }
 
-/* ==== 33. Trees refitted on demand ===================================================================
+/* ==== 34. Trees refitted on demand ===================================================================
  * A search of a large surface mostly visits a small part of it, so its tree is not refitted as a whole. A visited
  * node gets a box from its box at creation, X, and the motion of the body's nodes since: x = turn (X + w), up to a
  * displacement, with all w in a box of extent warp (the deformation bound). Relative to a vertex s below the node,
@@ -10632,7 +10632,7 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
     return 1;
 }
 
-/* ==== 34. Candidates =================================================================================
+/* ==== 35. Candidates =================================================================================
  * Candidates are the primitive pairs that may come within reach. They serve for many iterates. A pair (a, b) of
  * surfaces or of patches (parts below one tree node) is searched with a box [lo, hi] of the expected
  * displacements of a relative to b. Its candidates are complete while the displacement stays inside. Only
@@ -10862,7 +10862,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     return 1;
 }
 
-/* ==== 35. Plain search of two surfaces ===============================================================
+/* ==== 36. Plain search of two surfaces ===============================================================
  * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it
  * may be, and those of two surfaces are tried all against all. Tests compare the fast search with it, and
  * EMBIPC_PLAIN uses it. At least what can come within reach is found, and somewhat more.
@@ -10978,7 +10978,7 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
     return embi_candidate_near(c, p, t);
 }
 
-/* ==== 36. Rest separation certificates ===============================================================
+/* ==== 37. Rest separation certificates ===============================================================
  * When a surface is searched for self-contact, most pairs found are neighbours, which only folding could bring
  * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a - x_b = F
  * X, where F is a mean of their F_t, and for any F_0
@@ -11474,7 +11474,7 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
     return margin - sqrt(sqrt(away));
 }
 
-/* ==== 37. Crossings of surfaces ======================================================================
+/* ==== 38. Crossings of surfaces ======================================================================
  * Finds every edge of one surface that meets a triangle of another one, or of its own. The traversal proposes
  * pairs of triangles; exact predicates decide. The world refuses bodies that cross, and validation looks for
  * crossings after a step.
@@ -11527,7 +11527,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
     return 1;
 }
 
-/* ==== 38. State ======================================================================================
+/* ==== 39. State ======================================================================================
  * The data of a step: flat arrays over the nodes q and the surface vertices x = J q of all bodies, the bodies
  * that own ranges of them, pairs of bodies that are near each other, and drives. The functions on them stand in
  * the chapters below.
@@ -11960,7 +11960,7 @@ static int embi_body_of_vertex(const embi_state *s, int v)
     return lo;
 }
 
-/* ==== 39. Positions of vertices =====================================================================
+/* ==== 40. Positions of vertices ======================================================================
  * Small questions to the state, x = J q over a body, and bounds from the nodes. Weights are in [0, 1] and add
  * up to 1. So a box around the nodes of a tet bounds the surface in it, and a box around their displacements
  * bounds those of its vertices. Vertices that touch nothing are not evaluated. The nodes of a body of one tet
@@ -12266,7 +12266,7 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
     }
 }
 
-/* ==== 40. Rotation and deformation bounds ============================================================
+/* ==== 41. Rotation and deformation bounds ============================================================
  * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do
  * that, after the best fitting rotation is taken out. So a body that rolls keeps its candidates for
  * self-contact. The bound is true for any rotation. On a straight path between two states, rotated by theta
@@ -12659,7 +12659,7 @@ static void embi_body_stay(embi_body *b)
     b->search.has_direction = 0;
 }
 
-/* ==== 41. Islands ====================================================================================
+/* ==== 42. Islands ====================================================================================
  * An island is a set of bodies linked by candidate pairs. E is minimised over their unknown nodes. This chapter
  * has the data of an island, and loops over its bodies that threads share. Chapters "Direction", "Line search"
  * and "Move and stop test" say how an island is solved.
@@ -12984,7 +12984,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
-/* ==== 42. World data ================================================================================
+/* ==== 43. World data =================================================================================
  * The world owns everything: bodies and drives behind handles {index + 1, generation}, pair rules, islands, what the
  * search keeps from step to step, and the reports of the last step.
  * Uses: part I, pairs of primitives, part III.   Checked by: tests/test_undo.c */
@@ -13162,7 +13162,7 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
     return s->body[p->a].moving ? s->body[p->a].island : s->body[p->b].moving ? s->body[p->b].island : -1;
 }
 
-/* ==== 43. Parameters of bodies and pairs ============================================================
+/* ==== 44. Parameters of bodies and pairs =============================================================
  * Finds what a handle names, and derives dhat, kappa and friction of a pair of bodies.
  * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides
  * would overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings
@@ -13432,7 +13432,7 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
     return r;
 }
 
-/* ==== 44. Cached lists of candidates =================================================================
+/* ==== 45. Cached lists of candidates =================================================================
  * Predicts where bodies go in the step, and keeps their lists of candidates from step to step. A list serves
  * while displacements stay within the range that it was searched for. The range has room to spare, but not for
  * pairs that outgrow it soon.
@@ -13784,7 +13784,7 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
     return embi_traverse_of(a, b, k->range, k->reach);
 }
 
-/* ==== 45. Searches in parallel =======================================================================
+/* ==== 46. Searches in parallel =======================================================================
  * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its
  * lane has grown. A large one is shared itself. Its traversal has many starts, its pairs of triangles are cut
  * into runs, and results are joined in order. A list always holds what a single search finds, in the same order.
@@ -14345,7 +14345,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
     return 1;
 }
 
-/* ==== 46. Searches along paths =======================================================================
+/* ==== 47. Searches along paths =======================================================================
  * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all
  * primitives of both bodies come within reach. So a long direction is searched along its paths, for one round
  * only. (Longest step of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms,
@@ -14487,7 +14487,7 @@ static int embi_searches_run(embipc_world *w)
 /* Packs patches pa and pb of two bodies into one number; embi_pair_add() unpacks it. */
 static int embi_patches_pack(int pa, int pb) { return pa * EMBI_PATCHES + pb; }
 
-/* ==== 47. Seams ======================================================================================
+/* ==== 48. Seams ======================================================================================
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
  * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
  * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both:
@@ -14961,7 +14961,7 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
     return other->search.joined.is_one;
 }
 
-/* ==== 48. Pairs of bodies ============================================================================
+/* ==== 49. Pairs of bodies ============================================================================
  * Finds the pairs of bodies and of patches whose expected regions meet. Regions are sorted along one axis and
  * swept.
  * The plain search remembers nothing: each iteration tries all primitives of all bodies against each other,
@@ -15259,7 +15259,7 @@ static int embi_search_pairs(embipc_world *w)
     return embi_searches_run(w);
 }
 
-/* ==== 49. Searches within a step ====================================================================
+/* ==== 50. Searches within a step =====================================================================
  * When a direction leaves the range of the candidates, more are searched: embi_search_cover(). A range contains all
  * displacements since the start of the step. So a long direction is searched along its paths. Collision detection
  * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
@@ -15483,7 +15483,7 @@ static int embi_search_cover(embipc_world *w, int *searched)
  *     embi_velocities_finish()             "End of a step"
  *     embi_report()                        "Reports" */
 
-/* ==== 50. Contact elements ===========================================================================
+/* ==== 51. Contact elements ===========================================================================
  * Barrier contacts, friction contacts, soft springs and rods of joints are all elements: at most four vertices with
  * weights, and an energy E(r) of their point r = sum_k w_k x_k. The weights are held: those of a contact minimise its
  * distance, so their change has no effect of first order. Only the mollifier has a gradient of its own, `extra`. With x = J q an
@@ -15942,7 +15942,7 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
     return 1;
 }
 
-/* ==== 51. Energy of a body ===========================================================================
+/* ==== 52. Energy of a body ===========================================================================
  * Inertia, elasticity and forces of one body: its part of E, of the gradient and of the matrix. One form of the
  * step serves for all one-step and multistep rules:
  *   E(q) = 1/(2s) |q - qt|_M^2 + h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
@@ -16121,7 +16121,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
     return inertia + s->hh * (psi.energy - work) + damping;
 }
 
-/* ==== 52. Rotation ===================================================================================
+/* ==== 53. Rotation ===================================================================================
  * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the
  * body or slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free
  * flight: its centre moves straight, and it rotates like a rigid body without torque. With r = q - c, u = v -
@@ -16528,7 +16528,7 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
     embi_axpy(x, s->h, f->velocity);
 }
 
-/* ==== 53. Soft drives ================================================================================
+/* ==== 54. Soft drives ================================================================================
  * x, y are a vertex and its target now; x^n, y^n at the start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
@@ -16606,7 +16606,7 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
         embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
 }
 
-/* ==== 54. Joints =====================================================================================
+/* ==== 55. Joints =====================================================================================
  * The rods of each joint, from its frames. A frame is carried by the rows of its anchors: o is the origin, z lies on the
  * axis, u and v across it, each at the distance l from o. a has o, z, u, v; b has o', z', u', v':
  *   ball    o' at o              hinge   o' at o, z' at z            weld   o' at o, z' at z, u' at u, v' at v
@@ -17003,7 +17003,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 }
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 55. Begin of a step ============================================================================
+/* ==== 56. Begin of a step ============================================================================
  * embipc_world_step() has three stages, in this chapter and those below:
  *   begin      qt, forces, targets of drives; rotations and grad at q^n; candidates; islands; lagged friction
  *   iterate    each island computes a direction. Where it leaves the range of its candidates, more are searched.
@@ -17293,7 +17293,7 @@ static int embi_vertices_begin(embipc_world *w)
     return 1;
 }
 
-/* ==== 56. Contacts of an island ======================================================================
+/* ==== 57. Contacts of an island ======================================================================
  * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
  * At the start of a step and of each further pass friction takes its forces lambda and tangents from the
  * contacts there (they are lagged). Candidates that are far away are not measured again until the bodies have
@@ -17713,7 +17713,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return embi_island_touch_room(m, isle);
 }
 
-/* ==== 57. System of an island ========================================================================
+/* ==== 58. System of an island ========================================================================
  * Numbers the unknowns of an island, and sums over its bodies and elements:
  *   g = grad E,   H = A + elements                                                 [EIPC24 eq. 17]
  * Also products with H without forming it, and what a motion of driven nodes does to the right side.
@@ -17992,7 +17992,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
 }
 
-/* ==== 58. Contact forces as unknowns =================================================================
+/* ==== 59. Contact forces as unknowns =================================================================
  * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has
  * a column sqrt(h^2) J^T z for each direction in which an element resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
@@ -18417,7 +18417,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 59. Direction ==================================================================================
+/* ==== 60. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
@@ -18797,7 +18797,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 60. Line search ================================================================================
+/* ==== 61. Line search ================================================================================
  * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
  * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
  * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. Two kinds
@@ -19204,7 +19204,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_move(m, s, isle, alpha);
 }
 
-/* ==== 61. Drives that yield =========================================================================
+/* ==== 62. Drives that yield ==========================================================================
  * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
  * stops the motion, the drive that contributes most to that approach gives up the rest
  * of its motion, and is reported. A rotating drive first divides its stages. The others go on.
@@ -19383,7 +19383,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
     }
 }
 
-/* ==== 62. Move and stop test ========================================================================
+/* ==== 63. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
  * The loop over all islands is embi_iterate() in chapter "Newton loop". It calls embi_island_find_direction(),
  * that is
@@ -19581,7 +19581,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     return EMBIPC_OK;
 }
 
-/* ==== 63. Predictions ================================================================================
+/* ==== 64. Predictions ================================================================================
  * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
  * needs one solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n.
  * So a step may begin with a prediction, before its first direction:
@@ -19697,7 +19697,7 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 64. Return to backward Euler ==================================================================
+/* ==== 65. Return to backward Euler ===================================================================
  * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with
  * BDF2 and one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If
  * its contacts change abruptly, the step ends with backward Euler, from where BDF2 brought it.
@@ -19794,7 +19794,7 @@ static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_is
     return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
-/* ==== 65. Islands of a step =========================================================================
+/* ==== 66. Islands of a step ==========================================================================
  * Collects bodies, pairs, springs and unknowns of all islands, and starts their steps. Islands are independent
  * between searches. So threads share the small ones of a round, in runs without threads inside. A large one,
  * with more than half of the work, is solved alone and shares its loops.
@@ -20047,7 +20047,7 @@ static int embi_islands_begin(embipc_world *w)
     return embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
-/* ==== 66. Islands that meet =========================================================================
+/* ==== 67. Islands that meet ==========================================================================
  * Islands whose bodies may touch along their directions become one. Their directions are void then.
  * Uses: memory, part III, contacts of an island, drives that yield, return to backward Euler.
  * Checked by: tests/world_guarantee.h, tests/test_threads.c */
@@ -20145,7 +20145,7 @@ static int embi_islands_cover(embipc_world *w, int *changed)
     return 1;
 }
 
-/* ==== 67. Velocities at the end ======================================================================
+/* ==== 68. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
  * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
@@ -20485,7 +20485,7 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 68. Newton loop ===============================================================================
+/* ==== 69. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
  * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
  * that has converged may take friction forces of its end, and begin again.
@@ -20748,7 +20748,7 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 69. End of a step ==============================================================================
+/* ==== 70. End of a step ==============================================================================
  * Velocities from positions, forces of drives, and what a failed step takes back. Each body keeps what the next
  * step predicts its motion from.
  * Uses: small math, elasticity, contacts, part III, part IV.
@@ -20951,7 +20951,7 @@ static void embi_drives_finish(embipc_world *w)
     }
 }
 
-/* ==== 70. Reports ====================================================================================
+/* ==== 71. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
  * terms of E at the end of the step, so they are the forces that the step used.
  * Uses: small math, memory, sorting and sets, contacts, part III.
@@ -21075,7 +21075,7 @@ static void embi_report_sort(embipc_world *w)
     }
 }
 
-/* ==== 71. Statistics and warnings ====================================================================
+/* ==== 72. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
  * Uses: small math, pairs of primitives, barrier, contacts, part III, part IV.
@@ -21285,7 +21285,7 @@ static void embi_stats(embipc_world *w, const embi_contact *tight, embipc_step_s
     t->drive_short = embi_drive_short(s);
 }
 
-/* ==== 72. World step =================================================================================
+/* ==== 73. World step =================================================================================
  * The last function of the chapter: begin, iterate, finish. An error names the body, and the node where a
  * number is not finite. Everything is restored.
  * Uses: part I, elasticity, materials over a body, part III, part IV.
@@ -21489,7 +21489,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part V. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 73. Faults of meshes ===========================================================================
+/* ==== 74. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
  * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -21845,7 +21845,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 74. Parts of a surface =========================================================================
+/* ==== 75. Parts of a surface =========================================================================
  * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
  * of the other parts about one of its points.
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
@@ -21983,7 +21983,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 75. Cage lattice and cuts ======================================================================
+/* ==== 76. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -22461,7 +22461,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 76. Cage pieces ================================================================================
+/* ==== 77. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
@@ -23015,7 +23015,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 77. Cage nodes and search ======================================================================
+/* ==== 78. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -23319,7 +23319,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice
     return r == EMBIPC_ERR_ARGUMENT && best->n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 78. Cage extraction ============================================================================
+/* ==== 79. Cage extraction ============================================================================
  * The cage of a filled lattice: its nodes, cells and tets, and the tet of each surface vertex.
  * Uses: small math, memory, part II, cage lattice and cuts, cage nodes and search.
  * Checked by: tests/test_cage.c */
@@ -23422,7 +23422,7 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ==== 79. Cage builder ===============================================================================
+/* ==== 80. Cage builder ===============================================================================
  * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
  * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
  * equal surface.
@@ -23803,7 +23803,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 80. Creating a world ==========================================================================
+/* ==== 81. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -24106,7 +24106,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 81. Shape of a new body ========================================================================
+/* ==== 82. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
  * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
@@ -24420,7 +24420,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* ==== 82. Mechanics of a new body ====================================================================
+/* ==== 83. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -24750,7 +24750,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 83. Adding a body ==============================================================================
+/* ==== 84. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part V.
@@ -25086,7 +25086,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 84. Removing a body ============================================================================
+/* ==== 85. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those
  * of others stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check
  * as adding a body.
@@ -25324,7 +25324,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     return EMBIPC_OK;
 }
 
-/* ==== 85. Forces and drives ==========================================================================
+/* ==== 86. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -25588,7 +25588,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 86. Joints of a world ===========================================================================
+/* ==== 87. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
@@ -25982,7 +25982,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 87. Settings and reset =========================================================================
+/* ==== 88. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part V.
@@ -26181,7 +26181,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 88. Queries ====================================================================================
+/* ==== 89. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: small math, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -26476,7 +26476,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
     return embipc_world_rejected(w, out, capacity);
 }
 
-/* ==== 89. Validation =================================================================================
+/* ==== 90. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -26728,7 +26728,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 90. Sparse LDL^T for callers ===================================================================
+/* ==== 91. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -26801,7 +26801,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 91. Repair of surfaces =========================================================================
+/* ==== 92. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -27185,7 +27185,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 92. Surfaces that overlap ======================================================================
+/* ==== 93. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -27630,7 +27630,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 93. Shifts and rotations =======================================================================
+/* ==== 94. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -27911,7 +27911,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 94. Separating surfaces ========================================================================
+/* ==== 95. Separating surfaces ========================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

@@ -11,7 +11,7 @@ typedef struct cell_bar {
     embipc_world *w;
     embi_body *b;
     double L[3];
-    int n;                  /* nodes */
+    int n, built;           /* nodes; cage of the builder */
     double *X;              /* at rest (3n) */
 } cell_bar;
 
@@ -25,17 +25,19 @@ static embipc_material cell_material(double young, double poisson)
     return m;
 }
 
+static double *cell_array(int n) { return (double *)calloc((size_t)n + 1, sizeof(double)); }
+
 /* Six tets about the diagonal of each cell; cells and tets without solid are left out. */
 static void cell_lattice(embipc_cage *c, const test_mesh *s, const double from[3], const double h[3], const int n[3])
 {
     static const int order[6][3] = {{0, 1, 2}, {1, 2, 0}, {2, 0, 1}, {0, 2, 1}, {2, 1, 0}, {1, 0, 2}};
     int nodes = (n[0] + 1) * (n[1] + 1) * (n[2] + 1), cells = n[0] * n[1] * n[2], *number;
-    double *X = (double *)calloc((size_t)(3 * nodes), sizeof(double)), *volume, *moment;
+    double *X = cell_array(3 * nodes), *volume, *moment;
     int *tets = (int *)calloc((size_t)(24 * cells), sizeof(int)), *corner = (int *)calloc((size_t)(8 * cells), sizeof(int));
     embi_memory memory;
     memset(c, 0, sizeof *c);
-    volume = (double *)calloc((size_t)(6 * cells), sizeof(double));
-    moment = (double *)calloc((size_t)(60 * cells), sizeof(double));
+    volume = cell_array(6 * cells);
+    moment = cell_array(60 * cells);
     number = (int *)calloc((size_t)nodes, sizeof(int));
     for (int i = 0; i < nodes; i++) {
         int at[3];
@@ -57,7 +59,7 @@ static void cell_lattice(embipc_cage *c, const test_mesh *s, const double from[3
     }
     embi_memory_init(&memory, NULL);
     ENSURE(embi_solid_in_tets(&memory, X, tets, 6 * cells, s->x, s->vertex_count, s->tri, s->tri_count, volume, moment) > 0);
-    c->x = (double *)calloc((size_t)(3 * nodes), sizeof(double));
+    c->x = cell_array(3 * nodes);
     c->cells = (int *)calloc((size_t)(8 * cells), sizeof(int));
     c->tets = (int *)calloc((size_t)(24 * cells), sizeof(int));
     c->tet_cell = (int *)calloc((size_t)(6 * cells), sizeof(int));
@@ -81,7 +83,7 @@ static void cell_lattice(embipc_cage *c, const test_mesh *s, const double from[3
         c->cell_count++;
     }
     c->vertex_tet = (int *)calloc((size_t)s->vertex_count, sizeof(int));
-    c->vertex_weight = (double *)calloc((size_t)(4 * s->vertex_count), sizeof(double));
+    c->vertex_weight = cell_array(4 * s->vertex_count);
     c->vertex_count = s->vertex_count;
     for (int i = 0; i < s->vertex_count; i++) {
         double best = -1;
@@ -97,17 +99,15 @@ static void cell_lattice(embipc_cage *c, const test_mesh *s, const double from[3
     free(X); free(tets); free(corner); free(number);
 }
 
-static int cell_bar_make(cell_bar *o, const double L[3], const int grid[3], const double from[3], const double h[3], const int n[3], const embipc_material *m)
+/* The world with the bar in its cage, at rest. Returns 0 if there is none. */
+static int cell_bar_place(cell_bar *o, const double L[3], const embipc_material *m)
 {
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def d = embipc_default_body_def();
     embipc_body body;
-    memset(o, 0, sizeof *o);
     memcpy(o->L, L, sizeof o->L);
     embi_set(wd.gravity, 0, 0, 0);
     wd.tolerance = 1e-9;
-    o->s = geometry_box_surface(grid[0], grid[1], grid[2], L[0], L[1], L[2]);
-    cell_lattice(&o->cage, &o->s, from, h, n);
     if (embipc_world_create(&wd, &o->w, NULL)) return 0;
     test_mesh_shape(&o->s, &d);
     d.kind = EMBIPC_CAGE;
@@ -118,16 +118,52 @@ static int cell_bar_make(cell_bar *o, const double L[3], const int grid[3], cons
     o->b = o->w->s.body;
     o->b->elastic.ahead = 0;
     o->n = o->b->nn;
-    o->X = (double *)calloc((size_t)(3 * o->n), sizeof(double));
+    ENSURE(o->b->elastic.cells.count == o->cage.cell_count);
+    o->X = cell_array(3 * o->n);
     memcpy(o->X, o->w->s.q, (size_t)(3 * o->n) * sizeof(double));
     return 1;
+}
+
+static int cell_bar_make(cell_bar *o, const double L[3], const int grid[3], const double from[3], const double h[3], const int n[3], const embipc_material *m)
+{
+    memset(o, 0, sizeof *o);
+    o->s = geometry_box_surface(grid[0], grid[1], grid[2], L[0], L[1], L[2]);
+    cell_lattice(&o->cage, &o->s, from, h, n);
+    return cell_bar_place(o, L, m);
+}
+
+/* As the builder makes the cage; turned: of the bar along (1, 1, 1), and turned back */
+static int cell_bar_build(cell_bar *o, const double L[3], const int grid[3], int nodes, int turned, const embipc_material *m)
+{
+    embipc_cage_def d = embipc_default_cage_def();
+    embipc_error e;
+    double R[9], back[9], axis[3] = {0.4, -0.7, 0.2};
+    memset(o, 0, sizeof *o);
+    o->built = 1;
+    o->s = geometry_box_surface(grid[0], grid[1], grid[2], L[0], L[1], L[2]);
+    embi_m3_rotation(R, axis);
+    for (int i = 0; i < 9; i++) back[i] = R[3 * (i % 3) + i / 3];
+    if (turned) geometry_move(&o->s, 1, R, NULL);
+    d.nodes = nodes;
+    ENSURE(embipc_cage_build(&d, o->s.x, o->s.vertex_count, o->s.tri, o->s.tri_count, NULL, &o->cage, &e) == EMBIPC_OK);
+    if (turned) {
+        geometry_move(&o->s, 1, back, NULL);
+        for (int i = 0; i < o->cage.node_count; i++) {
+            double p[3];
+            embi_copy(p, o->cage.x + 3 * i);
+            embi_m3_mulv(o->cage.x + 3 * i, back, p);
+        }
+    }
+    return cell_bar_place(o, L, m);
 }
 static void cell_bar_free(cell_bar *o)
 {
     embipc_world_destroy(o->w);
-    free(o->X); free(o->cage.x); free(o->cage.cells); free(o->cage.tets); free(o->cage.tet_cell); free(o->cage.tet_volume);
-    free(o->cage.tet_moment); free(o->cage.vertex_tet); free(o->cage.vertex_weight);
+    free(o->X);
     test_mesh_free(&o->s);
+    if (o->built) { embipc_cage_free(&o->cage); return; }
+    free(o->cage.x); free(o->cage.cells); free(o->cage.tets); free(o->cage.tet_cell); free(o->cage.tet_volume);
+    free(o->cage.tet_moment); free(o->cage.vertex_tet); free(o->cage.vertex_weight);
 }
 
 static double cell_energy(const double *q, void *arg)
@@ -147,7 +183,7 @@ static void cell_gradient(const double *q, double *g, void *arg)
 static double *cell_hessian(cell_bar *o, const double *q)
 {
     int n = 3 * o->n;
-    double *K = (double *)calloc((size_t)(n * n), sizeof(double));
+    double *K = cell_array(n * n);
     embi_bsr *A = &o->b->A;
     embi_bsr_zero(A);
     embi_elastic_add_hessian(&o->b->elastic, q, 1, o->w->s.scratch.trace, o->w->s.scratch.place, o->w->s.scratch.next, NULL, A);
@@ -174,7 +210,7 @@ static void test_cell_derivatives(void)
             if (model == EMBIPC_ORTHOGONALITY) continue;   /* of affine bodies */
             m.model = (embipc_model)model;
             if (!cell_bar_make(&o, cell_L, cell_grid, cell_from, cell_h, cell_n, &m)) return;
-            q = (double *)calloc((size_t)(12 * o.n), sizeof(double));
+            q = cell_array(12 * o.n);
             g = q + 3 * o.n; y = g + 3 * o.n; up = y + 3 * o.n;
             geometry_rotation(R);
             for (int i = 0; i < o.n; i++) {
@@ -213,7 +249,7 @@ static void test_cell_derivatives(void)
 static void cell_solve(cell_bar *o, double *K, double *f)
 {
     int n = 3 * o->n;
-    double *Q = (double *)calloc((size_t)(6 * n), sizeof(double)), scale = 0;
+    double *Q = cell_array(6 * n), scale = 0;
     for (int i = 0; i < o->n; i++)
         for (int k = 0; k < 3; k++) {
             double e[3] = {0, 0, 0}, c[3];
@@ -271,10 +307,10 @@ enum { CELL_BEND, CELL_SAG, CELL_TWIST, CELL_STRETCH };
 /* Compliance of a bar along x under this load, over that of the theory of beams. */
 static double cell_compliance(cell_bar *o, int load, double young, double poisson)
 {
-    double *f = (double *)calloc((size_t)(3 * o->n), sizeof(double)), *K = cell_hessian(o, o->X), *u, sum = 0, ratio;
+    double *f = cell_array(3 * o->n), *K = cell_hessian(o, o->X), *u, sum = 0, ratio;
     double L = o->L[0], b = o->L[1], h = o->L[2], I = b * h * h * h / 12, G = young / (2 * (1 + poisson)), square[2] = {0, 0};
     int count[2] = {0, 0}, middle = 0;
-    u = (double *)calloc((size_t)(3 * o->n), sizeof(double));
+    u = cell_array(3 * o->n);
     for (int i = 0; i < o->s.vertex_count; i++) {
         const double *x = o->s.x + 3 * i, y = x[1] - b / 2, z = x[2] - h / 2;
         int end = x[0] > L - 1e-9;
@@ -336,10 +372,39 @@ static void test_cell_bars(void)
             cell_bar o;
             if (!cell_bar_make(&o, L, grid, lattice[k].from, lattice[k].h, lattice[k].n, &m)) return;
             for (int load = 0; load < 4; load++) r[load] = cell_compliance(&o, load, 1, poisson);
+            ENSURE_CLOSE(r[CELL_BEND], 1, k == 4 ? 0.17 : 0.05);   /* loads bend the cells at the ends too */
+            ENSURE_CLOSE(r[CELL_SAG], 1, 1.05 - lattice[k].sag);
+            ENSURE(r[CELL_SAG] < 1);   /* of a load that corners take */
+            ENSURE_CLOSE(r[CELL_TWIST], 0.8434, 0.05);   /* sections stay plane: 6 times the torsion of a square, 0.140577 */
+            ENSURE_CLOSE(r[CELL_STRETCH], 1, k == 4 ? 0.09 : 0.05);
             printf("  %2d nodes, cell %.2f %.2f %.2f, nu %.2f: over the theory of beams: bent %.3f sag %.3f twist %.3f stretch %.3f\n",
                    o.n, lattice[k].h[0], lattice[k].h[1], lattice[k].h[2], poisson, r[0], r[1], r[2], r[3]);
             cell_bar_free(&o);
         }
+}
+
+/* The cages that the builder makes of that bar */
+static void test_cell_built(void)
+{
+    static const double L[3] = {10, 1, 1};
+    static const int grid[3] = {20, 4, 4};
+    static const int wish[2] = {0, 100};
+    for (int k = 0; k < 2; k++)
+        for (int p = 0; p < 3; p++)
+            for (int turned = 0; turned < 2; turned++) {
+                double poisson = p == 0 ? 0 : p == 1 ? 0.3 : 0.45, r[4];
+                embipc_material m = cell_material(1, poisson);
+                cell_bar o;
+                if (!cell_bar_build(&o, L, grid, wish[k], turned, &m)) return;
+                for (int load = 0; load < 4; load++) r[load] = cell_compliance(&o, load, 1, poisson);
+                printf("  %2d nodes, %d cells, nu %.2f: bent %.3f sag %.3f twist %.3f stretch %.3f\n", o.n, o.b->elastic.cells.count,
+                       poisson, r[0], r[1], r[2], r[3]);
+                ENSURE_CLOSE(r[CELL_BEND], 1, 0.02);
+                ENSURE_CLOSE(r[CELL_SAG], 1, k ? 0.05 : 0.1);
+                ENSURE_CLOSE(r[CELL_TWIST], 1, 0.16);   /* a square in 1 or 4 cells cannot warp */
+                ENSURE_CLOSE(r[CELL_STRETCH], 1, 0.05);
+                cell_bar_free(&o);
+            }
 }
 
 /* A cantilever under a load at its tip, P L^2 / (E I) = 1, 2, 5, bends as far as the elastica: sag 0.30172, 0.49346,
@@ -397,6 +462,7 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(cell_derivatives);
     RUN(cell_bars);
+    RUN(cell_built);
     RUN(cell_elastica);
     return test_end("test_cells");
 }
