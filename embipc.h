@@ -21989,7 +21989,8 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
  * Each triangle of the surface is clipped to the tets that it passes through, found from tet to neighbouring
  * tet. Functions of the builder that allocate return 0 when out of memory, unless their comment says otherwise.
- * Uses: memory, sorting and sets, edges and faces, embedding, world data.   Checked by: tests/test_cage.c */
+ * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, embedding, world data.
+ * Checked by: tests/test_cage.c */
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
 static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m; (void)last; }
@@ -22058,17 +22059,51 @@ typedef struct embi_pinches {
 
 /* The lattice: n[] boxes of sides h[], but for margins */
 typedef struct embi_lattice {
+    embipc_real frame[9];            /* its columns are the axes of the lattice */
     embipc_real h[3];
     embipc_real *plane[3];           /* coordinates of the n[k] + 1 planes across axis k */
     int n[3], nodes, tets;
     signed char *wind;               /* winding number of the surface about each node */
 } embi_lattice;
 
+/* The surface, cut along the lattice. */
+typedef struct embi_cuts {
+    int *home;                       /* tet of each vertex; ~tet when the vertex is on its boundary */
+    int *first;                      /* cuts of triangle t, sorted by tet: first[t] .. first[t + 1] - 1 */
+    embi_cut *list;
+    int count;
+    embi_along *along;
+    int along_count;                 /* -1: sides along faces are not collected */
+} embi_cuts;
+
+/* Cells and nodes of the cage. */
+typedef struct embi_joined {
+    int *cell;                       /* union-find forest over copies; a tree is a cell */
+    int *slot;                       /* union-find forest over the corners of the copies' boxes (8 each); a tree is a
+                                      * node */
+    int cell_count, node_count, tet_count;
+    embipc_real weak;                /* number of weak nodes, weighted smoothly */
+} embi_joined;
+
+/* The copy that carries each vertex, and the vertex's smallest weight there. */
+typedef struct embi_carriers {
+    int *copy;
+    embipc_real *depth;
+} embi_carriers;
+
+/* The best of the lattices tried; n[0] = 0: none. Of those that miss the wish by more than allowed the nearest one is
+ * best. */
+typedef struct embi_cage_choice {
+    int n[3];
+    embipc_real score, miss, over;   /* over: miss, but at least what is allowed */
+    int *tried, tried_count;         /* n[3] and the node count of each */
+} embi_cage_choice;
+
 /* State of the builder. */
 typedef struct embi_caging {
     embi_memory *m;
     const embipc_real *x, *given;    /* the surface in the frame of the lattice, and as it is given */
-    embipc_real *turned, frame[9];   /* x if the frame is not that of x y z; its columns are the axes of the lattice */
+    embipc_real *turned;             /* x, or NULL if the frame is that of x y z */
     const int *tri;
     int vertex_count, tri_count;
     int *beside;                     /* triangle across each side (3*tri_count) */
@@ -22080,13 +22115,7 @@ typedef struct embi_caging {
     int split;                       /* one cell per piece; 0: one cell per box */
     embi_lattice lattice;
     int *seen;                       /* scratch, per tet, box or node */
-    /* the surface, cut along the lattice */
-    int *home;                       /* tet of each vertex; ~tet when the vertex is on its boundary */
-    int *first;                      /* cuts of triangle t, sorted by tet: first[t] .. first[t + 1] - 1 */
-    embi_cut *cut;
-    int cut_count;
-    embi_along *along;
-    int along_count;                 /* -1: sides along faces are not collected */
+    embi_cuts cuts;
     /* tets with cuts, then those full of solid */
     int *touch;                      /* per tet: its number among the touched tets, or -1 */
     int *touched, touched_count;
@@ -22095,14 +22124,9 @@ typedef struct embi_caging {
     int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
     embi_tet_copy *copy;
     int copy_count;
-    int *carrier;                    /* the copy that carries each vertex, and the vertex's smallest weight there */
-    embipc_real *depth;
-    int *cell;                       /* union-find forest over copies; a tree is a cell of the cage */
-    int *slot;                       /* union-find forest over the corners of the copies' boxes (8 each); a tree is a
-                                      * node of the cage */
-    int cell_count, node_count, tet_count;
-    embipc_real weak;                /* number of weak nodes, weighted smoothly */
-    int *tried, tried_count;         /* lattices tried: n[3] and the node count of each */
+    embi_carriers carrier;
+    embi_joined joined;
+    embi_cage_choice best;
     int faulty;                      /* the result depends on rounding: another lattice is needed */
     int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
     int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
@@ -22353,7 +22377,7 @@ static void embi_cut_homes(embi_caging *c)
         embipc_real w[4];
         embi_lattice_weights(c, t, &b);
         embi_barycentric_at(w, &b, p);
-        c->home[i] = embi_min4(w) > EMBI_CAGE_TOUCH ? t : ~t;
+        c->cuts.home[i] = embi_min4(w) > EMBI_CAGE_TOUCH ? t : ~t;
     }
 }
 
@@ -22361,8 +22385,8 @@ static void embi_cut_homes(embi_caging *c)
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
     embi_cut *k;
-    if (!EMBI_GROW(c->m, c->cut, c->cut_count + 1)) return 0;
-    k = &c->cut[c->cut_count++];
+    if (!EMBI_GROW(c->m, c->cuts.list, c->cuts.count + 1)) return 0;
+    k = &c->cuts.list[c->cuts.count++];
     k->tri = tri;
     k->tet = tet;
     k->sides = sides;
@@ -22385,8 +22409,8 @@ static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
  * have a gap. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
-    int from = c->cut_count, n = 0, home[3];
-    for (int k = 0; k < 3; k++) home[k] = c->home[c->tri[3 * t + k]];
+    int from = c->cuts.count, n = 0, home[3];
+    for (int k = 0; k < 3; k++) home[k] = c->cuts.home[c->tri[3 * t + k]];
     if (home[0] >= 0 && home[0] == home[1] && home[0] == home[2]) return embi_cut_add(c, t, home[0], 7);
     for (int k = 0; k < 3; k++)
         if (!embi_cut_enqueue(c, t, home[k] < 0 ? ~home[k] : home[k], &n)) return 0;
@@ -22403,17 +22427,17 @@ static int embi_cut_triangle(embi_caging *c, int t)
         sides = embi_polygon_in_tet(&p, &whole, 0);
         if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
     }
-    n = c->cut_count - from;
+    n = c->cuts.count - from;
     if (n < 2) return 1;
     if (!embi_keys_reserve(c->m, &c->keys, n)) return 0;
     for (int i = 0; i < n; i++) {
-        c->keys.a[i].key = embi_pack(c->cut[from + i].tet, c->cut[from + i].sides);
+        c->keys.a[i].key = embi_pack(c->cuts.list[from + i].tet, c->cuts.list[from + i].sides);
         c->keys.a[i].value = i;
     }
     embi_sort_keys(c->keys.a, c->keys.tmp, n);
     for (int i = 0; i < n; i++) {
-        c->cut[from + i].tet = embi_hi(c->keys.a[i].key);
-        c->cut[from + i].sides = embi_lo(c->keys.a[i].key);
+        c->cuts.list[from + i].tet = embi_hi(c->keys.a[i].key);
+        c->cuts.list[from + i].sides = embi_lo(c->keys.a[i].key);
     }
     return 1;
 }
@@ -22421,33 +22445,33 @@ static int embi_cut_triangle(embi_caging *c, int t)
 /* the cut of triangle t in a tet, or NULL */
 static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
 {
-    int lo = c->first[t], hi = c->first[t + 1];
+    int lo = c->cuts.first[t], hi = c->cuts.first[t + 1];
     while (lo < hi) {
         int mid = lo + (hi - lo) / 2;
-        if (c->cut[mid].tet < tet) lo = mid + 1;
+        if (c->cuts.list[mid].tet < tet) lo = mid + 1;
         else hi = mid;
     }
-    return lo < c->first[t + 1] && c->cut[lo].tet == tet ? &c->cut[lo] : NULL;
+    return lo < c->cuts.first[t + 1] && c->cuts.list[lo].tet == tet ? &c->cuts.list[lo] : NULL;
 }
 
 /* Cuts the whole surface and sorts the cuts by tet (counting sort). */
 static int embi_cut_surface(embi_caging *c)
 {
     int n;
-    if (!EMBI_GROW(c->m, c->home, c->vertex_count) || !EMBI_GROW(c->m, c->first, c->tri_count + 1)) return 0;
-    c->cut_count = 0;
+    if (!EMBI_GROW(c->m, c->cuts.home, c->vertex_count) || !EMBI_GROW(c->m, c->cuts.first, c->tri_count + 1)) return 0;
+    c->cuts.count = 0;
     embi_cut_homes(c);
     for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = c->touch[t] = -1;
     for (int t = 0; t < c->tri_count; t++) {
-        c->first[t] = c->cut_count;
+        c->cuts.first[t] = c->cuts.count;
         if (!embi_cut_triangle(c, t)) return 0;
     }
-    c->first[c->tri_count] = c->cut_count;
-    for (int i = 0; i < c->cut_count; i++) c->touch[c->cut[i].tet]++;   /* count - 1, for now */
+    c->cuts.first[c->tri_count] = c->cuts.count;
+    for (int i = 0; i < c->cuts.count; i++) c->touch[c->cuts.list[i].tet]++;   /* count - 1, for now */
     c->touched_count = 0;
     for (int t = 0; t < c->lattice.tets; t++) c->touched_count += c->touch[t] >= 0;
     if (!EMBI_GROW(c->m, c->touched, c->touched_count) || !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
-        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) || !EMBI_GROW(c->m, c->order, c->cut_count))
+        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) || !EMBI_GROW(c->m, c->order, c->cuts.count))
         return 0;
     n = 0;
     c->range[0] = c->range[1] = 0;
@@ -22457,7 +22481,7 @@ static int embi_cut_surface(embi_caging *c)
         c->touched[n] = t;
         c->touch[t] = n++;
     }
-    for (int i = 0; i < c->cut_count; i++) c->order[c->range[c->touch[c->cut[i].tet] + 1]++] = i;
+    for (int i = 0; i < c->cuts.count; i++) c->order[c->range[c->touch[c->cuts.list[i].tet] + 1]++] = i;
     return 1;
 }
 
@@ -22522,7 +22546,7 @@ static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k, embi_polygon *whole)
 {
     if (p->shape[k] >= 0) return &p->polygon[p->shape[k]];
-    embi_polygon_whole(whole, c, &p->b, c->cut[p->cuts[k]].tri);
+    embi_polygon_whole(whole, c, &p->b, c->cuts.list[p->cuts[k]].tri);
     return whole;
 }
 
@@ -22530,18 +22554,18 @@ static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_
 static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
 {
     int k = c->local[t];
-    return k < p->n && c->cut[p->cuts[k]].tri == t ? k : -1;
+    return k < p->n && c->cuts.list[p->cuts[k]].tri == t ? k : -1;
 }
 
 /* Collects the sides of a cut triangle that run along a face of the tet and lie partly in it. */
 static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
 {
-    const int *v = c->tri + 3 * c->cut[cut].tri;
+    const int *v = c->tri + 3 * c->cuts.list[cut].tri;
     for (int n = 0; n < 12; n++) {
         int s = n / 4, f = n % 4;
         const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
         embipc_real from = 0, to = 1;
-        if (c->home[v[s]] >= 0 || c->home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
+        if (c->cuts.home[v[s]] >= 0 || c->cuts.home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
         if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
         for (int i = 0; i < 4; i++) {
             if (i == f) continue;
@@ -22550,10 +22574,10 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
             else if (b[i] < 0) to = embi_min(to, a[i] / (a[i] - b[i]));
         }
         if (!(to - from > EMBI_INSIDE_TOLERANCE)) continue;
-        if (!EMBI_GROW(c->m, c->along, c->along_count + 1)) return 0;
-        c->along[c->along_count].cut = cut;
-        c->along[c->along_count].side = s;
-        c->along[c->along_count++].face = f;
+        if (!EMBI_GROW(c->m, c->cuts.along, c->cuts.along_count + 1)) return 0;
+        c->cuts.along[c->cuts.along_count].cut = cut;
+        c->cuts.along[c->cuts.along_count].side = s;
+        c->cuts.along[c->cuts.along_count++].face = f;
     }
     return 1;
 }
@@ -22570,7 +22594,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     (void)embi_barycentric_init(&p->b, X);
     if (!EMBI_GROW(c->m, p->shape, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
-        const embi_cut *cut = &c->cut[p->cuts[k]];
+        const embi_cut *cut = &c->cuts.list[p->cuts[k]];
         embi_polygon whole, *q;
         c->local[cut->tri] = k;
         p->shape[k] = -1;
@@ -22580,7 +22604,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
         p->shape[k] = p->polygon_count++;
         embi_polygon_whole(&whole, c, &p->b, cut->tri);
         (void)embi_polygon_in_tet(q, &whole, 0);
-        if (c->along_count >= 0 && !embi_cut_along(c, p->cuts[k], &whole)) return 0;
+        if (c->cuts.along_count >= 0 && !embi_cut_along(c, p->cuts[k], &whole)) return 0;
         for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
@@ -22646,7 +22670,7 @@ static int embi_cage_winding(embi_caging *c, embi_pocket *p)
     const signed char unknown = 127;
     int count = 0, v[4];
     embipc_real X[12];
-    c->along_count = -1;   /* collected later, by embi_cage_pieces() */
+    c->cuts.along_count = -1;   /* collected later, by embi_cage_pieces() */
     if (!embi_cage_turns(c, p)) return 0;
     if (!EMBI_GROW(c->m, c->queue, c->lattice.tets)) return 0;
     memset(c->lattice.wind, unknown, (size_t)c->lattice.nodes);
@@ -22696,10 +22720,10 @@ static int embi_cage_full_tets(embi_caging *c)
 static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
 {
     for (int k = 0; k < p->n; k++) {
-        int t = c->cut[p->cuts[k]].tri;
+        int t = c->cuts.list[p->cuts[k]].tri;
         for (int s = 0; s < 3; s++) {
             int other = c->beside[3 * t + s], j;
-            if (!(c->cut[p->cuts[k]].sides >> s & 1) || other < t) continue;
+            if (!(c->cuts.list[p->cuts[k]].sides >> s & 1) || other < t) continue;
             j = embi_pocket_find(c, p, other);
             if (j >= 0) embi_join(p->parent, k, j);
         }
@@ -22748,7 +22772,7 @@ static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
                 const embi_segment *g = &p->segment[s];
                 int side = end ? g->after : g->before, mate = -1;
                 if (side < 3) {
-                    int k = embi_pocket_find(c, p, c->beside[3 * c->cut[p->cuts[g->k]].tri + side]);
+                    int k = embi_pocket_find(c, p, c->beside[3 * c->cuts.list[p->cuts[g->k]].tri + side]);
                     if (k >= 0) mate = p->of_cut[k];
                 }
                 if (pass == 0 && mate >= 0) embi_join(p->chain, s, mate);
@@ -22822,11 +22846,11 @@ static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const em
 static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket *p, int k, int node,
                                         const embipc_real from[4], int *rise)
 {
-    const int *v = c->tri + 3 * c->cut[p->cuts[k]].tri;
+    const int *v = c->tri + 3 * c->cuts.list[p->cuts[k]].tri;
     embi_polygon q;
     embipc_real e[3], det, at;
     int left = 0;
-    embi_polygon_towards(&q, c, &p->b, c->cut[p->cuts[k]].tri, node);
+    embi_polygon_towards(&q, c, &p->b, c->cuts.list[p->cuts[k]].tri, node);
     for (int s = 0; s < 3; s++) {   /* sign for each side; both triangles at a side get the same */
         int a = s, b = (s + 1) % 3, up = v[a] < v[b];
         e[s] = embi_triple(from + 1, q.w[up ? a : b] + 1, q.w[up ? b : a] + 1);
@@ -22850,7 +22874,7 @@ static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell
     *hit = p->n + node;
     for (int k = 0; k < p->n; k++) {
         if (p->piece[k] != shell) continue;
-        embi_polygon_towards(&q, c, &p->b, c->cut[p->cuts[k]].tri, node);
+        embi_polygon_towards(&q, c, &p->b, c->cuts.list[p->cuts[k]].tri, node);
         for (int j = 0; j < 3; j++)
             if (q.w[j][0] > from[0]) memcpy(from, q.w[j], sizeof from);
     }
@@ -22993,7 +23017,7 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
         copy->volume = v;
         memcpy(copy->moment, p->sum + 11 * (size_t)j + 1, sizeof copy->moment);
     }
-    for (int k = 0; k < p->n; k++) c->cut[p->cuts[k]].copy = copy_of[p->piece[k]];
+    for (int k = 0; k < p->n; k++) c->cuts.list[p->cuts[k]].copy = copy_of[p->piece[k]];
     for (int k = 0; k < 4; k++)
         c->corner[4 * (size_t)i + (size_t)k] = p->piece[p->n + k] < 0 ? -1 : copy_of[p->piece[p->n + k]];
     return 1;
@@ -23003,7 +23027,7 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
 static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 {
     if (!EMBI_GROW(c->m, c->corner, 4 * c->touched_count)) return 0;
-    c->copy_count = c->along_count = 0;
+    c->copy_count = c->cuts.along_count = 0;
     for (int i = 0; i < c->touched_count && !c->faulty; i++) {
         if (!embi_pocket_open(c, p, i)) return 0;
         if (!EMBI_GROW(c->m, p->parent, p->n + 4) || !EMBI_GROW(c->m, p->piece, p->n + 4)) return 0;
@@ -23030,14 +23054,14 @@ static void embi_cage_share(embi_caging *c, int a, int b)
     int i[3], j[3], axis = 0;
     if (a < 0 || b < 0) return;
     if (c->copy[a].tet / 6 == c->copy[b].tet / 6) {
-        embi_join(c->cell, a, b);
+        embi_join(c->joined.cell, a, b);
         return;
     }
     embi_lattice_index(c, c->copy[a].tet / 6, i);
     embi_lattice_index(c, c->copy[b].tet / 6, j);
     while (i[axis] == j[axis]) axis++;
     for (int k = 0; k < 8; k++)
-        if ((k >> axis & 1) == (j[axis] > i[axis])) embi_join(c->slot, 8 * a + k, 8 * b + (k ^ 1 << axis));
+        if ((k >> axis & 1) == (j[axis] > i[axis])) embi_join(c->joined.slot, 8 * a + k, 8 * b + (k ^ 1 << axis));
 }
 
 /* Connects copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the
@@ -23053,7 +23077,7 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
             if (v[k] == w[l] && c->lattice.wind[v[k]] > 0)
                 embi_cage_share(c, c->corner[4 * i + k], c->corner[4 * other + l]);
     for (int s = c->range[i]; s < c->range[i + 1]; s++) {
-        const embi_cut *cut = &c->cut[c->order[s]], *beyond;
+        const embi_cut *cut = &c->cuts.list[c->order[s]], *beyond;
         if (!(cut->sides >> (3 + f) & 1) || !(beyond = embi_cut_find(c, cut->tri, next))) continue;
         if (cut->copy == last_a && beyond->copy == last_b) continue;
         embi_cage_share(c, last_a = cut->copy, last_b = beyond->copy);
@@ -23064,9 +23088,9 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
  * of the edge's two triangles. So it is enough that each triangle has a cut in one of the tets. */
 static void embi_cage_share_along(embi_caging *c)
 {
-    for (int i = 0; i < c->along_count; i++) {
-        const embi_along *a = &c->along[i];
-        const embi_cut *cut = &c->cut[a->cut], *beyond;
+    for (int i = 0; i < c->cuts.along_count; i++) {
+        const embi_along *a = &c->cuts.along[i];
+        const embi_cut *cut = &c->cuts.list[a->cut], *beyond;
         int next = embi_lattice_across(c, cut->tet, a->face);
         beyond = next < 0 ? NULL : embi_cut_find(c, c->beside[3 * cut->tri + a->side], next);
         if (beyond) embi_cage_share(c, cut->copy, beyond->copy);
@@ -23087,7 +23111,7 @@ static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const em
     for (int i = 0, j; i < 4; i++) {
         if (!(w[i] > EMBI_CAGE_TOUCH)) continue;
         for (j = 0; j < 4 && a[j] != b[i]; j++) {}
-        if (j < 4) embi_join(c->slot, 8 * *first + at[j], 8 * copy + corner[i]);
+        if (j < 4) embi_join(c->joined.slot, 8 * *first + at[j], 8 * copy + corner[i]);
         else lost += w[i];
     }
     if (lost > EMBI_INSIDE_TOLERANCE) c->faulty = 1;
@@ -23103,7 +23127,7 @@ static void embi_cage_share_pinched(embi_caging *c)
         embipc_real w[4];
         embi_lattice_weights(c, c->touched[i], &b);
         for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
-            const embi_cut *cut = &c->cut[c->order[n / 3]];
+            const embi_cut *cut = &c->cuts.list[c->order[n / 3]];
             int vertex = c->tri[3 * cut->tri + n % 3];
             if (!c->pinches.of[vertex] || cut->copy < 0) continue;
             embi_barycentric_at(w, &b, c->x + 3 * (size_t)vertex);
@@ -23122,7 +23146,7 @@ static void embi_cage_share_all(embi_caging *c)
     for (int a = 0; a < c->copy_count; a++) {
         int *first = &c->seen[c->copy[a].tet / 6];
         if (*first < 0) *first = a;
-        embi_join(c->cell, a, *first);
+        embi_join(c->joined.cell, a, *first);
     }
     for (int n = 0; n < c->lattice.nodes; n++) c->seen[n] = -1;
     for (int s = 0; s < 8 * c->copy_count; s++) {
@@ -23130,7 +23154,7 @@ static void embi_cage_share_all(embi_caging *c)
         embi_lattice_index(c, c->copy[s / 8].tet / 6, i);
         first = &c->seen[embi_lattice_corner(c, i, s % 8, p)];
         if (*first < 0) *first = s;
-        embi_join(c->slot, s, *first);
+        embi_join(c->joined.slot, s, *first);
     }
 }
 
@@ -23140,25 +23164,25 @@ static int embi_cage_count(embi_caging *c)
     int n = c->copy_count;
     embipc_real *held = (embipc_real *)embi_alloc(c->m, 9 * n, sizeof *held), *most = held + n, mean = 0;
     if (!held) return 0;
-    c->node_count = c->cell_count = c->tet_count = 0;
-    c->weak = 0;
+    c->joined.node_count = c->joined.cell_count = c->joined.tet_count = 0;
+    c->joined.weak = 0;
     for (int a = 0; a < n; a++) {
-        int root = embi_root(c->cell, a), b = a - 1;
-        for (int k = 0; k < 8; k++) embi_join(c->slot, 8 * a + k, 8 * root + k);
-        while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->cell[b] != root) b--;
-        c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->tet_count++;
-        c->cell_count += root == a;
+        int root = embi_root(c->joined.cell, a), b = a - 1;
+        for (int k = 0; k < 8; k++) embi_join(c->joined.slot, 8 * a + k, 8 * root + k);
+        while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->joined.cell[b] != root) b--;
+        c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->joined.tet_count++;
+        c->joined.cell_count += root == a;
         held[root] += c->copy[a].volume;
         mean += c->copy[a].volume;
     }
-    mean /= c->cell_count;
+    mean /= c->joined.cell_count;
     for (int s = 0; s < 8 * n; s++) {
-        int root = embi_root(c->slot, s);
+        int root = embi_root(c->joined.slot, s);
         most[root] = embi_max(most[root], held[s / 8]);
-        c->node_count += root == s;
+        c->joined.node_count += root == s;
     }
     for (int s = 0; s < 8 * n; s++)
-        if (embi_root(c->slot, s) == s) c->weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
+        if (embi_root(c->joined.slot, s) == s) c->joined.weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
     embi_free(c->m, held);
     return 1;
 }
@@ -23166,9 +23190,10 @@ static int embi_cage_count(embi_caging *c)
 /* Joins copies into cells, and their corners into nodes. */
 static int embi_cage_nodes(embi_caging *c)
 {
-    if (!EMBI_GROW(c->m, c->slot, 8 * c->copy_count) || !EMBI_GROW(c->m, c->cell, c->copy_count)) return 0;
-    for (int s = 0; s < 8 * c->copy_count; s++) c->slot[s] = s;
-    for (int a = 0; a < c->copy_count; a++) c->cell[a] = a;
+    if (!EMBI_GROW(c->m, c->joined.slot, 8 * c->copy_count) || !EMBI_GROW(c->m, c->joined.cell, c->copy_count))
+        return 0;
+    for (int s = 0; s < 8 * c->copy_count; s++) c->joined.slot[s] = s;
+    for (int a = 0; a < c->copy_count; a++) c->joined.cell[a] = a;
     for (int i = 0; i < c->touched_count; i++)
         for (int f = 0; f < 4; f++) {
             int next = embi_lattice_across(c, c->touched[i], f);
@@ -23184,25 +23209,26 @@ static int embi_cage_nodes(embi_caging *c)
  * is largest. If there is none, rounding decided that. */
 static int embi_cage_tie(embi_caging *c)
 {
-    if (!EMBI_GROW(c->m, c->carrier, c->vertex_count) || !EMBI_GROW(c->m, c->depth, c->vertex_count)) return 0;
-    for (int i = 0; i < c->vertex_count; i++) c->carrier[i] = -1;
+    if (!EMBI_GROW(c->m, c->carrier.copy, c->vertex_count) || !EMBI_GROW(c->m, c->carrier.depth, c->vertex_count))
+        return 0;
+    for (int i = 0; i < c->vertex_count; i++) c->carrier.copy[i] = -1;
     for (int i = 0; i < c->touched_count; i++) {
         embi_barycentric b;
         embipc_real w[4], depth;
         embi_lattice_weights(c, c->touched[i], &b);
         for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
-            const embi_cut *cut = &c->cut[c->order[n / 3]];
+            const embi_cut *cut = &c->cuts.list[c->order[n / 3]];
             int v = c->tri[3 * cut->tri + n % 3];
             if (cut->copy < 0) continue;
             embi_barycentric_at(w, &b, c->x + 3 * (size_t)v);
             depth = embi_min4(w);
-            if (c->carrier[v] >= 0 && !(depth > c->depth[v])) continue;
-            c->depth[v] = depth;
-            c->carrier[v] = cut->copy;
+            if (c->carrier.copy[v] >= 0 && !(depth > c->carrier.depth[v])) continue;
+            c->carrier.depth[v] = depth;
+            c->carrier.copy[v] = cut->copy;
         }
     }
     for (int i = 0; i < c->vertex_count; i++)
-        if (c->carrier[i] < 0 || c->depth[i] < -EMBI_INSIDE_TOLERANCE) c->faulty = 1;
+        if (c->carrier.copy[i] < 0 || c->carrier.depth[i] < -EMBI_INSIDE_TOLERANCE) c->faulty = 1;
     return 1;
 }
 
@@ -23228,12 +23254,6 @@ static embipc_result embi_cage_fill(embi_caging *c, int moments)
 
 /* ---- The search ---- */
 
-/* The best lattice so far; n[0] = 0: none. Of those that miss the wish by more than allowed the nearest is best. */
-typedef struct embi_cage_choice {
-    int n[3];
-    embipc_real score, miss, over;   /* over: miss, but at least what is allowed */
-} embi_cage_choice;
-
 /* Fills the lattice of n[] boxes. If rounding decides the result, the boxes become wider, then they are moved a little
  * along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along it costs
  * no symmetry. */
@@ -23258,25 +23278,26 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
  * So its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3)
  * this depends on the shape of the cells only. Deviation from the wished count and weak nodes raise the
  * score. *count: nodes, or 0 for no cage. */
-static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, embi_cage_choice *best, int *count)
+static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int *count)
 {
+    embi_cage_choice *best = &c->best;
     embipc_real miss, over, score = 0;
     embipc_result r;
-    for (int i = 0; i < c->tried_count; i++) {
-        *count = c->tried[4 * i + 3];
-        if (memcmp(c->tried + 4 * i, n, 3 * sizeof *n) == 0) return EMBIPC_OK;
+    for (int i = 0; i < best->tried_count; i++) {
+        *count = best->tried[4 * i + 3];
+        if (memcmp(best->tried + 4 * i, n, 3 * sizeof *n) == 0) return EMBIPC_OK;
     }
     *count = 0;
-    if (!EMBI_GROW(c->m, c->tried, 4 * c->tried_count + 4)) return EMBIPC_ERR_MEMORY;
+    if (!EMBI_GROW(c->m, best->tried, 4 * best->tried_count + 4)) return EMBIPC_ERR_MEMORY;
     if ((r = embi_cage_fill_lattice(c, n, 0)) != EMBIPC_OK) return r;
-    if (!c->faulty) *count = c->node_count;
-    memcpy(c->tried + 4 * c->tried_count, n, 3 * sizeof *n);
-    c->tried[4 * c->tried_count++ + 3] = *count;
+    if (!c->faulty) *count = c->joined.node_count;
+    memcpy(best->tried + 4 * best->tried_count, n, 3 * sizeof *n);
+    best->tried[4 * best->tried_count++ + 3] = *count;
     if (!*count) return EMBIPC_OK;
     miss = embi_abs((embipc_real)(*count - wish)) / wish;
     for (int k = 0; k < 3; k++) score += pow(c->lattice.h[k], 4);
     score *= pow(*count, 4.0 / 3);
-    score *= (1 + 4 * miss) * (1 + 4 * c->weak / *count);
+    score *= (1 + 4 * miss) * (1 + 4 * c->joined.weak / *count);
     over = embi_max(miss, EMBI_CAGE_MISS);
     if (best->n[0] && (over > best->over || (over == best->over && score >= best->score))) return EMBIPC_OK;
     memcpy(best->n, n, sizeof best->n);
@@ -23295,28 +23316,27 @@ static void embi_cage_divide(const embi_caging *c, embipc_real h, int n[3])
 
 /* Tries boxes from coarse to fine until the count is well above the wish. From the best lattice on, one box more or
  * less along an axis is tried while that improves it. */
-static embipc_result embi_cage_search(embi_caging *c, int wish, embi_cage_choice *best)
+static embipc_result embi_cage_search(embi_caging *c, int wish)
 {
     embipc_result r = EMBIPC_OK;
     embipc_real longest = 0;
     int n[3], count = 0, better = 1;
     for (int k = 0; k < 3; k++) longest = embi_max(longest, c->box[3 + k] - c->box[k]);
-    for (embipc_real h = longest; r == EMBIPC_OK && count <= wish + wish / 2 && c->volume < 8 * wish * h * h * h;
-         h *= 0.85) {
+    for (embipc_real h = longest; r == EMBIPC_OK && count <= 1.5 * wish && c->volume < 8.0 * wish * h * h * h; h *= 0.85) {
         embi_cage_divide(c, h, n);
-        r = embi_cage_try(c, n, wish, best, &count);
+        r = embi_cage_try(c, n, wish, &count);
     }
-    while (better && best->n[0] && (r == EMBIPC_OK || r == EMBIPC_ERR_ARGUMENT)) {
-        embi_cage_choice from = *best;
+    while (better && c->best.n[0] && (r == EMBIPC_OK || r == EMBIPC_ERR_ARGUMENT)) {
+        embi_cage_choice from = c->best;
         r = EMBIPC_OK;
         for (int way = 0; way < 6 && r == EMBIPC_OK; way++) {
             memcpy(n, from.n, sizeof n);
             n[way / 2] += way % 2 ? -1 : 1;
-            if (n[way / 2] > 0) r = embi_cage_try(c, n, wish, best, &count);
+            if (n[way / 2] > 0) r = embi_cage_try(c, n, wish, &count);
         }
-        better = memcmp(from.n, best->n, sizeof n) != 0;
+        better = memcmp(from.n, c->best.n, sizeof n) != 0;
     }
-    return r == EMBIPC_ERR_ARGUMENT && best->n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
+    return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
 /* ==== 79. Cage extraction ============================================================================
@@ -23355,7 +23375,7 @@ static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
     if (!EMBI_GROW(c->m, c->queue, 8 * c->copy_count)) return EMBIPC_ERR_MEMORY;
     number = c->queue;
     for (int s = 0; s < 8 * c->copy_count; s++) {
-        int root = embi_root(c->slot, s);
+        int root = embi_root(c->joined.slot, s);
         if (root == s) {
             embi_lattice_index(c, c->copy[s / 8].tet / 6, i);
             (void)embi_lattice_corner(c, i, s % 8, cage->x + 3 * (size_t)n);
@@ -23363,7 +23383,7 @@ static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
         number[s] = root == s ? n++ : number[root];
     }
     for (int a = 0; a < c->copy_count; a++) {
-        int root = embi_root(c->cell, a), t = c->copy[a].number, corner[4];
+        int root = embi_root(c->joined.cell, a), t = c->copy[a].number, corner[4];
         if (root == a) {
             memcpy(cage->cells + 8 * (size_t)cells, number + 8 * (size_t)a, 8 * sizeof *number);
             number[8 * a] = cells++;   /* from here on that of the cell */
@@ -23378,7 +23398,7 @@ static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
 /* Builds the cage from a filled lattice. */
 static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
-    embipc_result r = embi_cage_alloc(c, cage, c->node_count, c->tet_count, c->cell_count);
+    embipc_result r = embi_cage_alloc(c, cage, c->joined.node_count, c->joined.tet_count, c->joined.cell_count);
     if (r == EMBIPC_OK) r = embi_cage_number(c, cage);
     if (r != EMBIPC_OK) return r;
     for (int i = 0; i < c->copy_count; i++) {
@@ -23389,7 +23409,7 @@ static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
         for (int k = 0; k < 10; k++) moment[k] += V * copy->moment[k];
         cage->copies += first && i > 0 && copy->tet == copy[-1].tet;
     }
-    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = c->copy[c->carrier[i]].number;
+    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = c->copy[c->carrier.copy[i]].number;
     embi_copy(cage->cell_size, c->lattice.h);
     return EMBIPC_OK;
 }
@@ -23400,7 +23420,7 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
     embipc_real held = 0, X[12];
     for (int i = 0; i < cage->node_count && c->turned; i++) {
         embi_copy(X, cage->x + 3 * (size_t)i);
-        embi_m3_mulv(cage->x + 3 * (size_t)i, c->frame, X);
+        embi_m3_mulv(cage->x + 3 * (size_t)i, c->lattice.frame, X);
     }
     c->x = c->given;
     for (int t = 0; t < cage->tet_count; t++) {
@@ -23583,12 +23603,13 @@ static embipc_result embi_cage_single(embi_caging *c, int each, embipc_cage *cag
 static void embi_caging_release(embi_caging *c)
 {
     static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, along, beside), offsetof(embi_caging, tried),
-        EMBI_OFFSETS4(embi_caging, turned, lattice.wind, seen, home), offsetof(embi_caging, cell),
-        EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], carrier),
-        offsetof(embi_caging, depth),
-        EMBI_OFFSETS4(embi_caging, first, cut, touch, touched), offsetof(embi_caging, solid),
-        EMBI_OFFSETS4(embi_caging, range, order, turn, corner), EMBI_OFFSETS4(embi_caging, copy, slot, queue, local)};
+        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, cuts.along, beside), offsetof(embi_caging, best.tried),
+        EMBI_OFFSETS4(embi_caging, turned, lattice.wind, seen, cuts.home), offsetof(embi_caging, joined.cell),
+        EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], carrier.copy),
+        offsetof(embi_caging, carrier.depth),
+        EMBI_OFFSETS4(embi_caging, cuts.first, cuts.list, touch, touched), offsetof(embi_caging, solid),
+        EMBI_OFFSETS4(embi_caging, range, order, turn, corner),
+        EMBI_OFFSETS4(embi_caging, copy, joined.slot, queue, local)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
     embi_keys_release(c->m, &c->keys);
     embi_pocket_release(c->m, c->pocket);
@@ -23606,7 +23627,7 @@ static int embi_cage_find_pinched(embi_caging *c)
 /* Turns the surface to its principal axes if its box becomes smaller by more than a percent. */
 static int embi_cage_turn(embi_caging *c, const embipc_solid *solid)
 {
-    embipc_real S[9], box[6], size[2] = {1, 1}, *F = c->frame;
+    embipc_real S[9], box[6], size[2] = {1, 1}, *F = c->lattice.frame;
     memcpy(S, solid->second, sizeof S);
     embi_eigen_symmetric(3, S, F);
     if (embi_m3_det(F) < 0)
@@ -23639,7 +23660,7 @@ static int embi_caging_begin(embi_caging *c)
     c->given = c->x;
     if (!embi_cage_turn(c, &solid)) return 0;
     embi_copy(middle, solid.centroid);
-    if (c->turned) embi_m3_tmulv(middle, c->frame, solid.centroid);
+    if (c->turned) embi_m3_tmulv(middle, c->lattice.frame, solid.centroid);
     for (int k = 0; k < 3; k++) {
         c->axis[k] = k;
         off[k] = embi_abs(2 * middle[k] - c->box[k] - c->box[3 + k]);
@@ -23663,18 +23684,16 @@ static int embi_caging_begin(embi_caging *c)
 static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_def *def, int wish, int *each,
                                             embipc_error *e)
 {
-    embi_cage_choice best;
     embipc_result r = EMBIPC_OK;
     *each = 0;
-    memset(&best, 0, sizeof best);
-    if (def->cell_size > 0) embi_cage_divide(c, def->cell_size, best.n);
-    else r = embi_cage_search(c, wish, &best);
-    if (r == EMBIPC_OK && def->cell_size == 0 && (!best.n[0] || (best.miss > EMBI_CAGE_MISS &&
-                                                                best.miss * wish > abs(4 * c->solids - wish)))) {
+    if (def->cell_size > 0) embi_cage_divide(c, def->cell_size, c->best.n);
+    else r = embi_cage_search(c, wish);
+    if (r == EMBIPC_OK && def->cell_size == 0 && (!c->best.n[0] || (c->best.miss > EMBI_CAGE_MISS &&
+                                                                c->best.miss * wish > abs(4 * c->solids - wish)))) {
         *each = 1;
         return EMBIPC_OK;
     }
-    if (r == EMBIPC_OK) r = embi_cage_fill_lattice(c, best.n, 1);
+    if (r == EMBIPC_OK) r = embi_cage_fill_lattice(c, c->best.n, 1);
     if (r == EMBIPC_ERR_ARGUMENT)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the wished cage needs a lattice of more than %d cells: ask "
                          "for fewer nodes or a larger cell", EMBI_CAGE_MAX_CELLS);

@@ -53,8 +53,8 @@ int main(void)
     cd.nodes = 40;
     if (embipc_cage_build(&cd, x, U * V, t, 2 * U * V, NULL, &cage, &error)) { puts(error.text); return 1; }
     printf("surface: %d vertices, %d triangles\n", U * V, 2 * U * V);
-    printf("cage: %d nodes, %d tets, %.3e m^3, smallest angle %.1f degrees\n",
-           cage.node_count, cage.tet_count, cage.volume, cage.worst_angle);
+    printf("cage: %d nodes, %d cells, %d tets, %.3e m^3\n",
+           cage.node_count, cage.cell_count, cage.tet_count, cage.volume);
 
     if (embipc_world_create(&wd, &world, NULL)) return 1;
     bd.x = ground_x; bd.vertex_count = 4; bd.triangles = ground_t; bd.triangle_count = 2;

@@ -151,6 +151,22 @@ static int cage_components(const embipc_cage *c)
                          : cage_clusters(c->tets, c->tet_count, 4, c->node_count);
 }
 
+/* the solid in the emptiest cell, or tet where there are no cells, over its volume */
+static double cage_least_fill(const embipc_cage *c)
+{
+    double least = 1e300, *held = (double *)calloc((size_t)(2 * c->tet_count), sizeof(double)), *whole = held + c->tet_count;
+    for (int t = 0; t < c->tet_count; t++) {
+        int cell = c->cell_count ? c->tet_cell[t] : t;
+        double X[12];
+        embi_tet_gather(X, c->x, c->tets + 4 * t);
+        held[cell] += c->tet_volume[t];
+        whole[cell] = embi_tet_det(X, X + 3, X + 6, X + 9) / (c->cell_count ? 1 : 6);   /* six tets of one volume */
+    }
+    for (int i = 0; i < (c->cell_count ? c->cell_count : c->tet_count); i++) least = fmin(least, held[i] / whole[i]);
+    free(held);
+    return least;
+}
+
 /* ---- shapes ---- */
 
 /* The cells of an nx x ny x nz grid for which `in` says so, as tets, with their skin; cells of side `size`. */
@@ -369,6 +385,6 @@ static double cage_full_compliance(const test_mesh *s, const embipc_solid *solid
 static void cage_test_unused(void)
 {
     (void)cage_fault; (void)cage_components; (void)cage_comb; (void)cage_finray; (void)cage_surface;
-    (void)cage_longest_tie; (void)cage_full_compliance; (void)cage_angle; (void)cage_test_unused;
+    (void)cage_longest_tie; (void)cage_full_compliance; (void)cage_angle; (void)cage_least_fill; (void)cage_test_unused;
 }
 #endif

@@ -65,7 +65,7 @@ static void test_words_and_files(void)
     write_boxes(obj, 1);
     ENSURE(embed(obj, 40, msh, png, text) == 0);
     ENSURE(strstr(text, "8 vertices, 12 triangles, 1 part, 1 m^3"));
-    ENSURE(strstr(text, "worst dihedral angle") && !strstr(text, "note:"));
+    ENSURE(strstr(text, "the emptiest is solid to 100 %") && !strstr(text, "note:"));
     ENSURE(mesh_read(&m, msh, &e));
     ENSURE(m.node_count >= 32 && m.node_count <= 48 && m.tet_count > m.node_count);
     ENSURE(embipc_tets_check(m.x, m.node_count, m.tet, m.tet_count, NULL) == EMBIPC_OK);

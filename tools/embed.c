@@ -31,13 +31,22 @@ static tool_mesh embed_mesh(const embipc_cage *c)
     return m;
 }
 
+/* the fraction of the emptiest cell that is solid; its six tets would have one volume */
+static double embed_least(const embipc_cage *c)
+{
+    double *held = (double *)tool_alloc((size_t)c->cell_count + 1, sizeof *held), least = 1;
+    double cell = c->cell_size[0] * c->cell_size[1] * c->cell_size[2];
+    for (int t = 0; t < c->tet_count && c->cell_count; t++) held[c->tet_cell[t]] += c->tet_volume[t];
+    for (int i = 0; i < c->cell_count; i++)
+        if (held[i] / cell < least) least = held[i] / cell;
+    free(held);
+    return least;
+}
+
 static void embed_say(FILE *f, const embed_options *o, const tool_mesh *m, const embipc_cage *c, double seconds)
 {
-    double held = 0, least = HUGE_VAL;
-    for (int t = 0; t < c->tet_count; t++) {
-        held += c->tet_volume[t];
-        if (c->tet_volume[t] < least) least = c->tet_volume[t];
-    }
+    double held = 0, least = embed_least(c);
+    for (int t = 0; t < c->tet_count; t++) held += c->tet_volume[t];
     for (int i = 0; i < m->note_count; i++) {
         tool_text text = { NULL, 0, 0 };
         mesh_put_note(&text, &m->note[i]);
@@ -46,11 +55,11 @@ static void embed_say(FILE *f, const embed_options *o, const tool_mesh *m, const
     }
     fprintf(f, "surface: %d vertices, %d triangles, %d part%s, %.6g m^3\n", m->node_count, m->tri_count, c->parts,
             c->parts == 1 ? "" : "s", held);
-    fprintf(f, "cage:    %d nodes, %d tets, worst dihedral angle %.1f degrees, made in %.2f s\n", c->node_count,
-            c->tet_count, 0.0, seconds);
-    if (c->cell_count) fprintf(f, "lattice: cells of %.6g x %.6g x %.6g m\n", c->cell_size[0], c->cell_size[1], c->cell_size[2]);
-    fprintf(f, "solid:   %.1f %% of the tets on the whole; the emptiest holds %.2g of the mean\n",
-            100 * held / c->volume, least * c->tet_count / held);
+    fprintf(f, "cage:    %d nodes, %d tets, made in %.2f s\n", c->node_count, c->tet_count, seconds);
+    if (c->cell_count)
+        fprintf(f, "lattice: %d cells of %.6g x %.6g x %.6g m; the emptiest is solid to %.3g %%\n", c->cell_count,
+                c->cell_size[0], c->cell_size[1], c->cell_size[2], 100 * least);
+    fprintf(f, "solid:   %.1f %% of the tets on the whole\n", 100 * held / c->volume);
     if (c->copies)
         fprintf(f, "copies:  %d tets lie on others, for parts that are close in space and far along the body\n",
                 c->copies);
@@ -98,9 +107,15 @@ static int embed_write(const char *path, const embipc_cage *c)
     tool_text text = { NULL, 0, 0 };
     tool_error e;
     int ok;
+    m.x = (double *)tool_alloc((size_t)c->node_count, 3 * sizeof *m.x);
+    m.tet = (int *)tool_alloc((size_t)c->tet_count, 4 * sizeof *m.tet);
+    memcpy(m.x, c->x, (size_t)c->node_count * 3 * sizeof *m.x);
+    memcpy(m.tet, c->tets, (size_t)c->tet_count * 4 * sizeof *m.tet);
+    (void)mesh_drop_unused(&m);   /* a mesh of tets has no nodes that only cells have */
     mesh_put_msh(&text, &m);
     ok = output_file(path, &text, &e);
     tool_text_free(&text);
+    mesh_free(&m);
     return ok;
 }
 
