@@ -445,7 +445,7 @@ static void test_own_candidates_are_complete(void)
     test_mesh_compact(&comb);
     own_candidates(ball, 0.004, 0.04, 40, 4 / TEST_STRIDE, 0.8);
     own_candidates(fine, 0.001, 0.005, 40, 0, 0.1);   /* neighbours of a fine surface */
-    own_candidates(comb, 0.004, 0.03, 60, 2 / TEST_STRIDE, 0.8);
+    own_candidates(comb, 0.004, 0.03, 20, 2 / TEST_STRIDE, 0.8);
 }
 
 /* ---- folds ---- */
@@ -538,7 +538,7 @@ static int fold_tells_the_truth(const embi_state *t, const embi_body *b, const e
 static void folds_stand(const embi_state *st, const embi_body *b, double share, double reach)
 {
     double *F = (double *)malloc((size_t)(9 * b->ntet) * sizeof *F);
-    for (int t = 0; t < b->ntet; t++) embi_elastic_F(&b->elastic, t, st->qn + 3 * b->node0, F + 9 * t);
+    for (int t = 0; t < b->ntet; t++) embi_body_tet_F(b, t, st->qn + 3 * b->node0, F + 9 * t);
     for (int n = 0, start = 0; n < b->search.certificates.count;) {
         const embi_certificate *one = b->search.certificates.list + n;
         int walked = start < b->search.start_count && b->search.start[2 * start] == one->i &&

@@ -61,7 +61,7 @@ static void defaults_material(const embipc_body_def *d)
     const embipc_material *m = &d->material;
     embipc_body_def standard = embipc_default_body_def();
     const embipc_material *n = &standard.material;
-    int averaged = m->averaged < 0 ? d->kind == EMBIPC_CAGE : m->averaged;
+    int averaged = m->averaged < 0 ? d->kind == EMBIPC_CAGE && d->cage_x : m->averaged;
     int always = m->model == EMBIPC_NEO_HOOKEAN;
     int bound = always || (m->determinant_bound < 0 ? d->kind == EMBIPC_AFFINE : m->determinant_bound);
     printf("  %-19s %-12s %-8s %s\n", "model", scene_models[m->model], "",
@@ -78,7 +78,7 @@ static void defaults_material(const embipc_body_def *d)
     }
     if (m->model != EMBIPC_ORTHOGONALITY && m->model != EMBIPC_ARAP)
         printf("  %-19s %-12s %-8s %s\n", "averaged", defaults_on(averaged), "",
-               m->averaged >= 0 ? "given by the scene" : "default: on for cages, against locking");
+               m->averaged >= 0 ? "given by the scene" : "default: on for cages of tets, against locking");
     if (m->fibre_stiffness > 0)
         printf("  %-19s %-12.6g %-8s along [%g, %g, %g] of the mesh, given by the scene\n", "fibre_stiffness",
                m->fibre_stiffness, "Pa", m->fibre[0], m->fibre[1], m->fibre[2]);
