@@ -470,7 +470,7 @@ typedef struct embipc_body_def {
     int cage_tet_count;
     const struct embipc_cage *cage;         /* or a cage that embipc_cage_build() made for x and triangles, or NULL */
     int cage_nodes;                         /* without a given cage: number of nodes, roughly, of the one that is built.
-                                             * 0: 34, or a single tet for stiff bodies, which sag by less than 1e-3 of
+                                             * 0: 30, or a single tet for stiff bodies, which sag by less than 1e-3 of
                                              * their diagonal under ten times their weight when held at one end.
                                              * Consecutive bodies of one mesh share a cage (0) */
     embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
@@ -1206,8 +1206,8 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  * angle, since a section in one cell stays plane. */
 typedef struct embipc_cage_def {
     unsigned cookie;          /* set by embipc_default_cage_def() */
-    int nodes;                /* wanted number of nodes; 4: a single tet; 0: 34, or 8 for each separate part of the body
-                               * if that is more (34) */
+    int nodes;                /* wanted number of nodes; 4: a single tet; 0: 30, or 8 for each separate part of the body
+                               * if that is more (30) */
     embipc_real cell_size;    /* m; > 0: cells with sides near this size, `nodes` is ignored    (0) */
     int duplicate;            /* 1: a cell for each connected piece of solid in a box of the lattice; 0: shared  (1) */
 } embipc_cage_def;
@@ -1256,7 +1256,7 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
  * no consistent solid), MEMORY, or the fault of the surface. The node count is near the wanted one, usually within a
  * fifth: see cage->node_count. The sums of tet_volume and tet_moment are
  * those of the surface's integrals, exact up to rounding. Memory: about 200 bytes per triangle and 250 per cell of
- * the lattice. Time: 0.2 s for a thousand triangles and 34 nodes, 10 s for a million and 100. */
+ * the lattice. Time: 0.2 s for a thousand triangles and 30 nodes, 10 s for a million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
                                            embipc_cage *cage, embipc_error *error);
@@ -22016,7 +22016,7 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void)
     embipc_cage_def d;
     memset(&d, 0, sizeof d);
     d.cookie = EMBI_CAGE_COOKIE;
-    d.nodes = 34;
+    d.nodes = 30;
     d.duplicate = 1;
     return d;
 }
@@ -23304,6 +23304,8 @@ static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int
     for (int k = 0; k < 3; k++) score += pow(c->lattice.h[k], 4);
     score *= pow(*count, 4.0 / 3);
     score *= (1 + 4 * miss) * (1 + 4 * c->joined.weak / *count);
+    for (int k = 0; k < 3; k++)   /* an odd number of boxes is not cut symmetrically */
+        if (n[k] > 1 && n[k] % 2) score *= 2;
     over = embi_max(miss, EMBI_CAGE_MISS);
     if (best->n[0] && (over > best->over || (over == best->over && score >= best->score))) return EMBIPC_OK;
     memcpy(best->n, n, sizeof best->n);
@@ -23715,7 +23717,7 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
     embipc_result r = EMBIPC_OK;
     if (!embi_caging_begin(c) || !embi_solids_find(c)) r = embi_fail_memory(e);
-    if (!wish) wish = embi_max_int(34, 8 * c->solids);
+    if (!wish) wish = embi_max_int(30, 8 * c->solids);
     if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * c->solids)
         r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * c->solids,
                          "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "

@@ -32,7 +32,7 @@ static void field_log(int level, const char *text, void *ctx)
     field_told += strstr(text, "stands still") != NULL;
 }
 
-/* the peg 5 cm above a floor */
+/* the peg 5 cm above a floor; its arms swing for a second, and some impacts that close its slit take over 100 solves */
 static scene field_peg_scene(test_mesh *m, double young, double h)
 {
     embipc_world_def wd = embipc_default_world_def();
@@ -40,6 +40,7 @@ static scene field_peg_scene(test_mesh *m, double young, double h)
     scene s;
     wd.time_step = h;
     wd.log = field_log;
+    wd.max_iterations = 200;
     s = scene_empty(&wd);
     scene_ground(&s, 1, 0.5);
     d.cage_nodes = 40;
@@ -66,7 +67,7 @@ static void test_slit_bears_its_load(void)
                 m = test_mesh_read(test_data("field/01-slit-freezes/peg_100nm.obj"));
             }
             s = field_peg_scene(&m, 1e5, n ? 0.002 : 0.01);
-            for (int i = 0; i < (n ? 500 : 100) && scene_step(&s); i++) stuck += s.stats.stuck + !s.stats.converged;
+            for (int i = 0; i < (n ? 800 : 160) && scene_step(&s); i++) stuck += s.stats.stuck + !s.stats.converged;
             ENSURE_OK(s.w, embipc_body_get_state(s.w, s.body[1], &at));
             if (k == 0) rest = at.centre[2];
             ENSURE(stuck == 0);

@@ -198,12 +198,23 @@ static void test_symmetric_bodies_get_symmetric_cages(void)
     }
 }
 
-/* error of cells for cubic displacements, with the penalty for the number of nodes */
+/* error of cells for cubic displacements, with the penalties for the number of nodes and for odd numbers of boxes */
 static double cubic_error(const embipc_cage *c)
 {
-    double sum = 0;
-    for (int k = 0; k < 3; k++) sum += pow(c->cell_size[k], 4);
-    return sum * pow(c->node_count, 4.0 / 3);
+    double sum = 0, odd = 1;
+    for (int k = 0; k < 3; k++) {
+        double axis[3], least = HUGE_VAL, most = -HUGE_VAL;
+        int n;
+        embi_sub(axis, c->x + 3 * c->cells[1 << k], c->x + 3 * c->cells[0]);
+        for (int i = 0; i < c->node_count; i++) {
+            least = fmin(least, embi_dot(axis, c->x + 3 * i));
+            most = fmax(most, embi_dot(axis, c->x + 3 * i));
+        }
+        n = (int)((most - least) / embi_dot(axis, axis) + 0.5);
+        if (n > 1 && n % 2) odd *= 2;
+        sum += pow(c->cell_size[k], 4);
+    }
+    return odd * sum * pow(c->node_count, 4.0 / 3);
 }
 
 /* Of the lattices that come as near to the wished number of nodes none has better cells than the one that is taken, or

@@ -398,6 +398,8 @@ static void scene_rest_of_all(scene *s)
     d = scene_def("fine", EMBIPC_CAGE, 0.15, 0, 0.0505);
     d.velocity[2] = -5;
     scene_ball(s, d, 0.05, 4, 2);
+    d.position[0] = 0.3;
+    scene_ball(s, d, 0.05, 4, 0);   /* in cells */
 }
 /* Every array in a table is grown in some world here, and nothing is left when the world is gone: so an array that is missing
  * in its table is noticed. */

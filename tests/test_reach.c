@@ -538,7 +538,7 @@ static int fold_tells_the_truth(const embi_state *t, const embi_body *b, const e
 static void folds_stand(const embi_state *st, const embi_body *b, double share, double reach)
 {
     double *F = (double *)malloc((size_t)(9 * b->ntet) * sizeof *F);
-    for (int t = 0; t < b->ntet; t++) embi_body_tet_F(b, t, st->qn + 3 * b->node0, F + 9 * t);
+    for (int t = 0; t < embi_strained_tets(b); t++) embi_body_tet_F(b, t, st->qn + 3 * b->node0, F + 9 * t);
     for (int n = 0, start = 0; n < b->search.certificates.count;) {
         const embi_certificate *one = b->search.certificates.list + n;
         int walked = start < b->search.start_count && b->search.start[2 * start] == one->i &&
