@@ -66,7 +66,7 @@ static void test_slit_bears_its_load(void)
                 test_mesh_free(&m);
                 m = test_mesh_read(test_data("field/01-slit-freezes/peg_100nm.obj"));
             }
-            s = field_peg_scene(&m, 1e5, n ? 0.002 : 0.01);
+            s = field_peg_scene(&m, 1e6, n ? 0.002 : 0.01);
             for (int i = 0; i < (n ? 800 : 160) && scene_step(&s); i++) stuck += s.stats.stuck + !s.stats.converged;
             ENSURE_OK(s.w, embipc_body_get_state(s.w, s.body[1], &at));
             if (k == 0) rest = at.centre[2];
