@@ -1221,11 +1221,11 @@ typedef struct embipc_cage {
     int parts;                /* separate pieces of solid */
     int copies;               /* tets that lie where another tet lies, for another piece of solid */
     embipc_real volume;       /* sum over all tets, m^3 */
-    int *cells;               /* 8 nodes of each cell: number i + 2 j + 4 k, with i, j, k = 0 at the low end of the
-                               * lattice's three right-handed axes, 1 at the high end (8*cell_count) */
+    int *cells;               /* 8 nodes of each cell, the corners of a box: number i + 2 j + 4 k, with i, j, k = 0 at the
+                               * low end of the lattice's three right-handed axes, 1 at the high end (8*cell_count) */
     int cell_count;           /* 0 where each part has a single tet */
     int *tet_cell;            /* the cell of each tet (tet_count) */
-    embipc_real cell_size[3]; /* sides of the cells along those axes, m; 0 for single tets */
+    embipc_real cell_size[3]; /* sides along those axes, m; those of a cell differ by up to 2e-6; 0 for single tets */
     embipc_allocator hooks;   /* allocator of the arrays */
 } embipc_cage;
 
@@ -1248,8 +1248,8 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
  * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and value[0] of the error say
  * how many are needed; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself may leave
  * no consistent solid), MEMORY, or the fault of the surface. The node count is near the wanted one, usually within a
- * fifth: see cage->node_count. The sums of tet_volume and tet_moment are
- * those of the surface's integrals, exact up to rounding. Memory: about 200 bytes per triangle and 250 per cell of
+ * fifth: see cage->node_count. The sums of tet_volume and tet_moment are those of the surface's integrals, exact up to
+ * rounding. Memory: about 200 bytes per triangle and 250 per cell of
  * the lattice. Time: 0.2 s for a thousand triangles and 34 nodes, 10 s for a million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
@@ -21576,7 +21576,7 @@ typedef struct embi_pinches {
     int count;
 } embi_pinches;
 
-/* The lattice: n[] boxes of sides h[], but for margins */
+/* The lattice: n[] boxes of sides h[]. Planes are moved by margins. */
 typedef struct embi_lattice {
     embipc_real frame[9];            /* its columns are the axes of the lattice */
     embipc_real h[3];
@@ -21739,11 +21739,13 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
     return 6 * embi_lattice_box(c, i) + 2 * a + odd;
 }
 
-/* Moves the rim outward by the margin, and so each plane in which a part of the surface lies: out of the solid. The
- * surface then lies in the boxes on one side, and no node lies on it there. */
+/* Moves the rim outward by the margin, and each plane in which a part of the surface lies, out of the solid. That part
+ * then lies in the boxes on one side, and no node is on it. Parts that face each other have no side. */
 static int embi_lattice_margins(embi_caging *c, int k)
 {
-    const embipc_real h = c->lattice.h[k], low = c->lattice.plane[k][0];
+    const embipc_real h = c->lattice.h[k], low = c->lattice.plane[k][0], *box = c->box;
+    const int a = (k + 1) % 3, b = (k + 2) % 3;
+    embipc_real least = EMBI_CAGE_MARGIN * (box[3 + a] - box[a]) * (box[3 + b] - box[b]);
     embipc_real *area = (embipc_real *)embi_alloc(c->m, c->lattice.n[k] + 1, sizeof *area);   /* net, along the axis */
     if (!area) return 0;
     for (int t = 0; t < c->tri_count; t++) {
@@ -21760,10 +21762,10 @@ static int embi_lattice_margins(embi_caging *c, int k)
         embi_cross(normal, u, v);
         area[i] += normal[k];
     }
-    area[0] = -1;
-    area[c->lattice.n[k]] = 1;
+    area[0] = -2 * least;
+    area[c->lattice.n[k]] = 2 * least;
     for (int i = 0; i <= c->lattice.n[k]; i++)
-        c->lattice.plane[k][i] += area[i] > 0 ? EMBI_CAGE_MARGIN * h : area[i] < 0 ? -EMBI_CAGE_MARGIN * h : 0.0;
+        if (embi_abs(area[i]) > least) c->lattice.plane[k][i] += (area[i] > 0 ? h : -h) * EMBI_CAGE_MARGIN;
     embi_free(c->m, area);
     return 1;
 }
