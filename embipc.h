@@ -742,8 +742,9 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
                                              embipc_real *weight);
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body
- * those that carry a surface vertex inside. A drive of these nodes holds that part of the surface. Writes at most
- * capacity node numbers, ascending. Returns how many there are, -1 for an invalid handle or a NULL. */
+ * those that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the
+ * surface. Writes at most capacity node numbers, ascending. Returns how many there are, -1 for an invalid handle or a
+ * NULL. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -1225,7 +1226,7 @@ typedef struct embipc_cage {
                                * low end of the lattice's three right-handed axes, 1 at the high end (8*cell_count) */
     int cell_count;           /* 0 where each part has a single tet */
     int *tet_cell;            /* the cell of each tet (tet_count) */
-    embipc_real cell_size[3]; /* sides along those axes, m; those of a cell differ by up to 2e-6; 0 for single tets */
+    embipc_real cell_size[3]; /* sides along those axes, m; those of a cell differ by up to 2e-8; 0 for single tets */
     embipc_allocator hooks;   /* allocator of the arrays */
 } embipc_cage;
 
@@ -21518,7 +21519,7 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m;
 #define EMBI_CAGE_COOKIE 0x43414745
 #define EMBI_CAGE_MAX_CELLS (INT_MAX / 80)   /* keeps array sizes within an int */
 #define EMBI_CAGE_NODE_CLEAR 1e-9       /* fraction of an edge: nearer to a node, rounding decides */
-#define EMBI_CAGE_MARGIN 1e-6           /* fraction of a side by which a plane of the lattice keeps off the surface */
+#define EMBI_CAGE_MARGIN 1e-8           /* fraction of a side by which a plane of the lattice keeps off the surface */
 #define EMBI_CAGE_TOUCH 1e-12           /* a point with a weight up to this is on a face */
 #define EMBI_CAGE_CORNERS 12            /* of a polygon; 7 if no vertex is near a face */
 #define EMBI_CAGE_FLAT 1e-11            /* height above a face, as weight: flatter pieces belong to the face */
@@ -25823,7 +25824,7 @@ static int embi_holds(const embi_state *s, const embi_body *b, int node, const e
     if (b->kind != EMBIPC_CAGE) return embi_is_between(s->q + 3 * node, lo, hi);
     for (int v = b->vert0; v < b->vert0 + b->nv; v++)
         for (int k = 0; k < s->J.count[v]; k++)
-            if (s->J.node[4 * v + k] == node && s->J.weight[4 * v + k] > 0 && embi_is_between(s->x + 3 * v, lo, hi))
+            if (s->J.node[4 * v + k] == node && s->J.weight[4 * v + k] > 1e-6 && embi_is_between(s->x + 3 * v, lo, hi))
                 return 1;
     return 0;
 }

@@ -58,7 +58,7 @@ static const char *cage_cell_fault(const embipc_cage *c, double size)
             embi_sub(first, c->x + 3 * c->cells[1 << k], c->x + 3 * c->cells[0]);
             embi_cross(r, first, side + 3 * k);
             if (!(embi_norm(r) <= 1e-12 * size * size)) fault = "cells of two directions";
-            if (!(fabs(embi_norm(side + 3 * k) - c->cell_size[k]) <= 2.1e-6 * c->cell_size[k])) fault = "a side";
+            if (!(fabs(embi_norm(side + 3 * k) - c->cell_size[k]) <= 2.1e-8 * c->cell_size[k])) fault = "a side";
         }
         for (int k = 0; k < 3; k++)
             if (!(fabs(embi_dot(side + 3 * k, side + (3 * k + 3) % 9)) <= 1e-12 * size * size)) fault = "no right angle";
