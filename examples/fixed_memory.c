@@ -91,9 +91,9 @@ int main(void)
     printf("the same bits: %d\n", memcmp(end[0].centre, end[1].centre, sizeof end[0].centre) == 0);
     embipc_world_destroy(world);
     printf("after the end: %zu bytes in use, %s\n", b.used, b.free == &memory.first && !b.free->next ? "one hole" : "several holes");
-    block_begin(&b, 96 << 10);
+    block_begin(&b, 128 << 10);
     world = scene(&b, &soft);
-    printf("in 96 KB: %s\n", world ? "there is room" : "no room");
+    printf("in 128 KB: %s\n", world ? "there is room" : "no room");
     embipc_world_destroy(world);
     return 0;
 }

@@ -42,12 +42,12 @@ static double cage_angle(const double X[12])
     return acos(fmin(largest, 1)) * (180 / 3.14159265358979323846);
 }
 
-/* Cells are right-handed boxes of one direction, and of one size but for the margin; each has a tet, whose nodes it has
- * too. Returns what is wrong, or NULL. */
+/* Cells are right-handed boxes of one direction, and of one size but for the margin; each has tets, whose nodes it has
+ * too, and none twice. Returns what is wrong, or NULL. */
 static const char *cage_cell_fault(const embipc_cage *c, double size)
 {
     const char *fault = NULL;
-    char *has = (char *)calloc((size_t)c->cell_count + 1, 1);
+    int *has = (int *)calloc((size_t)c->cell_count + 1, sizeof(int));   /* a bit for each tet; their corners have other sums */
     for (int i = 0; i < 8 * c->cell_count; i++)
         if (c->cells[i] < 0 || c->cells[i] >= c->node_count) fault = "a corner of no number";
     for (int i = 0; i < c->cell_count && !fault; i++) {
@@ -58,7 +58,7 @@ static const char *cage_cell_fault(const embipc_cage *c, double size)
             embi_sub(first, c->x + 3 * c->cells[1 << k], c->x + 3 * c->cells[0]);
             embi_cross(r, first, side + 3 * k);
             if (!(embi_norm(r) <= 1e-12 * size * size)) fault = "cells of two directions";
-            if (!(fabs(embi_norm(side + 3 * k) - c->cell_size[k]) <= 2.1e-6 * c->cell_size[k])) fault = "a side";
+            if (!(fabs(embi_norm(side + 3 * k) - c->cell_size[k]) <= 2.1e-8 * c->cell_size[k])) fault = "a side";
         }
         for (int k = 0; k < 3; k++)
             if (!(fabs(embi_dot(side + 3 * k, side + (3 * k + 3) % 9)) <= 1e-12 * size * size)) fault = "no right angle";
@@ -70,13 +70,15 @@ static const char *cage_cell_fault(const embipc_cage *c, double size)
             if (!(embi_norm(r) <= 1e-12 * size)) fault = "a corner is off its place";
         }
     }
-    for (int t = 0; t < c->tet_count && !fault; t++) {
+    for (int t = 0, sum = 0; t < c->tet_count && !fault; t++, sum = 0) {
         if (c->tet_cell[t] < 0 || c->tet_cell[t] >= c->cell_count) { fault = "a tet in no cell"; break; }
-        has[c->tet_cell[t]] = 1;
         for (int i = 0, k; i < 4; i++) {
             for (k = 0; k < 8 && c->cells[8 * c->tet_cell[t] + k] != c->tets[4 * t + i]; k++) {}
             if (k == 8) fault = "a tet has a node that its cell has not";
+            sum += k;
         }
+        if (has[c->tet_cell[t]] >> sum & 1) fault = "a tet twice in its cell";
+        has[c->tet_cell[t]] |= 1 << sum;
     }
     for (int i = 0; i < c->cell_count; i++)
         if (!has[i]) fault = "an empty cell";

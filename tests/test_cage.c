@@ -168,6 +168,32 @@ static void test_boxes_fit(void)
             }
 }
 
+/* Parts of the surface that lie in planes of the lattice: cells are full on one side of them, and there are none on the
+ * other side. */
+static int in_corner(int i, int j, int k) { return i < 1 || j < 1 || k < 1; }
+
+static void test_surface_in_planes_of_the_lattice(void)
+{
+    for (int which = 0; which < 4; which++) {
+        test_mesh solid = which < 2 ? cage_comb() : cage_shape_of_cells(2, 2, 2, 0.01, in_corner);
+        test_mesh s = cage_surface(&solid, NULL);
+        embipc_cage c;
+        double R[9];
+        geometry_rotation(R);
+        if (which == 1) geometry_move(&s, 1, R, NULL);
+        c = build(&s, 0, which < 3 ? 0.01 : 0.005);
+        check_cage(&s, &c);
+        ENSURE(c.cell_count == solid.tet_count / 6 * (which < 3 ? 1 : 8) && cage_least_fill(&c) > 1 - 1e-7);
+        embipc_cage_free(&c);
+        c = build(&s, 8, 0);   /* all in one box: what a tet holds in pieces is one within the cell */
+        check_cage(&s, &c);
+        ENSURE(c.node_count == 8 && c.tet_count == 6 && c.copies == 0);
+        embipc_cage_free(&c);
+        test_mesh_free(&solid);
+        test_mesh_free(&s);
+    }
+}
+
 /* is there a node at p? */
 static int has_node(const embipc_cage *c, const double *p, double tol)
 {
@@ -1082,6 +1108,7 @@ int main(int argc, char **argv)
     RUN(shapes_at_wished_counts);
     RUN(small_wishes_are_met);
     RUN(boxes_fit);
+    RUN(surface_in_planes_of_the_lattice);
     RUN(symmetric_bodies_get_symmetric_cages);
     RUN(symmetry_survives_a_node_on_the_surface);
     RUN(bends_like_the_best_lattice);
