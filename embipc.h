@@ -332,7 +332,7 @@ typedef struct embipc_material {
     int averaged;                /* volume strain averaged over nodes, against locking of tets; -1: on for cages of tets.
                                   *   Cells of a cage do not lock, and leave it out         (-1) */
     int lumped;                  /* lumped masses instead of consistent ones; for comparisons       (0) */
-    int determinant_bound;       /* no tet may invert within a step; -1: on for affine bodies; always on for
+    int determinant_bound;       /* no tet (or cell on the whole) may invert within a step; -1: on for affine bodies; on for
                                   *   EMBIPC_NEO_HOOKEAN                                      (-1) */
 } embipc_material;
 
@@ -1202,8 +1202,8 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that contains a closed surface. Its nodes are the unknowns of a body. A built cage
- * consists of cells: boxes, cut into tets. They carry the surface tet by tet, and bend as a whole: a bar of 10 : 1 in 8
- * cells sags by 0.97 of what beam theory says, and bends as far as the elastica. It twists by 0.84 of a square bar's
+ * consists of cells: boxes, cut into tets. They carry the surface tet by tet, and bend as a whole. A bar of 10 : 1 in 8
+ * cells sags by 0.97 of what beam theory says, and bends as far as the elastica. A square bar twists by 0.84 of its
  * angle, since a section in one cell stays plane. */
 typedef struct embipc_cage_def {
     unsigned cookie;          /* set by embipc_default_cage_def() */
@@ -6101,7 +6101,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
  * Its R is held for a step or pass, also where rotations of the mean part follow q: it is not stationary in R.
  * The mean part is computed as that of one tet for each cell, its "strain tet": z_0 is corner 0, and
  *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
- * Uses: tuning, small math, memory, embedding, elasticity.   Checked by: tests/test_cells.c */
+ * Uses: tuning, small math, memory, embedding, elasticity, dense LDL^T.   Checked by: tests/test_cells.c */
 
 /* ---- Set-up ---- */
 
@@ -6553,7 +6553,7 @@ static void embi_cells_add_hessian(const embi_cells *c, embipc_real scale, embi_
  * The volume strain is theta = tr(E) here, det F - 1 or (|F|^2 - 3)/2 with the materials of the next chapters,
  * which share this averaging: U(theta) = lambda/2 theta^2 (log neo-Hookean: lambda/2 ln^2(1 + theta)) and
  *   sum_a V_a U(thetabar_a),   pressure of a tet: p = sum_a U'(thetabar_a)/4
- * Uses: part I, elasticity.   Checked by: tests/test_elastic.c */
+ * Uses: part I, elasticity, cells.   Checked by: tests/test_elastic.c */
 
 /* ebar_a of node a */
 static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const embipc_real *trace)
@@ -7117,7 +7117,7 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *nodes
  * R the rotation of F, found from that at the start of the step. Loops over tets take EMBI_LANES of them side by
  * side, as in chapter "Elasticity".
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
- * Uses: small math, sparse matrices, elasticity, linear corotated energy.   Checked by: tests/test_material.c */
+ * Uses: small math, sparse matrices, elasticity, linear corotated energy, cells.   Checked by: tests/test_material.c */
 
 #ifdef EMBIPC_NO_MATERIALS
 
@@ -7571,7 +7571,7 @@ static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9]
  * Sums the energies of the chapter above over the tets of a body: energy, gradient, projected Hessian. Above
  * them stand the functions that the step calls, embi_elastic_*(). They take the lagged form or the one that
  * follows F. At the end come checks of a material's parameters, and energy and stress at one F for callers.
- * Uses: small math, errors, sparse matrices, elasticity, linear corotated energy, materials.
+ * Uses: small math, errors, sparse matrices, elasticity, linear corotated energy, materials, cells.
  * Checked by: tests/test_material.c, tests/test_world_material.c */
 
 /* psi of tets at q, and P; M: their m_1, m_2, m_3. trace: as embi_elastic_pressure() left it. rotation: first
@@ -16153,7 +16153,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
  * other also get the loss from the motion of their centres, equal and opposite. Friction does not count the
  * curvature of the flight, (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
- * Uses: tuning, small math, elasticity, state, positions of vertices, energy of a body.
+ * Uses: tuning, small math, elasticity, state, positions of vertices, energy of a body, cells.
  * Checked by: tests/test_motion.c */
 
 /* The largest angle of R is EMBI_TURN_TOUCHING for a body that touched something at the end of the last step, and
@@ -17019,7 +17019,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
  * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1
  * where 0 has another meaning; pointer functions return NULL. This chapter prepares bodies and drives for the
  * step.
- * Uses: tuning, small math, threads, elasticity, part III, part IV.
+ * Uses: tuning, small math, threads, elasticity, part III, part IV, cells.
  * Checked by: tests/test_world_step.c, tests/world_begin.h */
 
 /* Swaps the iteration lists of this step and of the last one. The old list survives a step that fails. */
@@ -20496,7 +20496,7 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
  * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
  * that has converged may take friction forces of its end, and begin again.
- * Uses: part I, elasticity, materials over a body, part III, part IV.
+ * Uses: part I, elasticity, materials over a body, part III, part IV, cells.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
 /* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? The
@@ -20758,7 +20758,7 @@ static embipc_result embi_iterate(embipc_world *w)
 /* ==== 70. End of a step ==============================================================================
  * Velocities from positions, forces of drives, and what a failed step takes back. Each body keeps what the next
  * step predicts its motion from.
- * Uses: small math, elasticity, contacts, part III, part IV.
+ * Uses: small math, elasticity, contacts, part III, part IV, cells.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
 
 /* After a step: the displacement of the body's free nodes, the errors of both predictions, and the velocity change
@@ -21295,7 +21295,7 @@ static void embi_stats(embipc_world *w, const embi_contact *tight, embipc_step_s
 /* ==== 73. World step =================================================================================
  * The last function of the chapter: begin, iterate, finish. An error names the body, and the node where a
  * number is not finite. Everything is restored.
- * Uses: part I, elasticity, materials over a body, part III, part IV.
+ * Uses: part I, elasticity, materials over a body, part III, part IV, cells.
  * Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
 /* Names the first node whose values are not finite, or else the fastest one. */
@@ -27981,7 +27981,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
  * pairs that stay.
- * Uses: part I, elasticity, part III, world step, part V.   Checked by: tests/test_doctor.c */
+ * Uses: part I, elasticity, part III, world step, part V, cells.   Checked by: tests/test_doctor.c */
 
 /* Are there pairs that are not apart? The first one is in *i and *j. */
 static embi_answer embi_part_left(embi_parting *p, int *i, int *j)

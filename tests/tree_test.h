@@ -30,7 +30,7 @@ static int tree_is_added(const embi_body *b, int i) { return embi_owned(b->bvh.o
 static double tree_strain(const embi_body *b, int t, const double *w)
 {
     double H[9], C[9], square = 0;
-    embi_elastic_F(&b->elastic, t, w, H);
+    embi_body_tet_F(b, t, w, H);
     embi_m3_tmul(C, H, H);
     for (int i = 0; i < 9; i++) square += C[i] * C[i];
     return sqrt(sqrt(square));
