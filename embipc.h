@@ -24438,7 +24438,6 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
         if (t->cage->vertex_count != b->nv || t->cage->node_count < 4)
             return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes made for %d vertices, not for these "
                              "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
-        if ((r = embi_check_cells(t->cage, e)) != EMBIPC_OK) return r;
         x = t->cage->x;
         if (!d->cage) from = embi_none;
         tets = t->cage->tets;
@@ -24448,6 +24447,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
     if (!EMBI_GROW(m, t->q, 3 * n) || !EMBI_GROW(m, b->tet, 4 * nt)) return embi_fail_memory(e);
     embi_place(d, t, from, x, n, t->q);
     if (!embi_all_finite(t->q, 3 * n)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
+    if (t->cage && (r = embi_check_cells(t->cage, e)) != EMBIPC_OK) return r;
     memcpy(b->tet, tets, (size_t)(4 * nt) * sizeof *tets);
     b->nn = n;
     b->ntet = nt;

@@ -47,7 +47,7 @@ static double cage_angle(const double X[12])
 static const char *cage_cell_fault(const embipc_cage *c, double size)
 {
     const char *fault = NULL;
-    int *has = (int *)calloc((size_t)c->cell_count + 1, sizeof(int));   /* a bit for each tet; their corners have other sums */
+    int *has = (int *)calloc((size_t)(6 * c->cell_count) + 1, sizeof(int));   /* the tets of each cell, a bit for each corner */
     for (int i = 0; i < 8 * c->cell_count; i++)
         if (c->cells[i] < 0 || c->cells[i] >= c->node_count) fault = "a corner of no number";
     for (int i = 0; i < c->cell_count && !fault; i++) {
@@ -75,13 +75,15 @@ static const char *cage_cell_fault(const embipc_cage *c, double size)
         for (int i = 0, k; i < 4; i++) {
             for (k = 0; k < 8 && c->cells[8 * c->tet_cell[t] + k] != c->tets[4 * t + i]; k++) {}
             if (k == 8) fault = "a tet has a node that its cell has not";
-            sum += k;
+            sum |= 1 << k;
         }
-        if (has[c->tet_cell[t]] >> sum & 1) fault = "a tet twice in its cell";
-        has[c->tet_cell[t]] |= 1 << sum;
+        for (int *at = has + 6 * c->tet_cell[t], n = 0; n < 6 && !fault; n++) {
+            if (at[n] == sum) fault = "a tet twice in its cell";
+            if (!at[n]) { at[n] = sum; break; }
+        }
     }
-    for (int i = 0; i < c->cell_count; i++)
-        if (!has[i]) fault = "an empty cell";
+    for (int i = 0; i < c->cell_count && !fault; i++)
+        if (!has[6 * i]) fault = "an empty cell";
     free(has);
     return fault;
 }
