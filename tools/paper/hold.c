@@ -88,8 +88,10 @@ static double rim_slip(double x, double mu, double N, double a, double s)
     return 3 * mu * N / (16 * a) * s * (1 - pow(1 - fmin(1, x), 2.0 / 3) - 2.0 / 3 * fmin(1, x));
 }
 
-typedef struct shake_run { sinking s; double risen, swing, drop, rate;   /* risen: at the last moment of rest, m */
-    int unknowns, cut, ok;
+typedef struct shake_run {
+    sinking s;
+    double risen, swing, drop, rate;   /* m; risen: at the last moment of rest */
+    int unknowns, cut;
 } shake_run;
 
 static shake_run shake(paper *p, const char *name, const char *title, double h, double epsv, double squeeze, double amplitude, int shakes, int place, plot *g)
@@ -142,7 +144,6 @@ static shake_run shake(paper *p, const char *name, const char *title, double h, 
         o.rate = r.sum.simulated / r.sum.cpu;
         o.unknowns = r.sum.unknowns;
         o.cut = r.sum.cut;
-        o.ok = !r.failed;
         if (g) {
             plot_add(g, "bear against bubble, x", time.x, offset.x, time.count, PLOT_LINE);
             plot_add(g, "bear has risen", time.x, height.x, time.count, PLOT_LINE);
