@@ -172,5 +172,6 @@ void paper_hold(paper *p);
 void paper_rack(paper *p);
 
 void paper_allegro(paper *p);    /* a part of paper_hold() */
+void paper_equations(paper *p);  /* a part of paper_units() */
 
 #endif
