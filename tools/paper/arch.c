@@ -123,6 +123,7 @@ static void semicircle(arch *a, double thick, double gap)
         for (int i = 0; i < 8; i++) a->x[k][3 * i + 2] += gap;
     a->height = 1;
     a->span = 2;
+    a->gaps = ARCH_STONES * gap;
 }
 
 typedef struct arch_result { double crown, speed, rate, fallen, contacts, most; paper_series t, drop; int ok, cut; double solves; } arch_result;
