@@ -42,6 +42,8 @@ typedef struct paper {
     int part_count;
     double start, cpu;            /* cpu: processor time of all sections, s */
     int threads, timed;           /* of the runs that begin next: worker threads, and whether stages are timed */
+    embipc_parallel_for_fn *loop; /* in place of threads; NULL: none */
+    void *loop_ctx;
 } paper;
 
 /* Text given to these is HTML where it says so, else it is escaped. */
@@ -170,6 +172,7 @@ void paper_press(paper *p);
 void paper_arch(paper *p);
 void paper_hold(paper *p);
 void paper_rack(paper *p);
+void paper_cost(paper *p);
 
 void paper_allegro(paper *p);    /* a part of paper_hold() */
 void paper_equations(paper *p);  /* a part of paper_units() */

@@ -79,6 +79,8 @@ static int run_ready(paper_run *r, double frame)
     double h = r->s.world.time_step;
     int every = frame > h ? (int)(frame / h + 0.5) : 1;
     if (r->p->timed) r->s.world.clock = run_clock;
+    r->s.world.parallel_for = r->p->loop;
+    r->s.world.parallel_ctx = r->p->loop_ctx;
     if (r->p->threads > 1 && (r->pool = embipc_pool_create(r->p->threads)) != NULL) {
         r->s.world.parallel_for = embipc_pool_for;
         r->s.world.parallel_ctx = r->pool;
