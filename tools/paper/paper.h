@@ -41,7 +41,7 @@ typedef struct paper {
     paper_part part[PAPER_PARTS];
     int part_count;
     double start, cpu;            /* cpu: processor time of all sections, s */
-    int threads, timed;           /* of the runs that begin next: worker threads, and whether stages are timed */
+    int threads, timed;           /* of the runs that begin next: worker threads; whether stages are timed, with one thread */
     embipc_parallel_for_fn *loop; /* in place of threads; NULL: none */
     void *loop_ctx;
 } paper;
@@ -128,7 +128,7 @@ typedef struct paper_run {
     paper_scene sum;
     embipc_pool *pool;        /* owned; NULL: one thread */
     double wall;              /* s, of the steps */
-    double stage[EMBIPC_STAGE_COUNT];   /* s, of the steps, where the run is timed */
+    double stage[EMBIPC_STAGE_COUNT];   /* s of processor time of the steps, where the run is timed */
     int failed;               /* a step that was no step: sum is not to be believed */
 } paper_run;
 
