@@ -10,7 +10,7 @@
 
 typedef struct arch {
     double x[ARCH_STONES][24];    /* corners: start and end face, each (out, front), (out, back), (in, back), (in, front) */
-    double height, span, gaps;    /* m; gaps: between the middles of facing faces, in all */
+    double height, span, gaps;    /* m; gaps: between the middles of facing faces, in all; 0 for small ones */
 } arch;
 
 /* the eight corners of a stone as a closed surface */
@@ -74,7 +74,7 @@ static void catenary(arch *a, double scale, double gap)
         for (int i = 0; i < 8; i++) a->x[k][3 * i + 2] += gap - at;
     a->height = 60 * scale;
     a->span = 60 * scale;
-    a->gaps = ARCH_STONES * gap;
+    a->gaps = 0;
 }
 
 /* IPC's own stones, one after the other, each with its faces across the curve: (in, back), (in, front) at the start, then at the
@@ -123,7 +123,7 @@ static void semicircle(arch *a, double thick, double gap)
         for (int i = 0; i < 8; i++) a->x[k][3 * i + 2] += gap;
     a->height = 1;
     a->span = 2;
-    a->gaps = ARCH_STONES * gap;
+    a->gaps = 0;
 }
 
 typedef struct arch_result { double crown, speed, rate, fallen, contacts, most; paper_series t, drop; int ok, cut; double solves; } arch_result;
