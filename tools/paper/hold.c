@@ -180,7 +180,7 @@ static void bubble(paper *p)
     a = shake(p, "shake", "bubble gripper shakes a bear", 0.02, 1e-3, SHAKE_SQUEEZE, 0.03, shakes, 1, &g);
     plot_draw(p, &g, "At that paper's parameters: bubbles 50 kPa, ν = 0.3, bear 10 kPa, ν = 0.4, β = 0.01 s, h = 0.02 s; shaken by ±3 cm at 2 Hz. <a href=\"shake.html\">Play it</a>.");
     if (!p->quick) {
-        slow = shake(p, "shake_slow", "bubble gripper shakes a bear, ε<sub>v</sub> = 0.1 mm/s", 0.02, 1e-4, SHAKE_SQUEEZE, 0.03, shakes, 0, NULL);
+        slow = shake(p, "shake_slow", "bubble gripper shakes a bear, ε_v = 0.1 mm/s", 0.02, 1e-4, SHAKE_SQUEEZE, 0.03, shakes, 0, NULL);
         still = shake(p, "shake_still", "bubble gripper holds a bear still", 0.02, 1e-3, SHAKE_SQUEEZE, 0, shakes, 0, NULL);
         fine = shake(p, "shake_fine", "bubble gripper shakes a bear, h = 5 ms", 0.005, 1e-3, SHAKE_SQUEEZE, 0.03, shakes, 0, NULL);
         if (p->data) loose = shake(p, "shake_loose", "bubble gripper too loose for a bear", 0.02, 1e-3, SHAKE_LOOSE, 0.03, shakes, 0, NULL);
