@@ -178,7 +178,7 @@ static void bubble(paper *p)
     plot g = plot_make("Bear against gripper along the shaking, and how far it has risen", "time, s", "m");
     paper_heading(p, "Bubble gripper: close, lift, shake, place");
     a = shake(p, "shake", "bubble gripper shakes a bear", 0.02, 1e-3, SHAKE_SQUEEZE, 0.03, shakes, 1, &g);
-    plot_draw(p, &g, "At that paper's parameters: bubbles 50 kPa, ν = 0.3, bear 10 kPa, ν = 0.4, β = 0.01 s, h = 0.02 s; shaken by ±3 cm at 2 Hz. <a href=\"shake.html\">Play it</a>.");
+    plot_draw(p, &g, "At that paper's parameters: bubbles 50 kPa, ν = 0.3, bear 10 kPa, ν = 0.4, β = 0.01 s, h = 0.02 s; shaken by ±3 cm at 2 Hz. How far it closes is not told there: %g mm here. <a href=\"shake.html\">Play it</a>.", 1e3 * SHAKE_SQUEEZE);
     if (!p->quick) {
         slow = shake(p, "shake_slow", "bubble gripper shakes a bear, ε_v = 0.1 mm/s", 0.02, 1e-4, SHAKE_SQUEEZE, 0.03, shakes, 0, NULL);
         still = shake(p, "shake_still", "bubble gripper holds a bear still", 0.02, 1e-3, SHAKE_SQUEEZE, 0, shakes, 0, NULL);
