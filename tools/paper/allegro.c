@@ -14,7 +14,7 @@
 typedef struct allegro_link {
     const char *name, *mesh;
     int parent;                 /* number in the list; -1: the world */
-    double at[3], turn[4], axis[3];   /* m; quaternion w, x, y, z; has length 0 where welded */
+    double at[3], turn[4], axis[3];   /* m; quaternion w, x, y, z; an axis of length 0: welded */
     double limit[2];            /* rad */
     double start, grip;         /* rad, at the start and as told to the motor when it grips */
 } allegro_link;
