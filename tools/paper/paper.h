@@ -41,6 +41,9 @@ typedef struct paper {
     paper_part part[PAPER_PARTS];
     int part_count;
     double start, cpu;            /* cpu: processor time of all sections, s */
+    int threads, timed;           /* of the runs that begin next: worker threads; whether stages are timed, with one thread */
+    embipc_parallel_for_fn *loop; /* in place of threads; NULL: none */
+    void *loop_ctx;
 } paper;
 
 /* Text given to these is HTML where it says so, else it is escaped. */
@@ -123,6 +126,9 @@ typedef struct paper_run {
     int pair_count;
     embipc_step_stats stats;
     paper_scene sum;
+    embipc_pool *pool;        /* owned; NULL: one thread */
+    double wall;              /* s, of the steps */
+    double stage[EMBIPC_STAGE_COUNT];   /* s of processor time of the steps, where the run is timed */
     int failed;               /* a step that was no step: sum is not to be believed */
 } paper_run;
 
@@ -166,4 +172,9 @@ void paper_press(paper *p);
 void paper_arch(paper *p);
 void paper_hold(paper *p);
 void paper_rack(paper *p);
+void paper_cost(paper *p);
+
+void paper_allegro(paper *p);    /* a part of paper_hold() */
+void paper_equations(paper *p);  /* a part of paper_units() */
+
 #endif

@@ -34,6 +34,17 @@ static void run_skip(paper_run *r)
     for (int i = 0; i < r->s.pair_count; i++)
         if (!r->s.pair[i].contact)
             r->skip[r->s.pair[i].a * n + r->s.pair[i].b] = r->skip[r->s.pair[i].b * n + r->s.pair[i].a] = 1;
+    for (int i = 0; i < r->s.joint_count; i++) {   /* what a joint links may overlap, unless it says otherwise */
+        const scene_joint *j = &r->s.joint[i];
+        if (j->a >= 0 && !j->def.contact) r->skip[j->a * n + j->b] = r->skip[j->b * n + j->a] = 1;
+    }
+}
+
+/* processor time: what else the machine does is not in it */
+static double run_clock(void *unused)
+{
+    (void)unused;
+    return system_thread_seconds();
 }
 
 static void run_count(paper_run *r)
@@ -68,6 +79,13 @@ static int run_ready(paper_run *r, double frame)
     tool_error e;
     double h = r->s.world.time_step;
     int every = frame > h ? (int)(frame / h + 0.5) : 1;
+    if (r->p->timed) r->s.world.clock = run_clock;
+    r->s.world.parallel_for = r->p->loop;
+    r->s.world.parallel_ctx = r->p->loop_ctx;
+    if (r->p->threads > 1 && (r->pool = embipc_pool_create(r->p->threads)) != NULL) {
+        r->s.world.parallel_for = embipc_pool_for;
+        r->s.world.parallel_ctx = r->pool;
+    }
     if (!scene_build(&r->s, &r->world, &e)) {
         paper_holds(r->p, r->sum.title, "the scene can be built", 0, "a world", "%s", e.text);
         scene_free(&r->s);
@@ -150,16 +168,29 @@ int paper_begin_file(paper_run *r, paper *p, const char *name, const char *title
 int paper_step(paper_run *r)
 {
     embipc_step_stats *s = &r->stats;
-    double start = system_thread_seconds();
+    double start, wall;
     tool_error e;
     if (r->failed || r->sum.steps >= r->step_count) return 0;
     memset(s, 0, sizeof *s);
+    if (!scene_steer(&r->s, r->world, &e)) {
+        r->failed = 1;
+        paper_holds(r->p, r->sum.title, "every motor gets its target", 0, "a target", "%s", e.text);
+        return 0;
+    }
+    start = system_thread_seconds();
+    wall = system_seconds();
     if (embipc_world_step(r->world, s) != EMBIPC_OK) {
         r->failed = 1;
         paper_holds(r->p, r->sum.title, "every step succeeds", 0, "a step", "step %d: %s", r->sum.steps + 1, embipc_world_error(r->world)->text);
         return 0;
     }
     r->sum.cpu += system_thread_seconds() - start;
+    r->wall += system_seconds() - wall;
+    for (int k = 0; k < EMBIPC_STAGE_COUNT; k++) r->stage[k] += s->stage_time[k];
+    for (int i = 0; i < r->s.joint_count; i++) {
+        embipc_joint_state j;
+        if (embipc_joint_get_state(r->world, r->s.joint[i].handle, &j) == EMBIPC_OK) r->sum.joint_gap = fmax(r->sum.joint_gap, j.gap);
+    }
     r->sum.steps++;
     r->sum.simulated += r->s.world.time_step;
     r->sum.cut += !s->converged;
@@ -185,6 +216,7 @@ void paper_end(paper_run *r)
     tool_error e;
     if (r->viewing) (void)view_close(&r->view, &e);
     embipc_world_destroy(r->world);
+    embipc_pool_destroy(r->pool);
     scene_free(&r->s);
     free(r->skip);
     TOOL_GROW(paper_scene, p->scene, p->scene_capacity, p->scene_count + 1);

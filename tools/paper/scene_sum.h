@@ -7,5 +7,6 @@ typedef struct paper_scene {
     int bodies, unknowns, triangles, steps, cut, most, frames, viewer, has_file;   /* frames: looked at by exact arithmetic */
     long solves, boxes, exact, crossings;
     double simulated, cpu, look, smallest, tightest, drive_short;   /* cpu, look: processor time in steps and in looks, s */
+    double joint_gap;                                               /* largest of any joint in any step, m */
 } paper_scene;
 #endif

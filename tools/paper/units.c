@@ -442,4 +442,5 @@ void paper_units(paper *p)
     twist_stress(p);
     mass_ratio(p);
     tunnel(p);
+    paper_equations(p);
 }
