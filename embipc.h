@@ -11294,6 +11294,8 @@ typedef struct embi_body {
     embi_end end;
     embi_sums sums;              /* of the last step */
     int driven_nodes, moving;    /* moving: it is part of an island in this step */
+    int joint;                   /* its first joint, as in embi_joint.next */
+    embipc_real joint_mass;      /* sum for joints, kg; only of the first body that they link */
     int island;
     int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
     int viewed;                  /* the caller has a view: x = J q after each step */
@@ -11348,6 +11350,7 @@ typedef struct embi_joint {
     embipc_joint handle;
     embipc_joint_def def;
     int body[2];                 /* places of a and b; -1: the world, or a fixed body */
+    int next[2];                 /* next joint of either body: 2 n + k + 1, where joint n has it on side k; 0: none */
     embi_anchor *anchor;
     int anchor_count;
     int first;                   /* its first anchor among the vertices, in this step */
@@ -11362,7 +11365,7 @@ typedef struct embi_joint {
 typedef struct embi_joint_list {
     embi_joint *list;
     int count, anchors;
-    int due;                     /* bodies or joints have changed: masses are to be summed */
+    int due;                     /* bodies, joints or drives have changed: lists and masses are to be made */
     embi_rod *scratch;           /* rods of the joint with the most anchors */
     int *attached;               /* scratch: vertices that a new joint attaches */
 } embi_joint_list;
@@ -11552,12 +11555,22 @@ static void embi_anchor_at(const embi_anchor *a, const embipc_real *q, embipc_re
     for (int i = 0; i < a->count; i++) embi_axpy(y, a->weight[i], q + 3 * a->node[i]);
 }
 
-/* Does a ball joint or hinge hold its body to what is not dynamic? */
+/* Do forces move the point of a joint on its body k? They do not where drives hold all nodes that carry it. */
+static int embi_joint_is_free(const embi_state *s, const embi_joint *j, int k)
+{
+    const embi_anchor *a = j->anchor + k * j->anchor_count / 2;
+    const embi_body *b = s->body + j->body[k];
+    int nodes = 0;
+    if (j->body[k] < 0 || !embi_is_dynamic(b)) return 0;
+    for (int i = 0; i < a->count; i++) nodes += embi_drive_of(s, b->node0 + a->node[i]) < 0;
+    return nodes > 0;
+}
+
+/* Does a ball joint or hinge hold its body to what forces do not move? */
 static int embi_joint_is_grounded(const embi_state *s, const embi_joint *j)
 {
-    int dynamic = 0;
-    for (int k = 0; k < 2; k++) dynamic += j->body[k] >= 0 && embi_is_dynamic(s->body + j->body[k]);
-    return dynamic == 1 && (j->def.kind == EMBIPC_BALL || j->def.kind == EMBIPC_HINGE);
+    return (j->def.kind == EMBIPC_BALL || j->def.kind == EMBIPC_HINGE) &&
+           embi_joint_is_free(s, j, 0) != embi_joint_is_free(s, j, 1);
 }
 
 /* Is self-contact searched for? Affine bodies have their determinant bound instead. */
@@ -15535,8 +15548,12 @@ static void embi_body_assemble(embi_state *s, embi_body *b)
     }
 }
 
-/* Old factors that contain unknowns of this body become invalid. */
-static void embi_body_revise(embi_state *s, embi_body *b) { b->revision = ++s->revision; }
+/* Old factors that contain unknowns of this body become invalid, and so do the lists and masses of joints. */
+static void embi_body_revise(embi_state *s, embi_body *b)
+{
+    b->revision = ++s->revision;
+    s->driven.joint.due = 1;
+}
 
 /* A of the body changes: it must be assembled and factored again. */
 static void embi_body_renew(embi_body *b)
@@ -15713,25 +15730,37 @@ static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const
     for (int i = 0; i < 9 && xx > 0; i++) K[i] = f->axis[i / 3] * f->axis[i % 3] / xx;
 }
 
-/* Finds the next point that a body is held at, from number *k on: driven nodes, then points of ball joints and hinges
- * on the ground. Returns 0 where there is none. */
-static int embi_body_held(const embi_state *s, const embi_body *b, int *k, embi_anchor *p)
+/* Places of a body's held points: a driven node, then either end of a hinge on the ground, joint by joint. */
+typedef struct embi_hold { int node, joint, end; } embi_hold;
+
+static embi_hold embi_hold_first(const embi_body *b)
 {
-    int last = b->nn + (b->flight.grounded ? 2 * embi_joint_count(s) : 0);
+    embi_hold k;
+    k.node = k.end = 0;
+    k.joint = b->flight.grounded ? b->joint : 0;
+    return k;
+}
+
+/* Finds the next point that a body is held at: driven nodes, then points of ball joints and hinges on the ground. Returns
+ * 0 where there is none. */
+static int embi_body_held(const embi_state *s, const embi_body *b, embi_hold *k, embi_anchor *p)
+{
     memset(p, 0, sizeof *p);
-    for (; *k < last; ++*k) {
-        const embi_joint *j = *k < b->nn ? NULL : s->driven.joint.list + (*k - b->nn) / 2;
-        int side = j && j->anchor[0].body >= 0 && s->body + j->anchor[0].body == b ? 0 : 1, end = (*k - b->nn) % 2;
-        if (!j && embi_drive_of(s, b->node0 + *k) < 0) continue;
-        if (j && (!embi_joint_is_grounded(s, j) || s->body + j->body[side] != b ||
-                  (end && j->def.kind != EMBIPC_HINGE))) continue;
-        if (j) *p = j->anchor[side * j->anchor_count / 2 + end];
-        else {
-            p->count = 1;
-            p->node[0] = *k;
-            p->weight[0] = 1;
-        }
-        ++*k;
+    while (k->node < b->nn && b->driven_nodes) {
+        int node = k->node++;
+        if (embi_drive_of(s, b->node0 + node) < 0) continue;
+        p->count = 1;
+        p->node[0] = node;
+        p->weight[0] = 1;
+        return 1;
+    }
+    while (k->joint) {
+        const embi_joint *j = s->driven.joint.list + (k->joint - 1) / 2;
+        int side = (k->joint - 1) % 2, end = k->end;
+        k->end = !end;
+        if (end) k->joint = j->next[side];
+        if (!embi_joint_is_grounded(s, j) || (end && j->def.kind != EMBIPC_HINGE)) continue;
+        *p = j->anchor[side * j->anchor_count / 2 + end];
         return 1;
     }
     return 0;
@@ -15746,7 +15775,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
     embipc_real away = 0, o[3] = {0, 0, 0}, r[3], t[3];
     f->pivot.count = 0;
     if (!b->driven_nodes && !f->grounded) return EMBI_PIVOT_CENTRE;
-    for (int k = 0; embi_body_held(s, b, &k, &p);) {
+    for (embi_hold k = embi_hold_first(b); embi_body_held(s, b, &k, &p);) {
         embi_anchor_at(&p, s->qn + 3 * b->node0, r);
         if (!f->pivot.count) {
             f->pivot = p;
@@ -15757,7 +15786,7 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
         away = embi_norm(r);
         embi_scale(f->axis, 1 / away, r);
     }
-    for (int k = 0; embi_body_held(s, b, &k, &p);) {
+    for (embi_hold k = embi_hold_first(b); embi_body_held(s, b, &k, &p);) {
         embi_anchor_at(&p, s->qn + 3 * b->node0, r);
         embi_sub(r, r, o);
         embi_cross(t, f->axis, r);
@@ -16343,27 +16372,32 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real
 
 /* ---- begin of a step ---- */
 
-/* Sums the masses of the bodies that joints link, and counts those that hold a body to the ground. parent: scratch for
- * union-find. */
+/* Lists the joints of each body, sums the masses of bodies that joints link, and counts the joints that hold a body to the
+ * ground. parent: scratch for union-find. */
 static void embi_joints_weigh(embi_state *s, int *parent)
 {
     for (int i = 0; i < s->body_count; i++) {
         parent[i] = i;
         s->body[i].flight.grounded = 0;
+        s->body[i].joint = 0;
+        s->body[i].joint_mass = 0;
     }
-    for (int n = 0; n < s->driven.joint.count; n++) {
-        const int *body = s->driven.joint.list[n].body;
-        if (body[0] >= 0 && body[1] >= 0) embi_join(parent, body[0], body[1]);
+    for (int n = s->driven.joint.count - 1; n >= 0; n--) {   /* backwards, so that lists ascend */
+        embi_joint *j = s->driven.joint.list + n;
+        int grounded = embi_joint_is_grounded(s, j);
+        if (j->body[0] >= 0 && j->body[1] >= 0) embi_join(parent, j->body[0], j->body[1]);
+        for (int k = 0; k < 2; k++) {
+            if (j->body[k] < 0) continue;
+            j->next[k] = s->body[j->body[k]].joint;
+            s->body[j->body[k]].joint = 2 * n + k + 1;
+            s->body[j->body[k]].flight.grounded += grounded;
+        }
     }
+    for (int i = 0; i < s->body_count; i++)
+        if (embi_is_dynamic(s->body + i)) s->body[embi_root(parent, i)].joint_mass += s->body[i].mass.total;
     for (int n = 0; n < s->driven.joint.count; n++) {
         embi_joint *j = s->driven.joint.list + n;
-        int root = embi_root(parent, embi_max_int(j->body[0], j->body[1]));
-        if (embi_joint_is_grounded(s, j))
-            for (int k = 0; k < 2; k++)
-                if (j->body[k] >= 0) s->body[j->body[k]].flight.grounded++;
-        j->mass = 0;
-        for (int i = 0; i < s->body_count; i++)
-            if (embi_is_dynamic(s->body + i) && embi_root(parent, i) == root) j->mass += s->body[i].mass.total;
+        j->mass = s->body[embi_root(parent, embi_max_int(j->body[0], j->body[1]))].joint_mass;
     }
     s->driven.joint.due = 0;
 }
@@ -16444,20 +16478,30 @@ static void embi_joints_link(const embi_state *s, int *parent)
     }
 }
 
+/* Adds the rods of a joint to the island. Returns 0 out of memory. */
+static int embi_island_add_rods(embi_memory *m, embi_state *s, embi_island *isle, const embi_joint *j)
+{
+    int holding;
+    if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
+    for (int i = 0; i < j->anchor_count; i++)
+        if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i)) return 0;
+    isle->rods.count += embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position),
+                                        isle->rods.list + isle->rods.count, &holding);
+    return 1;
+}
+
 /* The rods of all joints of the island in this step. Returns 0 out of memory. */
 static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->rods.count = 0;
-    for (int n = 0; n < embi_joint_count(s); n++) {
-        const embi_joint *j = s->driven.joint.list + n;
-        int moves = embi_joint_moves(s, j, 1) ? j->body[1] : embi_joint_moves(s, j, 0) ? j->body[0] : -1, holding;
-        if (moves < 0 || s->body[moves].island != isle->index) continue;
-        if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
-        for (int i = 0; i < j->anchor_count; i++)
-            if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i)) return 0;
-        isle->rods.count += embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position),
-                                            isle->rods.list + isle->rods.count, &holding);
-    }
+    for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
+        for (int next, at = s->body[isle->bodies[k]].joint; at; at = next) {
+            const embi_joint *j = s->driven.joint.list + (at - 1) / 2;
+            int side = (at - 1) % 2;
+            next = j->next[side];
+            if (!side && embi_joint_moves(s, j, 1)) continue;   /* the list of b has it too */
+            if (!embi_island_add_rods(m, s, isle, j)) return 0;
+        }
     isle->touched.stamp = -1;
     return 1;
 }
@@ -24671,7 +24715,6 @@ static void embi_joint_remove(embipc_world *w, int at)
     memmove(j, j + 1, (size_t)(s->driven.joint.count - at) * sizeof *j);
     memset(s->driven.joint.list + s->driven.joint.count, 0, sizeof *j);
     for (int i = at; i < s->driven.joint.count; i++) w->joint_slot[s->driven.joint.list[i].handle.index1 - 1].at = i;
-    s->driven.joint.due = 1;
 }
 
 /* Removes the joints of a body that is about to be destroyed, and renumbers the bodies of the others. */
@@ -25459,7 +25502,6 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
         (void)embi_attached(s, def, embi_body_of(w, def->a), s->body + body[1], s->driven.joint.attached);
     embi_joint_start(s, j, s->driven.joint.attached);
     s->driven.joint.anchors += j->anchor_count;
-    s->driven.joint.due = 1;
     j->handle.index1 = slot + 1;
     j->handle.generation = w->joint_slot[slot].generation;
     w->joint_slot[slot].at = s->driven.joint.count++;
