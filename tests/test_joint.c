@@ -110,6 +110,112 @@ static void test_weld(void)
     scene_end(&s);
 }
 
+/* ---- what holds the ends of a joint ---- */
+
+/* A torque T tilts a joint by at most 2 T / (stiffness l^2), and a hinge by just that; l also for a boom on a bracket of a
+ * twelfth of its length. What sees the tilt are two vertices of the boom, pushed in opposite directions. */
+static void test_tilt(void)
+{
+    for (int kind = EMBIPC_HINGE; kind <= EMBIPC_WELD; kind++)
+        for (int small = 0; small < 2; small++) {
+            scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 0);
+            const double size = small ? 0.02 : 0.24, T = 2, D = sqrt(0.24 * 0.24 + 2 * 4e-4), E = size * sqrt(3.0),
+                         l = fmin(fmax(D, E) / 4, fmin(D, E)), K = 1e6;
+            int bracket = joint_box(&s, size, size, size, -size / 2 - 0.001, 0, 0), boom = joint_box(&s, 0.24, 0.02, 0.02, 0.12, 0, 0);
+            embipc_joint_def d = scene_joint_def(&s, EMBIPC_WELD, -1, bracket, -size / 2, 0, 0, NULL);
+            embipc_body_view v;
+            double x0[24], tilt, bound = 2 * T / (K * l * l), rise = 0;
+            d.stiffness = 1e12;
+            (void)scene_joint(&s, d);
+            d = scene_joint_def(&s, (embipc_joint_kind)kind, bracket, boom, 0, 0, 0, X);
+            d.stiffness = K;
+            (void)scene_joint(&s, d);
+            ENSURE(embipc_body_get_view(s.w, s.body[boom], &v) == EMBIPC_OK && v.vertex_count == 8);
+            memcpy(x0, v.x, sizeof x0);
+            for (int n = 0; n < 200; n++) {
+                for (int i = 0; i < 8; i++) {   /* four vertices up at the far end, four down at the near one: T about -y */
+                    const double f[3] = {0, 0, x0[3 * i] > 0.12 ? T / 0.96 : -T / 0.96};
+                    (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[boom], i, f));
+                }
+                scene_step(&s);
+            }
+            for (int i = 0; i < 8; i++) rise += (x0[3 * i] > 0.12 ? 0.25 : -0.25) * v.x[3 * i + 2];
+            tilt = asin(rise / 0.24);
+            ENSURE(tilt <= 1.01 * bound && tilt > 0.3 * bound);
+            if (kind == EMBIPC_HINGE) ENSURE_REL(tilt, bound, 0.01);
+            scene_end(&s);
+        }
+}
+
+/* A weld holds the tet of a soft body without strain, and only that one: a block that is welded in its middle keeps the
+ * edges of this tet to 1e-3 under ten times its weight, and stretches elsewhere. */
+static void test_weld_clamps(void)
+{
+    for (int welded = 0; welded < 2; welded++) {
+        scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 98.1);
+        embipc_body_def d = scene_def("block", EMBIPC_FULL, 0, 0, 0);
+        embipc_joint_def jd;
+        embipc_body_view v;
+        const int *tet;
+        double x0[4][3], held = 0, most = 0;
+        d.material.young = 2e5;
+        scene_box(&s, d, 0.1, 0.1, 0.1, 3);
+        jd = scene_joint_def(&s, welded ? EMBIPC_WELD : EMBIPC_BALL, -1, 0, 0.004, 0.002, -0.001, NULL);
+        (void)scene_joint(&s, jd);
+        ENSURE(embipc_body_get_view(s.w, s.body[0], &v) == EMBIPC_OK);
+        tet = v.tets + 4 * embi_tet_at(&s.w->s, s.w->s.body, jd.point);
+        for (int i = 0; i < 4; i++) memcpy(x0[i], v.q + 3 * tet[i], sizeof x0[i]);
+        for (int n = 0; n < 150; n++) scene_step(&s);
+        for (int i = 0; i < 4; i++)
+            for (int k = 0; k < i; k++)
+                held = fmax(held, fabs(hypot(hypot(v.q[3 * tet[i]] - v.q[3 * tet[k]], v.q[3 * tet[i] + 1] - v.q[3 * tet[k] + 1]),
+                                             v.q[3 * tet[i] + 2] - v.q[3 * tet[k] + 2]) /
+                                       hypot(hypot(x0[i][0] - x0[k][0], x0[i][1] - x0[k][1]), x0[i][2] - x0[k][2]) - 1));
+        for (int i = 0; i < v.node_count; i++) most = fmax(most, fabs(v.q[3 * i + 2]) - 0.05);
+        ENSURE(welded ? held < 1e-3 : held > 0.01);
+        ENSURE(most > 1e-3);
+        scene_end(&s);
+    }
+}
+
+/* A body that drives hold whole, or where the joint is, is ground like the world: a pendulum on it swings as on that, by
+ * its arc, to the last digits of a hinge's gap. */
+static void test_driven_ground(void)
+{
+    double angle[4], off[2];
+    for (int kind = 0; kind < 4; kind++) {   /* the world, a fixed body, a driven one, one that is driven at one end */
+        scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+        embipc_body_def d = scene_def("post", kind < 2 ? EMBIPC_FIXED : kind == 2 ? EMBIPC_AFFINE : EMBIPC_FULL, -0.101, 0, 0);
+        const double lo[3] = {-0.11, -1, -1}, hi[3] = {1, 1, 1};
+        embipc_joint_def jd;
+        embipc_joint j;
+        int nodes[64], count, b;
+        d.material.young = 1e9;
+        d.material.density = 300;
+        scene_box(&s, d, 0.2, 0.05, 0.05, 2);
+        b = joint_box(&s, 0.1, 0.02, 0.02, 0.05, 0, 0);
+        count = embipc_body_select(s.w, s.body[0], lo, hi, nodes, 64);
+        if (kind > 1) scene_drive(&s, 0, NULL, 0, NULL, kind == 2 ? NULL : nodes, kind == 2 ? 0 : count);
+        (void)ENSURE_OK(s.w, embipc_world_set_pair(s.w, s.body[0], s.body[b], 0, 0));
+        jd = scene_joint_def(&s, EMBIPC_HINGE, kind ? 0 : -1, b, 0, 0, 0, Y);
+        jd.stiffness = 1e6;
+        j = scene_joint(&s, jd);
+        for (int n = 0; n < 40; n++) scene_step(&s);
+        angle[kind] = joint_state(&s, j).position;
+        ENSURE(s.w->s.body[b].flight.kind == EMBI_PIVOT_AXIS);
+        if (kind == 2) {   /* and not once the drive is gone */
+            (void)ENSURE_OK(s.w, embipc_drive_destroy(s.w, s.drive[0]));
+            scene_step(&s);
+            ENSURE(s.w->s.body[b].flight.kind == EMBI_PIVOT_CENTRE);
+        }
+        scene_end(&s);
+    }
+    for (int k = 0; k < 2; k++) off[k] = fabs(angle[k + 2] - angle[0]);
+    printf("  a pendulum of %.4f rad on driven nodes differs by %.1e, %.1e rad\n", angle[0], off[0], off[1]);
+    ENSURE_CLOSE(angle[1], angle[0], 1e-12);
+    ENSURE(off[0] < 1e-4 && off[1] < 1e-4);
+}
+
 /* A sledge on a rail at 30 degrees: g sin without friction; (g sin - F/m) with; stays where F is larger; stops at its
  * limit; its motor pushes it with a force. */
 static void test_slider(void)
@@ -448,6 +554,110 @@ static void test_rods(void)
     }
 }
 
+/* A rod that becomes slack or taut within the last move of a step needs another direction, and so does one that reaches
+ * its limit; one whose force is as its stiffness says to 1 % does not. */
+static void test_rod_misses(void)
+{
+    static const double at[8][3] = {   /* lengths before and after, and whether it misses; most 1, K 100, limit 2 */
+        {1.01, 1.005, 0}, {1.01, 0.9, 1}, {1.01, 0.99995, 0}, {0.99, 1.001, 1}, {0.99, 0.5, 0}, {1.019, 1.03, 1}, {1.03, 1.04, 0},
+        {1.03, 1.01, 1}};
+    for (int k = 0; k < 8; k++) {
+        embi_rod p;
+        double x[6] = {0, 0, 0, 0, 0, 0}, y[6] = {0, 0, 0, 0, 0, 0};
+        memset(&p, 0, sizeof p);
+        p.base.kind = EMBI_ELEMENT_ROD;
+        for (int i = 1; i < 4; i++) p.base.v[i] = 1;
+        p.base.w[0] = 1;
+        p.base.w[1] = -1;
+        p.K = 100;
+        p.limit = 2;
+        p.most = 1;
+        x[0] = at[k][0];
+        y[0] = at[k][1];
+        embi_rod_evaluate(&p.base, NULL, y);
+        ENSURE(embi_rod_misses(&p.base, x, y) == (int)at[k][2]);
+    }
+}
+
+/* Fast hinges, of up to 1 rad in a step: a motor reaches its velocity, and friction takes its torque over I from the speed
+ * each second. A motor stays below 1.5 rad in a step. */
+static void test_fast_hinges(void)
+{
+    for (int kind = 0; kind < 3; kind++) {
+        const double h = 0.01, I = 0.4 * (0.01 + 0.01) / 12;
+        scene s = joint_world(h, EMBIPC_BACKWARD_EULER, 0);
+        embipc_body_def d = scene_def("wheel", EMBIPC_AFFINE, 0, 0, 0);
+        embipc_joint_def jd;
+        embipc_joint j;
+        double was;
+        d.material.young = 1e9;
+        if (kind == 1) d.angular_velocity[1] = 90;
+        scene_box(&s, d, 0.1, 0.04, 0.1, 1);
+        jd = scene_joint_def(&s, EMBIPC_HINGE, -1, 0, 0, 0, 0, Y);
+        if (kind == 1) jd.friction = 100 * I;
+        else jd.motor_damping = 100 * I, jd.target[1] = kind ? 200 : -90;
+        j = scene_joint(&s, jd);
+        for (int n = 0; n < 20; n++) scene_step(&s);
+        was = scene_state(s.w, s.body[0]).angular_velocity[1];
+        for (int n = 0; n < 20; n++) scene_step(&s);
+        if (kind == 0) ENSURE_REL(joint_state(&s, j).velocity, -90.0, 1e-4);
+        if (kind == 1) ENSURE_REL(was - scene_state(s.w, s.body[0]).angular_velocity[1], 100 * 0.2, 0.01);
+        if (kind == 1) ENSURE_REL(joint_state(&s, j).torque[1], -100 * I, 1e-3);
+        if (kind == 2) ENSURE(joint_state(&s, j).velocity > 1 / h && joint_state(&s, j).velocity < 1.5 / h);
+        scene_end(&s);
+    }
+}
+
+/* The energies of a step and the work of motors and drives add up: a pendulum that a motor swings by velocity, by position
+ * and by an added torque, a weight that a sledge with a motor drags by a rod, and one that a driven plate swings by a ball
+ * joint. BDF2; what is left of the work is that rule's loss. */
+static void test_energy(void)
+{
+    for (int kind = 0; kind < 5; kind++) {
+        const double h = 0.001;
+        scene s = joint_world(h, EMBIPC_BDF2, 9.81);
+        embipc_joint_def d;
+        embipc_joint j = {0, 0};
+        double work = 0, lost = 0, first = 0, size = 0;
+        int b = joint_box(&s, 0.1, 0.02, 0.02, 0.05, 0, 0);
+        if (kind < 4) {
+            d = scene_joint_def(&s, kind == 3 ? EMBIPC_SLIDER : EMBIPC_HINGE, -1, b, 0, 0, 0, kind == 3 ? X : Y);
+            if (kind == 0) d.motor_damping = 0.05;
+            if (kind == 1) d.motor_stiffness = 0.5, d.motor_damping = 0.01;
+            if (kind == 3) d.motor_stiffness = 20, d.motor_damping = 0.5;
+            j = scene_joint(&s, d);
+            if (kind == 3) {
+                int weight = joint_box(&s, 0.02, 0.02, 0.02, 0.05, 0.05, -0.2);
+                d = scene_joint_def(&s, EMBIPC_ROD, b, weight, 0.05, 0.01, 0, NULL);
+                d.point_b[1] = 0.05;
+                d.point_b[2] = -0.19;
+                (void)scene_joint(&s, d);
+            }
+        } else {
+            embipc_body_def plate = scene_def("plate", EMBIPC_KINEMATIC, 0, 0, 0.05);
+            int a = scene_box(&s, plate, 0.05, 0.05, 0.02, 1);
+            scene_drive(&s, a, NULL, 0, NULL, NULL, 0);
+            (void)scene_joint(&s, scene_joint_def(&s, EMBIPC_BALL, a, b, 0, 0, 0, NULL));
+        }
+        for (int n = 0; n < 500; n++) {
+            const double t = h * n, to[3] = {0.05 * (1 - cos(6 * t)), 0, 0.05 * (1 - cos(8 * t))}, none[3] = {0, 0, 0};
+            double all;
+            if (kind == 4) (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], to, none));
+            else (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, kind == 3 ? 0.05 : -sin(8 * t), kind ? 0 : 6,
+                                                             kind == 2 ? 0.02 * sin(20 * t) : 0));
+            scene_step(&s);
+            work += s.stats.drive_work + s.stats.motor_work;
+            size += fabs(s.stats.drive_work + s.stats.motor_work);
+            all = s.stats.kinetic + s.stats.elastic + s.stats.potential + s.stats.barrier + s.stats.joint;
+            if (!n) first = all - work;
+            lost = work - (all - first);
+        }
+        printf("  work of motors and drives, case %d: %.4g J (%.4g J to and fro), lost %.2g J\n", kind, work, size, lost);
+        ENSURE(fabs(lost) < 0.02 * size && size > 0.005);
+        scene_end(&s);
+    }
+}
+
 /* Slider-crank: x = r cos + sqrt(l^2 - r^2 sin^2), driven at 6 rad/s through a turn. */
 static void test_slider_crank(void)
 {
@@ -708,6 +918,9 @@ int main(int argc, char **argv)
     RUN(pendulum);
     RUN(gap);
     RUN(weld);
+    RUN(tilt);
+    RUN(weld_clamps);
+    RUN(driven_ground);
     RUN(slider);
     RUN(motor);
     RUN(hinge_friction);
@@ -718,6 +931,9 @@ int main(int argc, char **argv)
     RUN(attach);
     RUN(attach_near);
     RUN(rods);
+    RUN(rod_misses);
+    RUN(fast_hinges);
+    RUN(energy);
     RUN(slider_crank);
     RUN(four_bars);
     RUN(double_pendulum);
