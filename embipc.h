@@ -585,7 +585,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
  * edge. A weld lets this tet neither bend nor stretch. A joint is stiff, not rigid: a force F opens a gap of at most
  * F / stiffness, a torque T tilts it by at most 2 T / (stiffness l^2). The default stiffness is 1000 M / h^2. M is the
  * mass of all dynamic bodies that joints link with these two. So F opens a gap of a thousandth of F h^2 / M, the way it
- * would move M in one step. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 9 um, and none grows.
+ * would move M in one step. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and none grows.
  * Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of its amplitude
  * in each step of backward Euler, and far less with EMBIPC_BDF2. */
 typedef enum embipc_joint_kind {
