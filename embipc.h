@@ -15745,6 +15745,7 @@ static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const
 /* Places of a body's held points: a driven node, then either end of a hinge on the ground, joint by joint. */
 typedef struct embi_hold { int node, joint, end; } embi_hold;
 
+/* Where a search for held points begins. */
 static embi_hold embi_hold_first(const embi_body *b)
 {
     embi_hold k;
