@@ -611,6 +611,8 @@ typedef struct embipc_joint_def {
     embipc_real limits[2];       /* least and greatest position, which is 0 at creation, or the length of a rod. Hinge,
                                   * slider: 0 lies between them, +-inf is none. Ball: limits[1] is the largest angle.
                                   * Rod {0, L}: a rope of length L */
+    embipc_real twist;           /* of a ball with limits: b rotates about its own axis by less than this to either side,
+                                  * rad, below pi; 0: freely. limits[1] >= pi lets the axis go freely (0) */
     embipc_real friction;        /* of hinge and slider: effort that resists motion, but for a creep of up to the
                                   * friction velocity of its bodies, for a hinge over l (0) */
     embipc_real motor_stiffness, motor_damping;   /* >= 0; effort = stiffness (target - position) + damping (target
@@ -631,6 +633,7 @@ typedef struct embipc_joint_def {
 /* What a joint does at the end of the last step; zeros before the first, but for position. */
 typedef struct embipc_joint_state {
     embipc_real position, velocity;   /* of its kind, above, rad or m; and its change in the step over h */
+    embipc_real twist;           /* of a ball: rotation of b about its own axis, rad */
     embipc_real effort;          /* of the motor and of embipc_joint_set_motor(), N m or N */
     embipc_real force[3];        /* on b, N; a gets the opposite */
     embipc_real torque[3];       /* on b about the point on a, or the first attached one, N m; with motor, friction */
@@ -11352,7 +11355,8 @@ typedef struct embi_drive {
 } embi_drive;
 
 /* A joint. Its anchors are points of a, then as many points of b. The frame of a ball, hinge, slider, weld or rod has
- * four on either side: the origin, and points at the distance `arm` from it along the axis and across it. */
+ * four on either side: the origin, and points at the distance `arm` from it along the axis and across it. A ball with a
+ * limit of twist has one more on a, at the end: see embi_twist_pin(). */
 typedef struct embi_joint {
     embipc_joint handle;
     embipc_joint_def def;
@@ -16184,7 +16188,8 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
  * g = f^n + h w^n is where the hinge goes at the speed w^n of the last step, by at most 1 rad. So a fast one has its full
  * torque, along the arm that it has at the end.
  * A slider has all of these along its axis. The cone of a ball is a rod between z' and z, or from half of pi on between
- * z' and the point opposite to z. Implicit damping of a motor with the stiffness k and damping c, targets f* and w*:
+ * z' and the point opposite to z. Its twist is the angle of u' once the shortest rotation takes z to z'. That has limits
+ * like a hinge, between u' and the point of a that is there at q^n, along the tangent at the limit. Implicit damping of a motor with the stiffness k and damping c, targets f* and w*:
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
  * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to the
  * next. K is larger then, so that the torque at g stays K (f^n + D - g).
@@ -16195,6 +16200,31 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
 
 /* Points of a frame. Those of b follow those of a. */
 enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
+
+/* Directions u and v of frame a after the shortest rotation from z to z', and the twist of a ball, near `nearby`. x: of its
+ * first anchor. The rotation is x + k x x + k x (k x x)/(1 + z.z'), k = z x z'. */
+static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, embipc_real swung[2][3])
+{
+    const embipc_real full = (embipc_real)6.283185307179586;
+    embipc_real z[2][3], k[3], r[3], t[3], c, angle;
+    for (int i = 0; i < 2; i++) {
+        const embipc_real *o = x + 3 * EMBI_FRAME * i;
+        embi_sub(r, o + 3 * EMBI_FRAME_Z, o);
+        embi_scale(z[i], 1 / embi_norm(r), r);
+    }
+    embi_cross(k, z[0], z[1]);
+    c = 1 + embi_dot(z[0], z[1]);
+    for (int i = 0; i < 2; i++) {
+        embi_sub(r, x + 3 * (EMBI_FRAME_U + i), x);
+        embi_cross(t, k, r);
+        embi_add(swung[i], r, t);
+        embi_cross(r, k, t);
+        embi_axpy(swung[i], c > 0 ? 1 / c : (embipc_real)0, r);
+    }
+    embi_sub(r, x + 3 * (EMBI_FRAME + EMBI_FRAME_U), x + 3 * EMBI_FRAME);
+    angle = atan2(embi_dot(r, swung[1]), embi_dot(r, swung[0]));
+    return angle + full * floor((nearby - angle) / full + (embipc_real)0.5);
+}
 
 /* Position of a joint with its anchors at x; nearby: an angle that it continues from. */
 static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x, embipc_real nearby)
@@ -16330,26 +16360,64 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
     return n;
 }
 
+/* Angle of a limit, as far as pi/2 from `now`. Returns whether it is within reach at all. */
+static int embi_limit_is_near(const embipc_real lim[2], int upper, embipc_real now, embipc_real *at)
+{
+    const embipc_real quarter = (embipc_real)1.5707963267948966;
+    *at = upper ? embi_max(lim[1], now - quarter) : embi_min(lim[0], now + quarter);
+    return embi_abs(*at - now) <= quarter;
+}
+
+/* Limits of the twist of a ball. Returns how many rods. */
+static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_real K, embi_rod *rod)
+{
+    const embipc_real lim[2] = {-j->def.twist, j->def.twist}, none = (embipc_real)INFINITY;
+    embipc_real swung[2][3], at, now = embi_joint_twist(s->xn + 3 * j->first, j->reached.twist, swung);
+    int n = 0;
+    for (int upper = 0; upper < 2 && j->def.twist > 0; upper++) {
+        embi_rod *p = rod + n;
+        if (!embi_limit_is_near(lim, upper, now, &at)) continue;
+        *p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, 2 * EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
+        embi_scale(p->axis, -sin(at), swung[0]);
+        embi_axpy(p->axis, cos(at), swung[1]);
+        embi_joint_turn(s, j, p->axis);
+        p->form = EMBI_ROD_ALONG;
+        p->least = upper ? -none : j->arm * sin(at - now);
+        p->most = upper ? j->arm * sin(at - now) : none;
+        n++;
+    }
+    return n;
+}
+
+/* Limits of a ball. Returns how many rods. */
+static int embi_ball_limits(const embi_state *s, const embi_joint *j, embipc_real K, embi_rod *rod)
+{
+    const embipc_real pi = (embipc_real)3.141592653589793, cone = j->def.limits[1];
+    int narrow = cone < pi / 2;
+    if (!(cone < pi)) return embi_twist_limits(s, j, K, rod);
+    *rod = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_Z, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O, narrow ? 0 : -2,
+                         narrow ? -1 : 1, 0);
+    rod->least = narrow ? 0 : 2 * j->arm * cos(cone / 2);
+    rod->most = narrow ? 2 * j->arm * sin(cone / 2) : (embipc_real)INFINITY;
+    return 1 + embi_twist_limits(s, j, K, rod + 1);
+}
+
 /* Limits of a joint that is at `now` at q^n. Returns how many rods. */
 static int embi_joint_limits(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real now, embi_rod *rod)
 {
-    const embipc_real pi = (embipc_real)3.141592653589793, none = (embipc_real)INFINITY, *lim = j->def.limits;
+    const embipc_real none = (embipc_real)INFINITY, *lim = j->def.limits;
+    embipc_real at;
     int n = 0;
-    if (!j->def.limited || j->def.kind == EMBIPC_ROD || (j->def.kind == EMBIPC_BALL && !(lim[1] < pi))) return 0;
-    if (j->def.kind == EMBIPC_SLIDER) *rod = embi_rod_on_axis(s, j, K, lim[0], lim[1]);
-    else if (j->def.kind == EMBIPC_BALL) {
-        int narrow = lim[1] < pi / 2;
-        *rod = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_Z, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O,
-                             narrow ? 0 : -2, narrow ? -1 : 1, 0);
-        rod->least = narrow ? 0 : 2 * j->arm * cos(lim[1] / 2);
-        rod->most = narrow ? 2 * j->arm * sin(lim[1] / 2) : none;
-    } else
-        for (int upper = 0; upper < 2; upper++) {
-            embipc_real at = upper ? embi_max(lim[1], now - pi / 2) : embi_min(lim[0], now + pi / 2);
-            if (!(embi_abs(at - now) <= pi / 2)) continue;
+    if (!j->def.limited || j->def.kind == EMBIPC_ROD) return 0;
+    if (j->def.kind == EMBIPC_BALL) return embi_ball_limits(s, j, K, rod);
+    if (j->def.kind == EMBIPC_SLIDER) {
+        *rod = embi_rod_on_axis(s, j, K, lim[0], lim[1]);
+        return 1;
+    }
+    for (int upper = 0; upper < 2; upper++)
+        if (embi_limit_is_near(lim, upper, now, &at))
             rod[n++] = embi_rod_to_angle(s, j, K, at, upper ? -none : 0, upper ? 0 : none);
-        }
-    return j->def.kind == EMBIPC_HINGE ? n : 1;
+    return n;
 }
 
 /* At most so many rods of one joint, beside one for each attached vertex. */
@@ -16466,6 +16534,20 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
     }
 }
 
+/* The last anchor of a ball with a limit of twist: the point of a that is now where u' of b is. */
+static void embi_twist_pin(const embi_state *s, const embi_joint *j)
+{
+    embi_anchor *to = j->anchor + 2 * EMBI_FRAME;
+    embipc_real w[4];
+    *to = j->anchor[EMBI_FRAME_O];
+    embi_copy(to->x, s->xn + 3 * (j->first + EMBI_FRAME + EMBI_FRAME_U));
+    if (!embi_tet_weights(s->xn + 3 * j->first, to->x, w)) return;
+    for (int i = 0; i < 4; i++) {
+        to->weight[i] = 0;
+        for (int k = 0; k < EMBI_FRAME; k++) to->weight[i] += w[k] * j->anchor[k].weight[i];
+    }
+}
+
 /* Places the anchors of all joints behind the vertices of all bodies, and sets the caller's efforts. Loads of bodies
  * are set before. */
 static void embi_joints_begin(embipc_world *w)
@@ -16475,7 +16557,10 @@ static void embi_joints_begin(embipc_world *w)
     for (int n = 0; n < embi_joint_count(s); n++) {
         embi_joint *j = s->driven.joint.list + n;
         j->first = v;
-        for (int i = 0; i < j->anchor_count; i++) embi_anchor_place(s, j->anchor + i, v++);
+        for (int i = 0; i < j->anchor_count; i++) {
+            if (j->def.twist > 0 && i == 2 * EMBI_FRAME) embi_twist_pin(s, j);
+            embi_anchor_place(s, j->anchor + i, v++);
+        }
         if (j->def.kind == EMBIPC_HINGE || j->def.kind == EMBIPC_SLIDER) embi_joint_push(s, j);
     }
 }
@@ -16530,7 +16615,7 @@ static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_r
 {
     embipc_real arm[3], torque[3], f[3];
     for (int k = 0; k < 4; k++) {
-        if (e->v[k] < j->first + j->anchor_count / 2) continue;
+        if (e->v[k] < j->first + j->anchor_count / 2 || (j->def.twist > 0 && e->v[k] == j->first + 2 * EMBI_FRAME)) continue;
         embi_scale(f, -e->first * e->w[k], e->dir);
         embi_sub(arm, x + 3 * e->v[k], x + 3 * j->first);
         embi_cross(torque, arm, f);
@@ -16542,13 +16627,15 @@ static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_r
 /* State of a joint, from its rods at the end of the step. */
 static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
 {
-    embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], size;
+    embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], swung[2][3], size;
+    embipc_real twist = j->reached.twist;
     int holding, count = embi_joint_rods(s, j, start, rod, &holding);
     int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - motor - (j->def.friction > 0);
     embipc_real *total = j->def.kind == EMBIPC_HINGE ? j->reached.torque : j->reached.force;
     memset(&j->reached, 0, sizeof j->reached);
     j->reached.position = embi_joint_position(j, s->x, start);
     j->reached.velocity = (j->reached.position - start) / s->h;
+    if (j->def.kind == EMBIPC_BALL) j->reached.twist = embi_joint_twist(s->x + 3 * j->first, twist, swung);
     embi_sub(axis, s->x + 3 * (j->first + EMBI_FRAME_Z), s->x + 3 * j->first);
     size = embi_norm(axis);
     embi_scale(axis, size > 0 ? 1 / size : (embipc_real)0, axis);
@@ -25367,6 +25454,7 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
     if (needs_axis && !(embi_long_norm(d->axis) > 0))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the axis of the joint is (0, 0, 0); it must have a direction");
     if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK || (r = embi_check_target(d->target, e)) != EMBIPC_OK ||
+        (r = embi_check_effort(d->twist, "twist", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->friction, "friction", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->motor_stiffness, "motor_stiffness", e)) != EMBIPC_OK ||
         (r = embi_check_effort(d->motor_damping, "motor_damping", e)) != EMBIPC_OK ||
@@ -25377,6 +25465,9 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
     if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER &&
         (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "friction and motors are for hinges and sliders");
+    if (d->twist > 0 && !(d->kind == EMBIPC_BALL && d->limited && d->twist < (embipc_real)3.141592653589793))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->twist,
+                            "twist %g: it is for balls with limits, and below pi", d->twist);
     return EMBIPC_OK;
 }
 
@@ -25496,7 +25587,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
 {
     embi_state *s;
     embi_joint *j;
-    int body[2], slot, count = EMBI_FRAME;
+    int body[2], slot, count = EMBI_FRAME, anchors;
     embipc_result r;
     if (joint) joint->index1 = 0, joint->generation = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
@@ -25513,7 +25604,8 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     if (!EMBI_GROW(&w->memory, s->driven.joint.list, s->driven.joint.count + 1)) return embi_fail_memory(&w->error);
     j = s->driven.joint.list + s->driven.joint.count;
     memset(j, 0, sizeof *j);
-    slot = embi_joint_room(w, j, 2 * count);
+    anchors = 2 * count + (def->twist > 0);
+    slot = embi_joint_room(w, j, anchors);
     r = slot < 0 ? embi_fail_memory(&w->error) : def->contact ? EMBIPC_OK : embi_joint_part(w, def);
     if (r != EMBIPC_OK) {
         EMBI_RELEASE(&w->memory, j->anchor);
@@ -25524,7 +25616,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     embi_copy(j->target, def->target);
     j->body[0] = body[0];
     j->body[1] = body[1];
-    j->anchor_count = 2 * count;
+    j->anchor_count = anchors;
     if (def->kind == EMBIPC_ATTACH)
         (void)embi_attached(s, def, embi_body_of(w, def->a), s->body + body[1], s->driven.joint.attached);
     embi_joint_start(s, j, s->driven.joint.attached);

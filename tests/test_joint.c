@@ -919,6 +919,79 @@ static void test_chord(void)
     }
 }
 
+/* Swing and twist of a ball joint are those of a body that a drive swings by 1.1 rad and twists, by more than a turn. */
+static void test_twist_is_measured(void)
+{
+    const double pi = 3.14159265358979, h = 0.01;
+    scene s = joint_world(h, EMBIPC_BACKWARD_EULER, 0);
+    embipc_body_def d = scene_def("driven", EMBIPC_KINEMATIC, 0, 0, -0.1);
+    int a = joint_box(&s, 0.1, 0.1, 0.1, 0, 0, 0.1), b;
+    embipc_joint_def jd;
+    embipc_joint j;
+    b = scene_box(&s, d, 0.05, 0.05, 0.1, 1);
+    scene_drive(&s, b, NULL, 0, NULL, NULL, 0);
+    jd = scene_joint_def(&s, EMBIPC_BALL, a, b, 0, 0, 0, NULL);
+    jd.limited = 1;
+    jd.limits[1] = 4;
+    j = scene_joint(&s, jd);
+    for (int n = 1; n <= 300; n++) {
+        double swing = 1.1 * fmin(n / 100.0, 1), twist = 8 * fmax(n - 100, 0) / 200.0, to[3] = {0, 0, 0};
+        double q[4] = {cos(swing / 2) * cos(twist / 2), 0, 0, cos(swing / 2) * sin(twist / 2)}, r[3], size, angle;
+        q[1] = sin(swing / 2) * cos(twist / 2);    /* swing about x after twist about z */
+        q[2] = -sin(swing / 2) * sin(twist / 2);
+        size = sqrt(q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+        angle = 2 * atan2(size, q[0]);
+        for (int k = 0; k < 3; k++) r[k] = size > 0 ? q[k + 1] / size * angle : 0;
+        (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], to, r));
+        linked_step(&s);
+        ENSURE_CLOSE(joint_state(&s, j).position, swing, 1e-6);
+        ENSURE_CLOSE(joint_state(&s, j).twist, twist, 1e-6);
+    }
+    ENSURE(joint_state(&s, j).twist > 2 * pi);
+    linked_end(&s);
+}
+
+/* A rod that spins about its own axis is stopped by the limit of its twist: hanging straight down, and swung out as far as
+ * its cone lets it; on the world, and on a free body, with which it keeps both momenta. */
+static void test_twist_limit(void)
+{
+    for (int kind = 0; kind < 3; kind++) {
+        const double h = 0.002, limit = kind == 1 ? 2.5 : 0.7;
+        scene s = joint_world(h, EMBIPC_BDF2, kind < 2 ? 9.81 : 0);
+        embipc_body_def d = scene_def("rod", EMBIPC_AFFINE, 0, 0, -0.1);
+        embipc_joint_def jd;
+        embipc_joint j;
+        double most = 0, L[2] = {0, 0}, size = 0, whole = 0;
+        int a = -1, b;
+        d.material.young = 1e9;
+        d.angular_velocity[2] = kind == 1 ? -20 : 20;
+        b = scene_box(&s, d, 0.06, 0.03, 0.2, 1);
+        if (kind == 2) a = joint_box(&s, 0.1, 0.1, 0.02, 0, 0, 0.03);
+        jd = scene_joint_def(&s, EMBIPC_BALL, a, b, 0, 0, 0.01, NULL);
+        jd.limited = 1;
+        jd.limits[1] = kind == 1 ? 0.5 : 4;
+        jd.twist = limit;
+        if (kind == 1) s.w->s.gravity[0] = 30;   /* it leans on its cone */
+        j = scene_joint(&s, jd);
+        for (int n = 0; n < 1500; n++) {
+            linked_step(&s);
+            ENSURE(s.stats.converged);
+            most = fmax(most, fabs(joint_state(&s, j).twist));
+            L[n > 0] = 0;
+            for (int k = 0; k < 3 && kind == 2; k += 1) {
+                const embipc_body_state one = scene_state(s.w, s.body[a]), two = scene_state(s.w, s.body[b]);
+                if (k == 2) L[n > 0] += one.angular_momentum[k] + two.angular_momentum[k];
+            }
+            if (!n) size = fabs(L[0]);
+            whole = fmax(whole, fabs(L[n > 0] - L[0]));
+        }
+        printf("  limit of twist, case %d: %.4f of %.4f rad, cone %.4f, momentum off by %.2e of %.2e\n", kind, most, limit, joint_state(&s, j).position, whole, size);
+        ENSURE(most > limit - 0.01 && most < limit + 0.01);
+        if (kind == 1) ENSURE_CLOSE(joint_state(&s, j).position, 0.5, 1e-2);
+        linked_end(&s);
+    }
+}
+
 /* Half the span of ten links that hang between two points with the horizontal force H, in weights of a link, and their sag. */
 static double links_span(double H, double *sag)
 {
@@ -1155,6 +1228,8 @@ int main(int argc, char **argv)
     RUN(period);
     RUN(caps);
     RUN(chord);
+    RUN(twist_is_measured);
+    RUN(twist_limit);
     RUN(catenary);
     RUN(heap);
     RUN(rods);
