@@ -16193,7 +16193,7 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
  * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to the
  * next. K is larger then, so that the torque at g stays K (f^n + D - g).
- * Uses: tuning, small math, memory, solids and checks of meshes, contacts, part III, contact elements, rotation.
+ * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements, rotation.
  * Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
@@ -19371,8 +19371,10 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
 /* ==== 64. Return to backward Euler ==================================================================
  * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with
  * BDF2 and one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If
- * its contacts change abruptly, the step ends with backward Euler, from where BDF2 brought it.
- * Uses: small math, memory, part III, energy of a body, begin of a step, contacts of an island.
+ * its contacts change abruptly, or a limit of a joint begins or ends to hold, the step ends with backward Euler, from
+ * where BDF2 brought it.
+ * Uses: small math, memory, part III, contact elements, energy of a body, begin of a step, contacts of an island,
+ * direction.
  * Checked by: tests/test_integrator.c */
 
 /* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
@@ -19387,6 +19389,16 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
     embi_sub(change, pair->push[EMBI_NOW], pair->push[EMBI_AT_START]);
     return s->h * mobility * embi_norm(change) >
            embi_jump_limit(s, embi_norm(va), embi_max(a->rules.tolerance, b->rules.tolerance));
+}
+
+/* Did a rod become taut or slack in the step? The gap of its joint, and how it turns, shift its limits a little. */
+static int embi_rod_jumps(const embi_state *s, const embi_rod *p, embipc_real nothing)
+{
+    embi_rod start = *p;
+    embi_rod_evaluate(&start.base, NULL, s->xn);
+    return p->most > p->least &&
+           (embi_max(start.length - p->most, p->least - start.length) > -nothing) !=
+           (embi_max(p->length - p->most, p->least - p->length) > -nothing);
 }
 
 /* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow
@@ -19456,6 +19468,8 @@ static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_is
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (int n = 0; n < embi_drive_count(s); n++)
         jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
+    for (int n = 0; EMBI_JOINTS && n < isle->rods.count; n++)
+        jump |= embi_rod_jumps(s, isle->rods.list + n, 10 * embi_island_tolerance(s, isle));
     for (int k = 0; k < isle->body_count; k++) {
         jump |= s->body[isle->bodies[k]].step.jump;
         two_step |= embi_is_two_step(s->body + isle->bodies[k]);
