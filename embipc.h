@@ -580,14 +580,14 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
 
 /* ---- Joints ---------------------------------------------------------------------------------
  * A joint fixes points of body b to points of body a, or of the world. They belong to two frames: an origin, and three
- * points at the distance l from it. l is a quarter of the larger body's diagonal, but at most the smaller one's diagonal.
- * In a cage or a full body the tet at the joint carries the frame and bends with it, and l is at most half of its longest
- * edge. A weld lets this tet neither bend nor stretch. A joint is stiff, not rigid: a force F opens a gap of at most
- * F / stiffness, a torque T tilts it by at most 2 T / (stiffness l^2). The default stiffness is 1000 M / h^2. M is the
- * mass of all dynamic bodies that joints link with these two. So F opens a gap of a thousandth of F h^2 / M, the way it
- * would move M in one step. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and none grows.
- * Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of its amplitude
- * in each step of backward Euler, and far less with EMBIPC_BDF2. */
+ * points at the distance l from it. l is a quarter of the larger body's diagonal, but at most the smaller one's
+ * diagonal. In a cage or a full body the tet at the joint carries the frame and bends with it, and l is at most half
+ * of its longest edge. A weld lets this tet neither bend nor stretch. A joint is stiff, not rigid: a force F opens a
+ * gap of at most F/stiffness, a torque T tilts it by at most 2 T/(stiffness l^2). The default stiffness is 1000 M/h^2.
+ * M is the mass of all dynamic bodies that joints link with these two. So F opens a gap of a thousandth of F h^2/M,
+ * the way it would move M in one step. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and
+ * none grows. Joints obey the guarantee like everything else. What swings with w rad/s loses the fraction (h w)^2/2 of
+ * its amplitude in each step of backward Euler, and far less with EMBIPC_BDF2. */
 typedef enum embipc_joint_kind {
     EMBIPC_BALL,                 /* the points coincide; position: angle between the axes, rad */
     EMBIPC_HINGE,                /* b rotates about the axis, right-handed; position: angle, rad, full turns count */
@@ -611,7 +611,7 @@ typedef struct embipc_joint_def {
     embipc_real limits[2];       /* least and greatest position, which is 0 at creation, or the length of a rod. Hinge,
                                   * slider: 0 lies between them, +-inf is none. Ball: limits[1] is the largest angle.
                                   * Rod {0, L}: a rope of length L */
-    embipc_real twist;           /* of a ball with limits: b rotates about its own axis by less than this to either side,
+    embipc_real twist;           /* of a ball with limits: largest rotation of b about its own axis to either side,
                                   * rad, below pi; 0: freely. limits[1] >= pi lets the axis go freely (0) */
     embipc_real friction;        /* of hinge and slider: effort that resists motion, but for a creep of up to the
                                   * friction velocity of its bodies, for a hinge over l (0) */
@@ -685,18 +685,18 @@ typedef struct embipc_step_stats {
                                   * is too low for the load */
     embipc_body tight[2];        /* bodies of that pair */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
-    embipc_real joint;           /* J, at the end, in gaps and limits of joints */
+    embipc_real joint;           /* J, at the end: in gaps and limits of joints */
     embipc_real max_speed;       /* m/s: upper bound of the speed of dynamic bodies' vertices, from boxes around their
                                   * displacements; up to twice the true value for rotation */
     embipc_real drive_short;     /* m, largest shortfall of the drives that are not soft */
     embipc_real drive_work;      /* J, work of the drives on the bodies in this step */
-    embipc_real motor_work;      /* J, work of the motors of joints in this step: effort at its end times change of position.
-                                  * kinetic + elastic + barrier + potential + joint changes by both works and that of
-                                  * applied forces, less friction, damping and the loss of the integrator */
+    embipc_real motor_work;      /* J, work of the motors of joints in this step: effort times change of position. The
+                                  * sum of the five energies above changes by both works and that of applied forces,
+                                  * less friction, damping and the loss of the integrator */
     /* Incremental potential E of this step over h^2, J, at q^n and at its end, with the rotations and lagged forces of
      * its end. Without a moving drive it does not grow in a step of one pass. By the plain rule (keep_spin = 0,
      * backward Euler) this means V(q^n+1) + |v^n+1 - v^n|^2_M / 2 <= V(q^n) + |v^n|^2_M / 2. With keep_spin, kinetic +
-     * elastic + barrier + potential + joint does not grow. */
+     * elastic + barrier + potential + joint does not grow, except by motors. */
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of the difference of these two */
     double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
@@ -8086,10 +8086,10 @@ static int embi_parts_near(const embi_point x[4], embipc_real reach)
  * The argument is the distance, not its square: kappa is in kg/s^2, and the force of a pair is -kappa b'(d), N. With
  * a thickness xi the caller passes d - xi.
  * [IPC23] weighs each pair by its part of the surface, so that kappa is a pressure and gaps do not depend on the mesh.
- * Tried and left out. A vertex at a rim has its part of the wall there. So the friction of a spinning disc of 8, 16 and
- * 32 cells is 1.090, 1.084 and 1.082 of the exact one, against 1.110, 1.057 and 1.029 of pairs that count alike, and the
- * pressure in the middle 0.838, 0.839 and 0.839 of it, against 0.771, 0.869 and 0.923. Solves differ by less than 7 %,
- * and vertices inside flat faces, which need no pairs now, would need them.
+ * Tried and left out. A vertex at a rim has its part of the wall there. So the friction of a spinning disc of 8, 16
+ * and 32 cells is 1.090, 1.084 and 1.082 of the exact one, against 1.110, 1.057 and 1.029 of pairs that count alike,
+ * and the pressure in the middle 0.838, 0.839 and 0.839 of it, against 0.771, 0.869 and 0.923. Solves differ by less
+ * than 7 %, and vertices inside flat faces, which need no pairs now, would need them.
  * Uses: platform.   Checked by: tests/test_barrier.c */
 
 /* b, b' and b'' of the banner. At d <= 0 they are infinite, so a line search rejects such states. */
@@ -15763,8 +15763,8 @@ static embi_hold embi_hold_first(const embi_body *b)
     return k;
 }
 
-/* Finds the next point that a body is held at: driven nodes, then points of ball joints and hinges on the ground. Returns
- * 0 where there is none. */
+/* Finds the next point that a body is held at: driven nodes, then points of ball joints and hinges on the ground.
+ * Returns 0 where there is none. */
 static int embi_body_held(const embi_state *s, const embi_body *b, embi_hold *k, embi_anchor *p)
 {
     memset(p, 0, sizeof *p);
@@ -16190,24 +16190,25 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
  * between the two is their length. So the radius of either frame, and the gap of the joint, do not count.
  *   motor    length l sin(f^n + D - g) from the angle g      friction   length l sin(f^n - g), force limit friction / l
  *   limits   at most 0 from the angle hi, and at least 0 from lo, where f^n is within pi/2 of them
- * g = f^n + h w^n is where the hinge goes at the speed w^n of the last step, by at most 1 rad. So a fast one has its full
- * torque, along the arm that it has at the end.
- * A slider has all of these along its axis. The cone of a ball is a rod between z' and z, or from half of pi on between
- * z' and the point opposite to z. Its twist is the angle of u' once the shortest rotation takes z to z'. That has limits
- * like a hinge, between u' and the point of a that is there at q^n, along the tangent at the limit. Implicit damping of a motor with the stiffness k and damping c, targets f* and w*:
+ * g = f^n + h w^n is where the hinge goes at the speed w^n of the last step, by at most 1 rad. So a fast one has its
+ * full torque, along the arm that it has at the end.
+ * A slider has all of these along its axis. The cone of a ball is a rod between z' and z, or from half of pi on
+ * between z' and the point opposite to z. Its twist is the angle of u' once the shortest rotation takes z to z'. That
+ * has limits like a hinge, between u' and the point of a that is there at q^n, along the tangent at the limit.
+ * Implicit damping of a motor with the stiffness k and damping c, targets f* and w*:
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
- * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to the
- * next. K is larger then, so that the torque at g stays K (f^n + D - g).
- * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements, rotation.
- * Checked by: tests/test_joint.c */
+ * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to
+ * the next. K is larger then, so that the torque at g stays K (f^n + D - g).
+ * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements,
+ * rotation.   Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
 
 /* Points of a frame. Those of b follow those of a. */
 enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
 
-/* Directions u and v of frame a after the shortest rotation from z to z', and the twist of a ball, near `nearby`. x: of its
- * first anchor. The rotation is x + k x x + k x (k x x)/(1 + z.z'), k = z x z'. */
+/* Directions u and v of frame a after the shortest rotation from z to z', and the twist of a ball, near `nearby`. x: of
+ * its first anchor. The rotation is x + k x x + k x (k x x)/(1 + z.z'), k = z x z'. */
 static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, embipc_real swung[2][3])
 {
     const embipc_real full = (embipc_real)6.283185307179586;
@@ -16352,7 +16353,8 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
         if (way != 0) K *= step / way;
         way *= lever;
         K /= lever * lever;
-        rod[n] = turns ? embi_rod_to_angle(s, j, K, now + ahead, way, way) : embi_rod_on_axis(s, j, K, now + way, now + way);
+        rod[n] = turns ? embi_rod_to_angle(s, j, K, now + ahead, way, way)
+                       : embi_rod_on_axis(s, j, K, now + way, now + way);
         if (j->def.motor_limit > 0) rod[n].limit = j->def.motor_limit / lever;
         n++;
     }
@@ -16462,8 +16464,8 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real
 
 /* ---- begin of a step ---- */
 
-/* Lists the joints of each body, sums the masses of bodies that joints link, and counts the joints that hold a body to the
- * ground. parent: scratch for union-find. */
+/* Lists the joints of each body, sums the masses of bodies that joints link, and counts the joints that hold a body to
+ * the ground. parent: scratch for union-find. */
 static void embi_joints_weigh(embi_state *s, int *parent)
 {
     for (int i = 0; i < s->body_count; i++) {
@@ -16620,7 +16622,8 @@ static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_r
 {
     embipc_real arm[3], torque[3], f[3];
     for (int k = 0; k < 4; k++) {
-        if (e->v[k] < j->first + j->anchor_count / 2 || (j->def.twist > 0 && e->v[k] == j->first + 2 * EMBI_FRAME)) continue;
+        int at = e->v[k] - j->first, pin = j->def.twist > 0 && at == 2 * EMBI_FRAME;
+        if (at < j->anchor_count / 2 || pin) continue;
         embi_scale(f, -e->first * e->w[k], e->dir);
         embi_sub(arm, x + 3 * e->v[k], x + 3 * j->first);
         embi_cross(torque, arm, f);
