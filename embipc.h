@@ -11575,10 +11575,10 @@ static void embi_anchor_at(const embi_anchor *a, const embipc_real *q, embipc_re
 /* Do forces move the point of a joint on its body k? They do not where drives hold all nodes that carry it. */
 static int embi_joint_is_free(const embi_state *s, const embi_joint *j, int k)
 {
-    const embi_anchor *a = j->anchor + k * j->anchor_count / 2;
-    const embi_body *b = s->body + j->body[k];
+    const embi_anchor *a = j->anchor + k * (j->anchor_count / 2);
+    const embi_body *b = j->body[k] < 0 ? NULL : s->body + j->body[k];
     int nodes = 0;
-    if (j->body[k] < 0 || !embi_is_dynamic(b)) return 0;
+    if (!b || !embi_is_dynamic(b)) return 0;
     for (int i = 0; i < a->count; i++) nodes += embi_drive_of(s, b->node0 + a->node[i]) < 0;
     return nodes > 0;
 }
@@ -15782,7 +15782,7 @@ static int embi_body_held(const embi_state *s, const embi_body *b, embi_hold *k,
         k->end = !end;
         if (end) k->joint = j->next[side];
         if (!embi_joint_is_grounded(s, j) || (end && j->def.kind != EMBIPC_HINGE)) continue;
-        *p = j->anchor[side * j->anchor_count / 2 + end];
+        *p = j->anchor[side * (j->anchor_count / 2) + end];
         return 1;
     }
     return 0;
@@ -25563,9 +25563,9 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
     const embipc_joint_def *d = &j->def;
     embipc_real axis[3], r[3], most = EMBI_HUGE;
     for (int k = 0; k < 2; k++) {   /* the larger size, but no more than the smaller body's diagonal */
-        const embi_body *b = s->body + j->body[k];
+        const embi_body *b = j->body[k] < 0 ? NULL : s->body + j->body[k];
         embipc_real size;
-        if (j->body[k] < 0) continue;
+        if (!b) continue;
         size = embi_frame_size(s, b, k && d->kind == EMBIPC_ROD ? d->point_b : d->point);
         j->arm = embi_max(j->arm, size);
         most = embi_min(most, b->kind == EMBIPC_AFFINE ? b->diagonal : size);
