@@ -15699,7 +15699,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
  *
  * In a plain step forces of the end act on arms of the start: L^n+1 - L^n = h sum r^n x f^n+1. A ball that rolls
  * is braked by the normal force, which acts v h ahead of its centre. The loss of a step is known exactly,
- *   dL = L - sum r^n+1 x M (qt - qc)/h.
+ *   dL = L - sum r^n+1 x M ((qt - qc)/h - v_c)    about the point that it rotates about, which may move.
  * It is given back as a rotation dw x r of the velocities, J dw = dL. Positions do not change, and so the
  * guarantee holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that push each
  * other also get the loss from the motion of their centres, equal and opposite. Friction does not count the

@@ -638,12 +638,13 @@ static void test_fast_hinges(void)
 }
 
 /* The energies of a step and the work of motors and drives add up: a pendulum that a motor swings by velocity, by position
- * and by an added torque, a weight that a sledge with a motor drags by a rod, and one that a driven plate swings by a ball
- * joint. BDF2; what is left of the work is that rule's loss. */
+ * and by an added torque, a weight that a sledge with a motor drags by a rod, one that a driven plate swings by a ball
+ * joint, and one that hangs by a driven node. BDF2; what is left of the work is that rule's loss. */
 static void test_energy(void)
 {
-    for (int kind = 0; kind < 5; kind++) {
+    for (int kind = 0; kind < 6; kind++) {
         const double h = 0.001;
+        const int corner = 0;
         scene s = joint_world(h, EMBIPC_BDF2, 9.81);
         embipc_joint_def d;
         embipc_joint j = {0, 0};
@@ -662,6 +663,11 @@ static void test_energy(void)
                 d.point_b[2] = -0.19;
                 (void)scene_joint(&s, d);
             }
+        } else if (kind == 5) {
+            embipc_body_def block = scene_def("block", EMBIPC_FULL, 0, 0, 0.3);
+            block.material.young = 1e8;
+            scene_box(&s, block, 0.1, 0.02, 0.02, 1);
+            scene_drive(&s, 1, NULL, 0, NULL, &corner, 1);
         } else {
             embipc_body_def plate = scene_def("plate", EMBIPC_KINEMATIC, 0, 0, 0.05);
             int a = scene_box(&s, plate, 0.05, 0.05, 0.02, 1);
@@ -671,7 +677,7 @@ static void test_energy(void)
         for (int n = 0; n < 500; n++) {
             const double t = h * n, to[3] = {0.05 * (1 - cos(6 * t)), 0, 0.05 * (1 - cos(8 * t))}, none[3] = {0, 0, 0};
             double all;
-            if (kind == 4) (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], to, none));
+            if (kind >= 4) (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], to, none));
             else (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, kind == 3 ? 0.05 : -sin(8 * t), kind ? 0 : 6,
                                                              kind == 2 ? 0.02 * sin(20 * t) : 0));
             linked_step(&s);
