@@ -30,6 +30,15 @@ static void test_closed_form(void)
         }
 }
 
+/* At half of dhat: b/dhat^2 = ln 2/4 and b'/dhat = -(ln 2 + 1/2), to seven digits as [IPC23] gives them over dhat. */
+static void test_half_way(void)
+{
+    double first;
+    ENSURE_CLOSE(embipc_barrier(0.05, 0.1, NULL, NULL) / 0.01, 0.1732868, 5e-8);
+    (void)embipc_barrier(0.05, 0.1, &first, NULL);
+    ENSURE_CLOSE(first / 0.1, -1.1931472, 5e-8);
+}
+
 /* b' and b'' against central differences, the best of a sweep of steps */
 static void test_derivatives(void)
 {
@@ -161,6 +170,7 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(closed_form);
+    RUN(half_way);
     RUN(derivatives);
     RUN(upper_end);
     RUN(lower_end);

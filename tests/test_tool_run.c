@@ -84,13 +84,14 @@ static int count_lines(const char *text)
     return n;
 }
 
+enum { CELLS = 20 };   /* more than any table has */
 /* Line number `line` (0 is the header) cut into cells; returns their number. */
-static int cells(const char *text, int line, char cell[16][64])
+static int cells(const char *text, int line, char cell[CELLS][64])
 {
     int n = 0, at = 0;
-    memset(cell, 0, 16 * sizeof *cell);
+    memset(cell, 0, CELLS * sizeof *cell);
     for (; line > 0 && *text; text++) line -= *text == '\n';
-    for (; *text && *text != '\n' && n < 16; text++) {
+    for (; *text && *text != '\n' && n < CELLS; text++) {
         if (*text == ',') { n++; at = 0; }
         else if (at < 63) cell[n][at++] = *text;
     }
@@ -128,7 +129,7 @@ static int run_in(const char *directory, run_options *o)
 
 static void test_files(void)
 {
-    char cell[16][64], directory[1024], *text;
+    char cell[CELLS][64], directory[1024], *text;
     run_options o;
     int steps = 20;
     memset(&o, 0, sizeof o);
@@ -157,7 +158,7 @@ static void test_files(void)
 
 static void test_forces_and_bodies(void)
 {
-    char cell[16][64], directory[1024], *text;
+    char cell[CELLS][64], directory[1024], *text;
     run_options o;
     int rows;
     memset(&o, 0, sizeof o);
@@ -200,7 +201,7 @@ static embipc_world *world_of(scene *s, const char *text)
 /* Every column holds what its header says: made-up numbers go in and come back in their places. */
 static void test_columns(void)
 {
-    char cell[16][64], directory[1024], *text;
+    char cell[CELLS][64], directory[1024], *text;
     scene s;
     embipc_world *world;
     embipc_step_stats stats;
@@ -245,7 +246,7 @@ static void test_drives(void)
         "\"material\":{\"density\":1000},\"drive\":[{\"keys\":[[0,0,0,0]]}]},"
         "{\"name\":\"pulled\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[1,0,0],\"material\":{\"density\":1000},"
         "\"drive\":[{\"keys\":[[0,0,0,5]],\"stiffness\":100,\"force_limit\":3}]}]}";
-    char cell[16][64], directory[1024], *text;
+    char cell[CELLS][64], directory[1024], *text;
     scene s;
     embipc_world *world;
     embipc_step_stats stats;
@@ -282,7 +283,7 @@ static void test_joints(void)
         "\"motor\":{\"stiffness\":1000,\"damping\":20,\"keys\":[[0,0],[0.2,-30]]}},"
         "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"hand\",\"point\":[0.2,0,0]}]}";
     static const char *const kind[2] = {"hinge", "ball"}, *const a[2] = {"", "arm"}, *const b[2] = {"arm", "hand"};
-    char cell[16][64], directory[1024], path[1200], *text;
+    char cell[CELLS][64], directory[1024], path[1200], *text;
     tool_text t = { NULL, 0, 0 };
     run_options o;
     tool_error e;
@@ -303,7 +304,7 @@ static void test_joints(void)
     ENSURE(run_scene(&o) == 0);
     text = read_all(directory, "joints.csv");
     ENSURE(begins(text,
-        "step,time_s,number,kind,body_a,body_b,position,velocity,effort,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,gap_m\n"));
+        "step,time_s,number,kind,body_a,body_b,position,velocity,effort,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,gap_m,twist_rad\n"));
     if (!text || !(world = world_of(&s, text_of))) return;
     ENSURE(count_lines(text) == 1 + 2 * 40);
     report_init(&r);
@@ -318,12 +319,12 @@ static void test_joints(void)
             worst = fmax(worst, j.gap);
             if (n > 20) up[k] += j.force[2];
             if (k == 0) last = j.position;
-            ENSURE(cells(text, 2 * n - 1 + k, cell) == 16 && atoi(cell[0]) == n && atoi(cell[2]) == k);
+            ENSURE(cells(text, 2 * n - 1 + k, cell) == 17 && atoi(cell[0]) == n && atoi(cell[2]) == k);
             ENSURE_CLOSE(atof(cell[1]), 0.01 * n, 1e-12);
             ENSURE(strcmp(cell[3], kind[k]) == 0 && strcmp(cell[4], a[k]) == 0 && strcmp(cell[5], b[k]) == 0);
             ENSURE(atof(cell[6]) == j.position && atof(cell[7]) == j.velocity && atof(cell[8]) == j.effort);
             for (int i = 0; i < 3; i++) ENSURE(atof(cell[9 + i]) == j.force[i] && atof(cell[12 + i]) == j.torque[i]);
-            ENSURE(atof(cell[15]) == j.gap);
+            ENSURE(atof(cell[15]) == j.gap && atof(cell[16]) == j.twist);
         }
     }
     ENSURE_CLOSE(last, -30 * 3.14159265358979 / 180, 0.01);
@@ -347,7 +348,7 @@ static void test_joint_examples(void)
 {
     static const char *const file[2] = {"examples/scenes/arm.json", "examples/scenes/bridge.json"};
     for (int k = 0; k < 2; k++) {
-        char cell[16][64], directory[1024], *text;
+        char cell[CELLS][64], directory[1024], *text;
         run_options o;
         int ball = k ? 11 : 8, bodies = k ? 12 : 8, lines;
         memset(&o, 0, sizeof o);

@@ -436,13 +436,14 @@ static void test_joint_keys(void)
              "{\"kind\":\"slider\",\"b\":\"ball\",\"point\":[0,0,0],\"axis\":[1,0,0],\"limits\":[null,0.5],"
              "\"motor\":{\"stiffness\":1,\"keys\":[[1,0.25],[2,0.5]]}},\n"
              "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"soft\",\"point\":[0.2,0,0],\"axis\":[1,0,0],\"limits\":90},\n"
-             "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"soft\",\"point\":[0.2,0,0],\"axis\":[1,0,0],\"limits\":[0,60]},\n"
+             "{\"kind\":\"ball\",\"a\":\"arm\",\"b\":\"soft\",\"point\":[0.2,0,0],\"axis\":[1,0,0],\"limits\":[0,60],\"twist\":20},\n"
              "{\"kind\":\"rod\",\"a\":\"soft\",\"b\":\"ball\",\"point\":[0.3,0,0],\"point_b\":[0.3,0,-0.18],"
              "\"limits\":[null,0.2]},\n"
              "{\"kind\":\"attach\",\"a\":\"arm\",\"b\":\"soft\",\"select\":{\"box\":[[0,-1,-1],[0.26,1,1]]},\"distance\":0.02},\n"
-             "{\"kind\":\"weld\",\"b\":\"soft\",\"point\":[0.3,0,0]}]}", linked);
-    ENSURE(parse(&s, text, &e) && s.joint_count == 7);
-    if (s.joint_count != 7) { printf("  %s\n", e.text); scene_free(&s); return; }
+             "{\"kind\":\"weld\",\"b\":\"soft\",\"point\":[0.3,0,0]},\n"
+             "{\"kind\":\"ball\",\"b\":\"soft\",\"point\":[0.3,0,0],\"axis\":[1,0,0],\"twist\":30}]}", linked);
+    ENSURE(parse(&s, text, &e) && s.joint_count == 8);
+    if (s.joint_count != 8) { printf("  %s\n", e.text); scene_free(&s); return; }
     p = s.joint;
     ENSURE(p->a == 0 && p->b == 1 && p->line == ROWS + 2 && p->def.kind == EMBIPC_HINGE);
     ENSURE(p->def.contact && p->def.limited);
@@ -458,6 +459,8 @@ static void test_joint_keys(void)
     p++;
     ENSURE_CLOSE(p[0].def.limits[1], 90 * SCENE_DEGREE, 1e-15);
     ENSURE_CLOSE(p[1].def.limits[1], 60 * SCENE_DEGREE, 1e-15);
+    ENSURE_CLOSE(p[1].def.twist, 20 * SCENE_DEGREE, 1e-15);
+    ENSURE(p[0].def.twist == 0);
     p += 2;
     ENSURE(p->def.kind == EMBIPC_ROD && p->def.point_b[2] == -0.18 && p->def.limits[0] == 0 && p->def.limits[1] == 0.2);
     p++;
@@ -465,6 +468,9 @@ static void test_joint_keys(void)
     ENSURE(p->def.distance == 0.02);
     p++;
     ENSURE(p->def.kind == EMBIPC_WELD && !p->def.limited && p->def.stiffness == 0);
+    p++;
+    ENSURE(p->def.limited && p->def.limits[1] == HUGE_VAL);
+    ENSURE_CLOSE(p->def.twist, 30 * SCENE_DEGREE, 1e-15);
     scene_free(&s);
 }
 
@@ -500,6 +506,9 @@ static void test_joint_ranges(void)
     ENSURE(joint_refused(HINGE ",\"point_b\":[0,0,0]",
                          "key \"point_b\": found an array of 3 values, expected no such key for kind hinge"));
     ENSURE(joint_refused(HINGE ",\"select\":{}", "expected no such key for kind hinge"));
+    ENSURE(joint_refused(HINGE ",\"twist\":1", "expected no such key for kind hinge"));
+    ENSURE(joint_refused(SWIVEL ",\"twist\":1", "found no key \"axis\", expected a direction"));
+    ENSURE(joint_refused(SWIVEL ",\"axis\":[1,0,0],\"twist\":180", "expected an angle between 0 and 180 degrees"));
     ENSURE(joint_refused(SWIVEL ",\"friction\":1", "expected no such key for kind ball"));
     ENSURE(joint_refused(SWIVEL ",\"motor\":{}", "expected no such key for kind ball"));
     ENSURE(joint_refused("\"weld\",\"b\":\"arm\",\"point\":[0,0,0],\"axis\":[0,1,0]",

@@ -41,7 +41,8 @@ static const char output_drives_header[] =
 /* number: of the joint in the scene; body_a is empty for the world. position in rad or m, effort in N m or N; force and
  * torque on body_b, torque about the point on body_a */
 static const char output_joints_header[] =
-    "step,time_s,number,kind,body_a,body_b,position,velocity,effort,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,gap_m\n";
+    "step,time_s,number,kind,body_a,body_b,position,velocity,effort,fx_N,fy_N,fz_N,tx_Nm,ty_Nm,tz_Nm,gap_m,"
+    "twist_rad\n";
 
 int output_open(output *o, const char *directory, tool_error *e)
 {
@@ -186,7 +187,7 @@ static void output_joint_rows(output *o, const scene *s, const embipc_world *wor
         tool_put(&o->text, ",%.17g,%.17g,%.17g", j.position, j.velocity, j.effort);
         for (int k = 0; k < 3; k++) tool_put(&o->text, ",%.17g", j.force[k]);
         for (int k = 0; k < 3; k++) tool_put(&o->text, ",%.17g", j.torque[k]);
-        tool_put(&o->text, ",%.17g\n", j.gap);
+        tool_put(&o->text, ",%.17g,%.17g\n", j.gap, j.twist);
     }
 }
 

@@ -897,10 +897,10 @@ static void scene_read_places(scene_reader *r, const json_value *v, embipc_joint
            ROD = 1 << EMBIPC_ROD, ATTACH = 1 << EMBIPC_ATTACH };
     static const struct { const char *key; int kinds;
     } use[] = { { "point", BALL | HINGE | SLIDER | WELD | ROD }, { "point_b", ROD }, { "axis", BALL | HINGE | SLIDER },
-                { "limits", BALL | HINGE | SLIDER | ROD }, { "friction", HINGE | SLIDER }, { "motor", HINGE | SLIDER },
+                { "limits", BALL | HINGE | SLIDER | ROD }, { "twist", BALL }, { "friction", HINGE | SLIDER }, { "motor", HINGE | SLIDER },
                 { "select", ATTACH }, { "distance", ATTACH } };
     char expected[64];
-    int kind = 1 << d->kind, turns = (kind & (HINGE | SLIDER)) || (kind == BALL && json_get(r->j, v, "limits"));
+    int kind = 1 << d->kind, turns = (kind & (HINGE | SLIDER)) || (kind == BALL && (json_get(r->j, v, "limits") || json_get(r->j, v, "twist")));
     snprintf(expected, sizeof expected, "no such key for kind %s", scene_joint_kinds[d->kind]);
     for (int i = 0; i < SCENE_COUNT(use); i++)
         if (!(use[i].kinds & kind)) scene_refuse(r, v, use[i].key, expected);
@@ -932,6 +932,16 @@ static void scene_read_limits(scene_reader *r, const json_value *v, embipc_joint
                 d->limits[i] = i ? HUGE_VAL : d->kind == EMBIPC_ROD ? 0 : -HUGE_VAL;
             else { scene_fail_key(r, k, "limits", expected[d->kind]); return; }
         }
+}
+
+/* A ball may limit its twist alone. */
+static void scene_read_twist(scene_reader *r, const json_value *v, embipc_joint_def *d)
+{
+    static const scene_range half_turn = { 0, 180, 1, "an angle between 0 and 180 degrees, without these" };
+    if (!scene_number(r, v, "twist", half_turn, &d->twist)) return;
+    d->twist *= SCENE_DEGREE;
+    if (!d->limited) d->limits[1] = HUGE_VAL;
+    d->limited = 1;
 }
 
 /* Rows [t, position], times rising. */
@@ -985,7 +995,7 @@ static void scene_read_motor(scene_reader *r, const json_value *joint, scene_joi
 static void scene_read_joint(scene_reader *r, const json_value *v)
 {
     static const char *const keys[] = { "kind",     "a",     "b",         "point",   "point_b", "axis", "limits",
-                                        "friction", "motor", "stiffness", "contact", "select", "distance" };
+                                        "friction", "motor", "stiffness", "contact", "select", "distance", "twist" };
     static const char *const in_box[] = { "box" };
     const json_value *a, *b, *select;
     scene_joint *p;
@@ -1009,6 +1019,7 @@ static void scene_read_joint(scene_reader *r, const json_value *v)
     if ((a && !scene_body_named(r, a, "a", 0, &p->a)) || !scene_body_named(r, b, "b", 0, &p->b)) return;
     scene_read_places(r, v, &p->def);
     scene_read_limits(r, v, &p->def);
+    scene_read_twist(r, v, &p->def);
     scene_number(r, v, "friction", scene_not_negative, &p->def.friction);
     scene_read_motor(r, v, p);
     scene_number(r, v, "stiffness", scene_positive, &p->def.stiffness);

@@ -268,18 +268,50 @@ static double view_axis_length(const view *v, const embipc_world *world, int bod
     return tool_length(d) / 5;
 }
 
+/* Is a point within a distance of a surface? */
+static int view_is_near(const embipc_body_view *b, const double p[3], double distance)
+{
+    double x[12];
+    memcpy(x, p, 3 * sizeof *x);
+    for (int t = 0; t < b->triangle_count; t++) {
+        for (int k = 0; k < 3; k++) memcpy(x + 3 * k + 3, b->x + 3 * b->triangles[3 * t + k], 3 * sizeof *x);
+        if (embipc_point_triangle_distance(x, NULL) <= distance) return 1;
+    }
+    return 0;
+}
+
+/* Vertices of an attachment as points on b: all that it holds, or evenly VIEW_ATTACHED of them. */
+enum { VIEW_ATTACHED = 100 };
+static void view_put_attached(view *v, const embipc_world *world, const scene_joint *p)
+{
+    embipc_body_view a, b;
+    int *held, count = 0, step, near_a;
+    memset(&a, 0, sizeof a);
+    if (embipc_body_get_view(world, v->body[p->b].handle, &b) != EMBIPC_OK) return;
+    near_a = p->def.distance > 0 && p->a >= 0 && embipc_body_get_view(world, v->body[p->a].handle, &a) == EMBIPC_OK;
+    held = (int *)tool_alloc((size_t)b.vertex_count + 1, sizeof *held);
+    for (int i = 0; i < b.vertex_count; i++)
+        if ((!p->has_box || scene_in_box(b.x + 3 * i, p->box)) &&
+            (!near_a || view_is_near(&a, b.x + 3 * i, p->def.distance)))
+            held[count++] = i;
+    step = 1 + (count - 1) / VIEW_ATTACHED;
+    for (int i = 0; i < count; i += step) view_put_anchor(v, world, p->b, b.x + 3 * held[i], i > 0);
+    free(held);
+}
+
 /* What is drawn of a joint: a point on b; a line along the axis, on b of a hinge, on a of a slider; a rod from a to b;
- * of an attachment nothing. */
+ * points of an attachment. */
 static void view_put_joint(view *v, const embipc_world *world, const scene_joint *p)
 {
     const embipc_joint_def *d = &p->def;
     double length = view_axis_length(v, world, p->b) / tool_length(d->axis), x[3];
     tool_put(&v->text, "{\"kind\": \"%s\", \"at\": [", scene_joint_kinds[d->kind]);
-    if (d->kind == EMBIPC_BALL || d->kind == EMBIPC_WELD) view_put_anchor(v, world, p->b, d->point, 0);
+    if (d->kind == EMBIPC_ATTACH) view_put_attached(v, world, p);
+    else if (d->kind == EMBIPC_BALL || d->kind == EMBIPC_WELD) view_put_anchor(v, world, p->b, d->point, 0);
     else if (d->kind == EMBIPC_ROD) {
         view_put_anchor(v, world, p->a, d->point, 0);
         view_put_anchor(v, world, p->b, d->point_b, 1);
-    } else if (d->kind != EMBIPC_ATTACH)
+    } else
         for (int i = 0; i < 2; i++) {
             for (int k = 0; k < 3; k++) x[k] = d->point[k] + (i ? length : -length) * d->axis[k];
             view_put_anchor(v, world, d->kind == EMBIPC_SLIDER ? p->a : p->b, x, i);

@@ -398,7 +398,8 @@ function buildArrows(step) {
 function buildJoints() {
     for (const joint of scene.joints) {
         const at = joint.at.map(p => anchorAt(p, bodies));
-        if (at.length) addBar(arrows, at[0], at[at.length - 1], (at.length > 1 ? 0.008 : 0.016) * radius, style.joint);
+        if (joint.kind === 'attach') for (const p of at) addBar(arrows, p, p, 0.006 * radius, style.joint);
+        else addBar(arrows, at[0], at[at.length - 1], (at.length > 1 ? 0.008 : 0.016) * radius, style.joint);
     }
 }
 
