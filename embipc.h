@@ -7773,30 +7773,36 @@ static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real
     return embi_cells_energy(&s->cells, q, R);
 }
 
-/* Psi(q), J: of a lagged energy with the rotations held, or with `now` those of q. *force: as above, 0 for
- * a lagged one, which is evaluated by its quadratic. trace: scratch (2 padded). */
+/* Psi(q) but for the bending part, J: of a lagged energy with the rotations held, or with `now` those of q. *force: as
+ * above, 0 for a lagged one, which is evaluated by its quadratic. trace: scratch (2 padded). */
+static embipc_real embi_elastic_mean_energy(const embi_elastic *s, const embipc_real *q, int now,
+                                            embipc_real *trace, embipc_real *force)
+{
+    *force = 0;
+    if (s->nonlinear && !s->follows) return embi_nonlinear_energy(s, q, now, trace, force);
+    return embi_lagged_energy(s, q, now || s->follows, NULL, trace);
+}
+
+/* Psi(q), J, likewise */
 static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now,
                                        embipc_real *trace, embipc_real *force)
 {
-    embipc_real bending = embi_elastic_bending(s, q, now);
-    *force = 0;
-    if (s->nonlinear && !s->follows) return bending + embi_nonlinear_energy(s, q, now, trace, force);
-    return bending + embi_lagged_energy(s, q, now || s->follows, NULL, trace);
+    embipc_real mean = embi_elastic_mean_energy(s, q, now, trace, force);
+    return s->cells.count ? mean + embi_elastic_bending(s, q, now) : mean;
 }
 
 /* Psi(q) where a step ends, J, and the rotations that the next one has if it starts there. energy: that of a nonlinear
- * material, which is known. */
+ * material without its bending part, which is known. */
 static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, embipc_real energy, embipc_real *trace)
 {
     s->ahead = 0;
     if (s->nonlinear && !s->follows) {
-        if (!embi_elastic_turns(s)) return energy;
-        embi_elastic_look_ahead(s, q);
-        return energy + (embi_elastic_bending(s, q, 1) - embi_elastic_bending(s, q, 0));
+        if (embi_elastic_turns(s)) embi_elastic_look_ahead(s, q);
+    } else {
+        energy = embi_lagged_energy(s, q, 1, s->rotation_next, trace);
+        s->ahead = 1;
     }
-    energy = embi_lagged_energy(s, q, 1, s->rotation_next, trace);
-    s->ahead = 1;
-    return energy + embi_elastic_bending(s, q, 1);
+    return s->cells.count ? energy + embi_elastic_bending(s, q, 1) : energy;
 }
 
 /* g += scale dPsi/dq, N (3 n). trace: scratch (10 padded + n). */
@@ -11632,8 +11638,9 @@ typedef struct embi_flight {
 /* When something was evaluated: at q^n, at the present positions, or where friction took its lambda. */
 typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
 
-/* Psi, J, and the sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. */
-typedef struct embi_psi { embipc_real energy, force; } embi_psi;
+/* Psi, J, and the sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. bending: that part of a
+ * nonlinear body in cells, J; it depends on the rotations that are held, and energy is the rest. */
+typedef struct embi_psi { embipc_real energy, force, bending; } embi_psi;
 
 /* A body's energies at the end of a step, J; work: of the forces s->f; linear, square: see embi_body_spin_energy();
  * spin, rad/s, and momentum, kg m^2/s, about its centre; inverse: of its inertia */
@@ -16122,13 +16129,15 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     }
 }
 
-/* Psi of a body at q^n or q. That of a nonlinear material is known. */
+/* Psi of a body at q^n or q. That of a nonlinear material is known, but for the bending part at q^n. */
 static embi_psi embi_body_psi(const embi_state *s, const embi_body *b, embi_when when)
 {
     embi_psi psi = b->end.psi[when];
     if (!b->elastic.nonlinear || b->elastic.follows)
         psi.energy = embi_elastic_energy(&b->elastic, (when == EMBI_AT_START ? s->qn : s->q) + 3 * b->node0, 0,
                                          s->scratch.trace + b->trace0, &psi.force);
+    else if (when == EMBI_AT_START) psi.energy += embi_elastic_bending(&b->elastic, s->qn + 3 * b->node0, 0);
+    else psi.energy += psi.bending;
     return psi;
 }
 
@@ -17698,10 +17707,12 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
 static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (embi_is_dynamic(b) && b->elastic.nonlinear)
-        b->end.psi[EMBI_NOW].energy = embi_elastic_energy(&b->elastic, t->from + 3 * b->node0, 0,
-                                                          t->s->scratch.trace + b->trace0,
-                                                          &b->end.psi[EMBI_NOW].force);
+    if (embi_is_dynamic(b) && b->elastic.nonlinear) {
+        embi_psi *psi = &b->end.psi[EMBI_NOW];
+        const embipc_real *q = t->from + 3 * b->node0;
+        psi->energy = embi_elastic_mean_energy(&b->elastic, q, 0, t->s->scratch.trace + b->trace0, &psi->force);
+        psi->bending = embi_elastic_bending(&b->elastic, q, 0);
+    }
 }
 
 /* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
@@ -21579,7 +21590,8 @@ static void embi_body_energies(embi_state *s, embi_body *b)
     embi_mass_multiply(b, s->v + o, s->Ap + o);
     b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
     b->past.elastic = b->end.psi[EMBI_NOW].energy =
-        embi_elastic_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &b->end.psi[EMBI_NOW].force);
+        embi_elastic_mean_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &b->end.psi[EMBI_NOW].force);
+    b->past.elastic += embi_elastic_bending(&b->elastic, s->q + o, 1);
 }
 
 /* Sets rotations and gradient at the start of a step. */
