@@ -77,7 +77,7 @@
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step;
- *   Queries; Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
+ *   Queries; Poses; Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
  *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
  *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
@@ -99,9 +99,9 @@
  *   Part V. Around the step: 73 Faults of meshes; 74 Parts of a surface; 75 Cage lattice and cuts;
  *   76 Cage pieces; 77 Cage nodes and search; 78 Cage tightening; 79 Cage builder; 80 Creating a world;
  *   81 Shape of a new body; 82 Mechanics of a new body; 83 Adding a body; 84 Removing a body;
- *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Validation;
- *   90 Sparse LDL^T for callers; 91 Repair of surfaces; 92 Surfaces that overlap; 93 Shifts and rotations;
- *   94 Separating surfaces.
+ *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Poses of bodies;
+ *   90 Validation; 91 Sparse LDL^T for callers; 92 Repair of surfaces; 93 Surfaces that overlap;
+ *   94 Shifts and rotations; 95 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -186,6 +186,7 @@
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
  *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
+ *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
 #include <stddef.h>
 #include <float.h>
@@ -485,6 +486,7 @@ typedef struct embipc_body_def {
                                              * embipc_world_set_pair() */
     int no_contact_count;
     embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
+    void *user;                             /* the caller's; see embipc_body_get_user() (NULL) */
 } embipc_body_def;
 
 /* A fixed body at the origin, with unit scale; material 1e5 Pa, 0.4, 1000 kg/m^3. */
@@ -841,6 +843,61 @@ EMBIPC_API void embipc_world_memory(const embipc_world *world, size_t *bytes, si
 EMBIPC_API embipc_real embipc_world_time(const embipc_world *world);
 EMBIPC_API int embipc_world_body_count(const embipc_world *world);
 EMBIPC_API embipc_body embipc_world_body(const embipc_world *world, int i);
+
+/* The pointer of a body: embipc_body_def.user until another one is set. NULL for an invalid handle. */
+EMBIPC_API void *embipc_body_get_user(const embipc_world *world, embipc_body body);
+EMBIPC_API embipc_result embipc_body_set_user(embipc_world *world, embipc_body body, void *user);
+
+/* ---- Poses ----------------------------------------------------------------------------------
+ * Bodies as games and robots see them: a position and a rotation, vertices to draw, and pushes at any point. A pose
+ * maps a point p of the description to the world as there: rotation (scale p) + position. The rotation is the one that
+ * fits the nodes best, weighted by mass: exact for a body that keeps its shape [HORN87]. */
+typedef struct embipc_pose {
+    embipc_real position[3];     /* m */
+    embipc_real rotation[9];
+    embipc_real quaternion[4];   /* of the rotation: w, x, y, z, with w >= 0 */
+} embipc_pose;
+
+#ifndef EMBIPC_NO_POSES
+/* The pose at a moment of the last step: alpha 0 is its start, 1 its end, the present. In between nodes move straight.
+ * A loop that draws more often than it steps takes alpha = (time since the last step) / time_step, and so draws what
+ * was one step ago. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, or alpha not in 0 .. 1. */
+EMBIPC_API embipc_result embipc_body_get_pose(const embipc_world *world, embipc_body body, embipc_real alpha,
+                                              embipc_pose *out);
+
+/* Writes the surface vertices at such a moment to the caller's buffer, as for a renderer.
+ *   size       of a number in bytes: sizeof(float) or sizeof(double)
+ *   stride     bytes from one vertex to the next, at least 3 * size
+ *   position   out: m (vertex_count * stride bytes), three numbers at each stride
+ *   normal     out: unit normals, mean of the triangles by area; may be NULL
+ * No allocation. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, a wrong size or stride, or alpha not in 0 .. 1. */
+EMBIPC_API embipc_result embipc_body_write_vertices(const embipc_world *world, embipc_body body, embipc_real alpha,
+                                                    size_t size, size_t stride, void *position, void *normal);
+
+/* Puts a body elsewhere at once, without a way between: its pose becomes this one, and its shape stays.
+ *   keep_velocity   nonzero: velocities turn with the body; 0: it rests
+ * The jump itself gives no velocity. Fails, with the world unchanged, on: a fixed body, one with a drive that is not
+ * soft, or one in a joint; a rotation that is none; a place where it crosses a body that it may touch, or is nearer to
+ * one than their thickness. embipc_world_error() names these. */
+EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *world, embipc_body body, const embipc_real position[3],
+                                              const embipc_real rotation[9], int keep_velocity);
+
+/* Push a body as if it were rigid: velocity and spin change by what these would give a rigid body of its mass and
+ * present inertia. A wrench, N and N m, acts in the next step, beside embipc_body_apply_force(). An impulse, N s and
+ * N m s, changes the velocities at once.
+ *   force, impulse   act at `point`, m; NULL: 0
+ *   torque, angular  are added; NULL: 0
+ *   point            NULL: the centre of mass
+ * Fixed and kinematic bodies ignore them. */
+EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *world, embipc_body body, const embipc_real force[3],
+                                                  const embipc_real torque[3], const embipc_real point[3]);
+EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_body body, const embipc_real impulse[3],
+                                                   const embipc_real angular[3], const embipc_real point[3]);
+
+/* Adds a pressure on the whole surface for the next step, Pa: from outside where it is positive, from inside where it is
+ * negative. It acts along the present normals. Fixed and kinematic bodies ignore it. */
+EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
+#endif
 
 /* ---- Geometry: predicates, distances, continuous collision ------------------------------------
  * The primitive queries of the contact model, usable separately. No allocation, no state. Point-triangle: points p,
@@ -11268,6 +11325,13 @@ typedef struct embi_body_search {
     embi_body_joined joined;
 } embi_body_search;
 
+/* What the caller gave a body, and asked of it. */
+typedef struct embi_caller {
+    embipc_real rotation[9], position[3];   /* of the description */
+    void *user;
+    int viewed;                  /* the caller has a view: x = J q after each step */
+} embi_caller;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -11296,8 +11360,8 @@ typedef struct embi_body {
     int driven_nodes, moving;    /* moving: it is part of an island in this step */
     int island;
     int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
-    int viewed;                  /* the caller has a view: x = J q after each step */
     embi_body_search search;
+    embi_caller caller;
     unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */
 } embi_body;
 
@@ -15686,13 +15750,11 @@ static void embi_cross_sum(const embipc_real *a, const embipc_real *b, int n, em
     embi_set(L, x, y, z);
 }
 
-/* The inverse of the inertia J = tr(S) I - S, S = sum r_k (M r)_k^T. For a rotation about an axis a it is a
- * a^T/(a.J a), or 0 without inertia. */
-static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const embipc_real *Mr, embipc_real K[9])
+/* The inertia J = tr(S) I - S, S = sum r_k (M r)_k^T, of n nodes. */
+static void embi_inertia(const embipc_real *r, const embipc_real *Mr, int n, embipc_real J[9])
 {
-    const embi_flight *f = &b->flight;
-    embipc_real J[9], t[3], xx = 0, yy = 0, zz = 0, xy = 0, xz = 0, yz = 0;
-    for (int k = 0; k < 3 * b->nn; k += 3) {
+    embipc_real xx = 0, yy = 0, zz = 0, xy = 0, xz = 0, yz = 0;
+    for (int k = 0; k < 3 * n; k += 3) {
         xx += r[k] * Mr[k];
         yy += r[k + 1] * Mr[k + 1];
         zz += r[k + 2] * Mr[k + 2];
@@ -15703,14 +15765,22 @@ static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const
     embi_set(J, yy + zz, -xy / 2, -xz / 2);
     embi_set(J + 3, -xy / 2, xx + zz, -yz / 2);
     embi_set(J + 6, -xz / 2, -yz / 2, xx + yy);
+}
+
+/* The inverse of the inertia J. For a rotation about an axis a it is a a^T/(a.J a), or 0 without inertia. */
+static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const embipc_real *Mr, embipc_real K[9])
+{
+    const embi_flight *f = &b->flight;
+    embipc_real J[9], t[3], along;
+    embi_inertia(r, Mr, b->nn, J);
     memset(K, 0, 9 * sizeof *K);
     if (f->kind != EMBI_PIVOT_AXIS) {
         (void)embi_m3_inverse(K, J);
         return;
     }
     embi_m3_mulv(t, J, f->axis);
-    xx = embi_dot(f->axis, t);
-    for (int i = 0; i < 9 && xx > 0; i++) K[i] = f->axis[i / 3] * f->axis[i % 3] / xx;
+    along = embi_dot(f->axis, t);
+    for (int i = 0; i < 9 && along > 0; i++) K[i] = f->axis[i / 3] * f->axis[i % 3] / along;
 }
 
 /* Finds the next point that a body is held at, from number *k on: driven nodes, then points of ball joints and hinges
@@ -20334,7 +20404,7 @@ static void embi_bodies_moved(embi_state *s)
         embi_body *b = s->body + k;
         if (!embi_has_moved(b)) continue;
         b->started = 0;
-        b->followed = b->viewed;
+        b->followed = b->caller.viewed;
     }
 }
 
@@ -20882,7 +20952,7 @@ static int embi_views_follow(embipc_world *w)
     embi_chunks_clear(&w->search.parts);
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
-        if (!b->viewed || !embi_has_moved(b)) continue;
+        if (!b->caller.viewed || !embi_has_moved(b)) continue;
         if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
                              EMBI_SHARE_VERTICES)) return 0;
     }
@@ -23727,10 +23797,21 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
     return EMBIPC_OK;
 }
 
+/* Is R a rotation? */
+static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e)
+{
+    embipc_real I[9], off = 0;
+    embi_m3_tmul(I, R, R);
+    for (int i = 0; i < 9; i++)
+        off = embi_max(off, embi_abs(I[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
+    if (off < 1e-9 && embi_m3_det(R) > 0) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off,
+                        "rotation is no rotation matrix (R^T R differs from I by %g)", off);
+}
+
 /* Checks a description except for the topology of its mesh. The error names the first wrong value. */
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
-    embipc_real R[9], off = 0;
     embipc_result r;
     if (d->cookie != EMBI_BODY_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
@@ -23760,13 +23841,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (!embi_all_finite(d->rotation, 9) || !embi_all_finite(d->position, 3) ||
         !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "rotation, position, velocity or angular_velocity is not finite");
-    if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK) return r;
-    embi_m3_tmul(R, d->rotation, d->rotation);
-    for (int i = 0; i < 9; i++)
-        off = embi_max(off, embi_abs(R[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
-    if (!(off < 1e-9) || !(embi_m3_det(d->rotation) > 0))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off,
-                            "rotation is no rotation matrix (R^T R differs from I by %g)", off);
+    if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK ||
+        (r = embi_check_rotation(d->rotation, e)) != EMBIPC_OK)
+        return r;
     if (!(d->friction >= 0 && d->friction <= EMBI_FRICTION_MOST))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->friction,
                             "friction is %g; it must lie in 0 .. %g", d->friction, EMBI_FRICTION_MOST);
@@ -24390,16 +24467,16 @@ static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_b
     w->error.index[own_triangle] = embi_edge_place(edge, x->edge);
 }
 
-/* Checks that the new body `at` crosses neither itself nor one that it may touch. */
-static embipc_result embi_check_start(embipc_world *w, int at)
+/* Checks that body `at` crosses neither itself nor one of the first `count` bodies that it may touch. */
+static embipc_result embi_check_start(embipc_world *w, int at, int count)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + at;
     w->report.rejected_count = 0;
-    for (int i = 0; i <= at; i++) {
+    for (int i = 0; i < count; i++) {
         int before = w->report.rejected_count;
-        if ((i < at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
-        if (i < at) embi_body_refit(s, s->body + i);
+        if ((i != at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
+        if (i != at) embi_body_refit(s, s->body + i);
         if (!embi_world_crossings(w, i, at, &w->report.rejected, &w->report.rejected_count))
             return embi_fail_memory(&w->error);
         if (w->report.rejected_count == 0) {
@@ -24439,6 +24516,7 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     b->started = b->followed = 1;
     if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
+    if (b->nn) memcpy(s->before.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
     embi_m3_identity(b->search.moved.turn);
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
@@ -24577,6 +24655,9 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (b->material.determinant_bound < 0) b->material.determinant_bound = def->kind == EMBIPC_AFFINE;
     if (b->material.model == EMBIPC_NEO_HOOKEAN) b->material.determinant_bound = 1;
     embi_m3_mulv(b->material.fibre, def->rotation, def->material.fibre);   /* from the mesh's frame to the world */
+    memcpy(b->caller.rotation, def->rotation, sizeof def->rotation);
+    embi_copy(b->caller.position, def->position);
+    b->caller.user = def->user;
     b->rules.friction = def->friction;
     b->rules.static_friction = embi_max(def->static_friction, def->friction);
     b->rules.thickness = def->thickness;
@@ -24603,7 +24684,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
             embi_body_derive(w, b);
             r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
         }
-        if (r == EMBIPC_OK) r = embi_check_start(w, at);
+        if (r == EMBIPC_OK) r = embi_check_start(w, at, at + 1);
     }
     if (r == EMBIPC_OK) {
         embi_world_commit(w, slot);
@@ -25680,6 +25761,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     if (s->node_count) {
         memcpy(s->q, s->creation.q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->creation.v, (size_t)(3 * s->node_count) * sizeof *s->v);
+        memcpy(s->before.q, s->q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memset(s->before.v, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as at creation */
         memset(s->before.gain, 0, (size_t)(3 * s->node_count) * sizeof *s->v);
         memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
@@ -25774,7 +25856,7 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body
     memset(out, 0, sizeof *out);
     if (!b) return EMBIPC_ERR_HANDLE;
     embi_body_follow(&w->s, b);
-    b->viewed = 1;
+    b->caller.viewed = 1;
     out->name = b->name;
     out->kind = b->kind;
     out->x = w->s.x + 3 * b->vert0;
@@ -25885,6 +25967,20 @@ static int embi_holds(const embi_state *s, const embi_body *b, int node, const e
             if (s->J.node[4 * v + k] == node && s->J.weight[4 * v + k] > 0 && embi_is_between(s->x + 3 * v, lo, hi))
                 return 1;
     return 0;
+}
+
+EMBIPC_API void *embipc_body_get_user(const embipc_world *w, embipc_body body)
+{
+    const embi_body *b = embi_body_of(w, body);
+    return b ? b->caller.user : NULL;
+}
+
+EMBIPC_API embipc_result embipc_body_set_user(embipc_world *w, embipc_body body, void *user)
+{
+    embi_body *b = embi_body_of(w, body);
+    if (!b) return embi_no_body(w, body);
+    b->caller.user = user;
+    return EMBIPC_OK;
 }
 
 /* Counts all nodes that hold something in the box, and lists those that fit. */
@@ -26014,7 +26110,346 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
     return embipc_world_rejected(w, out, capacity);
 }
 
-/* ==== 89. Validation =================================================================================
+#ifndef EMBIPC_NO_POSES
+/* ==== 89. Poses of bodies ============================================================================
+ * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
+ * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
+ * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
+ * Uses: small math, errors, part II, part III, part IV, part V.
+ * Checked by: tests/test_game.c */
+
+/* Nodes at a moment of the last step: q at its end, alpha 1, else a blend in scratch memory. Only those of the body. */
+static const embipc_real *embi_body_nodes(const embi_state *s, const embi_body *b, embipc_real alpha)
+{
+    const embipc_real *before = s->before.q;
+    if (alpha == 1) return s->q;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+        s->scratch.nodes[i] = before[i] + alpha * (s->q[i] - before[i]);
+    return s->scratch.nodes;
+}
+
+/* The part of a node in the mass. Without mass all have equal parts. */
+static embipc_real embi_node_share(const embi_body *b, int i)
+{
+    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
+}
+
+/* r = x - c at the nodes, with the centre of mass c, and Mr = M r. Without mass M is the identity. */
+static void embi_body_arms(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real *Mr, embipc_real c[3])
+{
+    embipc_real away[3] = {0, 0, 0};
+    for (int i = 0; i < b->nn; i++) {   /* counted from the first node, since weights sum to 1 up to rounding only */
+        embi_sub(r + 3 * i, x + 3 * i, x);
+        embi_axpy(away, embi_node_share(b, i), r + 3 * i);
+    }
+    for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, away);
+    embi_add(c, x, away);
+    if (embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
+    else memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
+}
+
+/* The pose of a body with its nodes at q (those of the world). A fixed body is where its description put it. */
+static void embi_body_fit(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real R[9],
+                          embipc_real position[3])
+{
+    int o = 3 * b->node0;
+    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, M[9], fit[9], from[3], to[3], d[3];
+    memcpy(R, b->caller.rotation, sizeof fit);
+    embi_copy(position, b->caller.position);
+    if (!b->nn) return;
+    memset(M, 0, sizeof M);
+    embi_body_arms(b, s->creation.q + o, r, Mr, from);
+    embi_copy(to, q + o);
+    for (int i = 0; i < b->nn; i++) {   /* Mr sums to 0, so q need not count from its centre */
+        embi_sub(d, q + o + 3 * i, q + o);
+        embi_axpy(to, embi_node_share(b, i), d);
+        for (int k = 0; k < 9; k++) M[k] += d[k / 3] * Mr[3 * i + k % 3];
+    }
+    embi_polar_by_quaternion(fit, M);
+    embi_m3_mul(R, fit, b->caller.rotation);
+    embi_sub(d, b->caller.position, from);
+    embi_m3_mulv(position, fit, d);
+    embi_add(position, position, to);
+}
+
+/* q (w, x, y, z) of a rotation. The products 4 q_i q_k are sums of its entries; those of the largest q_k are safe. */
+static void embi_quaternion(embipc_real q[4], const embipc_real R[9])
+{
+    embipc_real four[4], size;
+    int best = 0;
+    for (int i = 0; i < 4; i++)
+        four[i] = 1 + (i == 0 || i == 1 ? R[0] : -R[0]) + (i == 0 || i == 2 ? R[4] : -R[4]) +
+                  (i == 0 || i == 3 ? R[8] : -R[8]);
+    for (int i = 1; i < 4; i++)
+        if (four[i] > four[best]) best = i;
+    for (int i = 0; i < 4; i++) {
+        int a = embi_min_int(i, best), b = embi_max_int(i, best);
+        if (i == best) q[i] = four[i];
+        else if (a) q[i] = R[3 * (a - 1) + b - 1] + R[3 * (b - 1) + a - 1];
+        else q[i] = R[3 * ((b + 1) % 3) + b % 3] - R[3 * (b % 3) + (b + 1) % 3];
+    }
+    size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    if (q[0] < 0) size = -size;
+    for (int i = 0; i < 4; i++) q[i] /= size;
+}
+
+/* Queries before the first step find it between equal states: the start of the last step is that of creation. */
+EMBIPC_API embipc_result embipc_body_get_pose(const embipc_world *w, embipc_body body, embipc_real alpha,
+                                              embipc_pose *out)
+{
+    const embi_body *b = embi_body_of(w, body);
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    memset(out, 0, sizeof *out);
+    if (!b) return EMBIPC_ERR_HANDLE;
+    if (!(alpha >= 0 && alpha <= 1)) return EMBIPC_ERR_ARGUMENT;
+    embi_body_fit(&w->s, b, embi_body_nodes(&w->s, b, alpha), out->rotation, out->position);
+    embi_quaternion(out->quaternion, out->rotation);
+    return EMBIPC_OK;
+}
+
+/* Three numbers of a buffer, which need not be aligned: floats, or doubles. */
+static void embi_read3(embipc_real a[3], const char *from, size_t size)
+{
+    float f[3];
+    if (size == sizeof *a) memcpy(a, from, 3 * size);
+    else {
+        memcpy(f, from, sizeof f);
+        embi_set(a, (embipc_real)f[0], (embipc_real)f[1], (embipc_real)f[2]);
+    }
+}
+
+/* Writes them. */
+static void embi_write3(char *to, const embipc_real a[3], size_t size)
+{
+    float f[3];
+    for (int i = 0; i < 3; i++) f[i] = (float)a[i];
+    memcpy(to, size == sizeof *a ? (const void *)a : (const void *)f, 3 * size);
+}
+
+/* Sums up the cross products of the triangles in the buffer itself, over the squared diagonal: floats have a small range. */
+static void embi_write_normals(const embi_body *b, const embipc_real *x, size_t size, size_t stride, char *normal)
+{
+    const embipc_real zero[3] = {0, 0, 0};
+    embipc_real n[3], sum[3];
+    for (int i = 0; i < b->nv; i++) embi_write3(normal + stride * (size_t)i, zero, size);
+    for (int t = 0; t < b->nt; t++) {
+        embi_triangle_cross(n, x, b->tri + 3 * t);
+        embi_scale(n, 1 / (b->diagonal * b->diagonal), n);
+        for (int k = 0; k < 3; k++) {
+            char *at = normal + stride * (size_t)b->tri[3 * t + k];
+            embi_read3(sum, at, size);
+            embi_add(sum, sum, n);
+            embi_write3(at, sum, size);
+        }
+    }
+    for (int i = 0; i < b->nv; i++) {
+        embi_read3(sum, normal + stride * (size_t)i, size);
+        (void)embi_direction(sum, sum);
+        embi_write3(normal + stride * (size_t)i, sum, size);
+    }
+}
+
+/* Vertices within the step are J times the nodes there, in memory of trial states. */
+EMBIPC_API embipc_result embipc_body_write_vertices(const embipc_world *w, embipc_body body, embipc_real alpha,
+                                                    size_t size, size_t stride, void *position, void *normal)
+{
+    embi_body *b = embi_body_of(w, body);
+    const embipc_real *x;
+    if (!b) return EMBIPC_ERR_HANDLE;
+    if (!position || !(alpha >= 0 && alpha <= 1) || (size != sizeof(float) && size != sizeof(embipc_real)) ||
+        stride < 3 * size)
+        return EMBIPC_ERR_ARGUMENT;
+    if (alpha == 1 || !b->nn) {
+        embi_body_follow(&w->s, b);
+        x = w->s.x + 3 * b->vert0;
+    } else {
+        embi_apply_rows(&w->s, b, embi_body_nodes(&w->s, b, alpha), w->s.path.trial_x);
+        x = w->s.path.trial_x + 3 * b->vert0;
+    }
+    for (int i = 0; i < b->nv; i++) embi_write3((char *)position + stride * (size_t)i, x + 3 * i, size);
+    if (normal) embi_write_normals(b, x, size, stride, (char *)normal);
+    return EMBIPC_OK;
+}
+
+/* Can the body be put elsewhere? Nothing else may prescribe where it is. */
+static embipc_result embi_check_jump(embipc_world *w, const embi_body *b, const embipc_real position[3],
+                                     const embipc_real rotation[9])
+{
+    embipc_error *e = &w->error;
+    if (!embi_all_finite(position, 3) || !embi_all_finite(rotation, 9))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "position or rotation is not finite");
+    if (b->kind == EMBIPC_FIXED || b->driven_nodes)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it is %s",
+                         b->driven_nodes ? "driven: set the target of its drive, or destroy that first" : "fixed");
+    for (int i = 0; i < embi_joint_count(&w->s); i++)
+        if (embi_same_body(w->s.driven.joint.list[i].def.a, b->handle) ||
+            embi_same_body(w->s.driven.joint.list[i].def.b, b->handle))
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it is in a joint: destroy that first");
+    if (!(embi_long_norm(position) <= EMBI_SIZES * b->diagonal))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, embi_long_norm(position),
+                            "a position %g m from the origin; the limit is %g m, 1e9 of its sizes",
+                            embi_long_norm(position), EMBI_SIZES * b->diagonal);
+    return embi_check_rotation(rotation, e);
+}
+
+/* Nodes and surface of a body are elsewhere: q is set, and x follows. */
+static void embi_body_jump(embi_state *s, embi_body *b)
+{
+    embi_apply_rows(s, b, s->q, s->x);
+    b->followed = 1;
+    b->search.around = 0;
+}
+
+/* Moves the nodes by x -> R (x - from) + position. The test is that of a new body. What the body knew of its past and
+ * of its neighbours is dropped. */
+EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body, const embipc_real position[3],
+                                              const embipc_real rotation[9], int keep_velocity)
+{
+    embi_state *s;
+    embi_body *b = embi_body_of(w, body);
+    embipc_real now[9], R[9], from[3], r[3], *q, *v, *old;
+    embipc_result result;
+    size_t nodes;
+    if (!b) return embi_no_body(w, body);
+    if (!position || !rotation)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a pose for body \"%.40s\" is NULL", b->name);
+    if ((result = embi_check_jump(w, b, position, rotation)) != EMBIPC_OK)
+        return embi_blame(w, result, b->name, b->handle);
+    s = &w->s;
+    nodes = (size_t)(3 * b->nn) * sizeof *q;
+    q = s->q + 3 * b->node0;
+    v = s->v + 3 * b->node0;
+    old = s->trial_q + 3 * b->node0;
+    embi_body_fit(s, b, s->q, now, from);
+    for (int i = 0; i < 9; i++) R[i] = embi_dot(rotation + 3 * (i / 3), now + 3 * (i % 3));
+    embi_polar_by_quaternion(R, R);   /* a rotation to the last digit: it must not strain the body */
+    memcpy(old, q, nodes);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_sub(r, old + i, from);
+        embi_m3_mulv(q + i, R, r);
+        embi_add(q + i, q + i, position);
+    }
+    embi_body_jump(s, b);
+    embi_body_refit(s, b);
+    if ((result = embi_check_start(w, (int)(b - s->body), s->body_count)) != EMBIPC_OK) {
+        memcpy(q, old, nodes);
+        embi_body_jump(s, b);
+        return embi_blame(w, result, b->name, b->handle);
+    }
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_copy(r, v + i);
+        embi_m3_mulv(v + i, R, r);
+        if (!keep_velocity) embi_set(v + i, 0, 0, 0);
+    }
+    memcpy(s->before.q + 3 * b->node0, q, nodes);
+    b->started = 0;
+    embi_body_unturn(s, b);
+    embi_body_revise(s, b);
+    embi_body_forget(b);
+    for (int n = 0; n < w->search.cached_count; n++)
+        if (s->body + w->search.cached[n].a == b || s->body + w->search.cached[n].b == b) w->search.cached[n].valid = 0;
+    return EMBIPC_OK;
+}
+
+/* What a push at `point` and a twist do to a rigid body: a = push/m + (J^-1 (twist + (point - c) x push)) x r at the
+ * nodes. Returns a, in trial_q, and M a. NULL: with an error, or without one for a body that does not feel it. */
+static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, const embipc_real push[3],
+                                         const embipc_real twist[3], const embipc_real point[3], embipc_real *Ma)
+{
+    const embipc_real none[3] = {0, 0, 0}, *all[3];
+    embipc_real *a = w->s.trial_q + 3 * b->node0, J[9], K[9], c[3], L[3], t[3];
+    all[0] = push ? push : none;
+    all[1] = twist ? twist : none;
+    all[2] = point ? point : none;
+    w->error.code = EMBIPC_OK;
+    for (int i = 0; i < 3; i++)
+        if (!embi_all_finite(all[i], 3)) {
+            (void)embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push on body \"%.40s\" is not finite", b->name);
+            return NULL;
+        }
+    if (!embi_is_dynamic(b)) return NULL;
+    embi_body_arms(b, w->s.q + 3 * b->node0, a, Ma, c);
+    embi_inertia(a, Ma, b->nn, J);
+    embi_sub(t, all[2], c);
+    embi_cross(L, t, all[0]);
+    if (!point) embi_set(L, 0, 0, 0);
+    embi_add(L, L, all[1]);
+    memset(K, 0, sizeof K);
+    (void)embi_m3_inverse(K, J);
+    embi_m3_mulv(t, K, L);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_cross(c, t, a + i);
+        embi_copy(a + i, c);
+        embi_axpy(a + i, 1 / b->mass.total, all[0]);
+    }
+    embi_mass_multiply(b, a, Ma);
+    if (embi_all_finite(a, 3 * b->nn)) return a;
+    (void)embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push on body \"%.40s\" is too large", b->name);
+    return NULL;
+}
+
+/* Nodal forces M a: with the consistent mass their sum is the force, and their moment the torque. */
+EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *w, embipc_body body, const embipc_real force[3],
+                                                  const embipc_real torque[3], const embipc_real point[3])
+{
+    const embi_body *b = embi_body_of(w, body);
+    embipc_real *f, most;
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    f = w->s.Ap + 3 * b->node0;
+    if (!embi_rigid_push(w, b, force, torque, point, f)) return w->error.code;
+    most = embi_body_speed(b, w->s.trial_q);
+    if ((r = embi_check_way(&w->error, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    for (int i = 0; i < 3 * b->nn; i++) w->applied[3 * b->node0 + i] += f[i];
+    return EMBIPC_OK;
+}
+
+/* The velocities change as by embipc_body_set_velocity(), which also forgets the past. */
+EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *w, embipc_body body, const embipc_real impulse[3],
+                                                   const embipc_real angular[3], const embipc_real point[3])
+{
+    embi_body *b = embi_body_of(w, body);
+    const embipc_real *a;
+    embipc_real *v, most;
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    if (!(a = embi_rigid_push(w, b, impulse, angular, point, w->s.Ap + 3 * b->node0))) return w->error.code;
+    most = embi_body_speed(b, w->s.trial_q) + embi_body_speed(b, w->s.v);
+    if ((r = embi_check_way(&w->error, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    v = w->s.v + 3 * b->node0;
+    for (int i = 0; i < 3 * b->nn; i++) v[i] += a[i];
+    embi_body_forget(b);
+    return EMBIPC_OK;
+}
+
+/* -p times a third of the area vector at each corner, to the nodes by J^T. */
+EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body body, embipc_real pressure)
+{
+    embi_body *b = embi_body_of(w, body);
+    embi_state *s;
+    embipc_real n[3], most;
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    if (!embi_finite(pressure))
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure on body \"%.40s\" is not finite", b->name);
+    if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    s = &w->s;
+    most = embi_abs(pressure) * b->area / b->mass.total;
+    if ((r = embi_check_way(&w->error, b, "the pressure", pressure, "Pa", most * s->h * s->h)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    embi_body_follow(s, b);
+    for (int t = 0; t < b->nt; t++) {
+        embi_triangle_cross(n, s->x + 3 * b->vert0, b->tri + 3 * t);
+        for (int k = 0; k < 3; k++) embi_vertex_push(&s->J, b->vert0 + b->tri[3 * t + k], -pressure / 6, n, w->applied);
+    }
+    return EMBIPC_OK;
+}
+
+#endif /* EMBIPC_NO_POSES */
+
+/* ==== 90. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -26266,7 +26701,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 90. Sparse LDL^T for callers ===================================================================
+/* ==== 91. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -26339,7 +26774,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 91. Repair of surfaces =========================================================================
+/* ==== 92. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -26723,7 +27158,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 92. Surfaces that overlap ======================================================================
+/* ==== 93. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -27168,7 +27603,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 93. Shifts and rotations =======================================================================
+/* ==== 94. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -27449,7 +27884,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 94. Separating surfaces ========================================================================
+/* ==== 95. Separating surfaces ========================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

@@ -1,0 +1,16 @@
+/* What a game loop and a robot call between steps: poses, vertices to draw, jumps, pushes, rays, events, ready shapes. */
+#include "inside.h"
+#include "test.h"
+#include "scene_test.h"
+#include "undo_test.h"
+#include "game_pose.h"
+
+int main(int argc, char **argv)
+{
+    test_begin(argc, argv);
+    game_pose();
+    meshio_test_unused();
+    undo_unused();
+    test_unused();
+    return test_end("test_game");
+}
