@@ -77,8 +77,9 @@
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step;
- *   Queries; Poses; Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
- *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
+ *   Queries; Poses; Rays and regions; Geometry: predicates, distances, continuous collision;
+ *   Toolbox: linear algebra; Meshes; Meshes that are broken; Separating what overlaps; Cages;
+ *   Toolbox: barrier and friction.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
  *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
  *   12 Structure of a sparse factor; 13 Sparse LDL^T; 14 Conjugate gradients.
@@ -100,8 +101,8 @@
  *   76 Cage pieces; 77 Cage nodes and search; 78 Cage tightening; 79 Cage builder; 80 Creating a world;
  *   81 Shape of a new body; 82 Mechanics of a new body; 83 Adding a body; 84 Removing a body;
  *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Poses of bodies;
- *   90 Validation; 91 Sparse LDL^T for callers; 92 Repair of surfaces; 93 Surfaces that overlap;
- *   94 Shifts and rotations; 95 Separating surfaces.
+ *   90 Rays and regions; 91 Validation; 92 Sparse LDL^T for callers; 93 Repair of surfaces;
+ *   94 Surfaces that overlap; 95 Shifts and rotations; 96 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -186,6 +187,7 @@
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
  *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
+ *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
 #include <stddef.h>
@@ -482,6 +484,8 @@ typedef struct embipc_body_def {
     embipc_real static_friction;            /* mu of contacts that stick, likewise; at least friction (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; those of a pair add up (0) */
     int self_contact;                       /* nonzero: the body may touch itself (1) */
+    unsigned groups, mask;                  /* bits: two bodies may touch if each has a group of the other's mask, unless
+                                             * embipc_world_set_pair() says otherwise (1, ~0u) */
     const embipc_body *no_contact;          /* bodies that may cross this one, now and later; see
                                              * embipc_world_set_pair() */
     int no_contact_count;
@@ -503,9 +507,12 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_bo
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
 /* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0:
- * the two are never tested. Fails if contact is switched on while they cross. */
+ * the two are never tested; else they are, whatever their groups. Fails if contact is switched on while they cross. */
 EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body a, embipc_body b,
                                                embipc_real friction, int contact);
+
+/* Sets both for later steps. Fails if a contact is switched on while the two cross. */
+EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *world, embipc_body body, unsigned groups, unsigned mask);
 
 /* Adds a force for the next step only, N. It acts at a surface vertex, or for vertex = -1 on the whole body,
  * distributed like its mass. Fixed and kinematic bodies ignore it. */
@@ -897,6 +904,44 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
 /* Adds a pressure on the whole surface for the next step, Pa: from outside where it is positive, from inside where it is
  * negative. It acts along the present normals. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
+#endif
+
+/* ---- Rays and regions -----------------------------------------------------------------------
+ * Where surfaces are at present, among bodies of the given groups (see embipc_body_def.groups; ~0u: all). The first query
+ * after a step fits the trees of bodies that moved, once. No query changes a bit of later steps. */
+
+/* A point of a surface. */
+typedef struct embipc_hit {
+    embipc_body body;
+    int triangle;
+    embipc_real weight[3];       /* of its vertices, >= 0, sum 1: point = sum weight x */
+    embipc_real point[3];        /* m */
+    embipc_real normal[3];       /* of the triangle, unit, outward */
+    embipc_real fraction;        /* of the way of a ray, 0 .. 1 */
+    embipc_real distance;        /* from the start of the ray, or from the point, m */
+} embipc_hit;
+
+#ifndef EMBIPC_NO_RAYS
+/* Finds where the segment from one point to another first meets a surface, from either side. Whether it meets one is
+ * decided exactly, as by embipc_segment_triangle_intersect(): no ray slips through between two triangles.
+ *   from, to   m
+ *   hit        out, or zero; may be NULL
+ * Returns 1 for a hit, 0 for none, -1 for a NULL or a value that is not finite. */
+EMBIPC_API int embipc_world_cast_ray(const embipc_world *world, const embipc_real from[3], const embipc_real to[3],
+                                     unsigned groups, embipc_hit *hit);
+
+/* Finds the point of all surfaces that is closest to a point, from outside or from inside.
+ *   point   m
+ *   reach   m >= 0: surfaces farther away do not count; INFINITY: all count
+ *   hit     as above
+ * Returns 1, 0 if there is none, or -1 as above. */
+EMBIPC_API int embipc_world_closest(const embipc_world *world, const embipc_real point[3], embipc_real reach,
+                                    unsigned groups, embipc_hit *hit);
+
+/* Finds the bodies whose surface or inside meets a box, lo .. hi, m; a point is a box, too. Decided exactly. Writes at most
+ * capacity bodies, in order of creation. Returns how many there are, or -1 as above. body may be NULL with 0. */
+EMBIPC_API int embipc_world_overlap(const embipc_world *world, const embipc_real lo[3], const embipc_real hi[3],
+                                    unsigned groups, embipc_body *body, int capacity);
 #endif
 
 /* ---- Geometry: predicates, distances, continuous collision ------------------------------------
@@ -9399,6 +9444,7 @@ static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
 
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
+    int closed;                  /* each edge has two triangles */
     int *order;                  /* triangles along the curve (nt) */
     unsigned *own;               /* per triangle: EMBI_OWN_... bits for vertex k, or edge (k, k + 1) */
     int *face;                   /* if edges are omitted: the first triangle of each triangle's flat face (nt) */
@@ -9465,10 +9511,14 @@ static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const em
 {
     memset(used, 0, (size_t)nv);   /* triangles minus shared edges, modulo 256: 0 without a border */
     for (int i = 0; i < 3 * nt; i++) used[tri[i]]++;
+    b->closed = 1;
     for (int i = 0, end; i < 3 * nt; i = end) {
         int v = keys[i].value;
         for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
-        if (end != i + 2) continue;
+        if (end != i + 2) {
+            b->closed = 0;
+            continue;
+        }
         b->own[v / 3] |= 1u << EMBI_OWN_BACK << v % 3;
         used[tri[v]]--;
         used[tri[3 * (v / 3) + (v % 3 + 1) % 3]]--;
@@ -11246,6 +11296,7 @@ typedef struct embi_widths { embipc_real list[EMBI_WIDTHS]; int count; } embi_wi
 typedef struct embi_body_rules {
     embipc_real friction, static_friction, thickness;
     embipc_real surface_velocity[3];    /* of its surface beside its own motion, m/s */
+    unsigned groups, mask;
     embipc_real given_dhat, given_kappa, given_epsv, given_tolerance;   /* 0: not given */
     embipc_real dhat, kappa, epsv, tolerance;                           /* in force in this step */
     int self_contact;
@@ -11289,6 +11340,7 @@ typedef struct embi_body_joined {
 /* What the search for contacts keeps of a body. */
 typedef struct embi_body_search {
     int tree_is_current;         /* the tree was refitted at the reference positions, or is refitted on demand */
+    int tree_is_at_q;            /* between steps: the tree was refitted at the present positions */
     embi_moved moved;            /* how x^n differs from start.x, for trees that are refitted on demand */
     embi_patch *patch;
     int patch_count;
@@ -12812,11 +12864,17 @@ static const embi_rule *embi_find_rule(const embipc_world *w, embipc_body a, emb
     return NULL;
 }
 
+/* Does each body have a group of the other's mask? A body with itself does. */
+static int embi_groups_meet(const embi_body *a, const embi_body *b)
+{
+    return a == b || ((a->rules.groups & b->rules.mask) && (b->rules.groups & a->rules.mask));
+}
+
 /* Are two bodies (or one with itself) ever tested for contact? */
 static int embi_tested(const embipc_world *w, const embi_body *a, const embi_body *b)
 {
     const embi_rule *rule = embi_find_rule(w, a->handle, b->handle);
-    if (rule && !rule->contact) return 0;
+    if (rule ? !rule->contact : !embi_groups_meet(a, b)) return 0;
     if (a == b) return embi_may_fold(a);
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
@@ -16802,6 +16860,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
     b->island = -1;
     b->search.around = 0;
+    b->search.tree_is_at_q = 0;
     b->scale_x = 0;
     b->search.live_count = b->search.aside = 0;
     if (b->inverse) b->inverse->is_aside = 0;
@@ -23492,6 +23551,8 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     d.material.stiffness = 1e7;
     d.material.averaged = d.material.determinant_bound = -1;
     d.self_contact = 1;
+    d.groups = 1;
+    d.mask = ~0u;
     return d;
 }
 
@@ -24666,6 +24727,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     b->rules.given_epsv = def->friction_velocity;
     b->rules.given_tolerance = def->tolerance;
     b->rules.self_contact = def->self_contact != 0;
+    b->rules.groups = def->groups;
+    b->rules.mask = def->mask;
     b->handle.generation = w->body_slot[slot].generation;
     b->handle.index1 = slot + 1;
     r = embi_exempt(w, def, b->handle);
@@ -24905,6 +24968,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 {
     int ia = embi_find_body(w, a), ib = embi_find_body(w, b);
     embi_rule *rule;
+    int rules = w ? w->rule_count : 0;
     if (ia < 0 || ib < 0) return embi_no_body(w, ia < 0 ? a : b);
     if (!embi_finite(friction))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
@@ -24913,7 +24977,15 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
                          "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
                          w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
-    if (contact && rule && !rule->contact) {   /* they were free to cross until now */
+    if (!rule) {
+        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
+        rule = w->rule + w->rule_count++;
+        rule->a = a;
+        rule->b = b;
+        rule->friction = -1;
+        rule->contact = embi_groups_meet(w->s.body + ia, w->s.body + ib);
+    }
+    if (contact && !rule->contact) {   /* they were free to cross until now */
         int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib);
         embi_answer meeting;
         embi_body *a_body = w->s.body + low, *b_body = w->s.body + high;
@@ -24922,24 +24994,41 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         embi_body_refit(&w->s, a_body);
         embi_body_refit(&w->s, b_body);
         meeting = embi_check_meeting(w, low, high);
-        if (meeting) rule->contact = 0;
+        if (meeting) {
+            rule->contact = 0;
+            w->rule_count = rules;
+        }
         if (meeting == EMBI_NO_MEMORY) return embi_fail_memory(&w->error);
         if (meeting)
             return embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                              "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
                              a_body->name, b_body->name, w->report.rejected_count);
     }
-    if (!rule) {
-        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
-        rule = w->rule + w->rule_count++;
-        rule->a = a;
-        rule->b = b;
-    }
     w->mixed_start |= w->step > 0 && contact;
     embi_body_revise(&w->s, w->s.body + ia);
     embi_body_revise(&w->s, w->s.body + ib);
     rule->friction = friction;
     rule->contact = contact != 0;
+    return EMBIPC_OK;
+}
+
+/* Checks the body as at its creation: what could touch before does not cross. Old factors contain other contacts. */
+EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body body, unsigned groups, unsigned mask)
+{
+    embi_body *b = embi_body_of(w, body);
+    embi_body_rules old;
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    old = b->rules;
+    b->rules.groups = groups;
+    b->rules.mask = mask;
+    embi_body_refit(&w->s, b);
+    if ((r = embi_check_start(w, (int)(b - w->s.body), w->s.body_count)) != EMBIPC_OK) {
+        b->rules = old;
+        return embi_blame(w, r, b->name, b->handle);
+    }
+    w->mixed_start |= w->step > 0;
+    embi_body_revise(&w->s, b);
     return EMBIPC_OK;
 }
 
@@ -25714,9 +25803,11 @@ static embipc_result embi_check_reset(embipc_world *w)
     memcpy(s->path.trial_x, s->x, bytes);   /* as it is, even where it is not J q */
     memcpy(s->x, s->creation.x, bytes);
     w->report.rejected_count = 0;
-    for (int i = 0; i < s->body_count; i++)
+    for (int i = 0; i < s->body_count; i++) {
+        s->body[i].search.tree_is_at_q = 0;
         if (s->body[i].kind != EMBIPC_FIXED)
             embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+    }
     for (int i = 0; r == EMBIPC_OK && i < s->body_count; i++)
         for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
             embi_answer meeting = embi_check_meeting(w, i, j);
@@ -25778,6 +25869,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_body_revise(s, s->body + i);
         embi_body_forget(s->body + i);
         s->body[i].search.around = 0;
+        s->body[i].search.tree_is_at_q = 0;
         s->body[i].started = s->body[i].followed = 1;
     }
     for (int i = 0; i < embi_drive_count(s); i++) {
@@ -25975,6 +26067,7 @@ EMBIPC_API void *embipc_body_get_user(const embipc_world *w, embipc_body body)
     return b ? b->caller.user : NULL;
 }
 
+/* A NULL takes it away. */
 EMBIPC_API embipc_result embipc_body_set_user(embipc_world *w, embipc_body body, void *user)
 {
     embi_body *b = embi_body_of(w, body);
@@ -26007,7 +26100,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (!b) return EMBIPC_ERR_HANDLE;
-    out->volume = b->solid.volume;
+    out->volume = b->bvh.closed ? b->solid.volume : (embipc_real)0;
     out->mass = b->mass.total;
     if (!embi_is_dynamic(b)) {
         embi_rigid_state(w, b, out);
@@ -26298,6 +26391,7 @@ static void embi_body_jump(embi_state *s, embi_body *b)
     embi_apply_rows(s, b, s->q, s->x);
     b->followed = 1;
     b->search.around = 0;
+    b->search.tree_is_at_q = 0;
 }
 
 /* Moves the nodes by x -> R (x - from) + position. The test is that of a new body. What the body knew of its past and
@@ -26449,7 +26543,369 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
 
 #endif /* EMBIPC_NO_POSES */
 
-/* ==== 90. Validation =================================================================================
+#ifndef EMBIPC_NO_RAYS
+/* ==== 90. Rays and regions ===========================================================================
+ * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
+ * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
+ * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
+ * tree, 24 000 instructions; at random, and so with cold caches, that took 8 microseconds [measured].
+ * Uses: small math, exact predicates, part II, part III, creating a world, queries.
+ * Checked by: tests/test_game.c, tests/test_game_large.c */
+
+/* A segment on its way through trees. */
+typedef struct embi_ray {
+    embipc_real x[6];            /* from, to */
+    embipc_real inverse[3];      /* 1 / (to - from); 0: it runs across the axis */
+    int first[3], last[3];       /* sides of a box in the order in which it meets them: 0 .. 2 the lower, 3 .. 5 */
+    int across;                  /* it runs across some axis */
+    int counts;                  /* it counts how often it leaves the inside, instead of looking for the first hit */
+    int left, tied;              /* that number; it met an edge, or a plane along it: another segment is to count */
+    embipc_hit hit;              /* the first hit so far; its fraction is 1 at first */
+    int found;
+} embi_ray;
+
+/* A segment that has met nothing yet. */
+static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_real to[3])
+{
+    memset(r, 0, sizeof *r);
+    embi_copy(r->x, from);
+    embi_copy(r->x + 3, to);
+    for (int i = 0; i < 3; i++) {
+        embipc_real inverse = 1 / (to[i] - from[i]);
+        r->inverse[i] = embi_finite(inverse) ? inverse : (embipc_real)0;
+        r->across |= r->inverse[i] == 0;
+        r->first[i] = to[i] < from[i] ? i + 3 : i;
+        r->last[i] = to[i] < from[i] ? i : i + 3;
+    }
+    r->hit.fraction = 1;
+}
+
+/* Fraction at which the segment enters a box, at or before the true one. EMBI_HUGE: it misses the box, or has met
+ * something before. */
+static embipc_real embi_ray_enters(const embi_ray *r, const embipc_real box[6])
+{
+    embipc_real enter, leave, a, b;
+    if (r->across) {
+        enter = 0;
+        leave = r->hit.fraction;
+        for (int i = 0; i < 3; i++) {
+            if (embi_max(r->x[i], r->x[3 + i]) < box[i] || embi_min(r->x[i], r->x[3 + i]) > box[3 + i]) return EMBI_HUGE;
+            if (r->inverse[i] == 0) continue;
+            enter = embi_max(enter, (box[r->first[i]] - r->x[i]) * r->inverse[i]);
+            leave = embi_min(leave, (box[r->last[i]] - r->x[i]) * r->inverse[i]);
+        }
+    } else {   /* most of the time of a ray goes by here: no loop, no branch */
+        a = (box[r->first[0]] - r->x[0]) * r->inverse[0];
+        b = (box[r->first[1]] - r->x[1]) * r->inverse[1];
+        enter = embi_max(embi_max(a, b), embi_max((box[r->first[2]] - r->x[2]) * r->inverse[2], 0));
+        a = (box[r->last[0]] - r->x[0]) * r->inverse[0];
+        b = (box[r->last[1]] - r->x[1]) * r->inverse[1];
+        leave = embi_min(embi_min(a, b), embi_min((box[r->last[2]] - r->x[2]) * r->inverse[2], r->hit.fraction));
+    }
+    enter *= 1 - 8 * EMBI_EPS;
+    return enter <= leave * (1 + 8 * EMBI_EPS) ? enter : EMBI_HUGE;
+}
+
+/* Counts a triangle that the segment passes through, t: its corners. Signs of exact predicates are 0 on edges. */
+static void embi_ray_count(embi_ray *r, const embipc_real *const t[3])
+{
+    int above = embipc_orient3d(t[0], t[1], t[2], r->x), below = embipc_orient3d(t[0], t[1], t[2], r->x + 3), most = -1,
+        least = 1;
+    if (above * below > 0) return;
+    for (int k = 0; k < 3; k++) {
+        int side = embipc_orient3d(r->x, r->x + 3, t[k], t[(k + 1) % 3]);
+        most = embi_max_int(most, side);
+        least = embi_min_int(least, side);
+    }
+    if (most > 0 && least < 0) return;
+    if (above * below == 0 || most * least == 0) r->tied = 1;
+    else r->left += above < 0 ? 1 : -1;
+}
+
+/* Takes a triangle for the hit if the segment meets it earlier. The fraction is where it meets the plane, within the part
+ * of the segment that lies over the triangle. f: area between an edge and an end of the segment, seen along the normal;
+ * of an edge along the segment it is noise. */
+static void embi_ray_meet(embi_ray *r, const embi_body *b, int triangle, const embipc_real *x)
+{
+    const int *v = b->tri + 3 * triangle;
+    const embipc_real *t[3];
+    embipc_real all[15], n[3], m[3], e[3], d[3], f[3][2], high[2], noise[3] = {0, 0, 0}, lo = 0, hi = 1, at, sum = 0;
+    for (int k = 0; k < 3; k++) t[k] = x + 3 * v[k];
+    if (r->counts) {
+        embi_ray_count(r, t);
+        return;
+    }
+    for (int k = 0, left = 0, right = 0; k < 3; k++) {   /* most triangles are missed: their edges run on both sides */
+        int side = embipc_orient3d(r->x, r->x + 3, t[k], t[(k + 1) % 3]);
+        left |= side > 0;
+        right |= side < 0;
+        if (left && right) return;
+    }
+    memcpy(all, r->x, sizeof r->x);
+    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, t[k]);
+    if (!embipc_segment_triangle_intersect(all)) return;
+    embi_triangle_cross(n, x, v);
+    for (int end = 0; end < 2; end++) {
+        for (int k = 0; k < 3; k++) {
+            embi_sub(e, t[(k + 1) % 3], t[k]);
+            embi_cross(m, n, e);
+            embi_sub(d, r->x + 3 * end, t[k]);
+            f[k][end] = embi_dot(m, d);
+            noise[k] += 16 * EMBI_EPS * embi_norm(m) * embi_norm(d);
+        }
+        high[end] = embi_dot(n, d);
+    }
+    for (int k = 0; k < 3; k++) {
+        embipc_real change = f[k][0] - f[k][1];
+        if (embi_max(embi_abs(f[k][0]), embi_abs(f[k][1])) <= noise[k]) continue;
+        if (f[k][0] < 0 && change < 0) lo = embi_max(lo, f[k][0] / change);
+        if (f[k][1] < 0 && change > 0) hi = embi_min(hi, f[k][0] / change);
+    }
+    at = high[0] != high[1] ? high[0] / (high[0] - high[1]) : lo;
+    at = embi_max(embi_min(lo, 1), embi_min(at, hi));
+    if (r->found && !(at < r->hit.fraction)) return;
+    r->found = 1;
+    r->hit.body = b->handle;
+    r->hit.triangle = triangle;
+    r->hit.fraction = at;
+    for (int k = 0; k < 3; k++) sum += r->hit.weight[(k + 2) % 3] = embi_max(f[k][0] + at * (f[k][1] - f[k][0]), 0);
+    for (int k = 0; k < 3; k++) r->hit.weight[k] = sum > 0 ? r->hit.weight[k] / sum : (embipc_real)1 / 3;
+}
+
+/* Takes the segment through the tree of a body, the nearer of two nodes first. */
+static void embi_ray_through(embi_ray *r, const embi_body *b, const embipc_real *x)
+{
+    const embi_bvh *tree = &b->bvh;
+    embipc_real enter[64];
+    int stack[64], top = 1;
+    stack[0] = 1;
+    enter[0] = embi_ray_enters(r, tree->box + 6);
+    while (top-- > 0) {
+        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves), swap;
+        embipc_real one, two;
+        if (enter[top] > r->hit.fraction) continue;
+        if (k >= tree->leaves) {
+            for (int i = first; i < first + EMBI_LEAF && i < b->nt; i++)
+                if (embi_ray_enters(r, tree->tri_box + 6 * tree->order[i]) < EMBI_HUGE)
+                    embi_ray_meet(r, b, tree->order[i], x);
+            continue;
+        }
+        one = embi_ray_enters(r, tree->box + 12 * k);
+        two = embi_ray_enters(r, tree->box + 12 * k + 6);
+        swap = one < two;   /* the later one goes below */
+        stack[top] = 2 * k + swap;
+        enter[top] = swap ? two : one;
+        top += enter[top] < EMBI_HUGE;
+        stack[top] = 2 * k + !swap;
+        enter[top] = swap ? one : two;
+        top += enter[top] < EMBI_HUGE;
+    }
+}
+
+/* The tree of a body of these groups at the present positions, which are returned; NULL: the body is of none of them. */
+static const embipc_real *embi_body_asked(const embipc_world *w, embi_body *b, unsigned groups)
+{
+    if (!(b->rules.groups & groups) || !b->nt) return NULL;
+    if (!b->search.tree_is_at_q) embi_body_refit(&w->s, b);
+    b->search.tree_is_at_q = 1;
+    return w->s.x + 3 * b->vert0;
+}
+
+/* Completes a hit from its triangle and weights: point and normal. Returns 1. */
+static int embi_hit_finish(const embipc_world *w, embipc_hit *hit, const embipc_real from[3])
+{
+    const embi_body *b = embi_body_of(w, hit->body);
+    const embipc_real *x = w->s.x + 3 * b->vert0;
+    const int *v = b->tri + 3 * hit->triangle;
+    embipc_real r[3];
+    embi_copy(hit->point, x + 3 * v[0]);
+    for (int k = 1; k < 3; k++) {
+        embi_sub(r, x + 3 * v[k], x + 3 * v[0]);
+        embi_axpy(hit->point, hit->weight[k], r);
+    }
+    (void)embi_triangle_normal(x, v, hit->normal);
+    embi_sub(r, hit->point, from);
+    hit->distance = embi_long_norm(r);
+    return 1;
+}
+
+/* One body after the other, with the first hit so far as the end. */
+EMBIPC_API int embipc_world_cast_ray(const embipc_world *w, const embipc_real from[3], const embipc_real to[3],
+                                     unsigned groups, embipc_hit *hit)
+{
+    embi_ray r;
+    if (hit) memset(hit, 0, sizeof *hit);
+    if (!w || !from || !to || !embi_all_finite(from, 3) || !embi_all_finite(to, 3)) return -1;
+    embi_ray_begin(&r, from, to);
+    for (int k = 0; k < w->s.body_count; k++) {
+        const embipc_real *x = embi_body_asked(w, w->s.body + k, groups);
+        if (x) embi_ray_through(&r, w->s.body + k, x);
+    }
+    if (!r.found) return 0;
+    if (hit) *hit = r.hit;
+    return hit ? embi_hit_finish(w, hit, from) : 1;
+}
+
+/* Squared distance of a point and a box, 0 inside. */
+static embipc_real embi_box_away2(const embipc_real box[6], const embipc_real p[3])
+{
+    embipc_real sum = 0;
+    for (int i = 0; i < 3; i++) {
+        embipc_real away = embi_max(embi_max(box[i] - p[i], p[i] - box[3 + i]), 0);
+        sum += away * away;
+    }
+    return sum;
+}
+
+/* Looks for a point of the surface nearer than hit->distance, in boxes whose squared distance is less, up to rounding. */
+static int embi_closest_of(const embi_body *b, const embipc_real *x, const embipc_real p[3], embipc_hit *hit)
+{
+    const embi_bvh *tree = &b->bvh;
+    embipc_real away[64], most = hit->distance * hit->distance * (1 + 16 * EMBI_EPS);
+    int stack[64], top = 1, found = 0;
+    stack[0] = 1;
+    away[0] = embi_box_away2(tree->box + 6, p);
+    while (top-- > 0) {
+        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves), swap;
+        embipc_real one, two, w[4], d;
+        if (!(away[top] <= most) || !(away[top] < EMBI_HUGE)) continue;
+        for (int i = first; k >= tree->leaves && i < first + EMBI_LEAF && i < b->nt; i++) {
+            const int *v = b->tri + 3 * tree->order[i];
+            embi_point point[4];
+            int mask;
+            point[0] = p;
+            for (int c = 0; c < 3; c++) point[c + 1] = x + 3 * v[c];
+            d = embi_point_triangle(point, w, &mask);
+            if (!(d < hit->distance || (d == hit->distance && !found && !hit->body.index1))) continue;
+            found = 1;
+            hit->body = b->handle;
+            hit->triangle = tree->order[i];
+            hit->distance = d;
+            for (int c = 0; c < 3; c++) hit->weight[c] = -w[c + 1];
+            most = d * d * (1 + 16 * EMBI_EPS);
+        }
+        if (k >= tree->leaves) continue;
+        one = embi_box_away2(tree->box + 12 * k, p);
+        two = embi_box_away2(tree->box + 12 * k + 6, p);
+        swap = one < two;
+        stack[top] = swap ? 2 * k + 1 : 2 * k;
+        away[top++] = swap ? two : one;
+        stack[top] = swap ? 2 * k : 2 * k + 1;
+        away[top++] = swap ? one : two;
+    }
+    return found;
+}
+
+/* One body after the other, within the distance of the best so far. */
+EMBIPC_API int embipc_world_closest(const embipc_world *w, const embipc_real point[3], embipc_real reach,
+                                    unsigned groups, embipc_hit *hit)
+{
+    embipc_hit best;
+    int found = 0;
+    if (hit) memset(hit, 0, sizeof *hit);
+    if (!w || !point || !embi_all_finite(point, 3) || !(reach >= 0)) return -1;
+    memset(&best, 0, sizeof best);
+    best.distance = reach;
+    for (int k = 0; k < w->s.body_count; k++) {
+        const embipc_real *x = embi_body_asked(w, w->s.body + k, groups);
+        if (x) found |= embi_closest_of(w->s.body + k, x, point, &best);
+    }
+    if (!found) return 0;
+    if (hit) *hit = best;
+    return hit ? embi_hit_finish(w, hit, point) : 1;
+}
+
+/* Do a triangle and a box have a common point? One has a corner in the other, or an edge of one meets a face of the
+ * other. Exact. */
+static int embi_triangle_in_box(const embipc_real *x, const int v[3], const embipc_real box[6])
+{
+    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6},
+                                      {3, 7}};
+    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7}, {2, 7, 6},
+                                    {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
+    embipc_real c[24], all[15];
+    for (int k = 0; k < 3; k++)
+        if (embi_is_between(x + 3 * v[k], box, box + 3)) return 1;
+    for (int i = 0; i < 24; i++) c[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
+    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, x + 3 * v[k]);
+    for (int i = 0; i < 12; i++) {
+        embi_copy(all, c + 3 * corner[i][0]);
+        embi_copy(all + 3, c + 3 * corner[i][1]);
+        if (embipc_segment_triangle_intersect(all)) return 1;
+    }
+    for (int i = 0; i < 36; i++) {
+        const int *f = face[i / 3];
+        embi_copy(all, x + 3 * v[i % 3]);
+        embi_copy(all + 3, x + 3 * v[(i + 1) % 3]);
+        for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, c + 3 * f[k]);
+        if (embipc_segment_triangle_intersect(all)) return 1;
+    }
+    return 0;
+}
+
+/* Is a point, which is not on the surface, inside? A segment to the outside leaves the inside as often as it enters it, and
+ * once more. Where it meets an edge another one is tried. */
+static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc_real p[3])
+{
+    const embipc_real *box = b->bvh.box + 6;
+    embipc_real size = embi_box_diagonal(box), to[3];
+    if (!b->bvh.closed || !embi_is_between(p, box, box + 3)) return 0;
+    for (int k = 0; k < 64; k++) {
+        embi_ray r;
+        embi_set(to, box[3] + size, p[1] + size * ((embipc_real)0.3819 - (embipc_real)0.0117 * k),
+                 p[2] + size * ((embipc_real)0.1459 - (embipc_real)0.0071 * k));
+        embi_ray_begin(&r, p, to);
+        r.counts = 1;
+        embi_ray_through(&r, b, x);
+        if (!r.tied) return r.left > 0;
+    }
+    return embi_winding(p, x, b->tri, b->nt) > 0.5;
+}
+
+/* Does the surface or the inside of a body meet the box? */
+static int embi_body_overlaps(const embi_body *b, const embipc_real *x, const embipc_real box[6])
+{
+    const embi_bvh *tree = &b->bvh;
+    int stack[64], top = 1;
+    stack[0] = 1;
+    if (!embi_boxes_meet(tree->box + 6, box)) return 0;
+    while (top-- > 0) {
+        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves);
+        if (!embi_boxes_meet(tree->box + 6 * k, box)) continue;
+        for (int i = first; k >= tree->leaves && i < first + EMBI_LEAF && i < b->nt; i++) {
+            int t = tree->order[i];
+            if (embi_boxes_meet(tree->tri_box + 6 * t, box) && embi_triangle_in_box(x, b->tri + 3 * t, box)) return 1;
+        }
+        if (k >= tree->leaves) continue;
+        stack[top++] = 2 * k;
+        stack[top++] = 2 * k + 1;
+    }
+    return embi_is_inside(b, x, box);
+}
+
+/* The box is closed, and may be flat or a point. */
+EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[3], const embipc_real hi[3],
+                                    unsigned groups, embipc_body *body, int capacity)
+{
+    embipc_real box[6];
+    int count = 0;
+    if (!w || !lo || !hi || capacity < 0 || (capacity && !body) || !embi_all_finite(lo, 3) || !embi_all_finite(hi, 3))
+        return -1;
+    embi_copy(box, lo);
+    embi_copy(box + 3, hi);
+    for (int k = 0; k < w->s.body_count; k++) {
+        embi_body *b = w->s.body + k;
+        const embipc_real *x = embi_body_asked(w, b, groups);
+        if (!x || !embi_body_overlaps(b, x, box)) continue;
+        if (count < capacity) body[count] = b->handle;
+        count++;
+    }
+    return count;
+}
+
+#endif /* EMBIPC_NO_RAYS */
+
+/* ==== 91. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -26701,7 +27157,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 91. Sparse LDL^T for callers ===================================================================
+/* ==== 92. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -26774,7 +27230,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 92. Repair of surfaces =========================================================================
+/* ==== 93. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -27158,7 +27614,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 93. Surfaces that overlap ======================================================================
+/* ==== 94. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -27603,7 +28059,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 94. Shifts and rotations =======================================================================
+/* ==== 95. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -27884,7 +28340,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 95. Separating surfaces ========================================================================
+/* ==== 96. Separating surfaces ========================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

@@ -4,11 +4,13 @@
 #include "scene_test.h"
 #include "undo_test.h"
 #include "game_pose.h"
+#include "game_ray.h"
 
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     game_pose();
+    game_ray();
     meshio_test_unused();
     undo_unused();
     test_unused();

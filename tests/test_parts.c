@@ -9,6 +9,7 @@
 #define EMBIPC_NO_BDF2
 #define EMBIPC_NO_VALIDATE
 #define EMBIPC_NO_POSES
+#define EMBIPC_NO_RAYS
 #define EMBIPC_NO_THREADS
 #undef EMBIPC_PTHREADS
 #endif
