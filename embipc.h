@@ -77,7 +77,7 @@
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step;
- *   Queries; Poses; Rays and regions; Geometry: predicates, distances, continuous collision;
+ *   Queries; Contact events; Poses; Rays and regions; Geometry: predicates, distances, continuous collision;
  *   Toolbox: linear algebra; Meshes; Meshes that are broken; Separating what overlaps; Cages;
  *   Toolbox: barrier and friction.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
@@ -100,9 +100,9 @@
  *   Part V. Around the step: 73 Faults of meshes; 74 Parts of a surface; 75 Cage lattice and cuts;
  *   76 Cage pieces; 77 Cage nodes and search; 78 Cage tightening; 79 Cage builder; 80 Creating a world;
  *   81 Shape of a new body; 82 Mechanics of a new body; 83 Adding a body; 84 Removing a body;
- *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Poses of bodies;
- *   90 Rays and regions; 91 Validation; 92 Sparse LDL^T for callers; 93 Repair of surfaces;
- *   94 Surfaces that overlap; 95 Shifts and rotations; 96 Separating surfaces.
+ *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Contact events;
+ *   90 Poses of bodies; 91 Rays and regions; 92 Validation; 93 Sparse LDL^T for callers; 94 Repair of surfaces;
+ *   95 Surfaces that overlap; 96 Shifts and rotations; 97 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -188,6 +188,7 @@
  *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
  *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
+ *   EMBIPC_NO_EVENTS       embipc_world_contact_events()                                              (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
 #include <stddef.h>
@@ -855,6 +856,33 @@ EMBIPC_API embipc_body embipc_world_body(const embipc_world *world, int i);
 EMBIPC_API void *embipc_body_get_user(const embipc_world *world, embipc_body body);
 EMBIPC_API embipc_result embipc_body_set_user(embipc_world *world, embipc_body body, void *user);
 
+/* ---- Contact events -------------------------------------------------------------------------
+ * Which bodies the last step brought together, held together, and parted: for sounds, damage, a finger's sensor. */
+typedef enum embipc_contact_phase {
+    EMBIPC_CONTACT_BEGIN,        /* the two push each other in this step, and did not in the one before */
+    EMBIPC_CONTACT_PERSIST,
+    EMBIPC_CONTACT_END           /* they did in the step before, and do not now */
+} embipc_contact_phase;
+
+/* What happened between two different bodies in the last step. */
+typedef struct embipc_contact_event {
+    embipc_contact_phase phase;
+    embipc_body a, b;            /* a was created before b */
+    embipc_real impulse[3];      /* of b on a, N s: the row of embipc_world_pair_forces() times time_step. By backward
+                                  * Euler these impulses add up to the change of a body's momentum */
+    embipc_real point[3];        /* mean of the contacts at the end of the step, by force, m; 0 without any */
+    embipc_real normal[3];       /* likewise, unit, from b to a */
+    embipc_real force;           /* sum of the normal forces of these contacts, N */
+    int contacts;
+} embipc_contact_event;
+
+#ifndef EMBIPC_NO_EVENTS
+/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events. Returns how many
+ * there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its events
+ * with it. No allocation. */
+EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_contact_event *out, int capacity);
+#endif
+
 /* ---- Poses ----------------------------------------------------------------------------------
  * Bodies as games and robots see them: a position and a rotation, vertices to draw, and pushes at any point. A pose
  * maps a point p of the description to the world as there: rotation (scale p) + position. The rotation is the one that
@@ -1390,6 +1418,11 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #define EMBI_JOINTS 0
 #else
 #define EMBI_JOINTS 1
+#endif
+#ifdef EMBIPC_NO_EVENTS
+#define EMBI_EVENTS 0
+#else
+#define EMBI_EVENTS 1
 #endif
 #ifdef EMBIPC_NO_BDF2
 #define EMBI_BDF2 0
@@ -12714,8 +12747,14 @@ typedef struct embi_world_search {
 /* Friction memory of the last step: sorted keys, and |u|, m. */
 typedef struct embi_lagged { embi_key *key; embipc_real *u; int count; } embi_lagged;
 
+/* A pair of bodies that touches. */
+typedef struct embi_touching { embipc_body a, b; } embi_touching;
+
 /* What queries tell of the last step. */
 typedef struct embi_step_report {
+    embi_touching *before;       /* pairs of the step before */
+    int before_count;
+    embipc_real h;               /* length of the last step, s */
     embipc_contact *contact;
     embipc_pair_force *pair_force;
     embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
@@ -20662,6 +20701,7 @@ static int embi_report_reserve(embipc_world *w)
     return EMBI_GROW(m, w->lagged.key, 2 * friction) &&
            EMBI_GROW(m, w->lagged.u, friction) &&
            EMBI_GROW(m, w->report.contact, contacts) &&
+           (!EMBI_EVENTS || EMBI_GROW(m, w->report.before, w->report.pair_force_count)) &&
            EMBI_GROW(m, w->search.pressed, 4 * (contacts + friction)) &&
            EMBI_GROW(m, w->report.pair_force, w->s.pair_count);
 }
@@ -20690,9 +20730,22 @@ static void embi_report_friction(embipc_world *w, const embi_friction *f)
     w->lagged.u[w->lagged.count++] = embi_norm(f->base.dir);
 }
 
+/* Stores which bodies touched, for the events of the next step. */
+static void embi_report_keep(embipc_world *w)
+{
+    embi_step_report *r = &w->report;
+    r->h = w->s.h;
+    r->before_count = EMBI_EVENTS ? r->pair_force_count : 0;
+    for (int k = 0; k < r->before_count; k++) {
+        r->before[k].a = r->pair_force[k].a;
+        r->before[k].b = r->pair_force[k].b;
+    }
+}
+
 /* Reports the forces at the end of the step, by vertex and by pair, and the friction memory. Cannot fail. */
 static void embi_report(embipc_world *w)
 {
+    embi_report_keep(w);
     w->report.contact_count = w->report.pair_force_count = w->lagged.count = 0;
     for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
     embi_report_clear(w);
@@ -23796,7 +23849,8 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
-    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
+    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list),
+    offsetof(embipc_world, report.before)};
 
 /* Frees everything. The allocator's state lies in the world, so it is copied first. */
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
@@ -24862,7 +24916,11 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 /* Removes a destroyed body from the reports of the last step. */
 static void embi_report_forget(embipc_world *w, embipc_body gone)
 {
-    int count = 0, rows = 0;
+    int count = 0, rows = 0, before = 0;
+    for (int k = 0; k < w->report.before_count; k++)
+        if (!embi_same_body(w->report.before[k].a, gone) && !embi_same_body(w->report.before[k].b, gone))
+            w->report.before[before++] = w->report.before[k];
+    w->report.before_count = before;
     for (int k = 0; k < w->report.contact_count; k++)
         if (!embi_same_body(w->report.contact[k].a, gone) && !embi_same_body(w->report.contact[k].b, gone))
             w->report.contact[count++] = w->report.contact[k];
@@ -25887,7 +25945,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < w->search.cached_count; i++) w->search.cached[i].valid = w->search.cached[i].asked = 0;
     embi_places_reset(w);
     w->lagged.count = w->report.contact_count = w->report.pair_force_count = w->report.iteration_count =
-        w->report.iteration_before_count = 0;
+        w->report.iteration_before_count = w->report.before_count = 0;
     w->step = 0;
     w->time = 0;
     return EMBIPC_OK;
@@ -26203,8 +26261,81 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
     return embipc_world_rejected(w, out, capacity);
 }
 
+#ifndef EMBIPC_NO_EVENTS
+/* ==== 89. Contact events =============================================================================
+ * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
+ * Uses: small math, distances, world data, parameters of bodies and pairs.   Checked by: tests/test_game.c */
+
+/* Order of two pairs of bodies: < 0 if (a, b) stands before (c, d), 0 if they are the same. */
+static int embi_pair_order(const embipc_world *w, embipc_body a, embipc_body b, embipc_body c, embipc_body d)
+{
+    int first = embi_find_body(w, a) - embi_find_body(w, c);
+    return first ? first : embi_find_body(w, b) - embi_find_body(w, d);
+}
+
+/* The event of a contact's pair, or NULL. *turned: the contact is one of b on a. */
+static embipc_contact_event *embi_event_of(const embipc_world *w, const embipc_contact *c, embipc_contact_event *list,
+                                           int count, int *turned)
+{
+    int lo = 0, hi = count;
+    *turned = embi_find_body(w, c->a) > embi_find_body(w, c->b);
+    while (lo < hi) {
+        int mid = (lo + hi) / 2, order = embi_pair_order(w, list[mid].a, list[mid].b, *turned ? c->b : c->a,
+                                                         *turned ? c->a : c->b);
+        if (order == 0) return list + mid;
+        if (order < 0) lo = mid + 1;
+        else hi = mid;
+    }
+    return NULL;
+}
+
+/* Adds the contacts to the events of their pairs. The mean point moves to each by its share of the force so far. */
+static void embi_events_place(const embipc_world *w, embipc_contact_event *list, int count)
+{
+    for (int k = 0; k < w->report.contact_count; k++) {
+        const embipc_contact *c = w->report.contact + k;
+        int turned;
+        embipc_contact_event *e = embi_event_of(w, c, list, count, &turned);
+        if (!e || !(c->force > 0)) continue;
+        e->force += c->force;
+        embi_axpy(e->normal, turned ? -c->force : c->force, c->normal);
+        for (int i = 0; i < 3; i++)
+            e->point[i] += c->force / e->force * ((c->point_a[i] + c->point_b[i]) / 2 - e->point[i]);
+    }
+    for (int k = 0; k < count; k++) (void)embi_direction(list[k].normal, list[k].normal);
+}
+
+/* Goes through both lists at once. */
+EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact_event *out, int capacity)
+{
+    int count = 0, i = 0, k = 0;
+    if (!w || (capacity > 0 && !out)) return -1;
+    while (i < w->report.before_count || k < w->report.pair_force_count) {
+        const embi_touching *old = w->report.before + i;
+        const embipc_pair_force *row = w->report.pair_force + k;
+        int order = i == w->report.before_count ? 1 : k == w->report.pair_force_count ? -1 :
+            embi_pair_order(w, old->a, old->b, row->a, row->b);
+        if (count < capacity) {
+            embipc_contact_event *e = out + count;
+            memset(e, 0, sizeof *e);
+            e->phase = order < 0 ? EMBIPC_CONTACT_END : order > 0 ? EMBIPC_CONTACT_BEGIN : EMBIPC_CONTACT_PERSIST;
+            e->a = order < 0 ? old->a : row->a;
+            e->b = order < 0 ? old->b : row->b;
+            if (order >= 0) embi_scale(e->impulse, w->report.h, row->force);
+            if (order >= 0) e->contacts = row->contacts;
+        }
+        count++;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    embi_events_place(w, out, embi_min_int(count, capacity));
+    return count;
+}
+
+#endif /* EMBIPC_NO_EVENTS */
+
 #ifndef EMBIPC_NO_POSES
-/* ==== 89. Poses of bodies ============================================================================
+/* ==== 90. Poses of bodies ============================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -26544,7 +26675,7 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 90. Rays and regions ===========================================================================
+/* ==== 91. Rays and regions ===========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
@@ -26905,7 +27036,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 
 #endif /* EMBIPC_NO_RAYS */
 
-/* ==== 91. Validation =================================================================================
+/* ==== 92. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -27157,7 +27288,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 92. Sparse LDL^T for callers ===================================================================
+/* ==== 93. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -27230,7 +27361,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 93. Repair of surfaces =========================================================================
+/* ==== 94. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -27614,7 +27745,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 94. Surfaces that overlap ======================================================================
+/* ==== 95. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -28059,7 +28190,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 95. Shifts and rotations =======================================================================
+/* ==== 96. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -28340,7 +28471,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 96. Separating surfaces ========================================================================
+/* ==== 97. Separating surfaces ========================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

@@ -5,12 +5,14 @@
 #include "undo_test.h"
 #include "game_pose.h"
 #include "game_ray.h"
+#include "game_event.h"
 
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     game_pose();
     game_ray();
+    game_event();
     meshio_test_unused();
     undo_unused();
     test_unused();
