@@ -78,7 +78,7 @@
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step;
  *   Queries; Contact events; Poses; Rays and regions; Geometry: predicates, distances, continuous collision;
- *   Toolbox: linear algebra; Meshes; Meshes that are broken; Separating what overlaps; Cages;
+ *   Toolbox: linear algebra; Meshes; Ready shapes; Meshes that are broken; Separating what overlaps; Cages;
  *   Toolbox: barrier and friction.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
  *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
@@ -100,9 +100,9 @@
  *   Part V. Around the step: 73 Faults of meshes; 74 Parts of a surface; 75 Cage lattice and cuts;
  *   76 Cage pieces; 77 Cage nodes and search; 78 Cage tightening; 79 Cage builder; 80 Creating a world;
  *   81 Shape of a new body; 82 Mechanics of a new body; 83 Adding a body; 84 Removing a body;
- *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Contact events;
- *   90 Poses of bodies; 91 Rays and regions; 92 Validation; 93 Sparse LDL^T for callers; 94 Repair of surfaces;
- *   95 Surfaces that overlap; 96 Shifts and rotations; 97 Separating surfaces.
+ *   85 Forces and drives; 86 Joints of a world; 87 Settings and reset; 88 Queries; 89 Ready shapes;
+ *   90 Contact events; 91 Poses of bodies; 92 Rays and regions; 93 Validation; 94 Sparse LDL^T for callers;
+ *   95 Repair of surfaces; 96 Surfaces that overlap; 97 Shifts and rotations; 98 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -186,6 +186,7 @@
  *   EMBIPC_NO_MESH_REPAIR  functions that list and repair faults of meshes, from embipc_surface_faults() to
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
  *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
+ *   EMBIPC_NO_SHAPES       embipc_shape()                                                             (0)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
  *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
  *   EMBIPC_NO_EVENTS       embipc_world_contact_events()                                              (0)
@@ -485,8 +486,8 @@ typedef struct embipc_body_def {
     embipc_real static_friction;            /* mu of contacts that stick, likewise; at least friction (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; those of a pair add up (0) */
     int self_contact;                       /* nonzero: the body may touch itself (1) */
-    unsigned groups, mask;                  /* bits: two bodies may touch if each has a group of the other's mask, unless
-                                             * embipc_world_set_pair() says otherwise (1, ~0u) */
+    unsigned groups, mask;                  /* bits: two bodies may touch if each has a group of the other's mask. The
+                                             * rule of a pair, by embipc_world_set_pair(), counts more (1, ~0u) */
     const embipc_body *no_contact;          /* bodies that may cross this one, now and later; see
                                              * embipc_world_set_pair() */
     int no_contact_count;
@@ -877,9 +878,9 @@ typedef struct embipc_contact_event {
 } embipc_contact_event;
 
 #ifndef EMBIPC_NO_EVENTS
-/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events. Returns how many
- * there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its events
- * with it. No allocation. */
+/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events. Returns how
+ * many there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its
+ * events with it. No allocation. */
 EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_contact_event *out, int capacity);
 #endif
 
@@ -929,14 +930,14 @@ EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *world, embipc_bo
 EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_body body, const embipc_real impulse[3],
                                                    const embipc_real angular[3], const embipc_real point[3]);
 
-/* Adds a pressure on the whole surface for the next step, Pa: from outside where it is positive, from inside where it is
- * negative. It acts along the present normals. Fixed and kinematic bodies ignore it. */
+/* Adds a pressure on the whole surface for the next step, Pa: from outside if it is positive, else from inside. It acts
+ * along the present normals. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
 #endif
 
 /* ---- Rays and regions -----------------------------------------------------------------------
- * Where surfaces are at present, among bodies of the given groups (see embipc_body_def.groups; ~0u: all). The first query
- * after a step fits the trees of bodies that moved, once. No query changes a bit of later steps. */
+ * Where surfaces are at present, among bodies of the given groups (see embipc_body_def.groups; ~0u: all). The first
+ * query after a step fits the trees of bodies that moved, once. No query changes a bit of later steps. */
 
 /* A point of a surface. */
 typedef struct embipc_hit {
@@ -966,8 +967,8 @@ EMBIPC_API int embipc_world_cast_ray(const embipc_world *world, const embipc_rea
 EMBIPC_API int embipc_world_closest(const embipc_world *world, const embipc_real point[3], embipc_real reach,
                                     unsigned groups, embipc_hit *hit);
 
-/* Finds the bodies whose surface or inside meets a box, lo .. hi, m; a point is a box, too. Decided exactly. Writes at most
- * capacity bodies, in order of creation. Returns how many there are, or -1 as above. body may be NULL with 0. */
+/* Finds the bodies whose surface or inside meets a box, lo .. hi, m; a point is a box, too. Decided exactly. Writes at
+ * most capacity bodies, in order of creation. Returns how many there are, or -1 as above. body may be NULL with 0. */
 EMBIPC_API int embipc_world_overlap(const embipc_world *world, const embipc_real lo[3], const embipc_real hi[3],
                                     unsigned groups, embipc_body *body, int capacity);
 #endif
@@ -1148,6 +1149,28 @@ typedef struct embipc_solid {
  * MANIFOLD (a vertex twice in one triangle); solid is then unchanged. No allocation. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid);
+
+/* ---- Ready shapes ---------------------------------------------------------------------------
+ * Closed surfaces about the origin, as a body takes them. Their axis is z. */
+typedef enum embipc_shape_kind {
+    EMBIPC_BOX,               /* size: its edges, m (3); detail: parts of each edge */
+    EMBIPC_SPHERE,            /* size: radius; detail: parts of each edge of an icosahedron */
+    EMBIPC_CYLINDER,          /* size: radius, height; detail: number of sides, from 3 on */
+    EMBIPC_CAPSULE,           /* size: radius, height with both round ends; detail: number of sides, from 4 on */
+    EMBIPC_SHAPE_KINDS
+} embipc_shape_kind;
+
+#ifndef EMBIPC_NO_SHAPES
+/* Writes a shape, of which size and detail are the kind's.
+ *   x          receives the vertices, m (3 * (triangles / 2 + 2)); may be NULL with capacity 0
+ *   tri        receives the triangles, outward (3 * capacity)
+ *   capacity   room for triangles; nothing is written if they are more
+ * Returns the number of triangles T; there are T/2 + 2 vertices. A box has 12 detail^2, a sphere 20 detail^2, a
+ * cylinder 4 detail, a capsule 4 (detail / 4) detail. Returns -1 for a NULL, a size that is not positive and finite, a
+ * capsule not higher than wide, or a detail out of range or above 4096. No allocation. */
+EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], int detail, embipc_real *x, int *tri,
+                            int capacity);
+#endif
 
 /* ---- Meshes that are broken ----
  * embipc_surface_check() and embipc_tets_check() stop at the first fault. These functions list all faults, so that
@@ -26261,8 +26284,151 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
     return embipc_world_rejected(w, out, capacity);
 }
 
+#ifndef EMBIPC_NO_SHAPES
+/* ==== 89. Ready shapes ===============================================================================
+ * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
+ * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
+ * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
+
+/* A coarse surface that is divided. */
+typedef struct embi_coarse {
+    const signed char *x;        /* coordinates: 1 means 1/2, 2 half the golden section; with signs */
+    const signed char *tri;
+    int nv, nt, n;               /* n: parts of an edge */
+} embi_coarse;
+
+/* Number of the edge from vertex a to b > a, among those that triangles pass in this sense. */
+static int embi_coarse_edge(const embi_coarse *s, int a, int b)
+{
+    int count = 0;
+    for (int h = 0; h < 3 * s->nt; h++) {
+        int u = s->tri[h], v = s->tri[h % 3 == 2 ? h - 2 : h + 1];
+        if (u == a && v == b) return count;
+        count += u < v;
+    }
+    return count;
+}
+
+/* Number of the point of triangle f with weights w / n at its corners. */
+static int embi_coarse_place(const embi_coarse *s, int f, const int w[3])
+{
+    const signed char *v = s->tri + 3 * f;
+    int inner = s->nv + 3 * s->nt / 2 * (s->n - 1);
+    for (int k = 0; k < 3; k++)
+        if (w[k] == s->n) return v[k];
+    for (int k = 0; k < 3; k++) {
+        int a = v[k], b = v[(k + 1) % 3], up = a < b;
+        if (w[(k + 2) % 3]) continue;
+        return s->nv + embi_coarse_edge(s, up ? a : b, up ? b : a) * (s->n - 1) + (up ? w[(k + 1) % 3] : w[k]) - 1;
+    }
+    return inner + f * ((s->n - 1) * (s->n - 2) / 2) + (w[1] - 1) * (s->n - 1) - w[1] * (w[1] - 1) / 2 + w[2] - 1;
+}
+
+/* Writes vertices and triangles of the divided surface; of a sphere with points at radius 1. */
+static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, int *tri)
+{
+    const embipc_real unit[3] = {0, (embipc_real)0.5, (embipc_real)0.8090169943749475};   /* 0, 1/2, g/2 */
+    int count = 0;
+    for (int f = 0; f < s->nt; f++)
+        for (int i = 0; i <= s->n; i++)
+            for (int j = 0; j <= s->n - i; j++) {
+                int w[3], corner[4];
+                embipc_real *p, length;
+                w[0] = s->n - i - j;
+                w[1] = i;
+                w[2] = j;
+                corner[0] = embi_coarse_place(s, f, w);
+                p = x + 3 * corner[0];
+                embi_set(p, 0, 0, 0);
+                for (int k = 0; k < 9; k++) {
+                    int c = s->x[3 * s->tri[3 * f + k / 3] + k % 3];
+                    p[k % 3] += (embipc_real)w[k / 3] * (c < 0 ? -unit[-c] : unit[c]);
+                }
+                length = round ? embi_norm(p) : (embipc_real)s->n;
+                for (int k = 0; k < 3; k++) p[k] /= length;
+                if (!w[0]) continue;
+                for (int k = 1; k < 4; k++) {   /* neighbours (i + 1, j), (i, j + 1), (i + 1, j + 1) */
+                    w[1] = i + (k != 2);
+                    w[2] = j + (k != 1);
+                    w[0] = s->n - w[1] - w[2];
+                    corner[k] = w[0] < 0 ? -1 : embi_coarse_place(s, f, w);
+                }
+                for (int k = 0; k < 3; k++) tri[3 * count + k] = corner[k];
+                count++;
+                if (corner[3] < 0) continue;
+                tri[3 * count] = corner[1];
+                tri[3 * count + 1] = corner[3];
+                tri[3 * count++ + 2] = corner[2];
+            }
+}
+
+/* Writes rings of n vertices between two poles, of a cylinder or with round ends. The lower half mirrors the upper one. */
+static void embi_rings(embipc_real radius, embipc_real height, int round, int rings, int n, embipc_real *x, int *tri)
+{
+    const embipc_real pi = (embipc_real)3.141592653589793;
+    int count = 0, half = rings / 2, last = 2 + n * (rings - 1);
+    embi_set(x, 0, 0, -height / 2);
+    embi_set(x + 3, 0, 0, height / 2);
+    for (int k = 0; k < rings; k++)
+        for (int j = 0; j < n; j++) {
+            int m = k < half ? half - 1 - k : k - half;   /* from the middle outwards */
+            embipc_real a = pi * m / (2 * half), b = 2 * pi * j / n, r = radius * cos(a),
+                z = height / 2 - (round ? radius * (1 - sin(a)) : (embipc_real)0);
+            embi_set(x + 3 * (2 + k * n + j), r * cos(b), r * sin(b), k < half ? -z : z);
+        }
+    for (int k = 0; k < rings; k++)
+        for (int j = 0; j < n; j++) {
+            int a = 2 + k * n + j, b = 2 + k * n + (j + 1) % n;
+            int of[4][3], below = k ? a - n : 0;
+            of[0][0] = 0; of[0][1] = b; of[0][2] = a;
+            of[1][0] = 1; of[1][1] = a; of[1][2] = b;
+            of[2][0] = below; of[2][1] = b - n; of[2][2] = b;
+            of[3][0] = below; of[3][1] = b; of[3][2] = a;
+            for (int i = 0; i < 4; i++) {
+                if (i == 0 ? k > 0 : i == 1 ? 2 + k * n != last : k == 0) continue;
+                memcpy(tri + 3 * count++, of[i], sizeof of[i]);
+            }
+        }
+}
+
+/* Sizes are checked here; a box is stretched afterwards. */
+EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], int detail, embipc_real *x, int *tri,
+                            int capacity)
+{
+    static const signed char cube_x[24] = {-1,-1,-1, 1,-1,-1, -1,1,-1, 1,1,-1, -1,-1,1, 1,-1,1, -1,1,1, 1,1,1};
+    static const signed char cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7,
+                                             1,7,5};
+    static const signed char ball_x[36] = {-1,2,0, 1,2,0, -1,-2,0, 1,-2,0, 0,-1,2, 0,1,2, 0,-1,-2, 0,1,-2, 2,0,-1, 2,0,1,
+                                           -2,0,-1, -2,0,1};
+    static const signed char ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6, 7,1,8,
+                                             3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7, 9,8,1};
+    embi_coarse s;
+    int divided = kind == EMBIPC_BOX || kind == EMBIPC_SPHERE, sizes = kind == EMBIPC_BOX ? 3 : kind == EMBIPC_SPHERE ? 1 : 2,
+        rings = kind == EMBIPC_CAPSULE ? detail / 4 * 2 : 2, count;
+    if (!embi_is_one_of((int)kind, EMBIPC_SHAPE_KINDS) || !size || detail > 4096 ||
+        detail < (divided ? 1 : kind == EMBIPC_CYLINDER ? 3 : 4) || (capacity > 0 && (!x || !tri)))
+        return -1;
+    for (int i = 0; i < sizes; i++)
+        if (!(size[i] > 0) || !embi_finite(size[i])) return -1;
+    if (kind == EMBIPC_CAPSULE && !(size[1] > 2 * size[0])) return -1;
+    memset(&s, 0, sizeof s);
+    s.n = detail;
+    s.nv = kind == EMBIPC_BOX ? 8 : 12;
+    s.nt = kind == EMBIPC_BOX ? 12 : 20;
+    s.x = kind == EMBIPC_BOX ? cube_x : ball_x;
+    s.tri = kind == EMBIPC_BOX ? cube_tri : ball_tri;
+    count = divided ? s.nt * detail * detail : 2 * detail * rings;
+    if (capacity < count) return count;
+    if (divided) embi_coarse_divide(&s, kind == EMBIPC_SPHERE, x, tri);
+    else embi_rings(size[0], size[1], kind == EMBIPC_CAPSULE, rings, detail, x, tri);
+    for (int i = 0; i < 3 * (count / 2 + 2) && divided; i++) x[i] *= size[kind == EMBIPC_BOX ? i % 3 : 0];
+    return count;
+}
+
+#endif /* EMBIPC_NO_SHAPES */
+
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 89. Contact events =============================================================================
+/* ==== 90. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Uses: small math, distances, world data, parameters of bodies and pairs.   Checked by: tests/test_game.c */
 
@@ -26335,7 +26501,7 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 90. Poses of bodies ============================================================================
+/* ==== 91. Poses of bodies ============================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -26675,7 +26841,7 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 91. Rays and regions ===========================================================================
+/* ==== 92. Rays and regions ===========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
@@ -27036,7 +27202,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 
 #endif /* EMBIPC_NO_RAYS */
 
-/* ==== 92. Validation =================================================================================
+/* ==== 93. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -27288,7 +27454,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 93. Sparse LDL^T for callers ===================================================================
+/* ==== 94. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -27361,7 +27527,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 94. Repair of surfaces =========================================================================
+/* ==== 95. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -27745,7 +27911,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 95. Surfaces that overlap ======================================================================
+/* ==== 96. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -28190,7 +28356,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 96. Shifts and rotations =======================================================================
+/* ==== 97. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -28471,7 +28637,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 97. Separating surfaces ========================================================================
+/* ==== 98. Separating surfaces ========================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

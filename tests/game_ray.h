@@ -325,7 +325,13 @@ static void test_rays_follow(void)
         if (n == 3) ENSURE_OK(s.w, embipc_body_set_pose(s.w, s.body[1], there, I, 0)), from[0] = to[0] = 0.3;
         if (n == 4) ENSURE(embipc_body_set_pose(s.w, s.body[1], ground, I, 0) != EMBIPC_OK);
         if (n == 5) ENSURE_OK(s.w, embipc_world_reset(s.w)), from[0] = to[0] = 0;
-        if (n == 6) for (int i = 0; i < 5; i++) scene_step(&s);
+        if (n == 6) {   /* it has fallen: from the side, below where it was */
+            for (int i = 0; i < 7; i++) scene_step(&s);
+            from[2] = to[2] = scene_state(s.w, s.body[1]).centre[2] - 0.045;
+            embi_set(from, -1, 0, from[2]);
+            ENSURE(embipc_world_cast_ray(s.w, from, to, ~0u, &h) == 1 && embi_same_body(h.body, s.body[1]));
+            break;
+        }
         ENSURE(embipc_world_cast_ray(s.w, from, to, ~0u, &h) == 1 && embi_same_body(h.body, s.body[1]));
         (void)embipc_body_get_view(s.w, s.body[1], &v);
         scene_extent(s.w, s.body[1], 2, &least, &to[1]);

@@ -6,6 +6,7 @@
 #include "game_pose.h"
 #include "game_ray.h"
 #include "game_event.h"
+#include "game_shape.h"
 
 int main(int argc, char **argv)
 {
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
     game_pose();
     game_ray();
     game_event();
+    game_shape();
     meshio_test_unused();
     undo_unused();
     test_unused();
