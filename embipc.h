@@ -26362,7 +26362,7 @@ static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, 
             }
 }
 
-/* Writes rings of n vertices between two poles, of a cylinder or with round ends. The lower half mirrors the upper one. */
+/* Writes rings of n vertices between two poles; round: with round ends. The lower half mirrors the upper one. */
 static void embi_rings(embipc_real radius, embipc_real height, int round, int rings, int n, embipc_real *x, int *tri)
 {
     const embipc_real pi = (embipc_real)3.141592653589793;
@@ -26396,14 +26396,16 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
                             int capacity)
 {
     static const signed char cube_x[24] = {-1,-1,-1, 1,-1,-1, -1,1,-1, 1,1,-1, -1,-1,1, 1,-1,1, -1,1,1, 1,1,1};
-    static const signed char cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7,
-                                             1,7,5};
-    static const signed char ball_x[36] = {-1,2,0, 1,2,0, -1,-2,0, 1,-2,0, 0,-1,2, 0,1,2, 0,-1,-2, 0,1,-2, 2,0,-1, 2,0,1,
-                                           -2,0,-1, -2,0,1};
-    static const signed char ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6, 7,1,8,
-                                             3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7, 9,8,1};
+    static const signed char cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2,
+                                             1,3,7, 1,7,5};
+    static const signed char ball_x[36] = {-1,2,0, 1,2,0, -1,-2,0, 1,-2,0, 0,-1,2, 0,1,2, 0,-1,-2, 0,1,-2, 2,0,-1,
+                                           2,0,1, -2,0,-1, -2,0,1};
+    static const signed char ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6,
+                                             7,1,8, 3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7,
+                                             9,8,1};
     embi_coarse s;
-    int divided = kind == EMBIPC_BOX || kind == EMBIPC_SPHERE, sizes = kind == EMBIPC_BOX ? 3 : kind == EMBIPC_SPHERE ? 1 : 2,
+    int divided = kind == EMBIPC_BOX || kind == EMBIPC_SPHERE,
+        sizes = kind == EMBIPC_BOX ? 3 : kind == EMBIPC_SPHERE ? 1 : 2,
         rings = kind == EMBIPC_CAPSULE ? detail / 4 * 2 : 2, count;
     if (!embi_is_one_of((int)kind, EMBIPC_SHAPE_KINDS) || !size || detail > 4096 ||
         detail < (divided ? 1 : kind == EMBIPC_CYLINDER ? 3 : 4) || (capacity > 0 && (!x || !tri)))
@@ -26616,7 +26618,7 @@ static void embi_write3(char *to, const embipc_real a[3], size_t size)
     memcpy(to, size == sizeof *a ? (const void *)a : (const void *)f, 3 * size);
 }
 
-/* Sums up the cross products of the triangles in the buffer itself, over the squared diagonal: floats have a small range. */
+/* Sums up the cross products of the triangles in the buffer itself, over the squared diagonal, for the range of floats. */
 static void embi_write_normals(const embi_body *b, const embipc_real *x, size_t size, size_t stride, char *normal)
 {
     const embipc_real zero[3] = {0, 0, 0};
@@ -26886,7 +26888,8 @@ static embipc_real embi_ray_enters(const embi_ray *r, const embipc_real box[6])
         enter = 0;
         leave = r->hit.fraction;
         for (int i = 0; i < 3; i++) {
-            if (embi_max(r->x[i], r->x[3 + i]) < box[i] || embi_min(r->x[i], r->x[3 + i]) > box[3 + i]) return EMBI_HUGE;
+            if (embi_max(r->x[i], r->x[3 + i]) < box[i] || embi_min(r->x[i], r->x[3 + i]) > box[3 + i])
+                return EMBI_HUGE;
             if (r->inverse[i] == 0) continue;
             enter = embi_max(enter, (box[r->first[i]] - r->x[i]) * r->inverse[i]);
             leave = embi_min(leave, (box[r->last[i]] - r->x[i]) * r->inverse[i]);
@@ -26919,9 +26922,9 @@ static void embi_ray_count(embi_ray *r, const embipc_real *const t[3])
     else r->left += above < 0 ? 1 : -1;
 }
 
-/* Takes a triangle for the hit if the segment meets it earlier. The fraction is where it meets the plane, within the part
- * of the segment that lies over the triangle. f: area between an edge and an end of the segment, seen along the normal;
- * of an edge along the segment it is noise. */
+/* Takes a triangle for the hit if the segment meets it earlier. The fraction is where it meets the plane, within the
+ * part of the segment that lies over the triangle. f: area between an edge and an end of the segment, seen along the
+ * normal; of an edge along the segment it is noise. */
 static void embi_ray_meet(embi_ray *r, const embi_body *b, int triangle, const embipc_real *x)
 {
     const int *v = b->tri + 3 * triangle;
@@ -26999,7 +27002,7 @@ static void embi_ray_through(embi_ray *r, const embi_body *b, const embipc_real 
     }
 }
 
-/* The tree of a body of these groups at the present positions, which are returned; NULL: the body is of none of them. */
+/* Fits the tree of a body to the present positions, which are returned. NULL: the body is of none of these groups. */
 static const embipc_real *embi_body_asked(const embipc_world *w, embi_body *b, unsigned groups)
 {
     if (!(b->rules.groups & groups) || !b->nt) return NULL;
@@ -27054,7 +27057,7 @@ static embipc_real embi_box_away2(const embipc_real box[6], const embipc_real p[
     return sum;
 }
 
-/* Looks for a point of the surface nearer than hit->distance, in boxes whose squared distance is less, up to rounding. */
+/* Looks for a point of the surface nearer than hit->distance, in boxes whose squared distance is less, with rounding. */
 static int embi_closest_of(const embi_body *b, const embipc_real *x, const embipc_real p[3], embipc_hit *hit)
 {
     const embi_bvh *tree = &b->bvh;
@@ -27116,10 +27119,10 @@ EMBIPC_API int embipc_world_closest(const embipc_world *w, const embipc_real poi
  * other. Exact. */
 static int embi_triangle_in_box(const embipc_real *x, const int v[3], const embipc_real box[6])
 {
-    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5}, {2, 6},
-                                      {3, 7}};
-    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7}, {2, 7, 6},
-                                    {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
+    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5},
+                                      {2, 6}, {3, 7}};
+    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7},
+                                    {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
     embipc_real c[24], all[15];
     for (int k = 0; k < 3; k++)
         if (embi_is_between(x + 3 * v[k], box, box + 3)) return 1;
@@ -27140,8 +27143,8 @@ static int embi_triangle_in_box(const embipc_real *x, const int v[3], const embi
     return 0;
 }
 
-/* Is a point, which is not on the surface, inside? A segment to the outside leaves the inside as often as it enters it, and
- * once more. Where it meets an edge another one is tried. */
+/* Is a point, which is not on the surface, inside? A segment to the outside leaves the inside as often as it enters it,
+ * and once more. Where it meets an edge another one is tried. */
 static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc_real p[3])
 {
     const embipc_real *box = b->bvh.box + 6;
