@@ -38,7 +38,8 @@
  *           friction; nodes and bodies driven by position, or by springs of limited force; joints with limits
  *           and motors; forces of contacts, drives and joints in newtons; steps that may be cut short at any
  *           iteration; equal bits for equal input and any number of threads; no allocation in a warmed-up
- *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert.
+ *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert; rays, contact
+ *           events, poses within a step and vertices to draw.
  * DOES NOT  read files, print, exit or abort; save states, or restore any but that at creation; plasticity,
  *           tearing, fluids, GPUs, gradients of results; shells, rods (planned).
  *
@@ -51,6 +52,8 @@
  *   4. embipc_joint_create() where bodies are linked: hinges, sliders, ball joints, ropes, welds.
  *   5. embipc_world_step(); then embipc_body_get_view() for vertices to draw, embipc_body_get_state() for
  *      motion, embipc_world_pair_forces() for forces.
+ *   6. Between steps: embipc_world_cast_ray(), embipc_world_contact_events(), embipc_body_get_pose() and what stands
+ *      beside them. examples/game_loop.c uses most of it.
  *
  * DEFAULTS  A parameter that is 0 is derived for each body, from its shape, gravity and time step. Only a fit looks
  *   at a second body. D: diagonal of its bounding box.
@@ -427,8 +430,8 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
                                              embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
-/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules and
- * surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies
+/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
+ * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies
  * created at different times would cross at their starts. No allocation if all bodies were created before the first
  * step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
@@ -23938,10 +23941,10 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
 /* Is R a rotation? */
 static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e)
 {
-    embipc_real I[9], off = 0;
-    embi_m3_tmul(I, R, R);
+    embipc_real S[9], off = 0;
+    embi_m3_tmul(S, R, R);
     for (int i = 0; i < 9; i++)
-        off = embi_max(off, embi_abs(I[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
+        off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
     if (off < 1e-9 && embi_m3_det(R) > 0) return EMBIPC_OK;
     return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off,
                         "rotation is no rotation matrix (R^T R differs from I by %g)", off);
