@@ -26862,8 +26862,7 @@ typedef struct embi_ray {
     int across;                  /* it runs across some axis */
     int counts;                  /* it counts how often it leaves the inside, instead of looking for the first hit */
     int left, tied;              /* that number; it met an edge, or a plane along it: another segment is to count */
-    embipc_hit hit;              /* the first hit so far; its fraction is 1 at first */
-    int found;
+    embipc_hit hit;              /* the first hit so far, or no body; its fraction is 1 at first */
 } embi_ray;
 
 /* A segment that has met nothing yet. */
@@ -26909,19 +26908,12 @@ static embipc_real embi_ray_enters(const embi_ray *r, const embipc_real box[6])
     return enter <= leave * (1 + 8 * EMBI_EPS) ? enter : EMBI_HUGE;
 }
 
-/* Counts a triangle that the segment passes through, t: its corners. Signs of exact predicates are 0 on edges. */
-static void embi_ray_count(embi_ray *r, const embipc_real *const t[3])
+/* Counts a triangle that the segment may pass through. on: its line meets an edge. */
+static void embi_ray_count(embi_ray *r, const embipc_real *const t[3], int on)
 {
-    int above = embipc_orient3d(t[0], t[1], t[2], r->x), below = embipc_orient3d(t[0], t[1], t[2], r->x + 3), most = -1,
-        least = 1;
+    int above = embipc_orient3d(t[0], t[1], t[2], r->x), below = embipc_orient3d(t[0], t[1], t[2], r->x + 3);
     if (above * below > 0) return;
-    for (int k = 0; k < 3; k++) {
-        int side = embipc_orient3d(r->x, r->x + 3, t[k], t[(k + 1) % 3]);
-        most = embi_max_int(most, side);
-        least = embi_min_int(least, side);
-    }
-    if (most > 0 && least < 0) return;
-    if (above * below == 0 || most * least == 0) r->tied = 1;
+    if (above * below == 0 || on) r->tied = 1;
     else r->left += above < 0 ? 1 : -1;
 }
 
@@ -26933,17 +26925,14 @@ static void embi_ray_meet(embi_ray *r, const embi_body *b, int triangle, const e
     const int *v = b->tri + 3 * triangle;
     const embipc_real *t[3];
     embipc_real all[15], n[3], m[3], e[3], d[3], f[3][2], high[2], noise[3] = {0, 0, 0}, lo = 0, hi = 1, at, sum = 0;
+    int side[3], on = 0;
     for (int k = 0; k < 3; k++) t[k] = x + 3 * v[k];
-    if (r->counts) {
-        embi_ray_count(r, t);
-        return;
+    for (int k = 0; k < 3; k++) {   /* most triangles are missed: their edges run on both sides */
+        side[k] = embipc_orient3d(r->x, r->x + 3, t[k], t[(k + 1) % 3]);
+        on |= side[k] == 0;
+        if (side[k] * side[0] < 0 || (k == 2 && side[1] * side[2] < 0)) return;
     }
-    for (int k = 0, left = 0, right = 0; k < 3; k++) {   /* most triangles are missed: their edges run on both sides */
-        int side = embipc_orient3d(r->x, r->x + 3, t[k], t[(k + 1) % 3]);
-        left |= side > 0;
-        right |= side < 0;
-        if (left && right) return;
-    }
+    if (r->counts) { embi_ray_count(r, t, on); return; }
     memcpy(all, r->x, sizeof r->x);
     for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, t[k]);
     if (!embipc_segment_triangle_intersect(all)) return;
@@ -26966,8 +26955,7 @@ static void embi_ray_meet(embi_ray *r, const embi_body *b, int triangle, const e
     }
     at = high[0] != high[1] ? high[0] / (high[0] - high[1]) : lo;
     at = embi_max(embi_min(lo, 1), embi_min(at, hi));
-    if (r->found && !(at < r->hit.fraction)) return;
-    r->found = 1;
+    if (r->hit.body.index1 && !(at < r->hit.fraction)) return;
     r->hit.body = b->handle;
     r->hit.triangle = triangle;
     r->hit.fraction = at;
@@ -27014,7 +27002,7 @@ static const embipc_real *embi_body_asked(const embipc_world *w, embi_body *b, u
     return w->s.x + 3 * b->vert0;
 }
 
-/* Completes a hit from its triangle and weights: point and normal. Returns 1. */
+/* Completes a hit from its triangle and weights. Returns 1. */
 static int embi_hit_finish(const embipc_world *w, embipc_hit *hit, const embipc_real from[3])
 {
     const embi_body *b = embi_body_of(w, hit->body);
@@ -27044,7 +27032,7 @@ EMBIPC_API int embipc_world_cast_ray(const embipc_world *w, const embipc_real fr
         const embipc_real *x = embi_body_asked(w, w->s.body + k, groups);
         if (x) embi_ray_through(&r, w->s.body + k, x);
     }
-    if (!r.found) return 0;
+    if (!r.hit.body.index1) return 0;
     if (hit) *hit = r.hit;
     return hit ? embi_hit_finish(w, hit, from) : 1;
 }
@@ -27171,7 +27159,6 @@ static int embi_body_overlaps(const embi_body *b, const embipc_real *x, const em
     const embi_bvh *tree = &b->bvh;
     int stack[64], top = 1;
     stack[0] = 1;
-    if (!embi_boxes_meet(tree->box + 6, box)) return 0;
     while (top-- > 0) {
         int k = stack[top], first = EMBI_LEAF * (k - tree->leaves);
         if (!embi_boxes_meet(tree->box + 6 * k, box)) continue;
