@@ -280,6 +280,26 @@ static void test_inside_beside_edges(void)
     scene_end(&s);
 }
 
+/* A cube with a dent whose tip is just where the first segment from the middle goes: it meets four edges at once. */
+static void test_inside_behind_a_vertex(void)
+{
+    static const int t[42] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,8, 3,7,8, 7,5,8, 5,1,8};
+    static const double middle[3] = {0, 0, 0}, box[6] = {-1, -1, -1, 1, 1, 1};
+    embipc_world_def wd = embipc_default_world_def();
+    scene s = scene_empty(&wd);
+    embipc_body_def d = scene_def("dent", EMBIPC_FIXED, 0, 0, 0);
+    double x[27], size = embi_box_diagonal(box);
+    for (int i = 0; i < 24; i++) x[i] = i / 3 >> i % 3 & 1 ? 1 : -1;
+    embi_set(x + 24, (1 + size) / 8, size * 0.3819 / 8, size * 0.1459 / 8);   /* as in embi_is_inside() */
+    d.x = x;
+    d.vertex_count = 9;
+    d.triangles = t;
+    d.triangle_count = 14;
+    ENSURE_OK(s.w, embipc_body_create(s.w, &d, &s.body[0]));
+    ENSURE(embipc_world_overlap(s.w, middle, middle, ~0u, NULL, 0) == 1);
+    scene_end(&s);
+}
+
 /* Whoever asks everything between all steps gets the same bits, in all scenes; a tree fits again after each change. */
 static void test_queries_change_nothing(void)
 {
@@ -411,6 +431,7 @@ static void game_ray(void)
     RUN(closest_points);
     RUN(boxes);
     RUN(inside_beside_edges);
+    RUN(inside_behind_a_vertex);
     RUN(queries_change_nothing);
     RUN(rays_follow);
     RUN(groups);
