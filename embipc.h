@@ -26850,7 +26850,7 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
- * tree, 24 000 instructions; at random, and so with cold caches, that took 8 microseconds [measured].
+ * tree, 24 000 instructions; at random, with cold caches on a shared core, 8 to 11 microseconds [measured].
  * Uses: small math, exact predicates, part II, part III, creating a world, queries.
  * Checked by: tests/test_game.c, tests/test_game_large.c */
 
