@@ -38,7 +38,8 @@
  *           friction; nodes and bodies driven by position, or by springs of limited force; joints with limits
  *           and motors; forces of contacts, drives and joints in newtons; steps that may be cut short at any
  *           iteration; equal bits for equal input and any number of threads; no allocation in a warmed-up
- *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert.
+ *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert; rays, contact
+ *           events, poses within a step and vertices to draw.
  * DOES NOT  read files, print, exit or abort; save states, or restore any but that at creation; plasticity,
  *           tearing, fluids, GPUs, gradients of results; shells, rods (planned).
  *
@@ -51,6 +52,8 @@
  *   4. embipc_joint_create() where bodies are linked: hinges, sliders, ball joints, ropes, welds.
  *   5. embipc_world_step(); then embipc_body_get_view() for vertices to draw, embipc_body_get_state() for
  *      motion, embipc_world_pair_forces() for forces.
+ *   6. Between steps: embipc_world_cast_ray(), embipc_world_contact_events(), embipc_body_get_pose() and what stands
+ *      beside them. examples/game_loop.c uses most of it.
  *
  * DEFAULTS  A parameter that is 0 is derived for each body, from its shape, gravity and time step. Only a fit looks
  *   at a second body. D: diagonal of its bounding box.
@@ -77,8 +80,9 @@
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step;
- *   Queries; Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes;
- *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
+ *   Queries; Contact events; Poses; Rays and regions; Geometry: predicates, distances, continuous collision;
+ *   Toolbox: linear algebra; Meshes; Ready shapes; Meshes that are broken; Separating what overlaps; Cages;
+ *   Toolbox: barrier and friction.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
  *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
  *   12 Structure of a sparse factor; 13 Sparse LDL^T; 14 Conjugate gradients.
@@ -99,9 +103,9 @@
  *   Part V. Around the step: 74 Faults of meshes; 75 Parts of a surface; 76 Cage lattice and cuts;
  *   77 Cage pieces; 78 Cage nodes and search; 79 Cage extraction; 80 Cage builder; 81 Creating a world;
  *   82 Shape of a new body; 83 Mechanics of a new body; 84 Adding a body; 85 Removing a body;
- *   86 Forces and drives; 87 Joints of a world; 88 Settings and reset; 89 Queries; 90 Validation;
- *   91 Sparse LDL^T for callers; 92 Repair of surfaces; 93 Surfaces that overlap; 94 Shifts and rotations;
- *   95 Separating surfaces.
+ *   86 Forces and drives; 87 Joints of a world; 88 Settings and reset; 89 Queries; 90 Ready shapes;
+ *   91 Contact events; 92 Poses of bodies; 93 Rays and regions; 94 Validation; 95 Sparse LDL^T for callers;
+ *   96 Repair of surfaces; 97 Surfaces that overlap; 98 Shifts and rotations; 99 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -187,7 +191,11 @@
  *   EMBIPC_NO_MESH_REPAIR  functions that list and repair faults of meshes, from embipc_surface_faults() to
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
  *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
+ *   EMBIPC_NO_SHAPES       embipc_shape()                                                             (0)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
+ *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
+ *   EMBIPC_NO_EVENTS       embipc_world_contact_events()                                              (0)
+ *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
 #include <stddef.h>
 #include <float.h>
@@ -425,8 +433,8 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
                                              embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
-/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules and
- * surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies
+/* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
+ * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies
  * created at different times would cross at their starts. No allocation if all bodies were created before the first
  * step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
@@ -484,10 +492,13 @@ typedef struct embipc_body_def {
     embipc_real static_friction;            /* mu of contacts that stick, likewise; at least friction (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; those of a pair add up (0) */
     int self_contact;                       /* nonzero: the body may touch itself (1) */
+    unsigned groups, mask;                  /* bits: two bodies may touch if each has a group of the other's mask. The
+                                             * rule of a pair, by embipc_world_set_pair(), counts more (1, ~0u) */
     const embipc_body *no_contact;          /* bodies that may cross this one, now and later; see
                                              * embipc_world_set_pair() */
     int no_contact_count;
     embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
+    void *user;                             /* the caller's; see embipc_body_get_user() (NULL) */
 } embipc_body_def;
 
 /* A fixed body at the origin, with unit scale; material 1e5 Pa, 0.4, 1000 kg/m^3. */
@@ -504,9 +515,12 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_bo
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
 /* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0:
- * the two are never tested. Fails if contact is switched on while they cross. */
+ * the two are never tested; else they are, whatever their groups. Fails if contact is switched on while they cross. */
 EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body a, embipc_body b,
                                                embipc_real friction, int contact);
+
+/* Sets both for later steps. Fails if a contact is switched on while the two cross. */
+EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *world, embipc_body body, unsigned groups, unsigned mask);
 
 /* Adds a force for the next step only, N. It acts at a surface vertex, or for vertex = -1 on the whole body,
  * distributed like its mass. Fixed and kinematic bodies ignore it. */
@@ -855,6 +869,126 @@ EMBIPC_API embipc_real embipc_world_time(const embipc_world *world);
 EMBIPC_API int embipc_world_body_count(const embipc_world *world);
 EMBIPC_API embipc_body embipc_world_body(const embipc_world *world, int i);
 
+/* The pointer of a body: embipc_body_def.user until another one is set. NULL for an invalid handle. */
+EMBIPC_API void *embipc_body_get_user(const embipc_world *world, embipc_body body);
+EMBIPC_API embipc_result embipc_body_set_user(embipc_world *world, embipc_body body, void *user);
+
+/* ---- Contact events -------------------------------------------------------------------------
+ * Which bodies the last step brought together, held together, and parted: for sounds, damage, a finger's sensor. */
+typedef enum embipc_contact_phase {
+    EMBIPC_CONTACT_BEGIN,        /* the two push each other in this step, and did not in the one before */
+    EMBIPC_CONTACT_PERSIST,
+    EMBIPC_CONTACT_END           /* they did in the step before, and do not now */
+} embipc_contact_phase;
+
+/* What happened between two different bodies in the last step. */
+typedef struct embipc_contact_event {
+    embipc_contact_phase phase;
+    embipc_body a, b;            /* a was created before b */
+    embipc_real impulse[3];      /* of b on a, N s: the row of embipc_world_pair_forces() times time_step. By backward
+                                  * Euler these impulses add up to the change of a body's momentum */
+    embipc_real point[3];        /* mean of the contacts at the end of the step, by force, m; 0 without any */
+    embipc_real normal[3];       /* likewise, unit, from b to a */
+    embipc_real force;           /* sum of the normal forces of these contacts, N */
+    int contacts;
+} embipc_contact_event;
+
+#ifndef EMBIPC_NO_EVENTS
+/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events. Returns how
+ * many there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its
+ * events with it. No allocation. */
+EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_contact_event *out, int capacity);
+#endif
+
+/* ---- Poses ----------------------------------------------------------------------------------
+ * Bodies as games and robots see them: a position and a rotation, vertices to draw, and pushes at any point. A pose
+ * maps a point p of the description to the world as there: rotation (scale p) + position. The rotation is the one that
+ * fits the nodes best, weighted by mass: exact for a body that keeps its shape [HORN87]. */
+typedef struct embipc_pose {
+    embipc_real position[3];     /* m */
+    embipc_real rotation[9];
+    embipc_real quaternion[4];   /* of the rotation: w, x, y, z, with w >= 0 */
+} embipc_pose;
+
+#ifndef EMBIPC_NO_POSES
+/* The pose at a moment of the last step: alpha 0 is its start, 1 its end, the present. In between nodes move straight.
+ * A loop that draws more often than it steps takes alpha = (time since the last step) / time_step, and so draws what
+ * was one step ago. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, or alpha not in 0 .. 1. */
+EMBIPC_API embipc_result embipc_body_get_pose(const embipc_world *world, embipc_body body, embipc_real alpha,
+                                              embipc_pose *out);
+
+/* Writes the surface vertices at such a moment to the caller's buffer, as for a renderer.
+ *   size       of a number in bytes: sizeof(float) or sizeof(double)
+ *   stride     bytes from one vertex to the next, at least 3 * size
+ *   position   out: m (vertex_count * stride bytes), three numbers at each stride
+ *   normal     out: unit normals, mean of the triangles by area; may be NULL
+ * No allocation. Returns EMBIPC_OK, HANDLE, or ARGUMENT: a NULL, a wrong size or stride, or alpha not in 0 .. 1. */
+EMBIPC_API embipc_result embipc_body_write_vertices(const embipc_world *world, embipc_body body, embipc_real alpha,
+                                                    size_t size, size_t stride, void *position, void *normal);
+
+/* Puts a body elsewhere at once, without a way between: its pose becomes this one, and its shape stays.
+ *   keep_velocity   nonzero: velocities turn with the body; 0: it rests
+ * The jump itself gives no velocity. Fails, with the world unchanged, on: a fixed body, one with a drive that is not
+ * soft, or one in a joint; a rotation that is none; a place where it crosses a body that it may touch, or is nearer to
+ * one than their thickness. embipc_world_error() names these. */
+EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *world, embipc_body body, const embipc_real position[3],
+                                              const embipc_real rotation[9], int keep_velocity);
+
+/* Push a body as if it were rigid: velocity and spin change by what these would give a rigid body of its mass and
+ * present inertia. A wrench, N and N m, acts in the next step, beside embipc_body_apply_force(). An impulse, N s and
+ * N m s, changes the velocities at once.
+ *   force, impulse   act at `point`, m; NULL: 0
+ *   torque, angular  are added; NULL: 0
+ *   point            NULL: the centre of mass
+ * Fixed and kinematic bodies ignore them. */
+EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *world, embipc_body body, const embipc_real force[3],
+                                                  const embipc_real torque[3], const embipc_real point[3]);
+EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_body body, const embipc_real impulse[3],
+                                                   const embipc_real angular[3], const embipc_real point[3]);
+
+/* Adds a pressure on the whole surface for the next step, Pa: from outside if it is positive, else from inside. It acts
+ * along the present normals. Fixed and kinematic bodies ignore it. */
+EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
+#endif
+
+/* ---- Rays and regions -----------------------------------------------------------------------
+ * Where surfaces are at present, among bodies of the given groups (see embipc_body_def.groups; ~0u: all). The first
+ * query after a step fits the trees of bodies that moved, once. No query changes a bit of later steps. */
+
+/* A point of a surface. */
+typedef struct embipc_hit {
+    embipc_body body;
+    int triangle;
+    embipc_real weight[3];       /* of its vertices, >= 0, sum 1: point = sum weight x */
+    embipc_real point[3];        /* m */
+    embipc_real normal[3];       /* of the triangle, unit, outward */
+    embipc_real fraction;        /* of the way of a ray, 0 .. 1 */
+    embipc_real distance;        /* from the start of the ray, or from the point, m */
+} embipc_hit;
+
+#ifndef EMBIPC_NO_RAYS
+/* Finds where the segment from one point to another first meets a surface, from either side. Whether it meets one is
+ * decided exactly, as by embipc_segment_triangle_intersect(): no ray slips through between two triangles.
+ *   from, to   m
+ *   hit        out, or zero; may be NULL
+ * Returns 1 for a hit, 0 for none, -1 for a NULL or a value that is not finite. */
+EMBIPC_API int embipc_world_cast_ray(const embipc_world *world, const embipc_real from[3], const embipc_real to[3],
+                                     unsigned groups, embipc_hit *hit);
+
+/* Finds the point of all surfaces that is closest to a point, from outside or from inside.
+ *   point   m
+ *   reach   m >= 0: surfaces farther away do not count; INFINITY: all count
+ *   hit     as above
+ * Returns 1, 0 if there is none, or -1 as above. */
+EMBIPC_API int embipc_world_closest(const embipc_world *world, const embipc_real point[3], embipc_real reach,
+                                    unsigned groups, embipc_hit *hit);
+
+/* Finds the bodies whose surface or inside meets a box, lo .. hi, m; a point is a box, too. Decided exactly. Writes at
+ * most capacity bodies, in order of creation. Returns how many there are, or -1 as above. body may be NULL with 0. */
+EMBIPC_API int embipc_world_overlap(const embipc_world *world, const embipc_real lo[3], const embipc_real hi[3],
+                                    unsigned groups, embipc_body *body, int capacity);
+#endif
+
 /* ---- Geometry: predicates, distances, continuous collision ------------------------------------
  * The primitive queries of the contact model, usable separately. No allocation, no state. Point-triangle: points p,
  * a, b, c. Edge-edge: points a0, a1 and b0, b1. Coordinates in m, xyz interleaved. Primitives may be degenerate:
@@ -1031,6 +1165,28 @@ typedef struct embipc_solid {
  * MANIFOLD (a vertex twice in one triangle); solid is then unchanged. No allocation. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid);
+
+/* ---- Ready shapes ---------------------------------------------------------------------------
+ * Closed surfaces about the origin, as a body takes them. Their axis is z. */
+typedef enum embipc_shape_kind {
+    EMBIPC_BOX,               /* size: its edges, m (3); detail: parts of each edge */
+    EMBIPC_SPHERE,            /* size: radius; detail: parts of each edge of an icosahedron */
+    EMBIPC_CYLINDER,          /* size: radius, height; detail: number of sides, from 3 on */
+    EMBIPC_CAPSULE,           /* size: radius, height with both round ends; detail: number of sides, from 4 on */
+    EMBIPC_SHAPE_KINDS
+} embipc_shape_kind;
+
+#ifndef EMBIPC_NO_SHAPES
+/* Writes a shape, of which size and detail are the kind's.
+ *   x          receives the vertices, m (3 * (triangles / 2 + 2)); may be NULL with capacity 0
+ *   tri        receives the triangles, outward (3 * capacity)
+ *   capacity   room for triangles; nothing is written if they are more
+ * Returns the number of triangles T; there are T/2 + 2 vertices. A box has 12 detail^2, a sphere 20 detail^2, a
+ * cylinder 4 detail, a capsule 4 (detail / 4) detail. Returns -1 for a NULL, a size that is not positive and finite, a
+ * capsule not higher than wide, or a detail out of range or above 4096. No allocation. */
+EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], int detail, embipc_real *x, int *tri,
+                            int capacity);
+#endif
 
 /* ---- Meshes that are broken ----
  * embipc_surface_check() and embipc_tets_check() stop at the first fault. These functions list all faults, so that
@@ -1307,6 +1463,11 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #define EMBI_JOINTS 0
 #else
 #define EMBI_JOINTS 1
+#endif
+#ifdef EMBIPC_NO_EVENTS
+#define EMBI_EVENTS 0
+#else
+#define EMBI_EVENTS 1
 #endif
 #ifdef EMBIPC_NO_BDF2
 #define EMBI_BDF2 0
@@ -9832,6 +9993,7 @@ static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
 
 typedef struct embi_bvh {
     int leaves;                  /* a power of two; node 1 is the root, leaf k is node leaves + k */
+    int closed;                  /* each edge has two triangles */
     int *order;                  /* triangles along the curve (nt) */
     unsigned *own;               /* per triangle: EMBI_OWN_... bits for vertex k, or edge (k, k + 1) */
     int *face;                   /* if edges are omitted: the first triangle of each triangle's flat face (nt) */
@@ -9898,10 +10060,14 @@ static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const em
 {
     memset(used, 0, (size_t)nv);   /* triangles minus shared edges, modulo 256: 0 without a border */
     for (int i = 0; i < 3 * nt; i++) used[tri[i]]++;
+    b->closed = 1;
     for (int i = 0, end; i < 3 * nt; i = end) {
         int v = keys[i].value;
         for (end = i + 1; end < 3 * nt && keys[end].key == keys[i].key; end++) {}
-        if (end != i + 2) continue;
+        if (end != i + 2) {
+            b->closed = 0;
+            continue;
+        }
         b->own[v / 3] |= 1u << EMBI_OWN_BACK << v % 3;
         used[tri[v]]--;
         used[tri[3 * (v / 3) + (v % 3 + 1) % 3]]--;
@@ -11681,6 +11847,7 @@ typedef struct embi_widths { embipc_real list[EMBI_WIDTHS]; int count; } embi_wi
 typedef struct embi_body_rules {
     embipc_real friction, static_friction, thickness;
     embipc_real surface_velocity[3];    /* of its surface beside its own motion, m/s */
+    unsigned groups, mask;
     embipc_real given_dhat, given_kappa, given_epsv, given_tolerance;   /* 0: not given */
     embipc_real dhat, kappa, epsv, tolerance;                           /* in force in this step */
     int self_contact;
@@ -11724,6 +11891,7 @@ typedef struct embi_body_joined {
 /* What the search for contacts keeps of a body. */
 typedef struct embi_body_search {
     int tree_is_current;         /* the tree was refitted at the reference positions, or is refitted on demand */
+    int tree_is_at_q;            /* between steps: the tree was refitted at the present positions */
     embi_moved moved;            /* how x^n differs from start.x, for trees that are refitted on demand */
     embi_patch *patch;
     int patch_count;
@@ -11761,6 +11929,22 @@ typedef struct embi_body_search {
     embi_body_joined joined;
 } embi_body_search;
 
+/* What the caller gave a body, and asked of it. */
+typedef struct embi_caller {
+    embipc_real rotation[9], position[3];   /* of the description */
+    void *user;
+    int viewed;                  /* the caller has a view: x = J q after each step */
+} embi_caller;
+
+/* Where a body's part of the common scratch begins */
+typedef struct embi_body_scratch { int trace, patch; } embi_body_scratch;
+
+/* The joints of a body */
+typedef struct embi_body_joints {
+    int first;                   /* as in embi_joint.next */
+    embipc_real mass;            /* sum for joints, kg; only of the first body that they link */
+} embi_body_joints;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -11780,19 +11964,18 @@ typedef struct embi_body {
     embi_inverse *inverse;       /* of A, once embi_dual wanted it, or NULL */
     embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
     int assembled;               /* A holds the values of this step */
-    int trace0, patch0;          /* where its part of the scratch begins */
+    embi_body_scratch scratch;
     embi_body_step step;
     embi_body_past past;
     embi_flight flight;
     embi_end end;
     embi_sums sums;              /* of the last step */
     int driven_nodes, moving;    /* moving: it is part of an island in this step */
-    int joint;                   /* its first joint, as in embi_joint.next */
-    embipc_real joint_mass;      /* sum for joints, kg; only of the first body that they link */
+    embi_body_joints joints;
     int island;
     int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
-    int viewed;                  /* the caller has a view: x = J q after each step */
     embi_body_search search;
+    embi_caller caller;
     unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */
 } embi_body;
 
@@ -12483,7 +12666,7 @@ static const embipc_real *embi_base_x(const embi_state *s) { return s->reference
 /* Bounds for the present positions of the body, computed from its nodes. */
 static void embi_search_moved(embi_state *s, embi_body *b)
 {
-    embipc_real *strain = s->scratch.trace + b->trace0;
+    embipc_real *strain = s->scratch.trace + b->scratch.trace;
     (void)embi_body_shift(b, embi_base_q(s, b), s->q, s->scratch.nodes, NULL, &b->search.shift);
     embi_body_strains(b, s->scratch.nodes + 3 * b->node0, strain);
     for (int t = 0; t < embi_strained_tets(b); t++) b->search.strain[t].now = strain[t];
@@ -12494,7 +12677,7 @@ static void embi_body_go(embi_state *s, embi_body *b)
 {
     embipc_real sine = embi_body_shift(b, embi_base_q(s, b), s->trial_q, s->scratch.nodes, &b->search.shift,
                                        &b->search.shift_next);
-    embipc_real *strain = s->scratch.trace + b->trace0;
+    embipc_real *strain = s->scratch.trace + b->scratch.trace;
     embi_body_strains(b, s->scratch.nodes + 3 * b->node0, strain);
     for (int t = 0; t < embi_strained_tets(b); t++) {
         embi_strain *e = b->search.strain + t;
@@ -13121,8 +13304,14 @@ typedef struct embi_world_search {
 /* Friction memory of the last step: sorted keys, and |u|, m. */
 typedef struct embi_lagged { embi_key *key; embipc_real *u; int count; } embi_lagged;
 
+/* A pair of bodies that touches. */
+typedef struct embi_touching { embipc_body a, b; } embi_touching;
+
 /* What queries tell of the last step. */
 typedef struct embi_step_report {
+    embi_touching *before;       /* pairs of the step before */
+    int before_count;
+    embipc_real h;               /* length of the last step, s */
     embipc_contact *contact;
     embipc_pair_force *pair_force;
     embipc_iteration *iteration, *iteration_before;   /* of the last step, and of the one before it */
@@ -13271,11 +13460,17 @@ static const embi_rule *embi_find_rule(const embipc_world *w, embipc_body a, emb
     return NULL;
 }
 
+/* Does each body have a group of the other's mask? A body with itself does. */
+static int embi_groups_meet(const embi_body *a, const embi_body *b)
+{
+    return a == b || ((a->rules.groups & b->rules.mask) && (b->rules.groups & a->rules.mask));
+}
+
 /* Are two bodies (or one with itself) ever tested for contact? */
 static int embi_tested(const embipc_world *w, const embi_body *a, const embi_body *b)
 {
     const embi_rule *rule = embi_find_rule(w, a->handle, b->handle);
-    if (rule && !rule->contact) return 0;
+    if (rule ? !rule->contact : !embi_groups_meet(a, b)) return 0;
     if (a == b) return embi_may_fold(a);
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
@@ -13781,7 +13976,7 @@ static embi_approach embi_cached_approach(const embi_cached *k)
  * and a margin. The strain that all others tolerate is the limit of the cached list. */
 static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_cached *k)
 {
-    embipc_real *F = s->scratch.trace + b->trace0, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) /
+    embipc_real *F = s->scratch.trace + b->scratch.trace, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) /
         EMBI_TURN_COS;
     b->search.start_count = 0;
     if (!EMBI_GROW(m, b->search.start, 2)) return 0;
@@ -14221,7 +14416,7 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     embi_body *a = s->body + k->a, *b = s->body + k->b;
     const embipc_real *from = s->reference.cached_q + 3 * a->node0, *to = s->q + 3 * a->node0;
     int first = all || a->search.takes_reference, second = all || b->search.takes_reference;
-    embipc_real r[6], *strain = s->scratch.trace + a->trace0;
+    embipc_real r[6], *strain = s->scratch.trace + a->scratch.trace;
     if (!k->valid || (!first && !second)) return;
     if (a == b) {
         if (!all) embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE);
@@ -16043,9 +16238,9 @@ static embipc_real embi_body_inertia(const embi_state *s, const embi_body *b)
 static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real scale,
                                   embi_bsr *A)
 {
-    embi_elastic_add_hessian(&b->elastic, q + 3 * b->node0, scale, s->scratch.trace + b->trace0,
+    embi_elastic_add_hessian(&b->elastic, q + 3 * b->node0, scale, s->scratch.trace + b->scratch.trace,
                              s->scratch.place + b->node0,
-                             s->scratch.next + b->node0, s->scratch.patch_G ? s->scratch.patch_G + b->patch0 : NULL, A);
+                             s->scratch.next + b->node0, s->scratch.patch_G ? s->scratch.patch_G + b->scratch.patch : NULL, A);
 }
 
 /* Assembles A of one body for this step, unless that was done. */
@@ -16090,7 +16285,7 @@ static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x
     }
     embi_mass_multiply(b, x, y);
     for (int i = 0; i < 3 * b->nn; i++) y[i] *= inertia;
-    if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->scratch.trace + b->trace0, y);
+    if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->scratch.trace + b->scratch.trace, y);
 }
 
 /* The tangent of a nonlinear body as a matrix. */
@@ -16113,7 +16308,7 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     for (int i = 0; i < n; i++) s->Ap[o + i] = s->q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, s->Ap + o, gq);
     for (int i = 0; i < n; i++) gq[i] = b->step.inertia * gq[i] - s->hh * s->load.f[o + i];
-    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->scratch.trace + b->trace0, gq);
+    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->scratch.trace + b->scratch.trace, gq);
     /* at q^n backward Euler's damping is zero; not so after a rolled-back rotation, nor with BDF2 */
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / b->step.c, *d = s->rhs + o, *y = s->p + o;
@@ -16135,7 +16330,7 @@ static embi_psi embi_body_psi(const embi_state *s, const embi_body *b, embi_when
     embi_psi psi = b->end.psi[when];
     if (!b->elastic.nonlinear || b->elastic.follows)
         psi.energy = embi_elastic_energy(&b->elastic, (when == EMBI_AT_START ? s->qn : s->q) + 3 * b->node0, 0,
-                                         s->scratch.trace + b->trace0, &psi.force);
+                                         s->scratch.trace + b->scratch.trace, &psi.force);
     else if (when == EMBI_AT_START) psi.energy += embi_elastic_bending(&b->elastic, s->qn + 3 * b->node0, 0);
     else psi.energy += psi.bending;
     return psi;
@@ -16219,13 +16414,11 @@ static void embi_cross_sum(const embipc_real *a, const embipc_real *b, int n, em
     embi_set(L, x, y, z);
 }
 
-/* The inverse of the inertia J = tr(S) I - S, S = sum r_k (M r)_k^T. For a rotation about an axis a it is a
- * a^T/(a.J a), or 0 without inertia. */
-static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const embipc_real *Mr, embipc_real K[9])
+/* The inertia J = tr(S) I - S, S = sum r_k (M r)_k^T, of n nodes. */
+static void embi_inertia(const embipc_real *r, const embipc_real *Mr, int n, embipc_real J[9])
 {
-    const embi_flight *f = &b->flight;
-    embipc_real J[9], t[3], xx = 0, yy = 0, zz = 0, xy = 0, xz = 0, yz = 0;
-    for (int k = 0; k < 3 * b->nn; k += 3) {
+    embipc_real xx = 0, yy = 0, zz = 0, xy = 0, xz = 0, yz = 0;
+    for (int k = 0; k < 3 * n; k += 3) {
         xx += r[k] * Mr[k];
         yy += r[k + 1] * Mr[k + 1];
         zz += r[k + 2] * Mr[k + 2];
@@ -16236,14 +16429,22 @@ static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const
     embi_set(J, yy + zz, -xy / 2, -xz / 2);
     embi_set(J + 3, -xy / 2, xx + zz, -yz / 2);
     embi_set(J + 6, -xz / 2, -yz / 2, xx + yy);
+}
+
+/* The inverse of the inertia J. For a rotation about an axis a it is a a^T/(a.J a), or 0 without inertia. */
+static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const embipc_real *Mr, embipc_real K[9])
+{
+    const embi_flight *f = &b->flight;
+    embipc_real J[9], t[3], along;
+    embi_inertia(r, Mr, b->nn, J);
     memset(K, 0, 9 * sizeof *K);
     if (f->kind != EMBI_PIVOT_AXIS) {
         (void)embi_m3_inverse(K, J);
         return;
     }
     embi_m3_mulv(t, J, f->axis);
-    xx = embi_dot(f->axis, t);
-    for (int i = 0; i < 9 && xx > 0; i++) K[i] = f->axis[i / 3] * f->axis[i % 3] / xx;
+    along = embi_dot(f->axis, t);
+    for (int i = 0; i < 9 && along > 0; i++) K[i] = f->axis[i / 3] * f->axis[i % 3] / along;
 }
 
 /* Places of a body's held points: a driven node, then either end of a hinge on the ground, joint by joint. */
@@ -16254,7 +16455,7 @@ static embi_hold embi_hold_first(const embi_body *b)
 {
     embi_hold k;
     k.node = k.end = 0;
-    k.joint = b->flight.grounded ? b->joint : 0;
+    k.joint = b->flight.grounded ? b->joints.first : 0;
     return k;
 }
 
@@ -16966,8 +17167,8 @@ static void embi_joints_weigh(embi_state *s, int *parent)
     for (int i = 0; i < s->body_count; i++) {
         parent[i] = i;
         s->body[i].flight.grounded = 0;
-        s->body[i].joint = 0;
-        s->body[i].joint_mass = 0;
+        s->body[i].joints.first = 0;
+        s->body[i].joints.mass = 0;
     }
     for (int n = s->driven.joint.count - 1; n >= 0; n--) {   /* backwards, so that lists ascend */
         embi_joint *j = s->driven.joint.list + n;
@@ -16975,16 +17176,16 @@ static void embi_joints_weigh(embi_state *s, int *parent)
         if (j->body[0] >= 0 && j->body[1] >= 0) embi_join(parent, j->body[0], j->body[1]);
         for (int k = 0; k < 2; k++) {
             if (j->body[k] < 0) continue;
-            j->next[k] = s->body[j->body[k]].joint;
-            s->body[j->body[k]].joint = 2 * n + k + 1;
+            j->next[k] = s->body[j->body[k]].joints.first;
+            s->body[j->body[k]].joints.first = 2 * n + k + 1;
             s->body[j->body[k]].flight.grounded += grounded;
         }
     }
     for (int i = 0; i < s->body_count; i++)
-        if (embi_is_dynamic(s->body + i)) s->body[embi_root(parent, i)].joint_mass += s->body[i].mass.total;
+        if (embi_is_dynamic(s->body + i)) s->body[embi_root(parent, i)].joints.mass += s->body[i].mass.total;
     for (int n = 0; n < s->driven.joint.count; n++) {
         embi_joint *j = s->driven.joint.list + n;
-        j->mass = s->body[embi_root(parent, embi_max_int(j->body[0], j->body[1]))].joint_mass;
+        j->mass = s->body[embi_root(parent, embi_max_int(j->body[0], j->body[1]))].joints.mass;
     }
     s->driven.joint.due = 0;
 }
@@ -17099,7 +17300,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->rods.count = 0;
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
-        for (int next, at = s->body[isle->bodies[k]].joint; at; at = next) {
+        for (int next, at = s->body[isle->bodies[k]].joints.first; at; at = next) {
             const embi_joint *j = s->driven.joint.list + (at - 1) / 2;
             int side = (at - 1) % 2;
             next = j->next[side];
@@ -17386,6 +17587,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
     b->island = -1;
     b->search.around = 0;
+    b->search.tree_is_at_q = 0;
     b->scale_x = 0;
     b->search.live_count = b->search.aside = 0;
     if (b->inverse) b->inverse->is_aside = 0;
@@ -17418,8 +17620,8 @@ static void embi_bodies_begin(embipc_world *w)
     for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        b->trace0 = trace;
-        b->patch0 = patch;
+        b->scratch.trace = trace;
+        b->scratch.patch = patch;
         trace += embi_body_trace(b);
         patch += embi_body_patch(b);
         if (w->islands.list[k]) w->islands.list[k]->factor.past.stored = EMBI_PAST_NONE;
@@ -17710,7 +17912,7 @@ static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
     if (embi_is_dynamic(b) && b->elastic.nonlinear) {
         embi_psi *psi = &b->end.psi[EMBI_NOW];
         const embipc_real *q = t->from + 3 * b->node0;
-        psi->energy = embi_elastic_mean_energy(&b->elastic, q, 0, t->s->scratch.trace + b->trace0, &psi->force);
+        psi->energy = embi_elastic_mean_energy(&b->elastic, q, 0, t->s->scratch.trace + b->scratch.trace, &psi->force);
         psi->bending = embi_elastic_bending(&b->elastic, q, 0);
     }
 }
@@ -18106,7 +18308,7 @@ static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, 
     (void)k;
     memcpy(s->g + 3 * b->node0, s->gq + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->g);
     if (embi_is_dynamic(b) && b->elastic.nonlinear)
-        embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->scratch.trace + b->trace0,
+        embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->scratch.trace + b->scratch.trace,
                               s->g + 3 * b->node0);
 }
 
@@ -19284,7 +19486,7 @@ static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
         sum += s->p[i] * (s->gq[i] + t->alpha * s->Ap[i]);
     if (embi_is_dynamic(b) && b->elastic.nonlinear) {
         memset(s->g + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->g);
-        embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->scratch.trace + b->trace0,
+        embi_elastic_gradient(&b->elastic, s->trial_q + 3 * b->node0, s->hh, s->scratch.trace + b->scratch.trace,
                               s->g + 3 * b->node0);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) sum += s->p[i] * s->g[i];
     }
@@ -20387,7 +20589,7 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
     embi_mass_multiply(b, v, s->rhs + o);
     b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
     b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->end.psi[EMBI_NOW].energy,
-                                         s->scratch.trace + b->trace0);
+                                         s->scratch.trace + b->scratch.trace);
     b->end.work = 0;
     for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
@@ -20580,7 +20782,7 @@ static int embi_island_is_misturned(const embi_state *s, const embi_island *isle
         const embi_body *b = s->body + isle->bodies[k];
         if (embi_is_dynamic(b) && !b->elastic.nonlinear)
             sum += b->end.elastic -
-                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->scratch.trace + b->trace0, &force);
+                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
     }
     return sum > excess;
 }
@@ -20789,8 +20991,8 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
         kinetic += b->past.kinetic;
         if (e->nonlinear) continue;
         embi_elastic_look_ahead(e, s->q + 3 * b->node0);
-        unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->scratch.trace + b->trace0, &force) -
-                  embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->scratch.trace + b->trace0, &force);
+        unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->scratch.trace + b->scratch.trace, &force) -
+                  embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
         e->ahead = 0;
     }
     return unseen > kinetic;
@@ -21006,7 +21208,7 @@ static void embi_bodies_moved(embi_state *s)
         embi_body *b = s->body + k;
         if (!embi_has_moved(b)) continue;
         b->started = 0;
-        b->followed = b->viewed;
+        b->followed = b->caller.viewed;
     }
 }
 
@@ -21205,6 +21407,7 @@ static int embi_report_reserve(embipc_world *w)
     return EMBI_GROW(m, w->lagged.key, 2 * friction) &&
            EMBI_GROW(m, w->lagged.u, friction) &&
            EMBI_GROW(m, w->report.contact, contacts) &&
+           (!EMBI_EVENTS || EMBI_GROW(m, w->report.before, w->report.pair_force_count)) &&
            EMBI_GROW(m, w->search.pressed, 4 * (contacts + friction)) &&
            EMBI_GROW(m, w->report.pair_force, w->s.pair_count);
 }
@@ -21233,9 +21436,22 @@ static void embi_report_friction(embipc_world *w, const embi_friction *f)
     w->lagged.u[w->lagged.count++] = embi_norm(f->base.dir);
 }
 
+/* Stores which bodies touched, for the events of the next step. */
+static void embi_report_keep(embipc_world *w)
+{
+    embi_step_report *r = &w->report;
+    r->h = w->s.h;
+    r->before_count = EMBI_EVENTS ? r->pair_force_count : 0;
+    for (int k = 0; k < r->before_count; k++) {
+        r->before[k].a = r->pair_force[k].a;
+        r->before[k].b = r->pair_force[k].b;
+    }
+}
+
 /* Reports the forces at the end of the step, by vertex and by pair, and the friction memory. Cannot fail. */
 static void embi_report(embipc_world *w)
 {
+    embi_report_keep(w);
     w->report.contact_count = w->report.pair_force_count = w->lagged.count = 0;
     for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
     embi_report_clear(w);
@@ -21556,7 +21772,7 @@ static int embi_views_follow(embipc_world *w)
     embi_chunks_clear(&w->search.parts);
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
-        if (!b->viewed || !embi_has_moved(b)) continue;
+        if (!b->caller.viewed || !embi_has_moved(b)) continue;
         if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
                              EMBI_SHARE_VERTICES)) return 0;
     }
@@ -21590,7 +21806,7 @@ static void embi_body_energies(embi_state *s, embi_body *b)
     embi_mass_multiply(b, s->v + o, s->Ap + o);
     b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
     b->past.elastic = b->end.psi[EMBI_NOW].energy =
-        embi_elastic_mean_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->trace0, &b->end.psi[EMBI_NOW].force);
+        embi_elastic_mean_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->scratch.trace, &b->end.psi[EMBI_NOW].force);
     b->past.elastic += embi_elastic_bending(&b->elastic, s->q + o, 1);
 }
 
@@ -21606,8 +21822,9 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
         b->elastic.ahead = 0;
     }
     if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
-    b->end.psi[EMBI_AT_START] = b->end.psi[EMBI_NOW];
     embi_body_turn(s, b);
+    b->end.psi[EMBI_NOW].bending = embi_elastic_bending(&b->elastic, s->q + 3 * b->node0, 0);
+    b->end.psi[EMBI_AT_START] = b->end.psi[EMBI_NOW];
     embi_body_gradient(s, b);
 }
 
@@ -24054,6 +24271,8 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     d.material.stiffness = 1e7;
     d.material.averaged = d.material.determinant_bound = -1;
     d.self_contact = 1;
+    d.groups = 1;
+    d.mask = ~0u;
     return d;
 }
 
@@ -24298,7 +24517,8 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
-    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
+    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list),
+    offsetof(embipc_world, report.before)};
 
 /* Frees everything. The allocator's state lies in the world, so it is copied first. */
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
@@ -24360,10 +24580,21 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
     return EMBIPC_OK;
 }
 
+/* Is R a rotation? */
+static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e)
+{
+    embipc_real S[9], off = 0;
+    embi_m3_tmul(S, R, R);
+    for (int i = 0; i < 9; i++)
+        off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
+    if (off < 1e-9 && embi_m3_det(R) > 0) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off,
+                        "rotation is no rotation matrix (R^T R differs from I by %g)", off);
+}
+
 /* Checks a description except for the topology of its mesh. The error names the first wrong value. */
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
-    embipc_real R[9], off = 0;
     embipc_result r;
     if (d->cookie != EMBI_BODY_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
@@ -24393,13 +24624,9 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (!embi_all_finite(d->rotation, 9) || !embi_all_finite(d->position, 3) ||
         !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "rotation, position, velocity or angular_velocity is not finite");
-    if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK) return r;
-    embi_m3_tmul(R, d->rotation, d->rotation);
-    for (int i = 0; i < 9; i++)
-        off = embi_max(off, embi_abs(R[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
-    if (!(off < 1e-9) || !(embi_m3_det(d->rotation) > 0))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off,
-                            "rotation is no rotation matrix (R^T R differs from I by %g)", off);
+    if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK ||
+        (r = embi_check_rotation(d->rotation, e)) != EMBIPC_OK)
+        return r;
     if (!(d->friction >= 0 && d->friction <= EMBI_FRICTION_MOST))
         return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->friction,
                             "friction is %g; it must lie in 0 .. %g", d->friction, EMBI_FRICTION_MOST);
@@ -25105,16 +25332,16 @@ static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_b
     w->error.index[own_triangle] = embi_edge_place(edge, x->edge);
 }
 
-/* Checks that the new body `at` crosses neither itself nor one that it may touch. */
-static embipc_result embi_check_start(embipc_world *w, int at)
+/* Checks that body `at` crosses neither itself nor one of the first `count` bodies that it may touch. */
+static embipc_result embi_check_start(embipc_world *w, int at, int count)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + at;
     w->report.rejected_count = 0;
-    for (int i = 0; i <= at; i++) {
+    for (int i = 0; i < count; i++) {
         int before = w->report.rejected_count;
-        if ((i < at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
-        if (i < at) embi_body_refit(s, s->body + i);
+        if ((i != at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
+        if (i != at) embi_body_refit(s, s->body + i);
         if (!embi_world_crossings(w, i, at, &w->report.rejected, &w->report.rejected_count))
             return embi_fail_memory(&w->error);
         if (w->report.rejected_count == 0) {
@@ -25154,6 +25381,7 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     b->started = b->followed = 1;
     if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
+    if (b->nn) memcpy(s->before.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
     embi_m3_identity(b->search.moved.turn);
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
@@ -25292,6 +25520,9 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (b->material.determinant_bound < 0) b->material.determinant_bound = def->kind == EMBIPC_AFFINE;
     if (b->material.model == EMBIPC_NEO_HOOKEAN) b->material.determinant_bound = 1;
     embi_m3_mulv(b->material.fibre, def->rotation, def->material.fibre);   /* from the mesh's frame to the world */
+    memcpy(b->caller.rotation, def->rotation, sizeof def->rotation);
+    embi_copy(b->caller.position, def->position);
+    b->caller.user = def->user;
     b->rules.friction = def->friction;
     b->rules.static_friction = embi_max(def->static_friction, def->friction);
     b->rules.thickness = def->thickness;
@@ -25300,6 +25531,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     b->rules.given_epsv = def->friction_velocity;
     b->rules.given_tolerance = def->tolerance;
     b->rules.self_contact = def->self_contact != 0;
+    b->rules.groups = def->groups;
+    b->rules.mask = def->mask;
     b->handle.generation = w->body_slot[slot].generation;
     b->handle.index1 = slot + 1;
     r = embi_exempt(w, def, b->handle);
@@ -25318,7 +25551,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
             embi_body_derive(w, b);
             r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
         }
-        if (r == EMBIPC_OK) r = embi_check_start(w, at);
+        if (r == EMBIPC_OK) r = embi_check_start(w, at, at + 1);
     }
     if (r == EMBIPC_OK) {
         embi_world_commit(w, slot);
@@ -25432,7 +25665,11 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 /* Removes a destroyed body from the reports of the last step. */
 static void embi_report_forget(embipc_world *w, embipc_body gone)
 {
-    int count = 0, rows = 0;
+    int count = 0, rows = 0, before = 0;
+    for (int k = 0; k < w->report.before_count; k++)
+        if (!embi_same_body(w->report.before[k].a, gone) && !embi_same_body(w->report.before[k].b, gone))
+            w->report.before[before++] = w->report.before[k];
+    w->report.before_count = before;
     for (int k = 0; k < w->report.contact_count; k++)
         if (!embi_same_body(w->report.contact[k].a, gone) && !embi_same_body(w->report.contact[k].b, gone))
             w->report.contact[count++] = w->report.contact[k];
@@ -25538,6 +25775,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 {
     int ia = embi_find_body(w, a), ib = embi_find_body(w, b);
     embi_rule *rule;
+    int rules = w ? w->rule_count : 0;
     if (ia < 0 || ib < 0) return embi_no_body(w, ia < 0 ? a : b);
     if (!embi_finite(friction))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
@@ -25546,7 +25784,15 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
                          "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
                          w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
-    if (contact && rule && !rule->contact) {   /* they were free to cross until now */
+    if (!rule) {
+        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
+        rule = w->rule + w->rule_count++;
+        rule->a = a;
+        rule->b = b;
+        rule->friction = -1;
+        rule->contact = embi_groups_meet(w->s.body + ia, w->s.body + ib);
+    }
+    if (contact && !rule->contact) {   /* they were free to cross until now */
         int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib);
         embi_answer meeting;
         embi_body *a_body = w->s.body + low, *b_body = w->s.body + high;
@@ -25555,24 +25801,41 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
         embi_body_refit(&w->s, a_body);
         embi_body_refit(&w->s, b_body);
         meeting = embi_check_meeting(w, low, high);
-        if (meeting) rule->contact = 0;
+        if (meeting) {
+            rule->contact = 0;
+            w->rule_count = rules;
+        }
         if (meeting == EMBI_NO_MEMORY) return embi_fail_memory(&w->error);
         if (meeting)
             return embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                              "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
                              a_body->name, b_body->name, w->report.rejected_count);
     }
-    if (!rule) {
-        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
-        rule = w->rule + w->rule_count++;
-        rule->a = a;
-        rule->b = b;
-    }
     w->mixed_start |= w->step > 0 && contact;
     embi_body_revise(&w->s, w->s.body + ia);
     embi_body_revise(&w->s, w->s.body + ib);
     rule->friction = friction;
     rule->contact = contact != 0;
+    return EMBIPC_OK;
+}
+
+/* Checks the body as at its creation: what could touch before does not cross. Old factors contain other contacts. */
+EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body body, unsigned groups, unsigned mask)
+{
+    embi_body *b = embi_body_of(w, body);
+    embi_body_rules old;
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    old = b->rules;
+    b->rules.groups = groups;
+    b->rules.mask = mask;
+    embi_body_refit(&w->s, b);
+    if ((r = embi_check_start(w, (int)(b - w->s.body), w->s.body_count)) != EMBIPC_OK) {
+        b->rules = old;
+        return embi_blame(w, r, b->name, b->handle);
+    }
+    w->mixed_start |= w->step > 0;
+    embi_body_revise(&w->s, b);
     return EMBIPC_OK;
 }
 
@@ -26355,9 +26618,11 @@ static embipc_result embi_check_reset(embipc_world *w)
     memcpy(s->path.trial_x, s->x, bytes);   /* as it is, even where it is not J q */
     memcpy(s->x, s->creation.x, bytes);
     w->report.rejected_count = 0;
-    for (int i = 0; i < s->body_count; i++)
+    for (int i = 0; i < s->body_count; i++) {
+        s->body[i].search.tree_is_at_q = 0;
         if (s->body[i].kind != EMBIPC_FIXED)
             embi_bvh_refit(&s->body[i].bvh, s->x + 3 * s->body[i].vert0, s->body[i].tri, s->body[i].nt);
+    }
     for (int i = 0; r == EMBIPC_OK && i < s->body_count; i++)
         for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
             embi_answer meeting = embi_check_meeting(w, i, j);
@@ -26402,6 +26667,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     if (s->node_count) {
         memcpy(s->q, s->creation.q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memcpy(s->v, s->creation.v, (size_t)(3 * s->node_count) * sizeof *s->v);
+        memcpy(s->before.q, s->q, (size_t)(3 * s->node_count) * sizeof *s->q);
         memset(s->before.v, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as at creation */
         memset(s->before.gain, 0, (size_t)(3 * s->node_count) * sizeof *s->v);
         memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
@@ -26418,6 +26684,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_body_revise(s, s->body + i);
         embi_body_forget(s->body + i);
         s->body[i].search.around = 0;
+        s->body[i].search.tree_is_at_q = 0;
         s->body[i].started = s->body[i].followed = 1;
     }
     for (int i = 0; i < embi_drive_count(s); i++) {
@@ -26435,7 +26702,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < w->search.cached_count; i++) w->search.cached[i].valid = w->search.cached[i].asked = 0;
     embi_places_reset(w);
     w->lagged.count = w->report.contact_count = w->report.pair_force_count = w->report.iteration_count =
-        w->report.iteration_before_count = 0;
+        w->report.iteration_before_count = w->report.before_count = 0;
     w->step = 0;
     w->time = 0;
     return EMBIPC_OK;
@@ -26496,7 +26763,7 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body
     memset(out, 0, sizeof *out);
     if (!b) return EMBIPC_ERR_HANDLE;
     embi_body_follow(&w->s, b);
-    b->viewed = 1;
+    b->caller.viewed = 1;
     out->name = b->name;
     out->kind = b->kind;
     out->x = w->s.x + 3 * b->vert0;
@@ -26609,6 +26876,21 @@ static int embi_holds(const embi_state *s, const embi_body *b, int node, const e
     return 0;
 }
 
+EMBIPC_API void *embipc_body_get_user(const embipc_world *w, embipc_body body)
+{
+    const embi_body *b = embi_body_of(w, body);
+    return b ? b->caller.user : NULL;
+}
+
+/* A NULL takes it away. */
+EMBIPC_API embipc_result embipc_body_set_user(embipc_world *w, embipc_body body, void *user)
+{
+    embi_body *b = embi_body_of(w, body);
+    if (!b) return embi_no_body(w, body);
+    b->caller.user = user;
+    return EMBIPC_OK;
+}
+
 /* Counts all nodes that hold something in the box, and lists those that fit. */
 EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity)
@@ -26633,7 +26915,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (!b) return EMBIPC_ERR_HANDLE;
-    out->volume = b->solid.volume;
+    out->volume = b->bvh.closed ? b->solid.volume : (embipc_real)0;
     out->mass = b->mass.total;
     if (!embi_is_dynamic(b)) {
         embi_rigid_state(w, b, out);
@@ -26736,7 +27018,915 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
     return embipc_world_rejected(w, out, capacity);
 }
 
-/* ==== 90. Validation =================================================================================
+#ifndef EMBIPC_NO_SHAPES
+/* ==== 90. Ready shapes ===============================================================================
+ * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
+ * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
+ * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
+
+/* A coarse surface that is divided. */
+typedef struct embi_coarse {
+    const signed char *x;        /* coordinates: 1 means 1/2, 2 half the golden section; with signs */
+    const signed char *tri;
+    int nv, nt, n;               /* n: parts of an edge */
+} embi_coarse;
+
+/* Number of the edge from vertex a to b > a, among those that triangles pass in this sense. */
+static int embi_coarse_edge(const embi_coarse *s, int a, int b)
+{
+    int count = 0;
+    for (int h = 0; h < 3 * s->nt; h++) {
+        int u = s->tri[h], v = s->tri[h % 3 == 2 ? h - 2 : h + 1];
+        if (u == a && v == b) return count;
+        count += u < v;
+    }
+    return count;
+}
+
+/* Number of the point of triangle f with weights w / n at its corners. */
+static int embi_coarse_place(const embi_coarse *s, int f, const int w[3])
+{
+    const signed char *v = s->tri + 3 * f;
+    int inner = s->nv + 3 * s->nt / 2 * (s->n - 1);
+    for (int k = 0; k < 3; k++)
+        if (w[k] == s->n) return v[k];
+    for (int k = 0; k < 3; k++) {
+        int a = v[k], b = v[(k + 1) % 3], up = a < b;
+        if (w[(k + 2) % 3]) continue;
+        return s->nv + embi_coarse_edge(s, up ? a : b, up ? b : a) * (s->n - 1) + (up ? w[(k + 1) % 3] : w[k]) - 1;
+    }
+    return inner + f * ((s->n - 1) * (s->n - 2) / 2) + (w[1] - 1) * (s->n - 1) - w[1] * (w[1] - 1) / 2 + w[2] - 1;
+}
+
+/* Writes vertices and triangles of the divided surface; of a sphere with points at radius 1. */
+static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, int *tri)
+{
+    const embipc_real unit[3] = {0, (embipc_real)0.5, (embipc_real)0.8090169943749475};   /* 0, 1/2, g/2 */
+    int count = 0;
+    for (int f = 0; f < s->nt; f++)
+        for (int i = 0; i <= s->n; i++)
+            for (int j = 0; j <= s->n - i; j++) {
+                int w[3], corner[4];
+                embipc_real *p, length;
+                w[0] = s->n - i - j;
+                w[1] = i;
+                w[2] = j;
+                corner[0] = embi_coarse_place(s, f, w);
+                p = x + 3 * corner[0];
+                embi_set(p, 0, 0, 0);
+                for (int k = 0; k < 9; k++) {
+                    int c = s->x[3 * s->tri[3 * f + k / 3] + k % 3];
+                    p[k % 3] += (embipc_real)w[k / 3] * (c < 0 ? -unit[-c] : unit[c]);
+                }
+                length = round ? embi_norm(p) : (embipc_real)s->n;
+                for (int k = 0; k < 3; k++) p[k] /= length;
+                if (!w[0]) continue;
+                for (int k = 1; k < 4; k++) {   /* neighbours (i + 1, j), (i, j + 1), (i + 1, j + 1) */
+                    w[1] = i + (k != 2);
+                    w[2] = j + (k != 1);
+                    w[0] = s->n - w[1] - w[2];
+                    corner[k] = w[0] < 0 ? -1 : embi_coarse_place(s, f, w);
+                }
+                for (int k = 0; k < 3; k++) tri[3 * count + k] = corner[k];
+                count++;
+                if (corner[3] < 0) continue;
+                tri[3 * count] = corner[1];
+                tri[3 * count + 1] = corner[3];
+                tri[3 * count++ + 2] = corner[2];
+            }
+}
+
+/* Writes rings of n vertices between two poles; round: with round ends. The lower half mirrors the upper one. */
+static void embi_rings(embipc_real radius, embipc_real height, int round, int rings, int n, embipc_real *x, int *tri)
+{
+    const embipc_real pi = (embipc_real)3.141592653589793;
+    int count = 0, half = rings / 2, last = 2 + n * (rings - 1);
+    embi_set(x, 0, 0, -height / 2);
+    embi_set(x + 3, 0, 0, height / 2);
+    for (int k = 0; k < rings; k++)
+        for (int j = 0; j < n; j++) {
+            int m = k < half ? half - 1 - k : k - half;   /* from the middle outwards */
+            embipc_real a = pi * m / (2 * half), b = 2 * pi * j / n, r = radius * cos(a),
+                z = height / 2 - (round ? radius * (1 - sin(a)) : (embipc_real)0);
+            embi_set(x + 3 * (2 + k * n + j), r * cos(b), r * sin(b), k < half ? -z : z);
+        }
+    for (int k = 0; k < rings; k++)
+        for (int j = 0; j < n; j++) {
+            int a = 2 + k * n + j, b = 2 + k * n + (j + 1) % n;
+            int of[4][3], below = k ? a - n : 0;
+            of[0][0] = 0; of[0][1] = b; of[0][2] = a;
+            of[1][0] = 1; of[1][1] = a; of[1][2] = b;
+            of[2][0] = below; of[2][1] = b - n; of[2][2] = b;
+            of[3][0] = below; of[3][1] = b; of[3][2] = a;
+            for (int i = 0; i < 4; i++) {
+                if (i == 0 ? k > 0 : i == 1 ? 2 + k * n != last : k == 0) continue;
+                memcpy(tri + 3 * count++, of[i], sizeof of[i]);
+            }
+        }
+}
+
+/* Sizes are checked here; a box is stretched afterwards. */
+EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], int detail, embipc_real *x, int *tri,
+                            int capacity)
+{
+    static const signed char cube_x[24] = {-1,-1,-1, 1,-1,-1, -1,1,-1, 1,1,-1, -1,-1,1, 1,-1,1, -1,1,1, 1,1,1};
+    static const signed char cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2,
+                                             1,3,7, 1,7,5};
+    static const signed char ball_x[36] = {-1,2,0, 1,2,0, -1,-2,0, 1,-2,0, 0,-1,2, 0,1,2, 0,-1,-2, 0,1,-2, 2,0,-1,
+                                           2,0,1, -2,0,-1, -2,0,1};
+    static const signed char ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6,
+                                             7,1,8, 3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7,
+                                             9,8,1};
+    embi_coarse s;
+    int divided = kind == EMBIPC_BOX || kind == EMBIPC_SPHERE,
+        sizes = kind == EMBIPC_BOX ? 3 : kind == EMBIPC_SPHERE ? 1 : 2,
+        rings = kind == EMBIPC_CAPSULE ? detail / 4 * 2 : 2, count;
+    if (!embi_is_one_of((int)kind, EMBIPC_SHAPE_KINDS) || !size || detail > 4096 ||
+        detail < (divided ? 1 : kind == EMBIPC_CYLINDER ? 3 : 4) || (capacity > 0 && (!x || !tri)))
+        return -1;
+    for (int i = 0; i < sizes; i++)
+        if (!(size[i] > 0) || !embi_finite(size[i])) return -1;
+    if (kind == EMBIPC_CAPSULE && !(size[1] > 2 * size[0])) return -1;
+    memset(&s, 0, sizeof s);
+    s.n = detail;
+    s.nv = kind == EMBIPC_BOX ? 8 : 12;
+    s.nt = kind == EMBIPC_BOX ? 12 : 20;
+    s.x = kind == EMBIPC_BOX ? cube_x : ball_x;
+    s.tri = kind == EMBIPC_BOX ? cube_tri : ball_tri;
+    count = divided ? s.nt * detail * detail : 2 * detail * rings;
+    if (capacity < count) return count;
+    if (divided) embi_coarse_divide(&s, kind == EMBIPC_SPHERE, x, tri);
+    else embi_rings(size[0], size[1], kind == EMBIPC_CAPSULE, rings, detail, x, tri);
+    for (int i = 0; i < 3 * (count / 2 + 2) && divided; i++) x[i] *= size[kind == EMBIPC_BOX ? i % 3 : 0];
+    return count;
+}
+
+#endif /* EMBIPC_NO_SHAPES */
+
+#ifndef EMBIPC_NO_EVENTS
+/* ==== 91. Contact events =============================================================================
+ * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
+ * Uses: small math, distances, world data, parameters of bodies and pairs.   Checked by: tests/test_game.c */
+
+/* Order of two pairs of bodies: < 0 if (a, b) stands before (c, d), 0 if they are the same. */
+static int embi_pair_order(const embipc_world *w, embipc_body a, embipc_body b, embipc_body c, embipc_body d)
+{
+    int first = embi_find_body(w, a) - embi_find_body(w, c);
+    return first ? first : embi_find_body(w, b) - embi_find_body(w, d);
+}
+
+/* The event of a contact's pair, or NULL. *turned: the contact is one of b on a. */
+static embipc_contact_event *embi_event_of(const embipc_world *w, const embipc_contact *c, embipc_contact_event *list,
+                                           int count, int *turned)
+{
+    int lo = 0, hi = count;
+    *turned = embi_find_body(w, c->a) > embi_find_body(w, c->b);
+    while (lo < hi) {
+        int mid = (lo + hi) / 2, order = embi_pair_order(w, list[mid].a, list[mid].b, *turned ? c->b : c->a,
+                                                         *turned ? c->a : c->b);
+        if (order == 0) return list + mid;
+        if (order < 0) lo = mid + 1;
+        else hi = mid;
+    }
+    return NULL;
+}
+
+/* Adds the contacts to the events of their pairs. The mean point moves to each by its share of the force so far. */
+static void embi_events_place(const embipc_world *w, embipc_contact_event *list, int count)
+{
+    for (int k = 0; k < w->report.contact_count; k++) {
+        const embipc_contact *c = w->report.contact + k;
+        int turned;
+        embipc_contact_event *e = embi_event_of(w, c, list, count, &turned);
+        if (!e || !(c->force > 0)) continue;
+        e->force += c->force;
+        embi_axpy(e->normal, turned ? -c->force : c->force, c->normal);
+        for (int i = 0; i < 3; i++)
+            e->point[i] += c->force / e->force * ((c->point_a[i] + c->point_b[i]) / 2 - e->point[i]);
+    }
+    for (int k = 0; k < count; k++) (void)embi_direction(list[k].normal, list[k].normal);
+}
+
+/* Goes through both lists at once. */
+EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact_event *out, int capacity)
+{
+    int count = 0, i = 0, k = 0;
+    if (!w || (capacity > 0 && !out)) return -1;
+    while (i < w->report.before_count || k < w->report.pair_force_count) {
+        const embi_touching *old = w->report.before + i;
+        const embipc_pair_force *row = w->report.pair_force + k;
+        int order = i == w->report.before_count ? 1 : k == w->report.pair_force_count ? -1 :
+            embi_pair_order(w, old->a, old->b, row->a, row->b);
+        if (count < capacity) {
+            embipc_contact_event *e = out + count;
+            memset(e, 0, sizeof *e);
+            e->phase = order < 0 ? EMBIPC_CONTACT_END : order > 0 ? EMBIPC_CONTACT_BEGIN : EMBIPC_CONTACT_PERSIST;
+            e->a = order < 0 ? old->a : row->a;
+            e->b = order < 0 ? old->b : row->b;
+            if (order >= 0) embi_scale(e->impulse, w->report.h, row->force);
+            if (order >= 0) e->contacts = row->contacts;
+        }
+        count++;
+        i += order <= 0;
+        k += order >= 0;
+    }
+    embi_events_place(w, out, embi_min_int(count, capacity));
+    return count;
+}
+
+#endif /* EMBIPC_NO_EVENTS */
+
+#ifndef EMBIPC_NO_POSES
+/* ==== 92. Poses of bodies ============================================================================
+ * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
+ * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
+ * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
+ * Uses: small math, errors, part II, part III, part IV, part V.
+ * Checked by: tests/test_game.c */
+
+/* Nodes at a moment of the last step: q at its end, alpha 1, else a blend in scratch memory. Only those of the body. */
+static const embipc_real *embi_body_nodes(const embi_state *s, const embi_body *b, embipc_real alpha)
+{
+    const embipc_real *before = s->before.q;
+    if (alpha == 1) return s->q;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+        s->scratch.nodes[i] = before[i] + alpha * (s->q[i] - before[i]);
+    return s->scratch.nodes;
+}
+
+/* The part of a node in the mass. Without mass all have equal parts. */
+static embipc_real embi_node_share(const embi_body *b, int i)
+{
+    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
+}
+
+/* r = x - c at the nodes, with the centre of mass c, and Mr = M r. Without mass M is the identity. */
+static void embi_body_arms(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real *Mr, embipc_real c[3])
+{
+    embipc_real away[3] = {0, 0, 0};
+    for (int i = 0; i < b->nn; i++) {   /* counted from the first node, since weights sum to 1 up to rounding only */
+        embi_sub(r + 3 * i, x + 3 * i, x);
+        embi_axpy(away, embi_node_share(b, i), r + 3 * i);
+    }
+    for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, away);
+    embi_add(c, x, away);
+    if (embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
+    else memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
+}
+
+/* The pose of a body with its nodes at q (those of the world). A fixed body is where its description put it. */
+static void embi_body_fit(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real R[9],
+                          embipc_real position[3])
+{
+    int o = 3 * b->node0;
+    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, M[9], fit[9], from[3], to[3], d[3];
+    memcpy(R, b->caller.rotation, sizeof fit);
+    embi_copy(position, b->caller.position);
+    if (!b->nn) return;
+    memset(M, 0, sizeof M);
+    embi_body_arms(b, s->creation.q + o, r, Mr, from);
+    embi_copy(to, q + o);
+    for (int i = 0; i < b->nn; i++) {   /* Mr sums to 0, so q need not count from its centre */
+        embi_sub(d, q + o + 3 * i, q + o);
+        embi_axpy(to, embi_node_share(b, i), d);
+        for (int k = 0; k < 9; k++) M[k] += d[k / 3] * Mr[3 * i + k % 3];
+    }
+    embi_polar_by_quaternion(fit, M);
+    embi_m3_mul(R, fit, b->caller.rotation);
+    embi_sub(d, b->caller.position, from);
+    embi_m3_mulv(position, fit, d);
+    embi_add(position, position, to);
+}
+
+/* q (w, x, y, z) of a rotation. The products 4 q_i q_k are sums of its entries; those of the largest q_k are safe. */
+static void embi_quaternion(embipc_real q[4], const embipc_real R[9])
+{
+    embipc_real four[4], size;
+    int best = 0;
+    for (int i = 0; i < 4; i++)
+        four[i] = 1 + (i == 0 || i == 1 ? R[0] : -R[0]) + (i == 0 || i == 2 ? R[4] : -R[4]) +
+                  (i == 0 || i == 3 ? R[8] : -R[8]);
+    for (int i = 1; i < 4; i++)
+        if (four[i] > four[best]) best = i;
+    for (int i = 0; i < 4; i++) {
+        int a = embi_min_int(i, best), b = embi_max_int(i, best);
+        if (i == best) q[i] = four[i];
+        else if (a) q[i] = R[3 * (a - 1) + b - 1] + R[3 * (b - 1) + a - 1];
+        else q[i] = R[3 * ((b + 1) % 3) + b % 3] - R[3 * (b % 3) + (b + 1) % 3];
+    }
+    size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    if (q[0] < 0) size = -size;
+    for (int i = 0; i < 4; i++) q[i] /= size;
+}
+
+/* Queries before the first step find it between equal states: the start of the last step is that of creation. */
+EMBIPC_API embipc_result embipc_body_get_pose(const embipc_world *w, embipc_body body, embipc_real alpha,
+                                              embipc_pose *out)
+{
+    const embi_body *b = embi_body_of(w, body);
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    memset(out, 0, sizeof *out);
+    if (!b) return EMBIPC_ERR_HANDLE;
+    if (!(alpha >= 0 && alpha <= 1)) return EMBIPC_ERR_ARGUMENT;
+    embi_body_fit(&w->s, b, embi_body_nodes(&w->s, b, alpha), out->rotation, out->position);
+    embi_quaternion(out->quaternion, out->rotation);
+    return EMBIPC_OK;
+}
+
+/* Three numbers of a buffer, which need not be aligned: floats, or doubles. */
+static void embi_read3(embipc_real a[3], const char *from, size_t size)
+{
+    float f[3];
+    if (size == sizeof *a) memcpy(a, from, 3 * size);
+    else {
+        memcpy(f, from, sizeof f);
+        embi_set(a, (embipc_real)f[0], (embipc_real)f[1], (embipc_real)f[2]);
+    }
+}
+
+/* Writes them. */
+static void embi_write3(char *to, const embipc_real a[3], size_t size)
+{
+    float f[3];
+    for (int i = 0; i < 3; i++) f[i] = (float)a[i];
+    memcpy(to, size == sizeof *a ? (const void *)a : (const void *)f, 3 * size);
+}
+
+/* Sums up the cross products of the triangles in the buffer itself, over the squared diagonal, for the range of floats. */
+static void embi_write_normals(const embi_body *b, const embipc_real *x, size_t size, size_t stride, char *normal)
+{
+    const embipc_real zero[3] = {0, 0, 0};
+    embipc_real n[3], sum[3];
+    for (int i = 0; i < b->nv; i++) embi_write3(normal + stride * (size_t)i, zero, size);
+    for (int t = 0; t < b->nt; t++) {
+        embi_triangle_cross(n, x, b->tri + 3 * t);
+        embi_scale(n, 1 / (b->diagonal * b->diagonal), n);
+        for (int k = 0; k < 3; k++) {
+            char *at = normal + stride * (size_t)b->tri[3 * t + k];
+            embi_read3(sum, at, size);
+            embi_add(sum, sum, n);
+            embi_write3(at, sum, size);
+        }
+    }
+    for (int i = 0; i < b->nv; i++) {
+        embi_read3(sum, normal + stride * (size_t)i, size);
+        (void)embi_direction(sum, sum);
+        embi_write3(normal + stride * (size_t)i, sum, size);
+    }
+}
+
+/* Vertices within the step are J times the nodes there, in memory of trial states. */
+EMBIPC_API embipc_result embipc_body_write_vertices(const embipc_world *w, embipc_body body, embipc_real alpha,
+                                                    size_t size, size_t stride, void *position, void *normal)
+{
+    embi_body *b = embi_body_of(w, body);
+    const embipc_real *x;
+    if (!b) return EMBIPC_ERR_HANDLE;
+    if (!position || !(alpha >= 0 && alpha <= 1) || (size != sizeof(float) && size != sizeof(embipc_real)) ||
+        stride < 3 * size)
+        return EMBIPC_ERR_ARGUMENT;
+    if (alpha == 1 || !b->nn) {
+        embi_body_follow(&w->s, b);
+        x = w->s.x + 3 * b->vert0;
+    } else {
+        embi_apply_rows(&w->s, b, embi_body_nodes(&w->s, b, alpha), w->s.path.trial_x);
+        x = w->s.path.trial_x + 3 * b->vert0;
+    }
+    for (int i = 0; i < b->nv; i++) embi_write3((char *)position + stride * (size_t)i, x + 3 * i, size);
+    if (normal) embi_write_normals(b, x, size, stride, (char *)normal);
+    return EMBIPC_OK;
+}
+
+/* Can the body be put elsewhere? Nothing else may prescribe where it is. */
+static embipc_result embi_check_jump(embipc_world *w, const embi_body *b, const embipc_real position[3],
+                                     const embipc_real rotation[9])
+{
+    embipc_error *e = &w->error;
+    if (!embi_all_finite(position, 3) || !embi_all_finite(rotation, 9))
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "position or rotation is not finite");
+    if (b->kind == EMBIPC_FIXED || b->driven_nodes)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it is %s",
+                         b->driven_nodes ? "driven: set the target of its drive, or destroy that first" : "fixed");
+    for (int i = 0; i < embi_joint_count(&w->s); i++)
+        if (embi_same_body(w->s.driven.joint.list[i].def.a, b->handle) ||
+            embi_same_body(w->s.driven.joint.list[i].def.b, b->handle))
+            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it is in a joint: destroy that first");
+    if (!(embi_long_norm(position) <= EMBI_SIZES * b->diagonal))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, embi_long_norm(position),
+                            "a position %g m from the origin; the limit is %g m, 1e9 of its sizes",
+                            embi_long_norm(position), EMBI_SIZES * b->diagonal);
+    return embi_check_rotation(rotation, e);
+}
+
+/* Nodes and surface of a body are elsewhere: q is set, and x follows. */
+static void embi_body_jump(embi_state *s, embi_body *b)
+{
+    embi_apply_rows(s, b, s->q, s->x);
+    b->followed = 1;
+    b->search.around = 0;
+    b->search.tree_is_at_q = 0;
+}
+
+/* Moves the nodes by x -> R (x - from) + position. The test is that of a new body. What the body knew of its past and
+ * of its neighbours is dropped. */
+EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body, const embipc_real position[3],
+                                              const embipc_real rotation[9], int keep_velocity)
+{
+    embi_state *s;
+    embi_body *b = embi_body_of(w, body);
+    embipc_real now[9], R[9], from[3], r[3], *q, *v, *old;
+    embipc_result result;
+    size_t nodes;
+    if (!b) return embi_no_body(w, body);
+    if (!position || !rotation)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a pose for body \"%.40s\" is NULL", b->name);
+    if ((result = embi_check_jump(w, b, position, rotation)) != EMBIPC_OK)
+        return embi_blame(w, result, b->name, b->handle);
+    s = &w->s;
+    nodes = (size_t)(3 * b->nn) * sizeof *q;
+    q = s->q + 3 * b->node0;
+    v = s->v + 3 * b->node0;
+    old = s->trial_q + 3 * b->node0;
+    embi_body_fit(s, b, s->q, now, from);
+    for (int i = 0; i < 9; i++) R[i] = embi_dot(rotation + 3 * (i / 3), now + 3 * (i % 3));
+    embi_polar_by_quaternion(R, R);   /* a rotation to the last digit: it must not strain the body */
+    memcpy(old, q, nodes);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_sub(r, old + i, from);
+        embi_m3_mulv(q + i, R, r);
+        embi_add(q + i, q + i, position);
+    }
+    embi_body_jump(s, b);
+    embi_body_refit(s, b);
+    if ((result = embi_check_start(w, (int)(b - s->body), s->body_count)) != EMBIPC_OK) {
+        memcpy(q, old, nodes);
+        embi_body_jump(s, b);
+        return embi_blame(w, result, b->name, b->handle);
+    }
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_copy(r, v + i);
+        embi_m3_mulv(v + i, R, r);
+        if (!keep_velocity) embi_set(v + i, 0, 0, 0);
+    }
+    memcpy(s->before.q + 3 * b->node0, q, nodes);
+    b->started = 0;
+    embi_body_unturn(s, b);
+    embi_body_revise(s, b);
+    embi_body_forget(b);
+    for (int n = 0; n < w->search.cached_count; n++)
+        if (s->body + w->search.cached[n].a == b || s->body + w->search.cached[n].b == b) w->search.cached[n].valid = 0;
+    return EMBIPC_OK;
+}
+
+/* What a push at `point` and a twist do to a rigid body: a = push/m + (J^-1 (twist + (point - c) x push)) x r at the
+ * nodes. Returns a, in trial_q, and M a. NULL: with an error, or without one for a body that does not feel it. */
+static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, const embipc_real push[3],
+                                         const embipc_real twist[3], const embipc_real point[3], embipc_real *Ma)
+{
+    const embipc_real none[3] = {0, 0, 0}, *all[3];
+    embipc_real *a = w->s.trial_q + 3 * b->node0, J[9], K[9], c[3], L[3], t[3];
+    all[0] = push ? push : none;
+    all[1] = twist ? twist : none;
+    all[2] = point ? point : none;
+    w->error.code = EMBIPC_OK;
+    for (int i = 0; i < 3; i++)
+        if (!embi_all_finite(all[i], 3)) {
+            (void)embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push on body \"%.40s\" is not finite", b->name);
+            return NULL;
+        }
+    if (!embi_is_dynamic(b)) return NULL;
+    embi_body_arms(b, w->s.q + 3 * b->node0, a, Ma, c);
+    embi_inertia(a, Ma, b->nn, J);
+    embi_sub(t, all[2], c);
+    embi_cross(L, t, all[0]);
+    if (!point) embi_set(L, 0, 0, 0);
+    embi_add(L, L, all[1]);
+    memset(K, 0, sizeof K);
+    (void)embi_m3_inverse(K, J);
+    embi_m3_mulv(t, K, L);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_cross(c, t, a + i);
+        embi_copy(a + i, c);
+        embi_axpy(a + i, 1 / b->mass.total, all[0]);
+    }
+    embi_mass_multiply(b, a, Ma);
+    if (embi_all_finite(a, 3 * b->nn)) return a;
+    (void)embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push on body \"%.40s\" is too large", b->name);
+    return NULL;
+}
+
+/* Nodal forces M a: with the consistent mass their sum is the force, and their moment the torque. */
+EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *w, embipc_body body, const embipc_real force[3],
+                                                  const embipc_real torque[3], const embipc_real point[3])
+{
+    const embi_body *b = embi_body_of(w, body);
+    embipc_real *f, most;
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    f = w->s.Ap + 3 * b->node0;
+    if (!embi_rigid_push(w, b, force, torque, point, f)) return w->error.code;
+    most = embi_body_speed(b, w->s.trial_q);
+    if ((r = embi_check_way(&w->error, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    for (int i = 0; i < 3 * b->nn; i++) w->applied[3 * b->node0 + i] += f[i];
+    return EMBIPC_OK;
+}
+
+/* The velocities change as by embipc_body_set_velocity(), which also forgets the past. */
+EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *w, embipc_body body, const embipc_real impulse[3],
+                                                   const embipc_real angular[3], const embipc_real point[3])
+{
+    embi_body *b = embi_body_of(w, body);
+    const embipc_real *a;
+    embipc_real *v, most;
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    if (!(a = embi_rigid_push(w, b, impulse, angular, point, w->s.Ap + 3 * b->node0))) return w->error.code;
+    most = embi_body_speed(b, w->s.trial_q) + embi_body_speed(b, w->s.v);
+    if ((r = embi_check_way(&w->error, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    v = w->s.v + 3 * b->node0;
+    for (int i = 0; i < 3 * b->nn; i++) v[i] += a[i];
+    embi_body_forget(b);
+    return EMBIPC_OK;
+}
+
+/* -p times a third of the area vector at each corner, to the nodes by J^T. */
+EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body body, embipc_real pressure)
+{
+    embi_body *b = embi_body_of(w, body);
+    embi_state *s;
+    embipc_real n[3], most;
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    if (!embi_finite(pressure))
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure on body \"%.40s\" is not finite", b->name);
+    if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    s = &w->s;
+    most = embi_abs(pressure) * b->area / b->mass.total;
+    if ((r = embi_check_way(&w->error, b, "the pressure", pressure, "Pa", most * s->h * s->h)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    embi_body_follow(s, b);
+    for (int t = 0; t < b->nt; t++) {
+        embi_triangle_cross(n, s->x + 3 * b->vert0, b->tri + 3 * t);
+        for (int k = 0; k < 3; k++) embi_vertex_push(&s->J, b->vert0 + b->tri[3 * t + k], -pressure / 6, n, w->applied);
+    }
+    return EMBIPC_OK;
+}
+
+#endif /* EMBIPC_NO_POSES */
+
+#ifndef EMBIPC_NO_RAYS
+/* ==== 93. Rays and regions ===========================================================================
+ * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
+ * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
+ * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
+ * tree, 24 000 instructions; at random, with cold caches on a shared core, 8 to 11 microseconds [measured].
+ * Uses: small math, exact predicates, part II, part III, creating a world, queries.
+ * Checked by: tests/test_game.c, tests/test_game_large.c */
+
+/* A segment on its way through trees. */
+typedef struct embi_ray {
+    embipc_real x[6];            /* from, to */
+    embipc_real inverse[3];      /* 1 / (to - from); 0: it runs across the axis */
+    int first[3], last[3];       /* sides of a box in the order in which it meets them: 0 .. 2 the lower, 3 .. 5 */
+    int across;                  /* it runs across some axis */
+    int counts;                  /* it counts how often it leaves the inside, instead of looking for the first hit */
+    int left, tied;              /* that number; it met an edge, or a plane along it: another segment is to count */
+    embipc_hit hit;              /* the first hit so far, or no body; its fraction is 1 at first */
+} embi_ray;
+
+/* A segment that has met nothing yet. */
+static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_real to[3])
+{
+    memset(r, 0, sizeof *r);
+    embi_copy(r->x, from);
+    embi_copy(r->x + 3, to);
+    for (int i = 0; i < 3; i++) {
+        embipc_real inverse = 1 / (to[i] - from[i]);
+        r->inverse[i] = embi_finite(inverse) ? inverse : (embipc_real)0;
+        r->across |= r->inverse[i] == 0;
+        r->first[i] = to[i] < from[i] ? i + 3 : i;
+        r->last[i] = to[i] < from[i] ? i : i + 3;
+    }
+    r->hit.fraction = 1;
+}
+
+/* Fraction at which the segment enters a box, at or before the true one. EMBI_HUGE: it misses the box, or has met
+ * something before. */
+static embipc_real embi_ray_enters(const embi_ray *r, const embipc_real box[6])
+{
+    embipc_real enter, leave, a, b;
+    if (r->across) {
+        enter = 0;
+        leave = r->hit.fraction;
+        for (int i = 0; i < 3; i++) {
+            if (embi_max(r->x[i], r->x[3 + i]) < box[i] || embi_min(r->x[i], r->x[3 + i]) > box[3 + i])
+                return EMBI_HUGE;
+            if (r->inverse[i] == 0) continue;
+            enter = embi_max(enter, (box[r->first[i]] - r->x[i]) * r->inverse[i]);
+            leave = embi_min(leave, (box[r->last[i]] - r->x[i]) * r->inverse[i]);
+        }
+    } else {   /* most of the time of a ray goes by here: no loop, no branch */
+        a = (box[r->first[0]] - r->x[0]) * r->inverse[0];
+        b = (box[r->first[1]] - r->x[1]) * r->inverse[1];
+        enter = embi_max(embi_max(a, b), embi_max((box[r->first[2]] - r->x[2]) * r->inverse[2], 0));
+        a = (box[r->last[0]] - r->x[0]) * r->inverse[0];
+        b = (box[r->last[1]] - r->x[1]) * r->inverse[1];
+        leave = embi_min(embi_min(a, b), embi_min((box[r->last[2]] - r->x[2]) * r->inverse[2], r->hit.fraction));
+    }
+    enter *= 1 - 8 * EMBI_EPS;
+    return enter <= leave * (1 + 8 * EMBI_EPS) ? enter : EMBI_HUGE;
+}
+
+/* Counts a triangle that the segment may pass through. on: its line meets an edge. */
+static void embi_ray_count(embi_ray *r, const embipc_real *const t[3], int on)
+{
+    int above = embipc_orient3d(t[0], t[1], t[2], r->x), below = embipc_orient3d(t[0], t[1], t[2], r->x + 3);
+    if (above * below > 0) return;
+    if (above * below == 0 || on) r->tied = 1;
+    else r->left += above < 0 ? 1 : -1;
+}
+
+/* Takes a triangle for the hit if the segment meets it earlier. The fraction is where it meets the plane, within the
+ * part of the segment that lies over the triangle. f: area between an edge and an end of the segment, seen along the
+ * normal; of an edge along the segment it is noise. */
+static void embi_ray_meet(embi_ray *r, const embi_body *b, int triangle, const embipc_real *x)
+{
+    const int *v = b->tri + 3 * triangle;
+    const embipc_real *t[3];
+    embipc_real all[15], n[3], m[3], e[3], d[3], f[3][2], high[2], noise[3] = {0, 0, 0}, lo = 0, hi = 1, at, sum = 0;
+    int side[3], on = 0;
+    for (int k = 0; k < 3; k++) t[k] = x + 3 * v[k];
+    for (int k = 0; k < 3; k++) {   /* most triangles are missed: their edges run on both sides */
+        side[k] = embipc_orient3d(r->x, r->x + 3, t[k], t[(k + 1) % 3]);
+        on |= side[k] == 0;
+        if (side[k] * side[0] < 0 || (k == 2 && side[1] * side[2] < 0)) return;
+    }
+    if (r->counts) { embi_ray_count(r, t, on); return; }
+    memcpy(all, r->x, sizeof r->x);
+    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, t[k]);
+    if (!embipc_segment_triangle_intersect(all)) return;
+    embi_triangle_cross(n, x, v);
+    for (int end = 0; end < 2; end++) {
+        for (int k = 0; k < 3; k++) {
+            embi_sub(e, t[(k + 1) % 3], t[k]);
+            embi_cross(m, n, e);
+            embi_sub(d, r->x + 3 * end, t[k]);
+            f[k][end] = embi_dot(m, d);
+            noise[k] += 16 * EMBI_EPS * embi_norm(m) * embi_norm(d);
+        }
+        high[end] = embi_dot(n, d);
+    }
+    for (int k = 0; k < 3; k++) {
+        embipc_real change = f[k][0] - f[k][1];
+        if (embi_max(embi_abs(f[k][0]), embi_abs(f[k][1])) <= noise[k]) continue;
+        if (f[k][0] < 0 && change < 0) lo = embi_max(lo, f[k][0] / change);
+        if (f[k][1] < 0 && change > 0) hi = embi_min(hi, f[k][0] / change);
+    }
+    at = high[0] != high[1] ? high[0] / (high[0] - high[1]) : lo;
+    at = embi_max(embi_min(lo, 1), embi_min(at, hi));
+    if (r->hit.body.index1 && !(at < r->hit.fraction)) return;
+    r->hit.body = b->handle;
+    r->hit.triangle = triangle;
+    r->hit.fraction = at;
+    for (int k = 0; k < 3; k++) sum += r->hit.weight[(k + 2) % 3] = embi_max(f[k][0] + at * (f[k][1] - f[k][0]), 0);
+    for (int k = 0; k < 3; k++) r->hit.weight[k] = sum > 0 ? r->hit.weight[k] / sum : (embipc_real)1 / 3;
+}
+
+/* Takes the segment through the tree of a body, the nearer of two nodes first. */
+static void embi_ray_through(embi_ray *r, const embi_body *b, const embipc_real *x)
+{
+    const embi_bvh *tree = &b->bvh;
+    embipc_real enter[64];
+    int stack[64], top = 1;
+    stack[0] = 1;
+    enter[0] = embi_ray_enters(r, tree->box + 6);
+    while (top-- > 0) {
+        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves), swap;
+        embipc_real one, two;
+        if (enter[top] > r->hit.fraction) continue;
+        if (k >= tree->leaves) {
+            for (int i = first; i < first + EMBI_LEAF && i < b->nt; i++)
+                if (embi_ray_enters(r, tree->tri_box + 6 * tree->order[i]) < EMBI_HUGE)
+                    embi_ray_meet(r, b, tree->order[i], x);
+            continue;
+        }
+        one = embi_ray_enters(r, tree->box + 12 * k);
+        two = embi_ray_enters(r, tree->box + 12 * k + 6);
+        swap = one < two;   /* the later one goes below */
+        stack[top] = 2 * k + swap;
+        enter[top] = swap ? two : one;
+        top += enter[top] < EMBI_HUGE;
+        stack[top] = 2 * k + !swap;
+        enter[top] = swap ? one : two;
+        top += enter[top] < EMBI_HUGE;
+    }
+}
+
+/* Fits the tree of a body to the present positions, which are returned. NULL: the body is of none of these groups. */
+static const embipc_real *embi_body_asked(const embipc_world *w, embi_body *b, unsigned groups)
+{
+    if (!(b->rules.groups & groups) || !b->nt) return NULL;
+    if (!b->search.tree_is_at_q) embi_body_refit(&w->s, b);
+    b->search.tree_is_at_q = 1;
+    return w->s.x + 3 * b->vert0;
+}
+
+/* Completes a hit from its triangle and weights. Returns 1. */
+static int embi_hit_finish(const embipc_world *w, embipc_hit *hit, const embipc_real from[3])
+{
+    const embi_body *b = embi_body_of(w, hit->body);
+    const embipc_real *x = w->s.x + 3 * b->vert0;
+    const int *v = b->tri + 3 * hit->triangle;
+    embipc_real r[3];
+    embi_copy(hit->point, x + 3 * v[0]);
+    for (int k = 1; k < 3; k++) {
+        embi_sub(r, x + 3 * v[k], x + 3 * v[0]);
+        embi_axpy(hit->point, hit->weight[k], r);
+    }
+    (void)embi_triangle_normal(x, v, hit->normal);
+    embi_sub(r, hit->point, from);
+    hit->distance = embi_long_norm(r);
+    return 1;
+}
+
+/* One body after the other, with the first hit so far as the end. */
+EMBIPC_API int embipc_world_cast_ray(const embipc_world *w, const embipc_real from[3], const embipc_real to[3],
+                                     unsigned groups, embipc_hit *hit)
+{
+    embi_ray r;
+    if (hit) memset(hit, 0, sizeof *hit);
+    if (!w || !from || !to || !embi_all_finite(from, 3) || !embi_all_finite(to, 3)) return -1;
+    embi_ray_begin(&r, from, to);
+    for (int k = 0; k < w->s.body_count; k++) {
+        const embipc_real *x = embi_body_asked(w, w->s.body + k, groups);
+        if (x) embi_ray_through(&r, w->s.body + k, x);
+    }
+    if (!r.hit.body.index1) return 0;
+    if (hit) *hit = r.hit;
+    return hit ? embi_hit_finish(w, hit, from) : 1;
+}
+
+/* Squared distance of a point and a box, 0 inside. */
+static embipc_real embi_box_away2(const embipc_real box[6], const embipc_real p[3])
+{
+    embipc_real sum = 0;
+    for (int i = 0; i < 3; i++) {
+        embipc_real away = embi_max(embi_max(box[i] - p[i], p[i] - box[3 + i]), 0);
+        sum += away * away;
+    }
+    return sum;
+}
+
+/* Looks for a point of the surface nearer than hit->distance, in boxes whose squared distance is less, with rounding. */
+static int embi_closest_of(const embi_body *b, const embipc_real *x, const embipc_real p[3], embipc_hit *hit)
+{
+    const embi_bvh *tree = &b->bvh;
+    embipc_real away[64], most = hit->distance * hit->distance * (1 + 16 * EMBI_EPS);
+    int stack[64], top = 1, found = 0;
+    stack[0] = 1;
+    away[0] = embi_box_away2(tree->box + 6, p);
+    while (top-- > 0) {
+        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves), swap;
+        embipc_real one, two, w[4], d;
+        if (!(away[top] <= most) || !(away[top] < EMBI_HUGE)) continue;
+        for (int i = first; k >= tree->leaves && i < first + EMBI_LEAF && i < b->nt; i++) {
+            const int *v = b->tri + 3 * tree->order[i];
+            embi_point point[4];
+            int mask;
+            point[0] = p;
+            for (int c = 0; c < 3; c++) point[c + 1] = x + 3 * v[c];
+            d = embi_point_triangle(point, w, &mask);
+            if (!(d < hit->distance || (d == hit->distance && !found && !hit->body.index1))) continue;
+            found = 1;
+            hit->body = b->handle;
+            hit->triangle = tree->order[i];
+            hit->distance = d;
+            for (int c = 0; c < 3; c++) hit->weight[c] = -w[c + 1];
+            most = d * d * (1 + 16 * EMBI_EPS);
+        }
+        if (k >= tree->leaves) continue;
+        one = embi_box_away2(tree->box + 12 * k, p);
+        two = embi_box_away2(tree->box + 12 * k + 6, p);
+        swap = one < two;
+        stack[top] = swap ? 2 * k + 1 : 2 * k;
+        away[top++] = swap ? two : one;
+        stack[top] = swap ? 2 * k : 2 * k + 1;
+        away[top++] = swap ? one : two;
+    }
+    return found;
+}
+
+/* One body after the other, within the distance of the best so far. */
+EMBIPC_API int embipc_world_closest(const embipc_world *w, const embipc_real point[3], embipc_real reach,
+                                    unsigned groups, embipc_hit *hit)
+{
+    embipc_hit best;
+    int found = 0;
+    if (hit) memset(hit, 0, sizeof *hit);
+    if (!w || !point || !embi_all_finite(point, 3) || !(reach >= 0)) return -1;
+    memset(&best, 0, sizeof best);
+    best.distance = reach;
+    for (int k = 0; k < w->s.body_count; k++) {
+        const embipc_real *x = embi_body_asked(w, w->s.body + k, groups);
+        if (x) found |= embi_closest_of(w->s.body + k, x, point, &best);
+    }
+    if (!found) return 0;
+    if (hit) *hit = best;
+    return hit ? embi_hit_finish(w, hit, point) : 1;
+}
+
+/* Do a triangle and a box have a common point? One has a corner in the other, or an edge of one meets a face of the
+ * other. Exact. */
+static int embi_triangle_in_box(const embipc_real *x, const int v[3], const embipc_real box[6])
+{
+    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5},
+                                      {2, 6}, {3, 7}};
+    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7},
+                                    {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
+    embipc_real c[24], all[15];
+    for (int k = 0; k < 3; k++)
+        if (embi_is_between(x + 3 * v[k], box, box + 3)) return 1;
+    for (int i = 0; i < 24; i++) c[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
+    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, x + 3 * v[k]);
+    for (int i = 0; i < 12; i++) {
+        embi_copy(all, c + 3 * corner[i][0]);
+        embi_copy(all + 3, c + 3 * corner[i][1]);
+        if (embipc_segment_triangle_intersect(all)) return 1;
+    }
+    for (int i = 0; i < 36; i++) {
+        const int *f = face[i / 3];
+        embi_copy(all, x + 3 * v[i % 3]);
+        embi_copy(all + 3, x + 3 * v[(i + 1) % 3]);
+        for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, c + 3 * f[k]);
+        if (embipc_segment_triangle_intersect(all)) return 1;
+    }
+    return 0;
+}
+
+/* Is a point, which is not on the surface, inside? A segment to the outside leaves the inside as often as it enters it,
+ * and once more. Where it meets an edge another one is tried. */
+static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc_real p[3])
+{
+    const embipc_real *box = b->bvh.box + 6;
+    embipc_real size = embi_box_diagonal(box), to[3];
+    if (!b->bvh.closed || !embi_is_between(p, box, box + 3)) return 0;
+    for (int k = 0; k < 64; k++) {
+        embi_ray r;
+        embi_set(to, box[3] + size, p[1] + size * ((embipc_real)0.3819 - (embipc_real)0.0117 * k),
+                 p[2] + size * ((embipc_real)0.1459 - (embipc_real)0.0071 * k));
+        embi_ray_begin(&r, p, to);
+        r.counts = 1;
+        embi_ray_through(&r, b, x);
+        if (!r.tied) return r.left > 0;
+    }
+    return embi_winding(p, x, b->tri, b->nt) > 0.5;
+}
+
+/* Does the surface or the inside of a body meet the box? */
+static int embi_body_overlaps(const embi_body *b, const embipc_real *x, const embipc_real box[6])
+{
+    const embi_bvh *tree = &b->bvh;
+    int stack[64], top = 1;
+    stack[0] = 1;
+    while (top-- > 0) {
+        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves);
+        if (!embi_boxes_meet(tree->box + 6 * k, box)) continue;
+        for (int i = first; k >= tree->leaves && i < first + EMBI_LEAF && i < b->nt; i++) {
+            int t = tree->order[i];
+            if (embi_boxes_meet(tree->tri_box + 6 * t, box) && embi_triangle_in_box(x, b->tri + 3 * t, box)) return 1;
+        }
+        if (k >= tree->leaves) continue;
+        stack[top++] = 2 * k;
+        stack[top++] = 2 * k + 1;
+    }
+    return embi_is_inside(b, x, box);
+}
+
+/* The box is closed, and may be flat or a point. */
+EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[3], const embipc_real hi[3],
+                                    unsigned groups, embipc_body *body, int capacity)
+{
+    embipc_real box[6];
+    int count = 0;
+    if (!w || !lo || !hi || capacity < 0 || (capacity && !body) || !embi_all_finite(lo, 3) || !embi_all_finite(hi, 3))
+        return -1;
+    embi_copy(box, lo);
+    embi_copy(box + 3, hi);
+    for (int k = 0; k < w->s.body_count; k++) {
+        embi_body *b = w->s.body + k;
+        const embipc_real *x = embi_body_asked(w, b, groups);
+        if (!x || !embi_body_overlaps(b, x, box)) continue;
+        if (count < capacity) body[count] = b->handle;
+        count++;
+    }
+    return count;
+}
+
+#endif /* EMBIPC_NO_RAYS */
+
+/* ==== 94. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -26988,7 +28178,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 91. Sparse LDL^T for callers ===================================================================
+/* ==== 95. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -27061,7 +28251,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 92. Repair of surfaces =========================================================================
+/* ==== 96. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -27445,7 +28635,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 93. Surfaces that overlap ======================================================================
+/* ==== 97. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -27890,7 +29080,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 94. Shifts and rotations =======================================================================
+/* ==== 98. Shifts and rotations =======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -28171,7 +29361,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 95. Separating surfaces ========================================================================
+/* ==== 99. Separating surfaces ========================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

@@ -28,10 +28,9 @@ static void budget_free(void *p, size_t size, void *ctx)
     free(p);
 }
 
-static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
-                                -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
-                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const double edges[3] = {1, 1, 1};   /* of a cube, which embipc_shape() writes */
+static double cube_x[24];
+static int cube_t[36];
 
 int main(void)
 {
@@ -49,7 +48,9 @@ int main(void)
 
     wd.allocator.alloc = budget_alloc; wd.allocator.free = budget_free; wd.allocator.ctx = &b;
     if (embipc_world_create(&wd, &world, NULL)) return 1;
-    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t; bd.triangle_count = 12; bd.position[2] = -0.5;
+    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t;
+    bd.triangle_count = embipc_shape(EMBIPC_BOX, edges, 1, cube_x, cube_t, 12);
+    bd.position[2] = -0.5;
     ok = !embipc_body_create(world, &bd, &ground);
     bd.kind = EMBIPC_CAGE; bd.scale = 0.1; bd.position[2] = 0.1;
     ok = ok && !embipc_body_create(world, &bd, &box);

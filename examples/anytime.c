@@ -11,10 +11,9 @@
 #define BODIES 4
 #define STEPS 60
 
-static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
-                                -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
-                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const double edges[3] = {1, 1, 1};   /* of a cube, which embipc_shape() writes */
+static double cube_x[24];
+static int cube_t[36];
 
 /* Prints what came of STEPS steps: how many were cut, how many left something crossing, the lowest vertex. */
 static int run(embipc_world *world, const char *rule)
@@ -47,7 +46,9 @@ int main(void)
     int i, ok;
 
     if (embipc_world_create(&wd, &world, NULL)) return 1;
-    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t; bd.triangle_count = 12; bd.friction = 0.5;
+    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t;
+    bd.triangle_count = embipc_shape(EMBIPC_BOX, edges, 1, cube_x, cube_t, 12);
+    bd.friction = 0.5;
     bd.position[2] = -0.5;
     ok = !embipc_body_create(world, &bd, &body);
     bd.kind = EMBIPC_CAGE; bd.scale = 0.1; bd.velocity[2] = -3;

@@ -14,10 +14,9 @@
 #define TETS (6 * N * N * N)
 #define STEPS 150
 
-static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
-                                -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
-                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const double edges[3] = {1, 1, 1};   /* of a cube, which embipc_shape() writes */
+static double cube_x[24];
+static int cube_t[36];
 
 /* The unit cube as N^3 cells of six tets, each around the diagonal of its cell. */
 static void grid(double *x, int *tets)
@@ -56,7 +55,8 @@ static int drop(const char *name, embipc_kind kind, const double *x, const int *
 
     wd.dhat = 2e-5;                                       /* a gap that is small against the sag */
     failed = embipc_world_create(&wd, &world, NULL) != EMBIPC_OK;
-    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t; bd.triangle_count = 12;
+    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t;
+    bd.triangle_count = embipc_shape(EMBIPC_BOX, edges, 1, cube_x, cube_t, 12);
     bd.position[2] = -0.5;
     failed = failed || embipc_body_create(world, &bd, &ground);
     bd.x = x; bd.vertex_count = NODES; bd.tets = tets; bd.tet_count = TETS;

@@ -9,10 +9,9 @@
 #include <math.h>
 #include <stdio.h>
 
-static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
-                                -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
-                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const double edges[3] = {1, 1, 1};   /* of a cube, which embipc_shape() writes */
+static double cube_x[24];
+static int cube_t[36];
 
 /* Lets the block go at that mu for a second and measures in the second half: acceleration and speed downhill.
  * The slope is level ground under tilted gravity. Returns 0 on failure. */
@@ -31,7 +30,8 @@ static int slope(double mu, double epsv, double tangent, double *acceleration, d
     wd.friction_velocity = epsv;
     wd.tolerance = 1e-7;                                   /* m/s: we want nine digits */
     if (embipc_world_create(&wd, &world, NULL)) return 0;
-    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t; bd.triangle_count = 12;
+    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t;
+    bd.triangle_count = embipc_shape(EMBIPC_BOX, edges, 1, cube_x, cube_t, 12);
     bd.scale = 4; bd.position[1] = 1; bd.position[2] = -2;   /* the block stands on one triangle */
     ok = !embipc_body_create(world, &bd, &ground);
     bd.kind = EMBIPC_AFFINE; bd.scale = 0.1; bd.position[1] = 0; bd.position[2] = 0.0501;

@@ -8,10 +8,9 @@
 #include "../embipc.h"
 #include <stdio.h>
 
-static const double cube_x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
-                                -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
-static const int cube_t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
-                             2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+static const double edges[3] = {1, 1, 1};   /* of a cube, which embipc_shape() writes */
+static double cube_x[24];
+static int cube_t[36];
 
 /* Steps until that time. Returns 0 on failure. */
 static int run(embipc_world *world, double until)
@@ -46,7 +45,9 @@ int main(void)
 
     wd.dhat = 1e-5;                                  /* gaps that are small against delta */
     if (embipc_world_create(&wd, &world, NULL)) return 1;
-    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t; bd.triangle_count = 12; bd.friction = 0.6;
+    bd.x = cube_x; bd.vertex_count = 8; bd.triangles = cube_t;
+    bd.triangle_count = embipc_shape(EMBIPC_BOX, edges, 1, cube_x, cube_t, 12);
+    bd.friction = 0.6;
     bd.name = "ground"; bd.position[2] = -0.5;
     ok = !embipc_body_create(world, &bd, &ground);
     for (i = 0; i < 2 && ok; i++) {                  /* plates 1 mm from the box, 5 cm above the ground */

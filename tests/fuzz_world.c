@@ -177,13 +177,51 @@ static int all_inside(const scene *s)
     return 1;
 }
 
+/* Puts a body anywhere, if it may be there; one that is outside the room then comes back to where it was. */
+static void jump(scene *s, embipc_body b)
+{
+    double to[3], R[9], w[3];
+    unsigned long long bits = scene_bits(s->w);
+    embipc_pose was;
+    if (embipc_body_get_pose(s->w, b, 1, &was) != EMBIPC_OK) return;
+    for (int i = 0; i < 3; i++) {
+        to[i] = chance(0.5) ? origin[i] + size * test_uniform(-1.5, 1.5) : was.position[i] + size * test_uniform(-1, 1) * scale10(-6, -1);
+        w[i] = test_uniform(-3, 3);
+    }
+    embi_m3_rotation(R, w);
+    if (embipc_body_set_pose(s->w, b, to, chance(0.5) ? R : was.rotation, chance(0.5)) != EMBIPC_OK) {
+        ENSURE(bits == scene_bits(s->w) && strlen(embipc_world_error(s->w)->text) > 5);
+        return;
+    }
+    ENSURE(scene_sound(s->w));
+    if (!all_inside(s)) ENSURE_OK(s->w, embipc_body_set_pose(s->w, b, was.position, was.rotation, 0));
+}
+
+/* all that is asked between steps */
+static void ask(scene *s)
+{
+    double from[3], to[3];
+    embipc_hit h;
+    embipc_contact_event events[64];
+    embipc_body list[8];
+    unsigned long long bits = scene_bits(s->w);
+    for (int i = 0; i < 3; i++) from[i] = origin[i] + size * test_uniform(-1, 1), to[i] = origin[i] + 3 * size * test_uniform(-1, 1);
+    if (embipc_world_cast_ray(s->w, from, to, ~0u, &h) == 1) ENSURE(h.fraction >= 0 && h.fraction <= 1 && isfinite(h.point[0]));
+    ENSURE(embipc_world_closest(s->w, from, (double)INFINITY, ~0u, &h) == 1 && isfinite(h.distance));
+    for (int i = 0; i < 3; i++) to[i] = from[i] + size * test_random();
+    ENSURE(embipc_world_overlap(s->w, from, to, ~0u, list, 8) >= 0);
+    for (int n = embipc_world_contact_events(s->w, events, 64); n > 0; n--)
+        if (n <= 64) ENSURE(isfinite(events[n - 1].impulse[0] + events[n - 1].point[0] + events[n - 1].normal[0]));
+    ENSURE(bits == scene_bits(s->w));
+}
+
 static void disturb(scene *s, faulty *f)
 {
     static const double none[3] = {0, 0, 0};
     double force[3];
     embipc_body b = s->n > 1 ? s->body[1 + pick(s->n - 1)] : s->body[0];
     for (int i = 0; i < 3; i++) force[i] = test_uniform(-1, 1) * scale10(-3, 9);
-    switch (pick(11)) {
+    switch (pick(16)) {
     case 0: (void)embipc_body_apply_force(s->w, b, chance(0.5) ? -1 : 0, force); break;
     case 1: (void)embipc_world_set_limits(s->w, 1 + pick(6), NULL); break;
     case 2: (void)embipc_world_set_limits(s->w, 60, NULL); break;
@@ -199,6 +237,11 @@ static void disturb(scene *s, faulty *f)
         for (int i = 0; i < 3; i++) force[i] = size * test_uniform(-1, 1) * scale10(-2, 3);
         (void)embipc_body_set_velocity(s->w, b, force, none);
         break;
+    case 10: jump(s, b); break;
+    case 11: (void)embipc_body_apply_wrench(s->w, b, chance(0.5) ? force : NULL, force, chance(0.5) ? origin : NULL); break;
+    case 12: (void)embipc_body_apply_impulse(s->w, b, force, chance(0.5) ? force : NULL, chance(0.5) ? origin : NULL); break;
+    case 13: (void)embipc_body_apply_pressure(s->w, b, force[0]); break;
+    case 14: ask(s); break;
     default:
         if (chance(0.2)) (void)embipc_world_reset(s->w);
     }

@@ -238,6 +238,25 @@ static void test_fixed_memory(void)
     ENSURE(number("run 0:", 2) > 0.145 && number("run 0:", 2) < 0.151);   /* half a box on a whole one */
 }
 
+/* The ray meets the fourth ball, at rest on the table, where a sphere would be met. The hand lifts it by 0.1 m, less its
+ * sag, m g / k. It falls off the table and is removed. Four balls have landed, and that one has parted from the table. */
+static void test_game_loop(void)
+{
+    const double ball[3] = {0.3, 2, -0.95}, way[3] = {0.45, 3, -1.4};   /* both from the camera */
+    double aa = 0, ab = 0, bb = 0, sag = 1000 * 4.18879 * 0.05 * 0.05 * 0.05 * 9.81 / 200;
+    int i;
+    LAUNCH("game_loop");
+    for (i = 0; i < 3; i++) aa += way[i] * way[i], ab += way[i] * ball[i], bb += ball[i] * ball[i];
+    ENSURE_CLOSE(number("picked body", 0), 5, 0);
+    ENSURE_CLOSE(number("picked body", 2), (ab - sqrt(ab * ab - aa * (bb - 0.05 * 0.05))) / sqrt(aa), 0.003);
+    ENSURE_CLOSE(number("m away", 0), 400, 1);
+    ENSURE_CLOSE(number("steps", 0), 4, 0);
+    ENSURE(number("balls:", 0) >= 4 && number("balls:", 1) > 0 && number("balls:", 2) >= 1);
+    ENSURE_CLOSE(number("highest", 0), 0.05 + 0.1 - sag, 0.01);
+    ENSURE_CLOSE(number("highest", 1), 1, 0);
+    ENSURE_CLOSE(number("bodies that stay:", 0), 4, 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -256,5 +275,6 @@ int main(int argc, char **argv)
     RUN(allocator);
     RUN(fixed_memory);
     RUN(arm);
+    RUN(game_loop);
     return test_end("test_examples");
 }

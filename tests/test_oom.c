@@ -61,7 +61,7 @@ static embipc_result create(scene *s, embipc_body_def d, test_mesh m, int cells)
     if (r == EMBIPC_OK) s->body[s->n++] = b;
     return r;
 }
-enum { OOM_CREATE_LAST = 6, OOM_STEPS = 13, OOM_COUNT = 26 };
+enum { OOM_CREATE_LAST = 6, OOM_STEPS = 13, OOM_COUNT = 29 };
 /* call number k of the history */
 static embipc_result history(scene *s, const embipc_world_def *wd, int k)
 {
@@ -147,6 +147,11 @@ static embipc_result history(scene *s, const embipc_world_def *wd, int k)
     if (k == 21) return embipc_body_destroy(s->w, s->body[2]);
     if (k == 22) return embipc_world_step(s->w, NULL);
     if (k == 23) return embipc_world_reset(s->w);
+    if (k == 26) {
+        static const double to[3] = {0.3, 0.2, 0.05}, turned[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1};
+        return embipc_body_set_pose(s->w, s->body[3], to, turned, 1);
+    }
+    if (k == 27) return embipc_body_set_groups(s->w, s->body[5], 3, ~0u);
     return embipc_world_step(s->w, &s->stats);
 }
 

@@ -1,0 +1,150 @@
+/* Contact events: phases, and impulses against momentum. */
+#ifndef GAME_EVENT_H
+#define GAME_EVENT_H
+
+enum { EVENT_ROWS = 64 };
+static embipc_contact_event event_list[EVENT_ROWS];
+
+/* the event of two bodies, or NULL */
+static const embipc_contact_event *event_of(const scene *s, int a, int b)
+{
+    int n = embipc_world_contact_events(s->w, event_list, EVENT_ROWS);
+    for (int i = 0; i < n; i++)
+        if (embi_same_body(event_list[i].a, s->body[a]) && embi_same_body(event_list[i].b, s->body[b])) return event_list + i;
+    return NULL;
+}
+
+/* Two balls meet off the middle, with friction, without gravity: begin, persist, end, in this order and once. The sum of
+ * impulses is the change of momentum of either. By contact forces alone: steps are solved to 1e-12 m/s. */
+static void test_events_of_a_collision(void)
+{
+    for (int k = 2; k < 5; k++)
+        for (int spin = 0; spin < 2; spin++) {
+            embipc_world_def wd = scene_still(EMBIPC_BACKWARD_EULER, 0.002);
+            scene s;
+            embipc_body_def d = scene_def("left", game_kinds[k], -0.06, 0, 0);
+            embipc_body_state before[2], after[2];
+            double sum[3] = {0, 0, 0}, size;
+            int begin = 0, end = 0, persist = 0, order = 0;
+            wd.tolerance = 1e-12;
+            wd.keep_spin = spin;
+            wd.max_iterations = 400;
+            s = scene_empty(&wd);
+            d.friction = 0.5;
+            d.material.young = 1e6;
+            embi_set(d.velocity, 1, 0, 0);
+            scene_ball(&s, d, 0.05, 1, 2);
+            d.name = "right";
+            embi_set(d.position, 0.06, 0.03, 0.01);
+            embi_set(d.velocity, -1, 0, 0);
+            scene_ball(&s, d, 0.05, 1, 2);
+            for (int i = 0; i < 2; i++) before[i] = scene_state(s.w, s.body[i]);
+            for (int n = 0; n < 60; n++) {
+                const embipc_contact_event *e;
+                if (!scene_step(&s)) break;
+                e = event_of(&s, 0, 1);
+                if (!e) continue;
+                begin += e->phase == EMBIPC_CONTACT_BEGIN;
+                persist += e->phase == EMBIPC_CONTACT_PERSIST;
+                end += e->phase == EMBIPC_CONTACT_END;
+                if (e->phase == EMBIPC_CONTACT_BEGIN) ENSURE(order++ == 0);
+                if (e->phase == EMBIPC_CONTACT_END) ENSURE(order++ == 1 && embi_norm(e->impulse) == 0 && e->contacts == 0);
+                if (e->contacts) {
+                    ENSURE(e->normal[0] < 0 && e->force > 0);   /* from the right one to the left one */
+                    ENSURE_CLOSE(embi_norm(e->normal), 1, 1e-14);
+                    ENSURE(fabs(e->point[0]) < 0.02 && fabs(e->point[1] - 0.015) < 0.02);
+                }
+                embi_add(sum, sum, e->impulse);
+            }
+            for (int i = 0; i < 2; i++) after[i] = scene_state(s.w, s.body[i]);
+            size = embi_norm(before[0].momentum);
+            ENSURE(begin == 1 && end == 1 && persist > 0);
+            ENSURE(sum[0] < -0.5 * size);
+            for (int i = 0; i < 3; i++) {
+                ENSURE_CLOSE(after[0].momentum[i] - before[0].momentum[i], sum[i], 1e-9 * size);
+                ENSURE_CLOSE(after[1].momentum[i] - before[1].momentum[i], -sum[i], 1e-9 * size);
+            }
+            scene_end(&s);
+        }
+}
+
+/* In all scenes: what begins was not there, what persists or ends was, and impulses are forces times h. Rows do not depend
+ * on the capacity, and asking twice gives the same. A failed step keeps them. */
+static void test_events_follow_pairs(void)
+{
+    for (int which = 0; which < SCENE_COUNT; which++) {
+        scene s = scene_make(which, NULL);
+        static embipc_pair_force last[EVENT_ROWS], now[EVENT_ROWS];
+        static embipc_contact_event few[EVENT_ROWS];
+        int before = 0, begun = 0, ended = 0;
+        for (int n = 0; n < 60 / TEST_STRIDE; n++) {
+            int rows, events, touching = 0, all;
+            if (!scene_step(&s)) break;
+            rows = embipc_world_pair_forces(s.w, now, EVENT_ROWS);
+            all = events = embipc_world_contact_events(s.w, event_list, EVENT_ROWS);
+            ENSURE(embipc_world_contact_events(s.w, NULL, 0) == events && events <= EVENT_ROWS);
+            memset(few, 0xEE, sizeof few);
+            ENSURE(embipc_world_contact_events(s.w, few, events / 2) == events);
+            ENSURE(memcmp(few, event_list, (size_t)(events / 2) * sizeof *few) == 0 && ((unsigned char *)(few + events / 2))[0] == 0xEE);
+            while (events-- > 0) {
+                const embipc_contact_event *e = event_list + events;
+                int was = 0, is = 0;
+                for (int i = 0; i < before; i++) was |= embi_same_body(last[i].a, e->a) && embi_same_body(last[i].b, e->b);
+                for (int i = 0; i < rows; i++)
+                    if (embi_same_body(now[i].a, e->a) && embi_same_body(now[i].b, e->b)) {
+                        is = 1;
+                        for (int c = 0; c < 3; c++) ENSURE(e->impulse[c] == now[i].force[c] * s.w->s.h);
+                    }
+                ENSURE(was == (e->phase != EMBIPC_CONTACT_BEGIN) && is == (e->phase != EMBIPC_CONTACT_END));
+                touching += is;
+                begun += !was;
+                ended += !is;
+            }
+            ENSURE(touching == rows && all >= before - ended);
+            memcpy(last, now, sizeof last);
+            before = rows;
+        }
+        if (which != SCENE_THROW && which != SCENE_BEAM && which != SCENE_TWIST) ENSURE(begun > 0);
+        scene_end(&s);
+    }
+}
+
+/* A body that is destroyed, and a reset, leave no event; a box at rest presses with its weight. */
+static void test_events_at_rest(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    scene s = scene_empty(&wd);
+    const embipc_contact_event *e;
+    long warm = 0, calls;
+    scene_ground(&s, 1, 0.5);
+    scene_box(&s, scene_def("box", EMBIPC_AFFINE, 0.2, 0.1, 0.0501), 0.1, 0.1, 0.1, 1);
+    scene_box(&s, scene_def("other", EMBIPC_AFFINE, -0.2, 0, 0.0501), 0.1, 0.1, 0.1, 1);
+    for (int n = 0; n < 100; n++) {
+        scene_step(&s);
+        embipc_world_memory(s.w, NULL, NULL, &calls);
+        if (n == 50) warm = calls;
+    }
+    ENSURE(calls == warm);
+    e = event_of(&s, 0, 1);
+    ENSURE(e && e->phase == EMBIPC_CONTACT_PERSIST);
+    if (e) {
+        ENSURE_REL(e->impulse[2], -9.81 * 0.01, 1e-4);   /* 1 kg on the ground, which is the first of the two */
+        ENSURE_REL(e->force, 9.81, 1e-4);
+        ENSURE(e->normal[2] < -0.999 && fabs(e->point[0] - 0.2) < 1e-3 && fabs(e->point[1] - 0.1) < 1e-3);
+    }
+    ENSURE(embipc_world_contact_events(s.w, NULL, 0) == 2);
+    ENSURE_OK(s.w, embipc_body_destroy(s.w, s.body[1]));
+    ENSURE(embipc_world_contact_events(s.w, event_list, 1) == 1 && embi_same_body(event_list[0].b, s.body[2]));
+    ENSURE_OK(s.w, embipc_world_reset(s.w));
+    ENSURE(embipc_world_contact_events(s.w, NULL, 0) == 0);
+    ENSURE(embipc_world_contact_events(NULL, NULL, 0) == -1 && embipc_world_contact_events(s.w, NULL, 1) == -1);
+    scene_end(&s);
+}
+
+static void game_event(void)
+{
+    RUN(events_of_a_collision);
+    RUN(events_follow_pairs);
+    RUN(events_at_rest);
+}
+#endif
