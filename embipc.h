@@ -6002,11 +6002,11 @@ typedef struct embi_cells {
     int count;                     /* 0: the elements are the body's tets */
     int *node;                     /* (8 count) */
     int *place;                    /* of K_ab, a >= b, among the blocks of the body's matrix (36 count) */
-    embipc_real *mode;             /* weights of the corners in z_1 - z_0, z_2 - z_0, z_3 - z_0, 1, in c_yz, c_zx, c_xy,
-                                      1/m^2, and in c_xyz, 1/m^3 (7 modes of 8 weights each) */
-    embipc_real *bend;             /* H of pairs of modes yz, zx, xy: yz-yz, zx-yz, zx-zx, xy-yz, xy-zx, xy-xy, and of
-                                      xyz, N m^2 and N m^4, in the axes at rest (7 of 9 each) */
-    embipc_real *turn;             /* R that the bending modes are held in (9 padded) */
+    embipc_real *mode;             /* seven rows of eight corner weights: z_1 - z_0, z_2 - z_0, z_3 - z_0, 1; c_yz, c_zx,
+                                      c_xy, 1/m^2; c_xyz, 1/m^3 (56 each) */
+    embipc_real *bend;             /* H of the pairs yz-yz, zx-yz, zx-zx, xy-yz, xy-zx, xy-xy, N m^3, and of xyz, N m^5, in
+                                      the body's axes at rest (7 of 9 each) */
+    embipc_real *turn;             /* R of the bending part (9 padded) */
     embipc_real *now;              /* scratch: R of q (9 padded) */
     embipc_real *z, *dz, *force;   /* scratch: corners of the strain tets, of a direction, and their forces (12 padded) */
     embipc_real *block;            /* scratch: K of the strain tets (90 padded) */
@@ -6256,60 +6256,66 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
 }
 
 /* ==== 20. Cells ======================================================================================
- * A cage of boxes ("cells", cut into tets that carry the surface) has one element for each cell. Linear tets resist
- * bending as a cell of h across resists shear: a bar one cell thick would be ten times too stiff. In a cell with
- * solid of volume V, centroid p and second moments S = int (x - p)(x - p)^T the strain is
- *   e(x) = Ebar + sum_j (x_j - p_j) e_j,
- *   Fbar = sum_T V_T F_T / V over its tets: V psi(Fbar) is the energy of its mean part, that of one tet
- *   c_jk = R^T d^2 u / dx_j dx_k at p, j != k, of the trilinear u of the eight corners; axes of the cell
- *   u_bend = sum_jk c_jk x_j x_k + sum_j r_j x_j^2 / 2:  e_j is its strain, linear in c and r
- * The r_j are incompatible modes [WTDG73, TBW76]: 9 numbers of each cell that no node has. They take the values of least
- * energy, and with them the shear that corners cannot avoid is gone:
- *   1/2 min_r int e_bend : D : e_bend = 1/2 sum c_jk^T H_jk,lm c_lm + 1/2 E S_kk S_ll / V |c_xyz|^2
- * Every quadratic displacement of a bar has its exact energy then, whatever part of a cell it fills. The last term
- * keeps the twelfth mode, x y z. D is that of small strain, so the bending part is quadratic in q for all materials.
- * Its R is held for a step or pass, also where rotations of the mean part follow q: it is not stationary in R.
- * The mean part is computed as that of one tet for each cell, its "strain tet": z_0 is corner 0, and
+ * A built cage consists of boxes, its cells. Tets carry the surface. The energy is that of the cells, one element
+ * each. In bending, linear tets shear: a bar one cell thick would be ten times too stiff. u is the displacement of a
+ * cell's eight corners, V, p and S the volume, centroid and second moments int (x - p)(x - p)^T of its solid, D the
+ * stiffness of small strain. The strain is that of Fbar plus one that is linear in x:
+ *   Fbar = sum_T V_T F_T / V over the tets of the cell: V psi(Fbar), with the rotation R of Fbar
+ *   c_jk = R^T d^2 u / dx_j dx_k at p, for yz, zx, xy; u trilinear; x along the cell's axes, c in those of the body
+ *   u_bend = sum of c_jk x_j x_k + sum_j r_j x_j^2 / 2, x from p
+ *   psi_bend = 1/2 min_r int e(u_bend) : D : e(u_bend) = 1/2 sum c_jk . H_jk,lm c_lm
+ * The r_j are nine unknowns of each cell that belong to no node: incompatible modes [WTDG73, TBW76]. They remove the
+ * shear that a trilinear cell shows in bending. A bar along the cells' axes has its exact bending energy, if it fills
+ * them equally along its length. At 45 degrees, and where cells are filled unequally, it is near that. The fourth
+ * product x y z gets a stiffness, too: 1/2 sum_m E S_kk S_ll / V (c_xyz)_m^2, with k, l the axes other than m.
+ * psi_bend is quadratic in q for all materials. Its R is held for a step or pass, also where rotations of the mean part
+ * follow q: terms with dR/dq are left out. So bent cells have a small torque; embi_body_settle() gives it back.
+ * The mean part is computed as that of one tet for each cell, its strain tet: z_0 is corner 0, and
  *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
  * Uses: tuning, small math, memory, embedding, elasticity, dense LDL^T.   Checked by: tests/test_cells.c */
 
 /* ---- Set-up ---- */
 
-/* What is known of the cells of a new body. */
-typedef struct embi_cell_mesh {
-    const int *node, *of_tet;        /* corners (8 count), cell of each tet */
-    int count;
-} embi_cell_mesh;
-
 /* One cell while it is set up. */
 typedef struct embi_cell {
-    embipc_real axis[9], size[3];    /* rows: unit vectors of its axes; its sides, m */
-    embipc_real volume, p[3], S[9];  /* of its solid, m^3, its centroid from corner 0, m, second moments, m^5; cell's axes */
+    embipc_real axis[9];             /* rows: unit vectors of its axes */
+    embipc_real size[3];             /* its sides, m */
+    embipc_real volume;              /* of its solid, m^3, with ghost fill */
+    embipc_real p[3], S[9];          /* centroid from corner 0, m, and second moments, m^5, along its axes */
 } embi_cell;
 
-/* Axes and sides of the cell with corners X (8 x 3), and its solid, from the tets of the cell. */
-static void embi_cell_measure(embi_cell *c, const embipc_real X[24], const embipc_real V, const embipc_real first[3],
-                              const embipc_real second[9])
+/* Sums of one cell's solid: its volume; with the factors on stiffness int 1, int (x - X_0), int (x - X_0)(x - X_0)^T
+ * and sum_T V_T m_aT (8 x 3). */
+typedef struct embi_cell_sums { embipc_real solid, volume, first[3], second[9], weight[24]; } embi_cell_sums;
+
+/* Is there solid in the cell, or only rounding? Its box has the volume `box`. */
+static int embi_cell_is_filled(const embi_cell_sums *sum, embipc_real box) { return sum->solid > 1e-12 * box; }
+
+/* Axes and sides of the cell with corners X (8 x 3), and its solid. An empty one has its centroid in the middle. */
+static void embi_cell_measure(embi_cell *c, const embipc_real X[24], const embi_cell_sums *sum)
 {
-    embipc_real box;
+    embipc_real box, ghost;
+    int filled;
     for (int k = 0; k < 3; k++) {
         embi_sub(c->axis + 3 * k, X + 3 * (1 << k), X);
         c->size[k] = embi_norm(c->axis + 3 * k);
         embi_scale(c->axis + 3 * k, 1 / c->size[k], c->axis + 3 * k);
     }
     box = c->size[0] * c->size[1] * c->size[2];
-    c->volume = embi_max(V, EMBI_GHOST_FILL * box);
-    for (int k = 0; k < 3; k++) c->p[k] = V > 0 ? embi_dot(c->axis + 3 * k, first) / V : c->size[k] / 2;
+    filled = embi_cell_is_filled(sum, box);
+    ghost = EMBI_GHOST_FILL * box * (filled ? sum->volume / sum->solid : (embipc_real)1);
+    c->volume = embi_max(sum->volume, ghost);
+    for (int k = 0; k < 3; k++) c->p[k] = filled ? embi_dot(c->axis + 3 * k, sum->first) / sum->volume : c->size[k] / 2;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             embipc_real t[3];
-            embi_m3_mulv(t, second, c->axis + 3 * j);
-            c->S[3 * i + j] = embi_dot(c->axis + 3 * i, t) - V * c->p[i] * c->p[j];
-            if (i == j) c->S[4 * i] = embi_max(c->S[4 * i], 0) + EMBI_GHOST_FILL * box * c->size[i] * c->size[i] / 12;
+            embi_m3_mulv(t, sum->second, c->axis + 3 * j);
+            c->S[3 * i + j] = filled ? embi_dot(c->axis + 3 * i, t) - sum->volume * c->p[i] * c->p[j] : (embipc_real)0;
+            if (i == j) c->S[4 * i] = embi_max(c->S[4 * i], 0) + ghost * c->size[i] * c->size[i] / 12;
         }
 }
 
-/* Weights of the corners in the second and third derivatives at p of the trilinear function. */
+/* Weights of the corners in derivatives of the trilinear function at p: rows yz, zx, xy and xyz. */
 static void embi_cell_modes(const embi_cell *c, embipc_real mode[32])
 {
     for (int a = 0; a < 8; a++) {
@@ -6353,7 +6359,7 @@ static void embi_cell_stress(const embi_material *m, const embipc_real fibre[6],
         out[i] = 2 * m->mu * e[i] + (i < 3 ? m->lambda * (e[0] + e[1] + e[2]) : (embipc_real)0) + along * fibre[i];
 }
 
-/* H: the stiffness of all 18 modes over the solid, from which r is eliminated */
+/* H: stiffness of all 18 numbers c and r over the solid. On return its first 9 rows and columns are without r. */
 static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_real H[18][18])
 {
     embipc_real e[18][3][6], fibre[6], f[3], stress[6];
@@ -6412,36 +6418,36 @@ static int embi_cell_corner(const int *corners, int node)
     return a;
 }
 
-/* Sums of one cell's solid: int 1, int (x - X_0), int (x - X_0)(x - X_0)^T, and V Fbar's weights (8 x 3). */
-typedef struct embi_cell_sums { embipc_real volume, first[3], second[9], weight[24]; } embi_cell_sums;
-
-/* Adds a tet v of the cell, with volume V of solid and its moments. */
-static void embi_cell_add_tet(embi_cell_sums *sum, const int *corners, const embipc_real *X, const int *v, embipc_real V,
-                              const embipc_real moment[10])
+/* Adds a tet v of the cell, with its solid's volume and moments, and a factor on its stiffness. */
+static void embi_cell_add_tet(embi_cell_sums *sum, const int *corners, const embipc_real *X, const int *v,
+                              embipc_real solid, const embipc_real moment[10], embipc_real factor)
 {
-    embipc_real XT[12], m[12], r[12];
+    embipc_real XT[12], m[12], r[12], V = factor * solid;
     embi_tet_gather(XT, X, v);
     (void)embi_tet_gradients(XT, m);
+    sum->solid += solid;
     sum->volume += V;
     for (int i = 0; i < 4; i++) {
         embi_axpy(sum->weight + 3 * embi_cell_corner(corners, v[i]), V, m + 3 * i);
         embi_sub(r + 3 * i, XT + 3 * i, X + 3 * (size_t)corners[0]);
     }
     for (int n = 0; n < 16; n++) {
-        embipc_real w = moment[embi_moment_index[n]];
+        embipc_real w = factor * moment[embi_moment_index[n]];
         const embipc_real *a = r + 3 * (n / 4), *b = r + 3 * (n % 4);
         embi_axpy(sum->first, w, a);
         for (int k = 0; k < 9; k++) sum->second[k] += w * a[k / 3] * b[k % 3];
     }
 }
 
-/* Sets up a cell from its sums: its modes, H, and its strain tet at Z (12) with volume *V of solid. */
+/* Sets up a cell from its sums: its modes, H, and its strain tet Z (12; corner 0 is there on entry) with volume *V. */
 static void embi_cell_init(const embi_cell_sums *sum, const embi_material *material, const embipc_real X[24],
                            embipc_real mode[56], embipc_real bend[63], embipc_real Z[12], embipc_real *V)
 {
     embi_cell c;
     embipc_real s;
-    embi_cell_measure(&c, X, sum->volume, sum->first, sum->second);
+    int filled;
+    embi_cell_measure(&c, X, sum);
+    filled = embi_cell_is_filled(sum, c.size[0] * c.size[1] * c.size[2]);
     embi_cell_modes(&c, mode + 24);
     embi_cell_store(&c, material, bend);
     s = cbrt(6 * c.size[0] * c.size[1] * c.size[2]);
@@ -6450,8 +6456,8 @@ static void embi_cell_init(const embi_cell_sums *sum, const embi_material *mater
         embi_copy(Z + 3 * (k + 1), Z);
         Z[3 * (k + 1) + k] += s;
         for (int a = 0; a < 8; a++) {
-            mode[8 * k + a] = sum->volume > 0 ? s * sum->weight[3 * a + k] / sum->volume : (embipc_real)0;
-            for (int j = 0; j < 3 && !(sum->volume > 0); j++)   /* an empty cell: the gradient at its middle */
+            mode[8 * k + a] = filled ? s * sum->weight[3 * a + k] / sum->volume : (embipc_real)0;
+            for (int j = 0; j < 3 && !filled; j++)   /* an empty cell: the gradient at its middle */
                 mode[8 * k + a] += s * c.axis[3 * j + k] * (a >> j & 1 ? 1 : -1) / (4 * c.size[j]);
         }
     }
@@ -6496,7 +6502,7 @@ static const embipc_real *embi_elastic_corners(const embi_elastic *s, const embi
     return s->cells.count ? embi_cells_map(&s->cells, q, s->cells.z) : q;
 }
 
-/* Where forces on corners of the elements are added: y, or those of strain tets, which begin at 0. */
+/* Where forces on corners of the elements are added: y, or with cells scratch for those of strain tets, cleared here. */
 static embipc_real *embi_elastic_forces_begin(const embi_elastic *s, embipc_real *y)
 {
     if (!s->cells.count) return y;
@@ -6547,7 +6553,7 @@ static void embi_elastic_look_ahead(embi_elastic *s, const embipc_real *q)
     s->ahead = 1;
 }
 
-/* The next rotations become those of the start, or back: what a failed step has to do. */
+/* Exchanges the rotations of the start and the next ones. A failed step exchanges them again. */
 static void embi_elastic_swap(embi_elastic *s)
 {
     embipc_real *start = s->rotation_start;
@@ -6626,7 +6632,8 @@ static embipc_real embi_cells_energy(const embi_cells *c, const embipc_real *q, 
     return sum;
 }
 
-/* y += forces of the strain tets, carried to the corners, and scale times the gradient of the bending part at x */
+/* y += forces of the strain tets, which hold `scale`, carried to the corners, and scale times the gradient of the
+ * bending part at x. Corner 0 takes the remainder, so that the corners' sum is that of the strain tet. */
 static void embi_elastic_forces_end(const embi_elastic *s, const embipc_real *x, embipc_real scale, embipc_real *y)
 {
     const embi_cells *c = &s->cells;
@@ -6639,7 +6646,7 @@ static void embi_elastic_forces_end(const embi_elastic *s, const embipc_real *x,
             embi_m3_mulv(g + 9 + 3 * a, c->turn + 9 * t, f + 3 * a);
             embi_scale(g + 9 + 3 * a, scale, g + 9 + 3 * a);
         }
-        embi_add(sum, z, z + 3);   /* the strain tet's forces sum to 0: so do those of the corners */
+        embi_add(sum, z, z + 3);
         embi_add(sum, sum, z + 6);
         embi_add(sum, sum, z + 9);
         for (int a = 7; a >= 0; a--) {
@@ -17953,8 +17960,8 @@ static void embi_island_contact_energy(const embi_state *s, embi_island *isle, c
         const embi_body *b = s->body + isle->bodies[k];
         const embi_psi *psi = b->end.psi + EMBI_NOW;
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        sum += psi->energy;
-        size += psi->energy + psi->force * isle->energy.noise_x;
+        sum += psi->energy + psi->bending;
+        size += psi->energy + psi->bending + psi->force * isle->energy.noise_x;
     }
     isle->energy.nonquadratic = s->hh * sum;
     isle->energy.size = s->hh * embi_max(size, sum);
@@ -24974,10 +24981,9 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
     ok = tet && sum && Z && embi_cells_alloc(m, c, count);
     if (ok) memcpy(c->node, cage->cells, (size_t)(8 * count) * sizeof *c->node);
     for (int k = 0; ok && k < b->ntet; k++) {
-        embipc_real factor = d->tet_stiffness ? d->tet_stiffness[k] : (embipc_real)1, moments[10];
-        const int *corners = c->node + 8 * cage->tet_cell[k];
-        for (int i = 0; i < 10; i++) moments[i] = factor * moment[10 * k + i];
-        embi_cell_add_tet(sum + cage->tet_cell[k], corners, t->q, b->tet + 4 * k, factor * volume[k], moments);
+        int cell = cage->tet_cell[k];
+        embi_cell_add_tet(sum + cell, c->node + 8 * cell, t->q, b->tet + 4 * k, volume[k], moment + 10 * k,
+                          d->tet_stiffness ? d->tet_stiffness[k] : (embipc_real)1);
     }
     for (int k = 0; ok && k < count; k++) {
         for (int a = 0; a < 8; a++) embi_copy(X + 3 * a, t->q + 3 * (size_t)c->node[8 * k + a]);
