@@ -24808,8 +24808,8 @@ static embipc_result embi_check_cells(const embipc_cage *cage, embipc_error *e)
         embipc_real edge[9], off[3], size = 0, most = 0;
         for (int a = 0; a < 8; a++)
             if (!embi_is_one_of(corner[a], cage->node_count))
-                return embi_fail(e, EMBIPC_ERR_INDEX, "corner %d of cell %d of the cage is node %d, of %d", a, k, corner[a],
-                                 cage->node_count);
+                return embi_fail(e, EMBIPC_ERR_INDEX, "corner %d of cell %d of the cage is node %d, of %d", a, k,
+                                 corner[a], cage->node_count);
         for (int i = 0; i < 3; i++) {
             embi_sub(edge + 3 * i, cage->x + 3 * (size_t)corner[1 << i], cage->x + 3 * (size_t)corner[0]);
             size = embi_max(size, embi_norm(edge + 3 * i));
@@ -24819,17 +24819,19 @@ static embipc_result embi_check_cells(const embipc_cage *cage, embipc_error *e)
             for (int i = 0; i < 3; i++) embi_axpy(off, a >> i & 1 ? -1 : 0, edge + 3 * i);
             most = embi_max(most, embi_norm(off));
         }
-        for (int i = 0; i < 3; i++) most = embi_max(most, embi_abs(embi_dot(edge + 3 * i, edge + 3 * ((i + 1) % 3))) / size);
+        for (int i = 0; i < 3; i++)
+            most = embi_max(most, embi_abs(embi_dot(edge + 3 * i, edge + 3 * ((i + 1) % 3))) / size);
         if (!(most <= 1e-6 * size) || !(embi_m3_det(edge) > 0))
             return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most, "cell %d of the cage is no box: "
-                                "a corner or an edge is %g m off; without cells (cell_count 0) its tets may have any shape", k, most);
+                                "a corner or an edge is %g m off; without cells (cell_count 0) its tets may have any "
+                                "shape", k, most);
     }
     for (int k = 0; k < 4 * cage->tet_count && cage->cell_count; k++) {
         int cell = cage->tet_cell[k / 4], a = 0;
         while (embi_is_one_of(cell, cage->cell_count) && a < 8 && cage->cells[8 * cell + a] != cage->tets[k]) a++;
         if (!embi_is_one_of(cell, cage->cell_count) || a == 8)
-            return embi_fail(e, EMBIPC_ERR_INDEX, "node %d of tet %d is no corner of cell %d of the cage", cage->tets[k],
-                             k / 4, cell);
+            return embi_fail(e, EMBIPC_ERR_INDEX, "node %d of tet %d is no corner of cell %d of the cage",
+                             cage->tets[k], k / 4, cell);
     }
     return EMBIPC_OK;
 }
@@ -26903,10 +26905,15 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
 {
     int count = 0;
     embi_body *b = embi_body_of(w, body);
+    embipc_real low[3], high[3];   /* a vertex in a face of the box may be rounded out of it */
     if (!b || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
+    for (int k = 0; k < 3; k++) {
+        low[k] = lo[k] - 16 * EMBI_EPS * b->scale_x;
+        high[k] = hi[k] + 16 * EMBI_EPS * b->scale_x;
+    }
     embi_body_follow(&w->s, b);
     for (int i = 0; i < b->nn; i++)
-        if (embi_holds(&w->s, b, b->node0 + i, lo, hi)) {
+        if (embi_holds(&w->s, b, b->node0 + i, low, high)) {
             if (count < capacity) nodes[count] = i;
             count++;
         }

@@ -26,7 +26,7 @@ static embipc_body spawn(embipc_world *world, embipc_kind kind, int number)
     d.triangle_count = embipc_shape(box ? EMBIPC_BOX : EMBIPC_SPHERE, box ? edges : radius, box ? 1 : DETAIL, x,
                                     triangles, TRIANGLES);
     d.vertex_count = d.triangle_count / 2 + 2;
-    d.groups = box ? TABLE : BALL;
+    d.groups = box ? TABLE : BALL; d.material.young = 1e6;
     d.position[0] = box ? 0 : 0.2 * number - 0.3; d.position[2] = box ? -0.05 : 0.2;
     if (embipc_body_create(world, &d, &body)) puts(embipc_world_error(world)->text);
     return body;

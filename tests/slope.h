@@ -194,12 +194,12 @@ static void slope_slide(slope_result *r)
     r->slide = (x[2] - 2 * x[1] + x[0]) / (span * span) / a;
     slope_count(r, &w);
 }
-/* Speed over the second half of 1 s; from rest, or from the creep under the friction `from`. r->drift grows to hold the
+/* Speed over the second half of 1 s, of 2 s for a block that swings longer; from rest, or from the creep under the friction `from`. r->drift grows to hold the
  * acceleration from the third quarter to the fourth. */
 static double slope_creep(slope_result *r, double mu, double from, double damping)
 {
     slope_world w;
-    int last = (int)(1 / r->h + 0.5), quarter = last / 4;
+    int last = (int)((r->size > 1 ? 2 : 1) / r->h + 0.5), quarter = last / 4;
     double x[3] = {0, 0, 0}, t = quarter * r->h;
     if (!slope_begin(&w, r->kind, r->size, r->h, 0.5, damping)) return -1;
     if (from > 0) {
