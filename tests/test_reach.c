@@ -671,7 +671,7 @@ static void test_folds_are_searched_where_they_may_close(void)
     scene_stretch(&rough, 0.1, 0.1, 0.1);
     for (int i = 0; i < 3 * rough.vertex_count; i++) rough.x[i] += 0.006 * test_uniform(-1, 1);   /* slivers */
     test_mesh_compact(&hook);
-    folds_of(ball, EMBIPC_CAGE, 0.02, 40, 12 / TEST_STRIDE);
+    folds_of(ball, EMBIPC_CAGE, 0.02, 64, 12 / TEST_STRIDE);
     folds_of(rough, EMBIPC_CAGE, 0.02, 20, 12 / TEST_STRIDE);
     folds_of(hook, EMBIPC_CAGE, 0.01, 30, 12 / TEST_STRIDE);
     folds_of(bar, EMBIPC_FULL, 0.02, 0, 12 / TEST_STRIDE);
