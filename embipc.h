@@ -1745,6 +1745,9 @@ enum {
 /* ---- Cage nodes and search ---- */
 /* [mean volume per cell] Nodes with less of it are weak. Greater: more are avoided; smaller: soft corners stay. */
 #define EMBI_CAGE_WEAK 0.25
+/* [factor on the score] For each odd number of boxes above 1, which is not cut symmetrically. Greater: counts farther
+ * from the wish; smaller: symmetric bodies roll or turn by themselves. */
+#define EMBI_CAGE_ODD 2
 /* [wished node count] Allowed deviation. Greater: better shapes; smaller: nearer to the wish. */
 #define EMBI_CAGE_MISS 0.2
 
@@ -6282,35 +6285,32 @@ typedef struct embi_cell {
     embipc_real size[3];             /* its sides, m */
     embipc_real volume;              /* of its solid, m^3, with ghost fill */
     embipc_real p[3], S[9];          /* centroid from corner 0, m, and second moments, m^5, along its axes */
+    int filled;                      /* there is solid in it, not only rounding */
 } embi_cell;
 
 /* Sums of one cell's solid: its volume; with the factors on stiffness int 1, int (x - X_0), int (x - X_0)(x - X_0)^T
  * and sum_T V_T m_aT (8 x 3). */
 typedef struct embi_cell_sums { embipc_real solid, volume, first[3], second[9], weight[24]; } embi_cell_sums;
 
-/* Is there solid in the cell, or only rounding? Its box has the volume `box`. */
-static int embi_cell_is_filled(const embi_cell_sums *sum, embipc_real box) { return sum->solid > 1e-12 * box; }
-
 /* Axes and sides of the cell with corners X (8 x 3), and its solid. An empty one has its centroid in the middle. */
 static void embi_cell_measure(embi_cell *c, const embipc_real X[24], const embi_cell_sums *sum)
 {
     embipc_real box, ghost;
-    int filled;
     for (int k = 0; k < 3; k++) {
         embi_sub(c->axis + 3 * k, X + 3 * (1 << k), X);
         c->size[k] = embi_norm(c->axis + 3 * k);
         embi_scale(c->axis + 3 * k, 1 / c->size[k], c->axis + 3 * k);
     }
     box = c->size[0] * c->size[1] * c->size[2];
-    filled = embi_cell_is_filled(sum, box);
-    ghost = EMBI_GHOST_FILL * box * (filled ? sum->volume / sum->solid : (embipc_real)1);
+    c->filled = sum->solid > 1e-12 * box;
+    ghost = EMBI_GHOST_FILL * box * (c->filled ? sum->volume / sum->solid : (embipc_real)1);
     c->volume = embi_max(sum->volume, ghost);
-    for (int k = 0; k < 3; k++) c->p[k] = filled ? embi_dot(c->axis + 3 * k, sum->first) / sum->volume : c->size[k] / 2;
+    for (int k = 0; k < 3; k++) c->p[k] = c->filled ? embi_dot(c->axis + 3 * k, sum->first) / sum->volume : c->size[k] / 2;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             embipc_real t[3];
             embi_m3_mulv(t, sum->second, c->axis + 3 * j);
-            c->S[3 * i + j] = filled ? embi_dot(c->axis + 3 * i, t) - sum->volume * c->p[i] * c->p[j] : (embipc_real)0;
+            c->S[3 * i + j] = c->filled ? embi_dot(c->axis + 3 * i, t) - sum->volume * c->p[i] * c->p[j] : (embipc_real)0;
             if (i == j) c->S[4 * i] = embi_max(c->S[4 * i], 0) + ghost * c->size[i] * c->size[i] / 12;
         }
 }
@@ -6445,9 +6445,7 @@ static void embi_cell_init(const embi_cell_sums *sum, const embi_material *mater
 {
     embi_cell c;
     embipc_real s;
-    int filled;
     embi_cell_measure(&c, X, sum);
-    filled = embi_cell_is_filled(sum, c.size[0] * c.size[1] * c.size[2]);
     embi_cell_modes(&c, mode + 24);
     embi_cell_store(&c, material, bend);
     s = cbrt(6 * c.size[0] * c.size[1] * c.size[2]);
@@ -6456,8 +6454,8 @@ static void embi_cell_init(const embi_cell_sums *sum, const embi_material *mater
         embi_copy(Z + 3 * (k + 1), Z);
         Z[3 * (k + 1) + k] += s;
         for (int a = 0; a < 8; a++) {
-            mode[8 * k + a] = filled ? s * sum->weight[3 * a + k] / sum->volume : (embipc_real)0;
-            for (int j = 0; j < 3 && !filled; j++)   /* an empty cell: the gradient at its middle */
+            mode[8 * k + a] = c.filled ? s * sum->weight[3 * a + k] / sum->volume : (embipc_real)0;
+            for (int j = 0; j < 3 && !c.filled; j++)   /* an empty cell: the gradient at its middle */
                 mode[8 * k + a] += s * c.axis[3 * j + k] * (a >> j & 1 ? 1 : -1) / (4 * c.size[j]);
         }
     }
@@ -7955,8 +7953,7 @@ static embipc_real embi_elastic_mean_energy(const embi_elastic *s, const embipc_
 static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now,
                                        embipc_real *trace, embipc_real *force)
 {
-    embipc_real mean = embi_elastic_mean_energy(s, q, now, trace, force);
-    return s->cells.count ? mean + embi_elastic_bending(s, q, now) : mean;
+    return embi_elastic_mean_energy(s, q, now, trace, force) + embi_elastic_bending(s, q, now);
 }
 
 /* Psi(q) where a step ends, J, and the rotations that the next one has if it starts there. energy: that of a nonlinear
@@ -7970,7 +7967,7 @@ static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, em
         energy = embi_lagged_energy(s, q, 1, s->rotation_next, trace);
         s->ahead = 1;
     }
-    return s->cells.count ? energy + embi_elastic_bending(s, q, 1) : energy;
+    return energy + embi_elastic_bending(s, q, 1);
 }
 
 /* g += scale dPsi/dq, N (3 n). trace: scratch (10 padded + n). */
@@ -12612,16 +12609,13 @@ static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_r
 {
     for (int t = 0; t < embi_strained_tets(b); t += EMBI_LANES) {
         embi_vec H[9];
+        embipc_real F[9], lanes[9][EMBI_LANES];
         if (!b->elastic.cells.count) embi_tets_F(&b->elastic, t, w, H);
         for (int l = 0; l < EMBI_LANES && b->elastic.cells.count; l++) {
-            embipc_real F[9], one[EMBI_LANES];
             embi_body_tet_F(b, embi_min_int(t + l, b->ntet - 1), w, F);
-            for (int i = 0; i < 9; i++) {
-                if (l) embi_store(one, H[i]);
-                one[l] = F[i];
-                H[i] = embi_load(one);
-            }
+            for (int i = 0; i < 9; i++) lanes[i][l] = F[i];
         }
+        for (int i = 0; i < 9 && b->elastic.cells.count; i++) H[i] = embi_load(lanes[i]);
         embi_store(strain + t, embi_m3s_stretch4(H));
         for (int l = 0; l < EMBI_LANES; l++) strain[t + l] = sqrt(sqrt(strain[t + l]));
     }
@@ -23720,7 +23714,7 @@ static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int
     score *= pow(*count, 4.0 / 3);
     score *= (1 + 4 * miss) * (1 + 4 * c->joined.weak / *count);
     for (int k = 0; k < 3; k++)   /* an odd number of boxes is not cut symmetrically */
-        if (n[k] > 1 && n[k] % 2) score *= 2;
+        if (n[k] > 1 && n[k] % 2) score *= EMBI_CAGE_ODD;
     over = embi_max(miss, EMBI_CAGE_MISS);
     if (best->n[0] && (over > best->over || (over == best->over && score >= best->score))) return EMBIPC_OK;
     memcpy(best->n, n, sizeof best->n);
@@ -27976,9 +27970,9 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
         embipc_real F[9];
         embi_elastic_F(&b->elastic, t, s->q + 3 * b->node0, F);
         if (!(embi_m3_det(F) > 0))
-            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TET, t, embi_m3_det(F),
-                                "body \"%.40s\": tet %d is inverted, its volume ratio is %g", b->name, t,
-                                embi_m3_det(F));
+            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, b->elastic.cells.count ? EMBIPC_NO_PRIMITIVE : EMBIPC_TET, t,
+                                embi_m3_det(F), "body \"%.40s\": %s %d is inverted, its volume ratio is %g", b->name,
+                                b->elastic.cells.count ? "cell" : "tet", t, embi_m3_det(F));
     }
     if (embi_is_dynamic(b)) {
         embipc_real mass = 0;
