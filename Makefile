@@ -4,6 +4,7 @@
 #                                                     (the longest, a quarter of an hour: T=cage)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols,
 #                                                     comments, contents, stack
+#   make docs/scenes.md   the keys of scene files, from the table that the reader has
 #   make pictures   those of docs/pictures.md, in build/pictures
 #   make paper      the papers' experiments, build/paper/index.html (paper-quick: some of them, in minutes;
 #                   paper-browser: opens every page of it in Chromium)
@@ -85,6 +86,11 @@ paper-quick: $(BUILD)/embipc_paper
 paper-browser:
 	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
 	@! command -v node > /dev/null || node tests/browser/report_test.js $(or $(REPORT),$(BUILD)/paper) $(SHOTS)
+
+# the keys of scene files, as embipc scene-help prints them
+docs/scenes.md: $(BUILD)/embipc
+	$(Q)$(BUILD)/embipc scene-help --markdown > $@.new
+	$(Q)mv $@.new $@
 
 pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures

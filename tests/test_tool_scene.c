@@ -276,7 +276,11 @@ static void test_root_ranges(void)
 static void test_body_ranges(void)
 {
 #define BOX "\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[1,1,1]"
-    ENSURE(refused("{\"version\":1,\"bodies\":[{}]}", "body 1: found no key \"name\""));
+    ENSURE(refused("{\"version\":1,\"bodies\":[{}]}", "body \"body 1\": found no key \"kind\""));
+    ENSURE(refused("{\"version\":1,\"bodies\":[{\"name\":\"body 2\"," BOX "},\n{" BOX "}]}",
+                   "s.json:2: body 2: found no key \"name\""));
+    ENSURE(refused("{\"version\":1,\"bodies\":[{\"name\":\"body 2 3\"," BOX "},\n{" BOX ",\"repeat\":{\"count\":[4,1,1]}}]}",
+                   "s.json:2: body \"body 2\": found no key \"name\""));
     ENSURE(refused("{\"version\":1,\"bodies\":[{\"name\":\"\"}]}", "key \"name\": found the string \"\""));
     ENSURE(refused("{\"version\":1,\"bodies\":[{\"name\":\"a,b\"}]}", "key \"name\": found the string "
                                                                       "\"a,b\""));
@@ -817,6 +821,20 @@ static void test_repeat(void)
 
 #define MANY "\"kind\":\"affine\",\"shape\":\"box\",\"size\":[1,1,1],"
 
+/* Bodies without names are numbered as they stand in the file, and copies count from there. */
+static void test_numbered(void)
+{
+    static const char *const name[] = { "a", "body 2 1", "body 2 2", "body 3" };
+    scene s;
+    tool_error e;
+    ENSURE(parse(&s, "{\"version\":1,\"bodies\":[" BODY ",{\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":1,"
+                     "\"repeat\":{\"count\":[2,1,1]}},{\"kind\":\"fixed\",\"shape\":\"plane\"}],"
+                     "\"pairs\":[{\"bodies\":[\"body 3\",\"body 2 2\"],\"contact\":false}]}", &e));
+    ENSURE(s.body_count == 4 && s.pair_count == 1 && s.pair[0].a == 3 && s.pair[0].b == 2);
+    for (int i = 0; i < 4 && i < s.body_count; i++) ENSURE(strcmp(s.body[i].name, name[i]) == 0);
+    scene_free(&s);
+}
+
 static void test_repeat_refusals(void)
 {
     char text[512];
@@ -886,6 +904,7 @@ int main(int argc, char **argv)
     RUN(joint_build_refusals);
     RUN(joint_build);
     RUN(repeat);
+    RUN(numbered);
     RUN(repeat_refusals);
     RUN(mutations);
     return test_end(__FILE__);

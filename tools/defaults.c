@@ -108,12 +108,11 @@ static int defaults_is_dynamic(const scene_body *b) { return b->def.kind >= EMBI
 
 static void defaults_body(const scene *s, const embipc_world *world, const scene_body *b)
 {
-    static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
     embipc_body_parameters p;
     embipc_body_state state;
     if (embipc_body_get_parameters(world, b->handle, &p) != EMBIPC_OK) return;
     if (embipc_body_get_state(world, b->handle, &state) != EMBIPC_OK) return;
-    printf("body \"%s\": %s, %s, %d unknowns", b->name, kind[b->def.kind], b->source, p.unknowns);
+    printf("body \"%s\": %s, %s, %d unknowns", b->name, scene_kinds[b->def.kind], b->source, p.unknowns);
     if (defaults_is_dynamic(b)) printf(", mass %.6g kg", state.mass);
     printf("\n");
     if (defaults_is_dynamic(b)) {

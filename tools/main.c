@@ -7,6 +7,7 @@
 #include "embed.h"
 #include "meshio.h"
 #include "run.h"
+#include "scene_keys.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,6 +22,8 @@ static const char main_usage[] =
     "       embipc bench SCENE.json... [options]   times the steps of scenes, and where the time goes; a file\n"
     "                                         with \"cases\" is a list of scenes with changes\n"
     "       embipc bench --targets LIST.json RESULT.json...   compares what --json wrote with the list's targets\n"
+    "       embipc scene-help [KEY]           keys of a scene file; of KEY: value, unit, default, an example\n"
+    "       embipc scene-help --markdown      all of it, as in docs/scenes.md\n"
     "\n"
     "options of run\n"
     "  --out DIR        writes steps.csv, forces.csv, bodies.csv, drives.csv and joints.csv into DIR\n"
@@ -332,6 +335,14 @@ static int main_doctor(int argc, char **argv)
     return doctor_scene(&o);
 }
 
+static int main_scene_help(int argc, char **argv)
+{
+    if (argc > 3) return main_bad("found \"%s\" after the key \"%s\", expected one key", argv[3], argv[2]);
+    if (argc < 3 || strcmp(argv[2], "--markdown") != 0) return scene_help(argc < 3 ? NULL : argv[2], stdout, stderr);
+    scene_help_markdown(stdout);
+    return 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) { fputs(main_usage, stderr); return 2; }
@@ -353,6 +364,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "doctor") == 0) return main_doctor(argc, argv);
     if (strcmp(argv[1], "embed") == 0) return main_embed(argc, argv);
     if (strcmp(argv[1], "bench") == 0) return main_bench(argc, argv);
-    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed or bench%s",
+    if (strcmp(argv[1], "scene-help") == 0) return main_scene_help(argc, argv);
+    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench or scene-help%s",
                     argv[1], "");
 }

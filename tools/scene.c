@@ -1,5 +1,6 @@
 #include "scene.h"
 #include "json.h"
+#include "scene_keys.h"
 #include "shapes.h"
 #include <limits.h>
 #include <math.h>
@@ -76,22 +77,28 @@ static int scene_fail_word(scene_reader *r, int line, const char *what, const ch
     return 0;
 }
 
-/* The value is an object, and all its keys are known. */
-static int scene_object(scene_reader *r, const json_value *v, const char *const *keys, int count)
+/* The value is an object, and all its keys are those of this part. */
+static int scene_object(scene_reader *r, const json_value *v, scene_part part)
 {
+    const char **names;
     char found[80];
+    int count = 0;
     if (r->failed) return 0;
     if (v->type != JSON_OBJECT) {
         r->failed = 1;
         return tool_fail(r->e, "%s:%d: %s: found %s, expected an object in { }", r->s->path, v->line,
                          r->where, json_describe(v, found));
     }
-    for (const json_value *k = json_first(r->j, v); k; k = json_next(r->j, k)) {
+    names = (const char **)tool_alloc((size_t)scene_key_count, sizeof *names);
+    for (int i = 0; i < scene_key_count; i++)
+        if (scene_keys[i].part == part) names[count++] = scene_keys[i].key;
+    for (const json_value *k = json_first(r->j, v); k && !r->failed; k = json_next(r->j, k)) {
         int known = 0;
-        for (int i = 0; i < count; i++) known |= strcmp(k->key, keys[i]) == 0;
-        if (!known) return scene_fail_word(r, k->line, "the unknown key", k->key, keys, count);
+        for (int i = 0; i < count; i++) known |= strcmp(k->key, names[i]) == 0;
+        if (!known) scene_fail_word(r, k->line, "the unknown key", k->key, names, count);
     }
-    return 1;
+    free(names);
+    return !r->failed;
 }
 
 static int scene_in_range(double x, scene_range range)
@@ -166,14 +173,15 @@ static int scene_string(scene_reader *r, const json_value *object, const char *k
     return 1;
 }
 
-/* One of a list of words; *out is its number. */
-static int scene_choice(scene_reader *r, const json_value *object, const char *key, const char *const *list,
-                        int count, int *out)
+/* One of the words that this key may have; *out is its number. */
+static int scene_choice(scene_reader *r, const json_value *object, scene_part part, const char *key, int *out)
 {
     const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
-    const char *word = "";
+    const char *word = "", *const *list;
     char what[64];
+    int count = 0;
     if (!v || !scene_string(r, object, key, "a string", &word)) return 0;
+    list = scene_words(part, key, &count);
     for (int i = 0; i < count; i++)
         if (strcmp(word, list[i]) == 0) { *out = i; return 1; }
     snprintf(what, sizeof what, "key \"%s\":", key);
@@ -184,11 +192,10 @@ static int scene_choice(scene_reader *r, const json_value *object, const char *k
 
 static void scene_read_contact(scene_reader *r, const json_value *root)
 {
-    static const char *const keys[] = { "dhat", "kappa", "friction_velocity", "friction_iterations" };
     const json_value *v = json_get(r->j, root, "contact");
     embipc_world_def *d = &r->s->world;
     strcpy(r->where, "\"contact\"");
-    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    if (!v || !scene_object(r, v, SCENE_CONTACT)) return;
     scene_number(r, v, "dhat", scene_positive, &d->dhat);
     scene_number(r, v, "kappa", scene_positive, &d->kappa);
     scene_number(r, v, "friction_velocity", scene_positive, &d->friction_velocity);
@@ -197,14 +204,12 @@ static void scene_read_contact(scene_reader *r, const json_value *root)
 
 static void scene_read_solver(scene_reader *r, const json_value *root)
 {
-    static const char *const keys[] = { "linear", "tolerance", "max_iterations" };
-    static const char *const linear[] = { "auto", "dense", "sparse", "cg" };
     const json_value *v = json_get(r->j, root, "solver");
     embipc_world_def *d = &r->s->world;
     int choice = 0;
     strcpy(r->where, "\"solver\"");
-    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
-    if (scene_choice(r, v, "linear", linear, SCENE_COUNT(linear), &choice)) d->solver = (embipc_solver)choice;
+    if (!v || !scene_object(r, v, SCENE_SOLVER)) return;
+    if (scene_choice(r, v, SCENE_SOLVER, "linear", &choice)) d->solver = (embipc_solver)choice;
     scene_number(r, v, "tolerance", scene_positive, &d->tolerance);
     scene_integer(r, v, "max_iterations", 1, 1000000, &d->max_iterations);
 }
@@ -215,11 +220,6 @@ static void scene_refuse(scene_reader *r, const json_value *object, const char *
     const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
     if (v) scene_fail_key(r, v, key, expected);
 }
-
-const char *const scene_models[EMBIPC_MODEL_COUNT] = {
-    "corotated",   "orthogonality", "arap", "fixed_corotated", "stable_neo_hookean",
-    "neo_hookean", "stvk",          "mooney_rivlin"
-};
 
 /* What each model has no use for. */
 static void scene_refuse_for_model(scene_reader *r, const json_value *v, embipc_model model, embipc_kind kind)
@@ -289,14 +289,12 @@ static void scene_read_fibre(scene_reader *r, const json_value *v, embipc_materi
 
 static void scene_read_material(scene_reader *r, const json_value *body, embipc_body_def *def)
 {
-    static const char *const keys[] = { "model",     "young",  "poisson", "density",         "damping",          "averaged",
-                                        "stiffness", "mooney", "fibre",   "fibre_stiffness", "determinant_bound" };
     const json_value *v = json_get(r->j, body, "material");
     embipc_material *m = &def->material;
     int choice = 0;
-    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    if (!v || !scene_object(r, v, SCENE_MATERIAL)) return;
     scene_refuse_lagged_arap(r, v);
-    if (scene_choice(r, v, "model", scene_models, EMBIPC_MODEL_COUNT, &choice)) m->model = (embipc_model)choice;
+    if (scene_choice(r, v, SCENE_MATERIAL, "model", &choice)) m->model = (embipc_model)choice;
     scene_number(r, v, "young", scene_positive, &m->young);
     scene_number(r, v, "poisson", scene_poisson, &m->poisson);
     scene_number(r, v, "density", scene_positive, &m->density);
@@ -339,23 +337,6 @@ static int scene_read_mesh(scene_reader *r, const json_value *body, const char *
     return !r->failed;
 }
 
-static const char *const scene_shapes[] = { "box",   "sphere", "cylinder", "torus", "plane",
-                                            "plate", "bear",   "bubble",   "comb",  "finger",
-                                            "ball" };
-enum {
-    SCENE_BOX,
-    SCENE_SPHERE,
-    SCENE_CYLINDER,
-    SCENE_TORUS,
-    SCENE_PLANE,
-    SCENE_PLATE,
-    SCENE_BEAR,
-    SCENE_BUBBLE,
-    SCENE_COMB,
-    SCENE_FINGER,
-    SCENE_BALL
-};
-
 typedef struct scene_shape {
     int kind, resolution;
     double size[3], radius, height, tube, normal[3];
@@ -364,17 +345,12 @@ typedef struct scene_shape {
 /* The measures of a shape: each has its own, needed, and none of the others. */
 static void scene_read_shape_keys(scene_reader *r, const json_value *body, scene_shape *p)
 {
-    static const struct { const char *key, *expected; int shapes;
-    } measure[] = { { "size", "the full extents [x, y, z]", 1 << SCENE_BOX | 1 << SCENE_COMB | 1 << SCENE_FINGER },
-                    { "radius", "a number > 0",
-                      1 << SCENE_SPHERE | 1 << SCENE_CYLINDER | 1 << SCENE_TORUS | 1 << SCENE_PLATE | 1 << SCENE_BALL },
-                    { "height", "a number > 0", 1 << SCENE_CYLINDER },
-                    { "tube", "a number > 0", 1 << SCENE_TORUS },
-                    { "normal", "a direction", 1 << SCENE_PLANE } };
+    static const struct { const char *key, *expected; } measure[] = { { "size", "the full extents [x, y, z]" },
+        { "radius", "a number > 0" }, { "height", "a number > 0" }, { "tube", "a number > 0" }, { "normal", "a direction" } };
     char expected[64];
-    snprintf(expected, sizeof expected, "no such key for shape %s", scene_shapes[p->kind]);
+    snprintf(expected, sizeof expected, "no such key for shape %s", scene_shape_lines[p->kind].name);
     for (int i = 0; i < SCENE_COUNT(measure); i++) {
-        if (!(measure[i].shapes & 1 << p->kind)) scene_refuse(r, body, measure[i].key, expected);
+        if (!scene_shape_has(p->kind, measure[i].key)) scene_refuse(r, body, measure[i].key, expected);
         else if (p->kind != SCENE_PLANE && !json_get(r->j, body, measure[i].key))
             scene_fail_missing(r, body, measure[i].key, measure[i].expected);
     }
@@ -411,14 +387,14 @@ static void scene_read_shape(scene_reader *r, const json_value *body, scene_body
     tool_error inner;
     memset(&p, 0, sizeof p);
     p.normal[2] = 1;
-    if (!scene_choice(r, body, "shape", scene_shapes, SCENE_COUNT(scene_shapes), &p.kind)) return;
+    if (!scene_choice(r, body, SCENE_BODY, "shape", &p.kind)) return;
     scene_read_shape_keys(r, body, &p);
     if (r->failed) return;
-    snprintf(b->source, sizeof b->source, "%s", scene_shapes[p.kind]);
+    snprintf(b->source, sizeof b->source, "%s", scene_shape_lines[p.kind].name);
     b->is_bear = p.kind == SCENE_BEAR;
     if (scene_make_shape(&p, b->def.kind == EMBIPC_FULL, &b->surface, &inner)) return;
     r->failed = 1;
-    tool_fail(r->e, "%s:%d: %s: shape %s: %s", r->s->path, body->line, r->where, scene_shapes[p.kind],
+    tool_fail(r->e, "%s:%d: %s: shape %s: %s", r->s->path, body->line, r->where, scene_shape_lines[p.kind].name,
               inner.text);
 }
 
@@ -507,10 +483,9 @@ static void scene_read_tet_factors(scene_reader *r, const json_value *body, cons
 /* One of "regions": factors for the tets with their centres in a box, in the coordinates of the mesh file. */
 static void scene_read_region(scene_reader *r, const json_value *v, const tool_mesh *m, scene_body *b)
 {
-    static const char *const keys[] = { "box", "stiffness", "density" };
     double box[6], stiffness = 1, density = 1;
     int held = 0;
-    if (!scene_object(r, v, keys, SCENE_COUNT(keys)) || !scene_read_box(r, v, box)) return;
+    if (!scene_object(r, v, SCENE_REGION) || !scene_read_box(r, v, box)) return;
     if (!json_get(r->j, v, "stiffness") && !json_get(r->j, v, "density"))
         scene_fail_missing(r, v, "stiffness", "a factor: \"stiffness\", \"density\" or both");
     scene_number(r, v, "stiffness", scene_positive, &stiffness);
@@ -570,7 +545,6 @@ int scene_in_box(const double x[3], const double box[6])
 
 static void scene_read_select(scene_reader *r, const json_value *drive, embipc_kind kind, scene_drive *d)
 {
-    static const char *const keys[] = { "box" };
     const json_value *select = json_get(r->j, drive, "select");
     if (r->failed || !select) return;
     if (kind != EMBIPC_CAGE && kind != EMBIPC_FULL && !json_get(r->j, drive, "stiffness")) {
@@ -578,7 +552,7 @@ static void scene_read_select(scene_reader *r, const json_value *drive, embipc_k
                      "no such key for kinds other than cage and full, which are driven whole, or softly, by a \"stiffness\"");
         return;
     }
-    if (!scene_object(r, select, keys, SCENE_COUNT(keys))) return;
+    if (!scene_object(r, select, SCENE_SELECT)) return;
     d->has_box = scene_read_box(r, select, d->box);
 }
 
@@ -636,7 +610,6 @@ static void scene_read_soft(scene_reader *r, const json_value *drive, embipc_kin
 
 static void scene_read_drives(scene_reader *r, const json_value *body, int index)
 {
-    static const char *const keys[] = { "select", "keys", "stiffness", "damping", "force_limit" };
     const json_value *list = r->failed ? NULL : json_get(r->j, body, "drive");
     if (!list) return;
     if (r->s->body[index].def.kind == EMBIPC_FIXED) {
@@ -646,7 +619,7 @@ static void scene_read_drives(scene_reader *r, const json_value *body, int index
     if (list->type != JSON_ARRAY) { scene_fail_key(r, list, "drive", "an array of drives"); return; }
     for (const json_value *v = json_first(r->j, list); v && !r->failed; v = json_next(r->j, v)) {
         scene_drive *d;
-        if (!scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+        if (!scene_object(r, v, SCENE_DRIVE)) return;
         TOOL_GROW(scene_drive, r->s->drive, r->s->drive_capacity, r->s->drive_count + 1);
         d = &r->s->drive[r->s->drive_count++];
         memset(d, 0, sizeof *d);
@@ -660,15 +633,16 @@ static void scene_read_drives(scene_reader *r, const json_value *body, int index
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
 
-/* Names stand in CSV files and OBJ objects, and pairs refer to them. */
-static void scene_read_name(scene_reader *r, const json_value *body, scene_body *b, int index)
+/* Names stand in CSV files and OBJ objects, and pairs refer to them. Without one it is "body N", the N-th of the file. */
+static void scene_read_name(scene_reader *r, const json_value *body, scene_body *b, int index, int number)
 {
     static const char expected[] =
         "a name of 1 to 63 characters without quotes, commas and control characters";
     const json_value *v = json_get(r->j, body, "name");
-    const char *name = "";
-    if (!v) { scene_fail_missing(r, body, "name", expected); return; }
-    if (!scene_string(r, body, "name", expected, &name)) return;
+    char numbered[32];
+    const char *name = numbered;
+    snprintf(numbered, sizeof numbered, "body %d", number);
+    if (v && !scene_string(r, body, "name", expected, &name)) return;
     for (const char *p = name; *p; p++)
         if ((unsigned char)*p < 32 || *p == 127 || *p == '"' || *p == ',') {
             scene_fail_key(r, v, "name", expected);
@@ -677,7 +651,8 @@ static void scene_read_name(scene_reader *r, const json_value *body, scene_body 
     if (strlen(name) > 63) { scene_fail_key(r, v, "name", expected); return; }
     for (int i = 0; i < index; i++)
         if (strcmp(r->s->body[i].name, name) == 0) {
-            scene_fail_key(r, v, "name", "a name that no other body has");
+            if (v) scene_fail_key(r, v, "name", "a name that no other body has");
+            else scene_fail_missing(r, body, "name", "one, as another body has the name that this one gets without");
             return;
         }
     strcpy(b->name, name);
@@ -698,12 +673,11 @@ static void scene_read_pose(scene_reader *r, const json_value *body, embipc_body
  * angles of "turn" from the first. They share its meshes. */
 static void scene_read_repeat(scene_reader *r, const json_value *body)
 {
-    static const char *const keys[] = { "count", "spacing", "turn" };
     static const scene_range number = { 1, 10000, 0, "a whole number from 1 to 10000" };
     const json_value *v = r->failed ? NULL : json_get(r->j, body, "repeat");
     double count[3] = {1, 1, 1}, spacing[3] = {0, 0, 0}, turn[3] = {0, 0, 0}, degrees[3] = {0, 0, 0};
     int first = r->s->body_count - 1, total;
-    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    if (!v || !scene_object(r, v, SCENE_REPEAT)) return;
     scene_refuse(r, body, "drive", "no drive of bodies that are repeated");
     if (!json_get(r->j, v, "count")) scene_fail_missing(r, v, "count", "how many [along x, y, z]");
     scene_numbers(r, v, "count", 3, number, count);
@@ -741,20 +715,15 @@ static void scene_read_repeat(scene_reader *r, const json_value *body)
         snprintf(number_text, sizeof number_text, " %d", n + 1);
         strcat(r->s->body[first + n].name, number_text);
         for (int i = 0; i < first; i++)
-            if (strcmp(r->s->body[i].name, r->s->body[first + n].name) == 0)
+            if (strcmp(r->s->body[i].name, r->s->body[first + n].name) == 0) {
                 scene_refuse(r, body, "name", "a name that, with a number behind it, no other body has");
+                scene_fail_missing(r, body, "name", "one, as another body has the name of a copy of this one");
+            }
     }
 }
 
-static void scene_read_body(scene_reader *r, const json_value *v)
+static void scene_read_body(scene_reader *r, const json_value *v, int number)
 {
-    static const char *const keys[] = { "name",     "kind",       "mesh",     "shape",    "size",
-                                        "radius",   "height",     "tube",     "normal",   "resolution",
-                                        "cage",     "cage_nodes", "position", "rotation", "scale",
-                                        "velocity", "material",   "friction", "drive",    "repeat",
-                                        "regions",  "tet_stiffness", "tet_density", "angular_velocity",
-                                        "static_friction", "surface_velocity" };
-    static const char *const kind[] = { "fixed", "kinematic", "affine", "cage", "full" };
     scene_body *b;
     int choice = 0, index = r->s->body_count;
     TOOL_GROW(scene_body, r->s->body, r->s->body_capacity, index + 1);
@@ -762,14 +731,14 @@ static void scene_read_body(scene_reader *r, const json_value *v)
     memset(b, 0, sizeof *b);
     b->line = v->line;
     b->def = embipc_default_body_def();
-    snprintf(r->where, sizeof r->where, "body %d", index + 1);
-    if (!scene_object(r, v, keys, SCENE_COUNT(keys))) return;
-    scene_read_name(r, v, b, index);
+    snprintf(r->where, sizeof r->where, "body %d", number);
+    if (!scene_object(r, v, SCENE_BODY)) return;
+    scene_read_name(r, v, b, index, number);
     if (!json_get(r->j, v, "kind")) {
         scene_fail_missing(r, v, "kind", "fixed, kinematic, affine, cage or full");
         return;
     }
-    if (scene_choice(r, v, "kind", kind, SCENE_COUNT(kind), &choice)) b->def.kind = (embipc_kind)choice;
+    if (scene_choice(r, v, SCENE_BODY, "kind", &choice)) b->def.kind = (embipc_kind)choice;
     scene_read_pose(r, v, &b->def);
     scene_number(r, v, "friction", scene_not_negative, &b->def.friction);
     scene_number(r, v, "static_friction", scene_not_negative, &b->def.static_friction);
@@ -786,6 +755,7 @@ static void scene_read_body(scene_reader *r, const json_value *v)
 static void scene_read_bodies(scene_reader *r, const json_value *root)
 {
     const json_value *list = json_get(r->j, root, "bodies");
+    int number = 0;
     strcpy(r->where, "scene");
     if (r->failed) return;
     if (!list) { scene_fail_missing(r, root, "bodies", "an array of at least one body"); return; }
@@ -794,7 +764,7 @@ static void scene_read_bodies(scene_reader *r, const json_value *root)
         return;
     }
     for (const json_value *v = json_first(r->j, list); v && !r->failed; v = json_next(r->j, v))
-        scene_read_body(r, v);
+        scene_read_body(r, v, ++number);
 }
 
 /* ---- Pairs ---------------------------------------------------------------------------------- */
@@ -834,10 +804,9 @@ static int scene_body_named(scene_reader *r, const json_value *v, const char *ke
 
 static void scene_read_pair(scene_reader *r, const json_value *v)
 {
-    static const char *const keys[] = { "bodies", "friction", "contact" };
     const json_value *bodies, *first;
     scene_pair *p;
-    if (!scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    if (!scene_object(r, v, SCENE_PAIR)) return;
     bodies = json_get(r->j, v, "bodies");
     if (!bodies) { scene_fail_missing(r, v, "bodies", "the names of two bodies"); return; }
     if (bodies->type != JSON_ARRAY || bodies->count != 2) {
@@ -880,8 +849,6 @@ static void scene_read_pairs(scene_reader *r, const json_value *root)
 
 /* ---- Joints --------------------------------------------------------------------------------- */
 /* Angles are in degrees and angular velocities in rad/s, as of bodies and drives. */
-
-const char *const scene_joint_kinds[EMBIPC_JOINT_KINDS] = { "ball", "hinge", "slider", "weld", "rod", "attach" };
 
 /* One of the points and directions of a joint. */
 static void scene_read_place(scene_reader *r, const json_value *v, const char *key, int needed, double out[3])
@@ -965,12 +932,11 @@ static void scene_read_motor_keys(scene_reader *r, const json_value *motor, doub
 /* Targets without the gain that makes them act would be lost in silence: refused. */
 static void scene_read_motor(scene_reader *r, const json_value *joint, scene_joint *p)
 {
-    static const char *const keys[] = { "stiffness", "damping", "limit", "position", "velocity", "effort", "keys" };
     const json_value *v = r->failed ? NULL : json_get(r->j, joint, "motor");
     embipc_joint_def *d = &p->def;
     double unit = d->kind == EMBIPC_HINGE ? SCENE_DEGREE : 1;
     int spring, damper;
-    if (!v || !scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    if (!v || !scene_object(r, v, SCENE_MOTOR)) return;
     spring = scene_number(r, v, "stiffness", scene_not_negative, &d->motor_stiffness);
     damper = scene_number(r, v, "damping", scene_not_negative, &d->motor_damping);
     if (!spring && !damper && !json_get(r->j, v, "effort"))
@@ -994,13 +960,10 @@ static void scene_read_motor(scene_reader *r, const json_value *joint, scene_joi
 /* Names are looked up when all bodies are known. */
 static void scene_read_joint(scene_reader *r, const json_value *v)
 {
-    static const char *const keys[] = { "kind",     "a",     "b",         "point",   "point_b", "axis", "limits",
-                                        "friction", "motor", "stiffness", "contact", "select", "distance", "twist" };
-    static const char *const in_box[] = { "box" };
     const json_value *a, *b, *select;
     scene_joint *p;
     int kind = 0;
-    if (!scene_object(r, v, keys, SCENE_COUNT(keys))) return;
+    if (!scene_object(r, v, SCENE_JOINT)) return;
     TOOL_GROW(scene_joint, r->s->joint, r->s->joint_capacity, r->s->joint_count + 1);
     p = &r->s->joint[r->s->joint_count++];
     memset(p, 0, sizeof *p);
@@ -1010,7 +973,7 @@ static void scene_read_joint(scene_reader *r, const json_value *v)
         scene_fail_missing(r, v, "kind", "ball, hinge, slider, weld, rod or attach");
         return;
     }
-    if (!scene_choice(r, v, "kind", scene_joint_kinds, EMBIPC_JOINT_KINDS, &kind)) return;
+    if (!scene_choice(r, v, SCENE_JOINT, "kind", &kind)) return;
     p->def.kind = (embipc_joint_kind)kind;
     p->a = -1;
     a = json_get(r->j, v, "a");
@@ -1026,7 +989,7 @@ static void scene_read_joint(scene_reader *r, const json_value *v)
     scene_number(r, v, "distance", scene_positive, &p->def.distance);
     scene_bool(r, v, "contact", &p->def.contact);
     select = json_get(r->j, v, "select");
-    if (select && scene_object(r, select, in_box, SCENE_COUNT(in_box))) p->has_box = scene_read_box(r, select, p->box);
+    if (select && scene_object(r, select, SCENE_SELECT)) p->has_box = scene_read_box(r, select, p->box);
 }
 
 static void scene_read_joints(scene_reader *r, const json_value *root)
@@ -1042,23 +1005,18 @@ static void scene_read_joints(scene_reader *r, const json_value *root)
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
-static const char *const scene_integrators[] = { "backward_euler", "bdf2" };
-
 static void scene_read_root(scene_reader *r, const json_value *root)
 {
-    static const char *const keys[] = { "version", "time_step", "integrator", "keep_spin", "duration",
-                                        "gravity", "contact",   "solver",     "bodies",    "pairs",
-                                        "joints" };
     int version, integrator = 0;
     strcpy(r->where, "scene");
-    if (!scene_object(r, root, keys, SCENE_COUNT(keys))) return;
+    if (!scene_object(r, root, SCENE_ROOT)) return;
     if (!json_get(r->j, root, "version")) {
         scene_fail_missing(r, root, "version", "\"version\": 1");
         return;
     }
     scene_integer(r, root, "version", 1, 1, &version);
     scene_number(r, root, "time_step", scene_positive, &r->s->world.time_step);
-    if (scene_choice(r, root, "integrator", scene_integrators, EMBIPC_BDF2 + 1, &integrator))
+    if (scene_choice(r, root, SCENE_ROOT, "integrator", &integrator))
         r->s->world.integrator = (embipc_integrator)integrator;
     scene_bool(r, root, "keep_spin", &r->s->world.keep_spin);
     scene_number(r, root, "duration", scene_not_negative, &r->s->duration);

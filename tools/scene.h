@@ -81,6 +81,9 @@ int scene_index_of(const scene *s, embipc_body handle);
 /* Names of the material models, as in embipc_model. */
 extern const char *const scene_models[EMBIPC_MODEL_COUNT];
 
+/* Names of the kinds of bodies, as in embipc_kind. */
+extern const char *const scene_kinds[EMBIPC_FULL + 1];
+
 /* Names of the kinds of joints, as in embipc_joint_kind. */
 extern const char *const scene_joint_kinds[EMBIPC_JOINT_KINDS];
 
