@@ -503,7 +503,7 @@ static int check_mesh(const check_options *o, int i)
     memset(&c, 0, sizeof c);
     c.o = o;
     c.name = o->mesh[i];
-    if (!mesh_read(&c.m, c.name, &e)) {
+    if (!output_check_file(o->fix, &e) || !mesh_read(&c.m, c.name, &e)) {
         fprintf(o->errors, "%s\n", e.text);
         return 2;
     }

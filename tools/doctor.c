@@ -389,7 +389,7 @@ static int doctor_examine(doctor *d)
 {
     embipc_world *world = NULL;
     int whole = 0, read;
-    if (!scene_read(&d->s, d->o->scene, &d->e) || !doctor_may_write(d) || !doctor_loose_world(d, &world))
+    if (!scene_read(&d->s, d->o->scene, &d->e) || !doctor_may_write(d) || !output_check_file(d->o->out, &d->e) || !doctor_loose_world(d, &world))
         return doctor_fail(d, 2);
     read = doctor_separate(d, world, &whole);
     if (whole) whole = doctor_move_scene(d, world);

@@ -129,7 +129,7 @@ int embed_surface(const embed_options *o)
     double start = system_seconds();
     int code = 0;
     memset(&m, 0, sizeof m);
-    if (!mesh_read(&m, o->surface, &te)) {
+    if (!output_check_file(o->out, &te) || !output_check_file(o->png, &te) || !mesh_read(&m, o->surface, &te)) {
         fprintf(o->errors, "%s\n", te.text);
         return 2;
     }

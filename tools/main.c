@@ -24,6 +24,7 @@ static const char main_usage[] =
     "       embipc bench --targets LIST.json RESULT.json...   compares what --json wrote with the list's targets\n"
     "       embipc scene-help [KEY]           keys of a scene file; of KEY: value, unit, default, an example\n"
     "       embipc scene-help --markdown      all of it, as in docs/scenes.md\n"
+    "       embipc --version                  0.N, and EMBIPC_VERSION of the header that the tool has, N\n"
     "\n"
     "options of run\n"
     "  --out DIR        writes steps.csv, forces.csv, bodies.csv, drives.csv and joints.csv into DIR\n"
@@ -346,6 +347,10 @@ static int main_scene_help(int argc, char **argv)
 int main(int argc, char **argv)
 {
     if (argc < 2) { fputs(main_usage, stderr); return 2; }
+    if (strcmp(argv[1], "--version") == 0) {
+        printf("embipc 0.%d (EMBIPC_VERSION %d)\n", EMBIPC_VERSION, EMBIPC_VERSION);
+        return 0;
+    }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
         fputs(main_usage, stdout);
         return 0;

@@ -12,6 +12,23 @@ static int output_failed(const char *path, tool_error *e)
     return tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
 }
 
+int output_check_file(const char *path, tool_error *e)
+{
+    return !path || system_can_write(path) || output_failed(path, e);
+}
+
+int output_check_directory(const char *path, tool_error *e)
+{
+    tool_text probe = { NULL, 0, 0 };
+    int ok;
+    if (!path) return 1;
+    if (!system_make_directories(path)) return output_failed(path, e);
+    tool_put(&probe, "%s/.embipc-probe", path);
+    ok = system_can_write(probe.data) || output_failed(path, e);
+    tool_text_free(&probe);
+    return ok;
+}
+
 static FILE *output_create(const char *directory, const char *name, const char *header, tool_error *e)
 {
     tool_text path = { NULL, 0, 0 };

@@ -28,6 +28,11 @@ int output_step(output *o, const scene *s, const embipc_world *world, const embi
 /* frame_00000.obj and so on: the surfaces of all bodies. */
 int output_frame(output *o, embipc_world *world, int step, tool_error *e);
 
+/* Before long work: can a file of this name be written, or files in a directory, which is made? path may be NULL.
+ * Returns 1, or 0 with e filled. */
+int output_check_file(const char *path, tool_error *e);
+int output_check_directory(const char *path, tool_error *e);
+
 /* Writes text to a new file in one piece. */
 int output_file(const char *path, const tool_text *text, tool_error *e);
 #endif

@@ -4,8 +4,8 @@
 #include "report.h"
 #include "scene.h"
 #include "system.h"
+#include "units.h"
 #include "view.h"
-#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -87,8 +87,6 @@ static int run_film(run *r, int step)
 static int run_start(run *r)
 {
     r->step_count = (int)ceil(r->s.duration / r->s.world.time_step - 1e-9);
-    if (r->o->film && !system_make_directories(r->o->film))
-        return tool_fail(&r->e, "%s: cannot be written: %s", r->o->film, strerror(errno));
     run_moment(r, 0);
     if (!run_film(r, 0)) return 0;
     if (r->o->view && !view_open(&r->view, r->o->view, &r->s, r->world, r->o->every, &r->e)) return 0;
@@ -136,6 +134,14 @@ static int run_steps(run *r)
     return 1;
 }
 
+/* Files that cannot be written at the end are refused before the start. */
+static int run_check_outputs(run *r)
+{
+    return output_check_directory(r->o->out, &r->e) && output_check_directory(r->o->film, &r->e)
+           && output_check_file(r->o->picture, &r->e) && output_check_file(r->o->sheet, &r->e)
+           && output_check_file(r->o->view, &r->e);
+}
+
 /* What the library says of a step, on a line of its own under the progress. */
 static void run_log(int level, const char *text, void *ctx)
 {
@@ -162,6 +168,15 @@ static void run_say_notes(const run *r)
                         k ? "its cage" : r->s.body[i].source, t.data);
             tool_text_free(&t);
         }
+}
+
+/* Numbers that are likely in a wrong unit. */
+static void run_say_units(const run *r)
+{
+    tool_text t = { NULL, 0, 0 };
+    units_warn(&r->s, r->world, &t);
+    if (t.length && !r->o->quiet) fputs(t.data, stderr);
+    tool_text_free(&t);
 }
 
 /* ---- The world ------------------------------------------------------------------------------ */
@@ -222,12 +237,13 @@ int run_scene(const run_options *options)
     memset(&r, 0, sizeof r);
     r.o = options;
     report_init(&r.report);
-    if (!scene_read(&r.s, options->scene, &r.e) || !run_override(&r)) code = run_fail(&r, 2);
+    if (!scene_read(&r.s, options->scene, &r.e) || !run_override(&r) || !run_check_outputs(&r)) code = run_fail(&r, 2);
     else {
         run_say_notes(&r);
         pool = run_threads(&r.s.world, options->threads);
         if (!scene_build(&r.s, &r.world, &r.e) || !run_start(&r)) code = run_fail(&r, 2);
         else {
+            run_say_units(&r);
             r.stop = system_catch_interrupt();
             embipc_world_set_limits(r.world, r.s.world.max_iterations, r.stop);
             code = run_steps(&r);

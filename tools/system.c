@@ -62,6 +62,20 @@ int system_make_directories(const char *path)
     return system_is_directory(path);
 }
 
+int system_can_write(const char *path)
+{
+    struct stat s;
+    FILE *f;
+    if (stat(path, &s) == 0) {
+        if (S_ISDIR(s.st_mode)) errno = EISDIR;
+        return !S_ISDIR(s.st_mode) && access(path, W_OK) == 0;
+    }
+    f = fopen(path, "wb");
+    if (!f) return 0;
+    fclose(f);
+    return remove(path) == 0;
+}
+
 /* ---- Interrupts ----------------------------------------------------------------------------- */
 
 static volatile int system_interrupted;

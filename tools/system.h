@@ -9,6 +9,8 @@ int system_stderr_is_terminal(void);
 void system_machine(char *out, int size);        /* the name of the processor, as far as it is known */
 int system_processors(void);                     /* in use; 1 where that is not known */
 int system_make_directories(const char *path);   /* with its parents; 1 when it is there afterwards */
+/* Can a file of this name be written? 0 with errno set if not. What is there stays as it is. */
+int system_can_write(const char *path);
 
 /* From this call on the first interrupt or termination signal sets the flag, and a second one ends the
  * program. */

@@ -1,0 +1,133 @@
+/* The command line: the version, scene-help, output paths that are checked before work begins, warnings about units. */
+#define _POSIX_C_SOURCE 200809L   /* popen */
+#include "../embipc.h"
+#include "test.h"
+#include "tool_command.h"
+
+static const char *place(const char *name) { return command_place("test_tool_main", name); }
+
+/* Runs a command with %s for a file of this test. */
+static int run(const char *format, const char *name)
+{
+    char line[4096];
+    snprintf(line, sizeof line, format, place(name));
+    return command(line);
+}
+
+static int is_there(const char *name)
+{
+    FILE *f = fopen(place(name), "rb");
+    if (f) fclose(f);
+    return f != NULL;
+}
+
+/* The version that is printed is that of the header, as number and as its change log has it. */
+static void test_version(void)
+{
+    char number[64], log[64], line[512];
+    FILE *f = fopen("embipc.h", "rb");
+    int found = 0;
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(command("@ --version") == 0);
+    snprintf(number, sizeof number, " (EMBIPC_VERSION %d)\n", EMBIPC_VERSION);
+    ENSURE(command_says(number));
+    /* "embipc 0.1 (EMBIPC_VERSION 1)" and " * 0.1  (EMBIPC_VERSION 1) First version" */
+    snprintf(log, sizeof log, " * %.*s  (EMBIPC_VERSION %d)", (int)strcspn(command_said + 7, " "), command_said + 7,
+             EMBIPC_VERSION);
+    ENSURE(f != NULL);
+    while (f && fgets(line, sizeof line, f)) found += strncmp(line, log, strlen(log)) == 0;
+    if (f) fclose(f);
+    ENSURE(found == 1);
+}
+
+static void test_scene_help(void)
+{
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(command("@ scene-help --markdown | cmp - docs/scenes.md") == 0);
+    ENSURE(command("@ scene-help young") == 0 && command_says("in Pa; default: 1e5"));
+    ENSURE(command("@ scene-help yung") == 2 && command_says("such as \"young\""));
+    ENSURE(command("@ scene-help a b") == 2);
+}
+
+static const char scene_text[] =
+    "{\"version\":1,\"time_step\":0.01,\"duration\":0.05,\"bodies\":[{\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1]},"
+    "{\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[0,0,1]}]}";
+
+/* A path that cannot be written is refused before a step is made, and what was there stays. */
+static void test_paths(void)
+{
+    static const char *const option[] = { "--picture", "--sheet", "--view", "--out", "--video-frames" };
+    char line[4096];
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(run("rm -rf %s", "") == 0 && run("mkdir -p %s", "") == 0);
+    ENSURE(command_put(place("scene.json"), scene_text) && command_put(place("file"), "kept"));
+    for (int i = 0; i < 5; i++) {
+        /* below a file no directory can be made */
+        snprintf(line, sizeof line, "@ run %s --report %s %s/x", place("scene.json"), option[i], place("file"));
+        ENSURE(command(line) == 2 && command_says("cannot be written: "));
+        ENSURE(!strstr(command_said, "simulated"));
+    }
+    /* another output that can be written is not begun */
+    snprintf(line, sizeof line, "@ run %s --view %s --picture %s/x.png", place("scene.json"), place("page.html"), place("file"));
+    ENSURE(command(line) == 2 && !is_there("page.html"));
+    ENSURE(run("test \"$(cat %s)\" = kept", "file") == 0);
+    snprintf(line, sizeof line, "@ embed examples/scenes/stone.obj --png %s/x.png", place("file"));
+    ENSURE(command(line) == 2 && command_says("cannot be written: ") && !strstr(command_said, "nodes"));
+    snprintf(line, sizeof line, "@ doctor %s -o %s/x.json", place("scene.json"), place("file"));
+    ENSURE(command(line) == 2 && command_says("cannot be written: ") && !strstr(command_said, "verdict"));
+    snprintf(line, sizeof line, "@ check examples/scenes/stone.obj --fix %s/x.obj", place("file"));
+    ENSURE(command(line) == 2 && command_says("cannot be written: ") && !strstr(command_said, "verdict"));
+    /* and what can be is written, with the numbered names */
+    snprintf(line, sizeof line, "@ run %s --quiet --out %s && grep -c 'body 2' %s/bodies.csv", place("scene.json"), place("out"), place("out"));
+    ENSURE(command(line) == 0 && command_says("6\n"));
+    ENSURE(!is_there("out/.embipc-probe"));
+}
+
+/* Runs a scene of two bodies with these keys; is this warning given, on one line, and no other? */
+static int warns(const char *keys, const char *first, const char *second, const char *part)
+{
+    char text[2048];
+    int lines = 0;
+    snprintf(text, sizeof text, "{\"version\":1,\"duration\":0%s,\"bodies\":[{\"name\":\"one\",\"kind\":\"affine\",\"shape\":\"box\",%s},"
+             "{\"name\":\"two\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.05,\"position\":[0,0,100]%s}]}", keys, first, second);
+    if (!command_put(place("unit.json"), text) || run("@ run %s", "unit.json") != 0) {
+        printf("  %s\n", command_said);
+        return 0;
+    }
+    for (const char *p = command_said; (p = strstr(p, "warning: ")) != NULL; p++) lines++;
+    if (lines != (part != NULL)) printf("  %s\n", command_said);
+    return lines == (part != NULL) && (!part || command_says(part));
+}
+
+static void test_units(void)
+{
+#define SMALL "\"size\":[0.1,0.1,0.1]"
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(run("mkdir -p %s", "") == 0);
+    ENSURE(warns("", SMALL, "", NULL));
+    ENSURE(warns("", "\"size\":[60,60,60]", "", "warning: body \"one\" is 104 m large, body \"two\" 0.1"));
+    ENSURE(warns(",\"time_step\":10", SMALL, "", "warning: time_step 10 s is long"));
+    ENSURE(warns(",\"time_step\":1", SMALL, "", NULL));
+    ENSURE(warns(",\"gravity\":[0,0,-9810]", SMALL, "", "warning: gravity 9810 m/s^2"));
+    ENSURE(warns("", SMALL, ",\"material\":{\"density\":1}", "warning: body \"two\": density 1 kg/m^3 is that of a gas"));
+    ENSURE(warns("", SMALL, ",\"material\":{\"density\":1e6}", "warning: body \"two\": density 1e+06 kg/m^3 is beyond"));
+    ENSURE(warns("", SMALL, ",\"material\":{\"young\":210}", "warning: body \"two\": young 210 Pa is softer"));
+    ENSURE(warns("", SMALL, ",\"material\":{\"model\":\"orthogonality\"}", NULL));
+    /* a ground of any size raises no question */
+    ENSURE(command_put(place("unit.json"), "{\"version\":1,\"duration\":0,\"bodies\":[{\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[900,900,1],"
+                       "\"position\":[0,0,-2]},{\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.05}]}"));
+    ENSURE(run("@ run %s", "unit.json") == 0 && !strstr(command_said, "warning"));
+    ENSURE(run("@ run %s --quiet --time-step 2", "unit.json") == 0 && !strstr(command_said, "warning"));
+}
+
+int main(int argc, char **argv)
+{
+    test_unused();
+    test_begin(argc, argv);
+    command_begin(argv[0]);
+    RUN(version);
+    RUN(scene_help);
+    RUN(paths);
+    RUN(units);
+    return test_end(__FILE__);
+}
