@@ -191,7 +191,7 @@ static void test_failures(void)
     free(complained);
     file = put("bad.json", "{ \"cases\": [ { \"name\": \"a\", \"scene\": \"fall.json\", \"change\": { \"bodies\": { \"bix\": {} } } } ] }");
     o = options(&file, 1);
-    ENSURE(run(&o, 0, &said, &complained) == 1 && strstr(said, "FAILED") && strstr(said, "name"));
+    ENSURE(run(&o, 0, &said, &complained) == 1 && strstr(said, "FAILED") && strstr(said, "no key \"kind\""));
     free(said);
     free(complained);
 }
