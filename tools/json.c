@@ -346,7 +346,7 @@ const char *json_describe(const json_value *v, char out[80])
 
 /* ---- Writing -------------------------------------------------------------------------------- */
 
-static void json_write_string(tool_text *t, const char *s)
+void json_write_string(tool_text *t, const char *s)
 {
     tool_put(t, "\"");
     for (; *s; s++)

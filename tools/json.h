@@ -41,6 +41,8 @@ const json_value *json_get(const json *j, const json_value *object, const char *
 const json_value *json_first(const json *j, const json_value *parent);
 const json_value *json_next(const json *j, const json_value *v);
 
+/* Appends a string as JSON, with its quotes. */
+void json_write_string(tool_text *t, const char *s);
 /* Appends the value as JSON, numbers with %.17g. */
 void json_write(tool_text *t, const json *j, const json_value *v);
 /* Appends v with the changes of another document, as RFC 7396 (JSON Merge Patch) has it: an object names the

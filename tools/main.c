@@ -8,10 +8,12 @@
 #include "meshio.h"
 #include "run.h"
 #include "scene_keys.h"
+#include "sweep.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+/* in two parts, as compilers promise to take no more than 4095 characters in one */
 static const char main_usage[] =
     "usage: embipc run SCENE.json [options]   simulates a scene\n"
     "       embipc defaults SCENE.json        prints every derived parameter with its reason\n"
@@ -22,6 +24,8 @@ static const char main_usage[] =
     "       embipc bench SCENE.json... [options]   times the steps of scenes, and where the time goes; a file\n"
     "                                         with \"cases\" is a list of scenes with changes\n"
     "       embipc bench --targets LIST.json RESULT.json...   compares what --json wrote with the list's targets\n"
+    "       embipc sweep SCENE.json --set PATH=V,V... --out DIR [options]   a run for each combination of values\n"
+    "       embipc sweep --table DIR          the records of a sweep as CSV\n"
     "       embipc scene-help [KEY]           keys of a scene file; of KEY: value, unit, default, an example\n"
     "       embipc scene-help --markdown      all of it, as in docs/scenes.md\n"
     "       embipc --version                  0.N, and EMBIPC_VERSION of the header that the tool has, N\n"
@@ -42,6 +46,16 @@ static const char main_usage[] =
     "  --video-frames DIR   picture_00000.png and so on, 960 x 640, to make a video of; slow\n"
     "  --report         adds the force balance to the summary, and prints it even with --quiet\n"
     "  --quiet          no progress, no summary\n"
+    "\n";
+static const char main_usage_more[] =
+    "options of sweep (docs/sweep.md)\n"
+    "  --set PATH=V,V   the values of a key: time_step=0.01,0.02, teddy.material.young=1e4,1e5 of body teddy,\n"
+    "                   body.friction=0,1 of all bodies that forces move, bodies.*.friction=0,1 of all\n"
+    "  --shard I/N      of N parts, counted from 1, only the I-th; what has a record is not run again\n"
+    "  --out DIR        a record for each run, run_000001.json and so on, a line of JSON each\n"
+    "  --files          also what embipc run --out writes, in DIR/run_000001 and so on\n"
+    "  --retry          runs again what failed\n"
+    "  --duration S, --time-step S, --threads N, --quiet   as of run\n"
     "\n"
     "options of check\n"
     "  --fix OUT        mends MESH, says how, writes OUT (.obj; .msh, also for tets) and checks that\n"
@@ -68,6 +82,12 @@ static const char main_usage[] =
     "meshes: .obj .stl .ply .off .msh .vtk .node/.ele\n"
     "\n"
     "exit code: 0 fine; 1 the simulation or the check says no, or it was stopped; 2 bad usage or input\n";
+
+static void main_help(FILE *out)
+{
+    fputs(main_usage, out);
+    fputs(main_usage_more, out);
+}
 
 static int main_bad(const char *format, const char *a, const char *b)
 {
@@ -318,6 +338,70 @@ static int main_bench(int argc, char **argv)
     return code;
 }
 
+/* "I/N" */
+static int main_shard(const char *word, sweep_options *o)
+{
+    const char *slash = strchr(word, '/');
+    return slash && tool_integer(word, (size_t)(slash - word), &o->shard)
+           && tool_integer(slash + 1, strlen(slash + 1), &o->shards) && o->shard >= 1 && o->shard <= o->shards;
+}
+
+/* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
+static int main_take_sweep(sweep_options *o, const char **table, int argc, char **argv, int *i)
+{
+    static const char *const option[] = { "--set", "--shard", "--out", "--table", "--threads", "--duration", "--time-step",
+                                          "--files", "--retry", "--quiet" };
+    enum { COUNT = sizeof option / sizeof *option, FLAGS = 7 };
+    const char *word = argv[*i], *value = NULL, *nearest;
+    double number = 0;
+    int k = 0;
+    while (k < COUNT && strcmp(word, option[k]) != 0) k++;
+    if (k == COUNT && word[0] != '-' && !o->scene) { o->scene = word; return 1; }
+    if (k == COUNT) {
+        nearest = tool_nearest(word, option, COUNT);
+        return !main_bad("found \"%s\", expected one scene and options such as %s", word, nearest ? nearest : "--set");
+    }
+    if (k < FLAGS && *i + 1 >= argc)
+        return !main_bad("found the end of the command, expected a value after %s%s", word, "");
+    if (k < FLAGS) value = argv[++*i];
+    if (k >= 4 && k < FLAGS && !main_number(word, value, k == 4, &number)) return 0;
+    switch (k) {
+    case 0:
+        if (o->set_count == SWEEP_SETS) return !main_bad("found more than %s --set, expected fewer%s", "16", "");
+        o->set[o->set_count++] = value;
+        break;
+    case 1: return main_shard(value, o) || !main_bad("found --shard %s, expected I/N with I from 1 to N%s", value, "");
+    case 2: o->out = value; break;
+    case 3: *table = value; break;
+    case 4: o->threads = (int)number; break;
+    case 5: o->duration = number; o->has_duration = 1; break;
+    case 6: o->time_step = number; break;
+    case 7: o->files = 1; break;
+    case 8: o->retry = 1; break;
+    default: o->quiet = 1; break;
+    }
+    return 1;
+}
+
+static int main_sweep(int argc, char **argv)
+{
+    const char *table = NULL;
+    sweep_options o;
+    memset(&o, 0, sizeof o);
+    o.threads = o.shard = o.shards = 1;
+    o.report = stdout;
+    o.errors = stderr;
+    for (int i = 2; i < argc; i++)
+        if (!main_take_sweep(&o, &table, argc, argv, &i)) return 2;
+    if (table) {
+        o.out = table;
+        return sweep_table(&o);
+    }
+    if (!o.scene || !o.out)
+        return main_bad("found no %s, expected embipc sweep SCENE.json --set PATH=V,V... --out DIR%s", o.scene ? "--out" : "scene", "");
+    return sweep_run(&o);
+}
+
 static int main_doctor(int argc, char **argv)
 {
     doctor_options o;
@@ -346,17 +430,17 @@ static int main_scene_help(int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    if (argc < 2) { fputs(main_usage, stderr); return 2; }
+    if (argc < 2) { main_help(stderr); return 2; }
     if (strcmp(argv[1], "--version") == 0) {
         printf("embipc 0.%d (EMBIPC_VERSION %d)\n", EMBIPC_VERSION, EMBIPC_VERSION);
         return 0;
     }
     if (strcmp(argv[1], "--help") == 0 || strcmp(argv[1], "-h") == 0 || strcmp(argv[1], "help") == 0) {
-        fputs(main_usage, stdout);
+        main_help(stdout);
         return 0;
     }
     for (int i = 2; i < argc; i++)
-        if (strcmp(argv[i], "--help") == 0) { fputs(main_usage, stdout); return 0; }
+        if (strcmp(argv[i], "--help") == 0) { main_help(stdout); return 0; }
     if (strcmp(argv[1], "run") == 0) return main_run(argc, argv);
     if (strcmp(argv[1], "defaults") == 0) {
         if (argc > 2 && argc < 5 && strcmp(argv[2], "--material") == 0)
@@ -369,7 +453,8 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "doctor") == 0) return main_doctor(argc, argv);
     if (strcmp(argv[1], "embed") == 0) return main_embed(argc, argv);
     if (strcmp(argv[1], "bench") == 0) return main_bench(argc, argv);
+    if (strcmp(argv[1], "sweep") == 0) return main_sweep(argc, argv);
     if (strcmp(argv[1], "scene-help") == 0) return main_scene_help(argc, argv);
-    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench or scene-help%s",
+    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep or scene-help%s",
                     argv[1], "");
 }

@@ -1,4 +1,5 @@
 #include "report.h"
+#include "json.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -212,4 +213,97 @@ void report_print(const report *r, const scene *s, const embipc_world *world, in
     if (r->intersections < 0) printf("  intersections found  not checked: out of memory\n");
     else if (r->intersections == 0) printf("  intersections found  none\n");
     else printf("  intersections found  %d\n", r->intersections);
+}
+
+/* ---- As JSON -------------------------------------------------------------------------------- */
+
+/* A number, or null where it is not finite. */
+static void report_put_number(tool_text *t, const char *key, double x)
+{
+    if (x - x == 0) tool_put(t, ", \"%s\": %.17g", key, x);
+    else tool_put(t, ", \"%s\": null", key);
+}
+
+static void report_put_vector(tool_text *t, const char *key, const double x[3])
+{
+    tool_put(t, ", \"%s\": [%.17g, %.17g, %.17g]", key, x[0], x[1], x[2]);
+}
+
+/* Before each entry of a list of objects: a comma but for the first, and the name of its body. */
+static void report_put_entry(tool_text *t, int *count, const char *key, const char *name)
+{
+    tool_put(t, "%s{ \"%s\": ", (*count)++ ? ", " : "", key);
+    json_write_string(t, name);
+}
+
+static void report_record_bodies(const scene *s, const embipc_world *world, tool_text *t)
+{
+    int count = 0;
+    tool_put(t, ", \"bodies\": [");
+    for (int i = 0; i < s->body_count; i++) {
+        embipc_body_state b;
+        if (s->body[i].def.kind == EMBIPC_FIXED || embipc_body_get_state(world, s->body[i].handle, &b) != EMBIPC_OK) continue;
+        report_put_entry(t, &count, "name", s->body[i].name);
+        report_put_vector(t, "centre_m", b.centre);
+        report_put_vector(t, "velocity_mps", b.velocity);
+        tool_put(t, " }");
+    }
+    tool_put(t, "], \"drives\": [");
+    count = 0;
+    for (int i = 0; i < s->drive_count; i++) {
+        embipc_drive_state d;
+        if (embipc_drive_get_state(world, s->drive[i].handle, &d) != EMBIPC_OK) continue;
+        report_put_entry(t, &count, "body", s->body[s->drive[i].body].name);
+        report_put_number(t, "short_m", d.shortfall);
+        report_put_vector(t, "force_N", d.force);
+        report_put_vector(t, "torque_Nm", d.torque);
+        tool_put(t, " }");
+    }
+    tool_put(t, "]");
+}
+
+static void report_record_joints(const scene *s, const embipc_world *world, tool_text *t)
+{
+    int count = 0;
+    tool_put(t, ", \"joints\": [");
+    for (int i = 0; i < s->joint_count; i++) {
+        embipc_joint_state j;
+        if (embipc_joint_get_state(world, s->joint[i].handle, &j) != EMBIPC_OK) continue;
+        report_put_entry(t, &count, "b", s->body[s->joint[i].b].name);
+        report_put_number(t, "position", j.position);
+        report_put_number(t, "effort", j.effort);
+        report_put_vector(t, "force_N", j.force);
+        report_put_number(t, "gap_m", j.gap);
+        tool_put(t, " }");
+    }
+    tool_put(t, "]");
+}
+
+void report_record(const report *r, const scene *s, const embipc_world *world, const embipc_pair_force *pair, int pair_count,
+                   tool_text *t)
+{
+    int count = 0;
+    tool_put(t, "%s\"steps\": %d", t->length ? ", " : "", r->steps);
+    report_put_number(t, "simulated_s", r->simulated);
+    tool_put(t, ", \"newton_iterations\": %ld, \"newton_most\": %d, \"cut_short\": %d, \"stuck_most\": %d", r->newton,
+             r->newton_max, r->cut_short, r->stuck_most);
+    report_put_number(t, "min_distance_m", r->min_distance);
+    report_put_number(t, "drive_short_most_m", r->short_max);
+    report_put_number(t, "joint_gap_most_m", r->gap_max);
+    tool_put(t, ", \"intersections\": %d", r->intersections);
+    report_record_bodies(s, world, t);
+    report_record_joints(s, world, t);
+    tool_put(t, ", \"forces\": [");
+    for (int i = 0; i < pair_count; i++) {
+        int a = scene_index_of(s, pair[i].a), b = scene_index_of(s, pair[i].b);
+        if (a < 0 || b < 0) continue;
+        report_put_entry(t, &count, "body_a", s->body[a].name);
+        tool_put(t, ", \"body_b\": ");
+        json_write_string(t, s->body[b].name);
+        report_put_vector(t, "force_N", pair[i].force);
+        report_put_vector(t, "friction_N", pair[i].friction);
+        tool_put(t, " }");
+    }
+    tool_put(t, "]");
+    report_put_number(t, "wall_s", r->wall);
 }

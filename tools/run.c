@@ -1,4 +1,5 @@
 #include "run.h"
+#include "json.h"
 #include "output.h"
 #include "picture.h"
 #include "report.h"
@@ -32,6 +33,9 @@ typedef struct run {
 static int run_fail(const run *r, int code)
 {
     fprintf(stderr, "%s\n", r->e.text);
+    if (!r->o->record) return code;
+    tool_put(r->o->record, "%s\"error\": ", r->o->record->length ? ", " : "");
+    json_write_string(r->o->record, r->e.text);
     return code;
 }
 
@@ -217,6 +221,7 @@ static int run_override(run *r)
 static int run_finish(run *r, int code)
 {
     report_check(&r->report, r->world);
+    if (r->o->record) report_record(&r->report, &r->s, r->world, r->pair, r->pair_count, r->o->record);
     if (!r->o->quiet || r->o->report) report_print(&r->report, &r->s, r->world, r->o->report);
     fflush(stdout);
     if (r->o->picture && !picture_write(r->o->picture, &r->s, r->world, &r->e)) return run_fail(r, 2);
@@ -229,6 +234,12 @@ static int run_finish(run *r, int code)
     return r->report.intersections != 0 ? 1 : code;
 }
 
+static int run_read(run *r)
+{
+    if (!r->o->text) return scene_read(&r->s, r->o->scene, &r->e);
+    return scene_parse(&r->s, r->o->scene, r->o->text, r->o->text_size, &r->e);
+}
+
 int run_scene(const run_options *options)
 {
     run r;
@@ -237,7 +248,7 @@ int run_scene(const run_options *options)
     memset(&r, 0, sizeof r);
     r.o = options;
     report_init(&r.report);
-    if (!scene_read(&r.s, options->scene, &r.e) || !run_override(&r) || !run_check_outputs(&r)) code = run_fail(&r, 2);
+    if (!run_read(&r) || !run_override(&r) || !run_check_outputs(&r)) code = run_fail(&r, 2);
     else {
         run_say_notes(&r);
         pool = run_threads(&r.s.world, options->threads);

@@ -1,6 +1,7 @@
 /* `embipc run`: a scene from its start to its end, with progress, files and a summary. */
 #ifndef TOOL_RUN_H
 #define TOOL_RUN_H
+#include "common.h"
 #include <stdio.h>
 
 typedef struct run_options {
@@ -16,6 +17,9 @@ typedef struct run_options {
     int quiet, report;
     double duration, time_step;   /* s; 0: as the scene says (a duration of 0 needs has_duration) */
     int has_duration;
+    const char *text;             /* the scene itself (text_size bytes), in the place of the file; or NULL */
+    size_t text_size;
+    tool_text *record;            /* gets what the run came to, as members of a JSON object; or NULL */
 } run_options;
 
 /* Returns the exit code: 0 fine, 1 the simulation says no or was stopped, 2 bad input. */
