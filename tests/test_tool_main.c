@@ -50,7 +50,8 @@ static void test_scene_help(void)
 }
 
 static const char scene_text[] =
-    "{\"version\":1,\"time_step\":0.01,\"duration\":0.05,\"bodies\":[{\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1]},"
+    "{\"version\":1,\"time_step\":0.01,\"duration\":0.05,\"bodies\":[{\"kind\":\"affine\",\"shape\":\"box\",\"size\":"
+    "[0.1,0.1,0.1]},"
     "{\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[0,0,1]}]}";
 
 /* A path that cannot be written is refused before a step is made, and what was there stays. */
@@ -68,7 +69,8 @@ static void test_paths(void)
         ENSURE(!strstr(command_said, "simulated"));
     }
     /* another output that can be written is not begun */
-    snprintf(line, sizeof line, "@ run %s --view %s --picture %s/x.png", place("scene.json"), place("page.html"), place("file"));
+    snprintf(line, sizeof line, "@ run %s --view %s --picture %s/x.png", place("scene.json"), place("page.html"),
+             place("file"));
     ENSURE(command(line) == 2 && !is_there("page.html"));
     ENSURE(run("test \"$(cat %s)\" = kept", "file") == 0);
     snprintf(line, sizeof line, "@ embed examples/scenes/stone.obj --png %s/x.png", place("file"));
@@ -78,7 +80,8 @@ static void test_paths(void)
     snprintf(line, sizeof line, "@ check examples/scenes/stone.obj --fix %s/x.obj", place("file"));
     ENSURE(command(line) == 2 && command_says("cannot be written: ") && !strstr(command_said, "verdict"));
     /* and what can be is written, with the numbered names */
-    snprintf(line, sizeof line, "@ run %s --quiet --out %s && grep -c 'body 2' %s/bodies.csv", place("scene.json"), place("out"), place("out"));
+    snprintf(line, sizeof line, "@ run %s --quiet --out %s && grep -c 'body 2' %s/bodies.csv", place("scene.json"),
+             place("out"), place("out"));
     ENSURE(command(line) == 0 && command_says("6\n"));
     ENSURE(!is_there("out/.embipc-probe"));
 }
@@ -88,8 +91,11 @@ static int warns(const char *keys, const char *first, const char *second, const 
 {
     char text[2048];
     int lines = 0;
-    snprintf(text, sizeof text, "{\"version\":1,\"duration\":0%s,\"bodies\":[{\"name\":\"one\",\"kind\":\"affine\",\"shape\":\"box\",%s},"
-             "{\"name\":\"two\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.05,\"position\":[0,0,100]%s}]}", keys, first, second);
+    snprintf(
+        text, sizeof text,
+        "{\"version\":1,\"duration\":0%s,\"bodies\":[{\"name\":\"one\",\"kind\":\"affine\",\"shape\":\"box\",%s},"
+        "{\"name\":\"two\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.05,\"position\":[0,0,100]%s}]}",
+        keys, first, second);
     if (!command_put(place("unit.json"), text) || run("@ run %s", "unit.json") != 0) {
         printf("  %s\n", command_said);
         return 0;
@@ -109,13 +115,17 @@ static void test_units(void)
     ENSURE(warns(",\"time_step\":10", SMALL, "", "warning: time_step 10 s is long"));
     ENSURE(warns(",\"time_step\":1", SMALL, "", NULL));
     ENSURE(warns(",\"gravity\":[0,0,-9810]", SMALL, "", "warning: gravity 9810 m/s^2"));
-    ENSURE(warns("", SMALL, ",\"material\":{\"density\":1}", "warning: body \"two\": density 1 kg/m^3 is that of a gas"));
-    ENSURE(warns("", SMALL, ",\"material\":{\"density\":1e6}", "warning: body \"two\": density 1e+06 kg/m^3 is beyond"));
+    ENSURE(warns("", SMALL, ",\"material\":{\"density\":1}",
+                 "warning: body \"two\": density 1 kg/m^3 is that of a gas"));
+    ENSURE(
+        warns("", SMALL, ",\"material\":{\"density\":1e6}", "warning: body \"two\": density 1e+06 kg/m^3 is beyond"));
     ENSURE(warns("", SMALL, ",\"material\":{\"young\":210}", "warning: body \"two\": young 210 Pa is softer"));
     ENSURE(warns("", SMALL, ",\"material\":{\"model\":\"orthogonality\"}", NULL));
     /* a ground of any size raises no question */
-    ENSURE(command_put(place("unit.json"), "{\"version\":1,\"duration\":0,\"bodies\":[{\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[900,900,1],"
-                       "\"position\":[0,0,-2]},{\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.05}]}"));
+    ENSURE(command_put(
+        place("unit.json"),
+        "{\"version\":1,\"duration\":0,\"bodies\":[{\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[900,900,1],"
+        "\"position\":[0,0,-2]},{\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.05}]}"));
     ENSURE(run("@ run %s", "unit.json") == 0 && !strstr(command_said, "warning"));
     ENSURE(run("@ run %s --quiet --time-step 2", "unit.json") == 0 && !strstr(command_said, "warning"));
 }

@@ -1,5 +1,5 @@
-/* The table of keys of scene files: the reader reads each of them and knows no other, the examples can be read and built,
- * the defaults are those of the reader, and docs/scenes.md is what the table prints. */
+/* The table of keys of scene files: the reader reads each of them and knows no other, the examples can be read and
+ * built, the defaults are those of the reader, and docs/scenes.md is what the table prints. */
 #include "../embipc.h"
 #include "test.h"
 #include "../tools/common.h"
@@ -12,7 +12,8 @@
 /* What stands round an object of each part, and the least that it needs beside an example. */
 #define BODIES "\"bodies\":[{\"name\":\"arm\",\"kind\":\"affine\",\"shape\":\"bear\",\"position\":[0,0,2]}," \
                "{\"name\":\"ball\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.1,\"position\":[0,0,1]}]"
-#define BODY(members) "{\"version\":1,\"bodies\":[{\"name\":\"it\",\"kind\":\"affine\",\"shape\":\"bear\"," members "}]}"
+#define BODY(members)                                                                                                \
+    "{\"version\":1,\"bodies\":[{\"name\":\"it\",\"kind\":\"affine\",\"shape\":\"bear\"," members "}]}"
 static const struct { const char *frame, *least; } part_text[SCENE_PARTS] = {
     { "%s", "{\"version\":1," BODIES "}" },
     { "{\"version\":1," BODIES ",\"contact\":%s}", "{}" },
@@ -35,7 +36,8 @@ static void merge(tool_text *out, const char *base, const char *change)
 {
     json a, b;
     tool_error e;
-    int ok = json_parse(&a, "base", base, strlen(base), &e), also = json_parse(&b, "change", change, strlen(change), &e);
+    int ok = json_parse(&a, "base", base, strlen(base), &e),
+        also = json_parse(&b, "change", change, strlen(change), &e);
     if (!ok || !also) printf("  %s\n  %s + %s\n", e.text, base, change);
     ENSURE(ok && also);
     if (ok && also) json_merge(out, &a, &a.value[0], &b, &b.value[0]);
@@ -47,7 +49,8 @@ static void merge(tool_text *out, const char *base, const char *change)
 static void example_object(tool_text *out, const scene_key *k)
 {
     tool_text change = { NULL, 0, 0 };
-    tool_put(&change, "{%s%s}", k->example, strstr(k->example, "\"mesh\"") && k->part == SCENE_BODY ? ",\"shape\":null" : "");
+    tool_put(&change, "{%s%s}", k->example,
+             strstr(k->example, "\"mesh\"") && k->part == SCENE_BODY ? ",\"shape\":null" : "");
     merge(out, part_text[k->part].least, change.data);
     tool_text_free(&change);
 }
@@ -88,7 +91,8 @@ static int refuses(const scene_key *k, const char *value)
 
 static int begins(const char *text, const char *with) { return strncmp(text, with, strlen(with)) == 0; }
 
-/* Each example can be read and built. A value of a wrong kind is refused with the name of the key, so the reader reads it. */
+/* Each example can be read and built. A value of a wrong kind is refused with the name of the key, so the reader
+ * reads it. */
 static void test_examples(void)
 {
     for (int i = 0; i < scene_key_count; i++) {
@@ -165,12 +169,14 @@ static int same_scene(scene *a, scene *b)
     forget_memory(b);
     for (int i = 0; same && i < a->body_count; i++)
         same = memcmp(&a->body[i].def, &b->body[i].def, sizeof a->body[i].def) == 0
-               && memcmp(a->body[i].surface_velocity, b->body[i].surface_velocity, sizeof a->body[i].surface_velocity) == 0
+               && memcmp(a->body[i].surface_velocity, b->body[i].surface_velocity, sizeof a->body[i].surface_velocity)
+                      == 0
                && a->body[i].surface.node_count == b->body[i].surface.node_count
                && same_factors(a->body[i].tet_stiffness, b->body[i].tet_stiffness, a->body[i].surface.tet_count)
                && same_factors(a->body[i].tet_density, b->body[i].tet_density, a->body[i].surface.tet_count)
                && memcmp(a->body[i].surface.x, b->body[i].surface.x,
-                         3 * sizeof(double) * (size_t)a->body[i].surface.node_count) == 0;
+                         3 * sizeof(double) * (size_t)a->body[i].surface.node_count)
+                      == 0;
     for (int i = 0; same && i < a->joint_count; i++)
         same = memcmp(&a->joint[i].def, &b->joint[i].def, sizeof a->joint[i].def) == 0;
     for (int i = 0; same && i < a->drive_count; i++)
@@ -184,7 +190,8 @@ static int same_scene(scene *a, scene *b)
 /* A default that is a value makes the scene that is made without the key, and the example makes another. */
 static int default_holds(const scene_key *k)
 {
-    tool_text object = { NULL, 0, 0 }, change = { NULL, 0, 0 }, t[3] = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 } };
+    tool_text object = { NULL, 0, 0 }, change = { NULL, 0, 0 },
+              t[3] = { { NULL, 0, 0 }, { NULL, 0, 0 }, { NULL, 0, 0 } };
     scene s[3];
     tool_error e;
     int ok = 1;

@@ -1,4 +1,5 @@
-/* `embipc sweep`: the scene of each run, records, shards, what is done already, failures, a stop, the table, GNU parallel. */
+/* `embipc sweep`: the scene of each run, records, shards, what is done already, failures, a stop, the table, GNU
+ * parallel. */
 #define _POSIX_C_SOURCE 200809L   /* popen */
 #include "../embipc.h"
 #include "test.h"
@@ -10,7 +11,8 @@ static const char *place(const char *name) { return command_place("test_tool_swe
 static const char scene_text[] =
     "{\"version\":1,\"time_step\":0.01,\"duration\":0.2,\"bodies\":["
     "{\"name\":\"ground\",\"kind\":\"fixed\",\"shape\":\"plane\",\"friction\":0.1},"
-    "{\"name\":\"box\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[0,0,0.06],\"velocity\":[1,0,0],"
+    "{\"name\":\"box\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[0,0,0.06],"
+    "\"velocity\":[1,0,0],"
     "\"friction\":0.5},"
     "{\"kind\":\"full\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"resolution\":2,\"position\":[0,0.3,0.06]}]}";
 #define SETS "--set body.material.young=1e4,1e6 --set contact.dhat=1e-3,2e-3,3e-3"
@@ -82,8 +84,11 @@ static void test_paths(void)
     ENSURE(read_with(&s, "gravity=[0,0,-1],[1,2,3]") && s.world.gravity[0] == 1 && s.world.gravity[2] == 3);
     scene_free(&s);
     {
-        static const char *const bad[] = { "box.friktion=1", "bax.friction=1", "time_step", "time_step=", "time_step=1,,2",
-                                           "=1", "box..friction=1", "joints.0.motor.limit=1", "time_step=[1", "time_step=0.1.friction=1",
+        static const char *const bad[] = { "box.friktion=1",      "bax.friction=1",
+                                           "time_step",           "time_step=",
+                                           "time_step=1,,2",      "=1",
+                                           "box..friction=1",     "joints.0.motor.limit=1",
+                                           "time_step=[1",        "time_step=0.1.friction=1",
                                            "bodies.box.name.x=1", "a.b.c.d.e.f.g.h.i.j.k.l.m.n.o.p.q.r=1" };
         for (int i = 0; i < (int)(sizeof bad / sizeof *bad); i++) {
             if (read_with(&s, bad[i])) printf("  %s is accepted\n", bad[i]);
@@ -101,24 +106,32 @@ static void test_records(void)
     tool_error e;
     if (command_missing()) SKIP("no tool beside this test");
     ENSURE(begin());
-    ENSURE(run("@ sweep $scene.json " SETS " --out $all") == 0 && command_says("6 made, 0 of them failed, 0 were there"));
+    ENSURE(run("@ sweep $scene.json " SETS " --out $all") == 0
+           && command_says("6 made, 0 of them failed, 0 were there"));
     ENSURE(run("ls $all") == 0 && command_says("run_000006.json\nsweep.json\n") && !strstr(command_said, "new"));
     text = tool_read_file(place("all/run_000005.json"), 1 << 20, &size, &e);
     ENSURE(text && strchr(text, '\n') == text + size - 1);
-    ENSURE(text && strstr(text, "{ \"run\": 5, \"set\": { \"body.material.young\": 1e6, \"contact.dhat\": 2e-3 }, \"exit_code\": 0, \"steps\": 20,"));
+    ENSURE(text
+           && strstr(text, "{ \"run\": 5, \"set\": { \"body.material.young\": 1e6, \"contact.dhat\": 2e-3 }, "
+                           "\"exit_code\": 0, \"steps\": 20,"));
     /* the same by hand, and where box ends */
-    ENSURE(run("sed -e 's/\"friction\":0.5/\"friction\":0.5,\"material\":{\"young\":1e6}/' -e 's/\"resolution\"/\"material\":{\"young\":1e6},\"resolution\"/' "
-               "-e 's/\"time_step\"/\"contact\":{\"dhat\":2e-3},\"time_step\"/' $scene.json > $by_hand.json") == 0);
-    ENSURE(run("@ run $by_hand.json --quiet --out $by_hand && grep '^20,.*,box,' $by_hand/bodies.csv | cut -d, -f4") == 0);
+    ENSURE(run("sed -e 's/\"friction\":0.5/\"friction\":0.5,\"material\":{\"young\":1e6}/' -e "
+               "'s/\"resolution\"/\"material\":{\"young\":1e6},\"resolution\"/' "
+               "-e 's/\"time_step\"/\"contact\":{\"dhat\":2e-3},\"time_step\"/' $scene.json > $by_hand.json")
+           == 0);
+    ENSURE(run("@ run $by_hand.json --quiet --out $by_hand && grep '^20,.*,box,' $by_hand/bodies.csv | cut -d, -f4")
+           == 0);
     command_said[strcspn(command_said, "\n")] = 0;
     at = text ? strstr(text, "{ \"name\": \"box\", \"centre_m\": [") : NULL;
     ENSURE(at && command_said[0] && strncmp(strchr(at, '[') + 1, command_said, strlen(command_said)) == 0);
     ENSURE(text && !strstr(text, "\"forces\": []") && strstr(text, "\"body_b\": \"body 3\""));
     free(text);
-    ENSURE(run("@ sweep --table $all | head -1") == 0 && command_says("run,set.body.material.young,set.contact.dhat,exit_code,steps,"));
+    ENSURE(run("@ sweep --table $all | head -1") == 0
+           && command_says("run,set.body.material.young,set.contact.dhat,exit_code,steps,"));
     ENSURE(command_says(",bodies.box.centre_m.0,") && command_says(",forces.ground-box.force_N.2,"));
     ENSURE(run("@ sweep --table $all | wc -l") == 0 && atoi(command_said) == 7);
-    ENSURE(run("@ sweep --table $all | cut -d, -f1-5 | tail -2 | head -1") == 0 && command_says("5,1000000,0.002,0,20\n"));
+    ENSURE(run("@ sweep --table $all | cut -d, -f1-5 | tail -2 | head -1") == 0
+           && command_says("5,1000000,0.002,0,20\n"));
 }
 
 /* What is done is not run again: a record of our own stays. Another scene or other values are refused. */
@@ -129,12 +142,15 @@ static void test_resume(void)
     ENSURE(run("@ sweep $scene.json " SETS " --out $all") == 0);
     ENSURE(run("rm $all/run_000004.json && echo '{\"run\": 2}' > $all/run_000002.json") == 0);
     ENSURE(run("@ sweep --table $all") == 1 && command_says("1 of 6 runs have no record yet"));
-    ENSURE(run("@ sweep $scene.json " SETS " --out $all") == 0 && command_says("1 made, 0 of them failed, 5 were there"));
+    ENSURE(run("@ sweep $scene.json " SETS " --out $all") == 0
+           && command_says("1 made, 0 of them failed, 5 were there"));
     ENSURE(command_says("run 4 of 6") && !strstr(command_said, "run 2 of 6"));
     ENSURE(run("cat $all/run_000002.json") == 0 && command_says("{\"run\": 2}\n"));
-    ENSURE(run("@ sweep $scene.json --set body.material.young=1e4,1e5 --out $all") == 2 && command_says("of another sweep"));
+    ENSURE(run("@ sweep $scene.json --set body.material.young=1e4,1e5 --out $all") == 2
+           && command_says("of another sweep"));
     ENSURE(run("@ sweep $scene.json " SETS " --duration 1 --out $all") == 2 && command_says("of another sweep"));
-    ENSURE(run("sed -i s/0.06/0.07/ $scene.json && @ sweep $scene.json " SETS " --out $all") == 2 && command_says("older scene"));
+    ENSURE(run("sed -i s/0.06/0.07/ $scene.json && @ sweep $scene.json " SETS " --out $all") == 2
+           && command_says("older scene"));
 }
 
 /* Shards make each run once, with the records of one process but for times. */
@@ -144,12 +160,18 @@ static void test_shards(void)
     ENSURE(begin());
     ENSURE(run("@ sweep $scene.json " SETS " --out $all") == 0);
     ENSURE(run("@ sweep $scene.json " SETS " --out $parts --shard 3/4") == 0 && command_says("shard 3 of 4: 1 made"));
-    ENSURE(run("@ sweep $scene.json " SETS " --out $parts --shard 1/4 --threads 2") == 0 && command_says("shard 1 of 4: 2 made"));
-    ENSURE(run("(@ sweep $scene.json " SETS " --out $parts --shard 2/4 & @ sweep $scene.json " SETS " --out $parts --shard 4/4; wait)") == 0);
+    ENSURE(run("@ sweep $scene.json " SETS " --out $parts --shard 1/4 --threads 2") == 0
+           && command_says("shard 1 of 4: 2 made"));
+    ENSURE(run("(@ sweep $scene.json " SETS " --out $parts --shard 2/4 & @ sweep $scene.json " SETS
+               " --out $parts --shard 4/4; wait)")
+           == 0);
     ENSURE(command_says("shard 2 of 4: 2 made") && command_says("shard 4 of 4: 1 made"));
-    ENSURE(run("cat $all/run_* | sed 's/\"wall_s\".*//' > $a; cat $parts/run_* | sed 's/\"wall_s\".*//' > $b; cmp $a $b && wc -l < $a") == 0);
+    ENSURE(run("cat $all/run_* | sed 's/\"wall_s\".*//' > $a; cat $parts/run_* | sed 's/\"wall_s\".*//' > $b; cmp $a "
+               "$b && wc -l < $a")
+           == 0);
     ENSURE(atoi(command_said) == 6);
-    ENSURE(run("@ sweep $scene.json --out $x --shard 0/4") == 2 && run("@ sweep $scene.json --out $x --shard 5/4") == 2);
+    ENSURE(run("@ sweep $scene.json --out $x --shard 0/4") == 2
+           && run("@ sweep $scene.json --out $x --shard 5/4") == 2);
     ENSURE(run("@ sweep $scene.json --out $x --shard 1") == 2);
 }
 
@@ -158,15 +180,20 @@ static void test_failures(void)
 {
     if (command_missing()) SKIP("no tool beside this test");
     ENSURE(begin());
-    ENSURE(run("@ sweep $scene.json --set box.friction=1,-1 --out $all") == 1 && command_says("2 made, 1 of them failed"));
-    ENSURE(run("cat $all/run_000002.json") == 0 && command_says("\"exit_code\": 2, \"error\": \"") && command_says("expected a number >= 0"));
-    ENSURE(run("@ sweep $scene.json --set box.friction=1,-1 --out $all") == 0 && command_says("0 made, 0 of them failed, 2 were there"));
-    ENSURE(run("@ sweep $scene.json --set box.friction=1,-1 --out $all --retry") == 1 && command_says("1 made, 1 of them failed, 1 were there"));
+    ENSURE(run("@ sweep $scene.json --set box.friction=1,-1 --out $all") == 1
+           && command_says("2 made, 1 of them failed"));
+    ENSURE(run("cat $all/run_000002.json") == 0 && command_says("\"exit_code\": 2, \"error\": \"")
+           && command_says("expected a number >= 0"));
+    ENSURE(run("@ sweep $scene.json --set box.friction=1,-1 --out $all") == 0
+           && command_says("0 made, 0 of them failed, 2 were there"));
+    ENSURE(run("@ sweep $scene.json --set box.friction=1,-1 --out $all --retry") == 1
+           && command_says("1 made, 1 of them failed, 1 were there"));
     /* boxes that overlap at the start: a scene that can be read, but not built */
     ENSURE(run("@ sweep $scene.json --set box.position=[0,0,0.06],[0,0.3,0.1] --out $cross") == 1);
     ENSURE(run("cat $cross/run_000002.json") == 0 && command_says("\"error\": \""));
     ENSURE(run("@ sweep --table $cross") == 0 && command_says(",error\n"));
-    ENSURE(run("@ sweep $scene.json --set time_step=0.01 --out $scene.json/x") == 2 && command_says("cannot be written"));
+    ENSURE(run("@ sweep $scene.json --set time_step=0.01 --out $scene.json/x") == 2
+           && command_says("cannot be written"));
 }
 
 /* A sweep that is stopped leaves no record of the run it was in. */
@@ -174,7 +201,8 @@ static void test_stop(void)
 {
     if (command_missing()) SKIP("no tool beside this test");
     ENSURE(begin());
-    ENSURE(command_put(place("stop.sh"), "\"$1\" sweep \"$2\" --duration 1e6 --out \"$3\" &\nsleep 1\nkill -TERM $!\nwait $!\necho \"code $?\"\nls \"$3\"\n"));
+    ENSURE(command_put(place("stop.sh"), "\"$1\" sweep \"$2\" --duration 1e6 --out \"$3\" &\nsleep 1\nkill -TERM "
+                                         "$!\nwait $!\necho \"code $?\"\nls \"$3\"\n"));
     ENSURE(run("sh $stop.sh @ $scene.json $long") == 0);
     ENSURE(command_says("sweep.json\n") && !strstr(command_said, "run_0") && !strstr(command_said, "code 0"));
 }

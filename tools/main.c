@@ -290,7 +290,8 @@ static int main_embed(int argc, char **argv)
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
 static int main_take_bench(bench_options *o, int *targets, int argc, char **argv, int *i)
 {
-    static const char *const option[] = { "--json", "--threads", "--repeats", "--only", "--data", "--write", "--memory", "--quick", "--targets" };
+    static const char *const option[] = { "--json",  "--threads", "--repeats", "--only",   "--data",
+                                          "--write", "--memory",  "--quick",   "--targets" };
     enum { COUNT = sizeof option / sizeof *option };
     const char *word = argv[*i], *nearest;
     double number = 0;
@@ -349,8 +350,8 @@ static int main_shard(const char *word, sweep_options *o)
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
 static int main_take_sweep(sweep_options *o, const char **table, int argc, char **argv, int *i)
 {
-    static const char *const option[] = { "--set", "--shard", "--out", "--table", "--threads", "--duration", "--time-step",
-                                          "--files", "--retry", "--quiet" };
+    static const char *const option[] = { "--set",      "--shard",     "--out",   "--table", "--threads",
+                                          "--duration", "--time-step", "--files", "--retry", "--quiet" };
     enum { COUNT = sizeof option / sizeof *option, FLAGS = 7 };
     const char *word = argv[*i], *value = NULL, *nearest;
     double number = 0;
@@ -398,7 +399,8 @@ static int main_sweep(int argc, char **argv)
         return sweep_table(&o);
     }
     if (!o.scene || !o.out)
-        return main_bad("found no %s, expected embipc sweep SCENE.json --set PATH=V,V... --out DIR%s", o.scene ? "--out" : "scene", "");
+        return main_bad("found no %s, expected embipc sweep SCENE.json --set PATH=V,V... --out DIR%s",
+                        o.scene ? "--out" : "scene", "");
     return sweep_run(&o);
 }
 
@@ -455,6 +457,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "bench") == 0) return main_bench(argc, argv);
     if (strcmp(argv[1], "sweep") == 0) return main_sweep(argc, argv);
     if (strcmp(argv[1], "scene-help") == 0) return main_scene_help(argc, argv);
-    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep or scene-help%s",
+    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep or "
+                    "scene-help%s",
                     argv[1], "");
 }

@@ -242,7 +242,8 @@ static void report_record_bodies(const scene *s, const embipc_world *world, tool
     tool_put(t, ", \"bodies\": [");
     for (int i = 0; i < s->body_count; i++) {
         embipc_body_state b;
-        if (s->body[i].def.kind == EMBIPC_FIXED || embipc_body_get_state(world, s->body[i].handle, &b) != EMBIPC_OK) continue;
+        if (s->body[i].def.kind == EMBIPC_FIXED || embipc_body_get_state(world, s->body[i].handle, &b) != EMBIPC_OK)
+            continue;
         report_put_entry(t, &count, "name", s->body[i].name);
         report_put_vector(t, "centre_m", b.centre);
         report_put_vector(t, "velocity_mps", b.velocity);
@@ -279,8 +280,8 @@ static void report_record_joints(const scene *s, const embipc_world *world, tool
     tool_put(t, "]");
 }
 
-void report_record(const report *r, const scene *s, const embipc_world *world, const embipc_pair_force *pair, int pair_count,
-                   tool_text *t)
+void report_record(const report *r, const scene *s, const embipc_world *world, const embipc_pair_force *pair,
+                   int pair_count, tool_text *t)
 {
     int count = 0;
     tool_put(t, "%s\"steps\": %d", t->length ? ", " : "", r->steps);

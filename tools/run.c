@@ -227,8 +227,8 @@ static int run_finish(run *r, int code)
     if (r->o->picture && !picture_write(r->o->picture, &r->s, r->world, &r->e)) return run_fail(r, 2);
     if (r->o->sheet && !picture_sheet_write(&r->sheet, r->o->sheet, &r->s, r->world, &r->e)) return run_fail(r, 2);
     if (r->report.stuck_most >= REPORT_STUCK) {
-        tool_fail(&r->e, "%s: bodies stood still for %d steps, until %g s, though their forces are out of balance", r->s.path,
-                  r->report.stuck_most, r->report.stuck_time);
+        tool_fail(&r->e, "%s: bodies stood still for %d steps, until %g s, though their forces are out of balance",
+                  r->s.path, r->report.stuck_most, r->report.stuck_time);
         return run_fail(r, 1);
     }
     return r->report.intersections != 0 ? 1 : code;

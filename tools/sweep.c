@@ -45,7 +45,8 @@ static int sweep_values(sweep_set *s, char *text, tool_error *e)
         if (!quoted) depth += (*p == '[' || *p == '{') - (*p == ']' || *p == '}');
         if (!last && (*p != ',' || quoted || depth > 0)) continue;
         *p = 0;
-        if (!*text) return tool_fail(e, "embipc: --set %s: found an empty value, expected PATH=VALUE,VALUE...", s->path);
+        if (!*text)
+            return tool_fail(e, "embipc: --set %s: found an empty value, expected PATH=VALUE,VALUE...", s->path);
         if (json_parse(&j, s->path, text, strlen(text), NULL)) tool_put(&t, "%s", text);
         else if (strpbrk(text, "[]{}\"\\")) {
             json_free(&j);
@@ -105,8 +106,8 @@ static int sweep_is(const json *j, const json_value *v, int i, const sweep_set *
 
 /* Appends v with the value in its place, where the path leads there; *hits counts how often. Objects that the path
  * names and v has not are made. */
-static void sweep_put(tool_text *t, const json *j, const json_value *v, const sweep_set *s, int depth, const char *value,
-                      int *hits)
+static void sweep_put(tool_text *t, const json *j, const json_value *v, const sweep_set *s, int depth,
+                      const char *value, int *hits)
 {
     int count = 0, found = 0, array = v->type == JSON_ARRAY;
     if (depth == s->part_count) {
@@ -169,8 +170,11 @@ static int sweep_scene(sweep *w, int run, tool_text *out)
         run /= s->value_count;
         json_free(&j);
         if (ok && !hits)
-            ok = tool_fail(&w->e, "embipc: --set %s: found nothing of that name in %s, expected keys as of embipc scene-help, or "
-                           "the name of a body first", s->path, w->o->scene);
+            ok = tool_fail(
+                &w->e,
+                "embipc: --set %s: found nothing of that name in %s, expected keys as of embipc scene-help, or "
+                "the name of a body first",
+                s->path, w->o->scene);
         if (!ok) { tool_text_free(&t); return 0; }
         out->length = 0;
         tool_put(out, "%s", t.data);
@@ -217,8 +221,8 @@ static int sweep_claim(sweep *w)
     char *stands;
     FILE *f;
     int ok;
-    tool_put(&t, "{ \"runs\": %d, \"scene\": \"%016llx\", \"duration\": %.17g, \"time_step\": %.17g, \"set\": {", w->runs,
-             sweep_hash(w->scene, w->scene_size), o->has_duration ? o->duration : -1, o->time_step);
+    tool_put(&t, "{ \"runs\": %d, \"scene\": \"%016llx\", \"duration\": %.17g, \"time_step\": %.17g, \"set\": {",
+             w->runs, sweep_hash(w->scene, w->scene_size), o->has_duration ? o->duration : -1, o->time_step);
     for (int i = 0; i < o->set_count; i++) {
         tool_put(&t, i ? ", " : " ");
         json_write_string(&t, w->set[i].path);
@@ -234,7 +238,9 @@ static int sweep_claim(sweep *w)
         stands = tool_read_file(path.data, JSON_MAX_BYTES, &size, &w->e);
         ok = stands != NULL;
         if (ok && strcmp(stands, t.data) != 0)
-            ok = tool_fail(&w->e, "%s: found the records of another sweep or of an older scene, expected another --out", path.data);
+            ok = tool_fail(&w->e,
+                           "%s: found the records of another sweep or of an older scene, expected another --out",
+                           path.data);
         free(stands);
     } else ok = sweep_save(w, path.data, &t, &w->e);
     tool_text_free(&t);
@@ -276,7 +282,8 @@ static int sweep_one(sweep *w, int run, const char *path)
 {
     const sweep_options *o = w->o;
     run_options r;
-    tool_text text = { NULL, 0, 0 }, record = { NULL, 0, 0 }, values = { NULL, 0, 0 }, all = { NULL, 0, 0 }, out = { NULL, 0, 0 };
+    tool_text text = { NULL, 0, 0 }, record = { NULL, 0, 0 }, values = { NULL, 0, 0 }, all = { NULL, 0, 0 },
+              out = { NULL, 0, 0 };
     int code;
     memset(&r, 0, sizeof r);
     sweep_put_values(w, run, &values);
@@ -298,8 +305,8 @@ static int sweep_one(sweep *w, int run, const char *path)
         r.record = &record;
         code = run_scene(&r);
         if (*system_catch_interrupt()) code = -1;
-        tool_put(&all, "{ \"run\": %d, \"set\": { %s }, \"exit_code\": %d, %s }\n", run + 1, values.length ? values.data : "", code,
-                 record.length ? record.data : "\"steps\": 0");
+        tool_put(&all, "{ \"run\": %d, \"set\": { %s }, \"exit_code\": %d, %s }\n", run + 1,
+                 values.length ? values.data : "", code, record.length ? record.data : "\"steps\": 0");
         if (code >= 0 && !sweep_save(w, path, &all, &w->e)) code = 3;
     }
     tool_text_free(&out);
@@ -331,8 +338,8 @@ static int sweep_all(sweep *w)
         return 2;
     }
     if (!o->quiet)
-        fprintf(o->report, "shard %d of %d: %d made, %d of them failed, %d were there%s\n", o->shard, o->shards, made, failed, before,
-                code < 0 ? "; stopped" : "");
+        fprintf(o->report, "shard %d of %d: %d made, %d of them failed, %d were there%s\n", o->shard, o->shards, made,
+                failed, before, code < 0 ? "; stopped" : "");
     return failed || code < 0;
 }
 
@@ -414,7 +421,8 @@ static void sweep_cell(sweep_columns *c, const char *name, const json_value *v)
     c->cell[i] = t.data;
 }
 
-/* Numbers and words of a record, by their paths. An entry of a list counts by the names of its bodies, else by number. */
+/* Numbers and words of a record, by their paths. An entry of a list counts by the names of its bodies, else by
+ * number. */
 static void sweep_flatten(sweep_columns *c, const json *j, const json_value *v, const char *path)
 {
     tool_text name = { NULL, 0, 0 };
@@ -433,7 +441,8 @@ static void sweep_flatten(sweep_columns *c, const json *j, const json_value *v, 
             }
             if (!n) tool_put(&name, "%d", i);
         } else tool_put(&name, "%d", i);
-        if (!k->key || (strcmp(k->key, "name") != 0 && strncmp(k->key, "body_", 5) != 0)) sweep_flatten(c, j, k, name.data);
+        if (!k->key || (strcmp(k->key, "name") != 0 && strncmp(k->key, "body_", 5) != 0))
+            sweep_flatten(c, j, k, name.data);
     }
     tool_text_free(&name);
 }

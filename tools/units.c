@@ -35,7 +35,9 @@ static void units_sizes(const scene *s, const embipc_world *world, tool_text *t)
         if (large < 0 || size > greatest) { large = i; greatest = size; }
     }
     if (small < 0 || !(greatest > UNITS_RATIO * least)) return;
-    tool_put(t, "warning: body \"%s\" is %.3g m large, body \"%s\" %.3g m: is one of them in mm? \"scale\": 0.001 takes mm to m\n",
+    tool_put(t,
+             "warning: body \"%s\" is %.3g m large, body \"%s\" %.3g m: is one of them in mm? \"scale\": 0.001 takes "
+             "mm to m\n",
              s->body[large].name, greatest, s->body[small].name, least);
 }
 
@@ -44,14 +46,17 @@ static void units_material(const scene_body *b, tool_text *t)
     const embipc_material *m = &b->def.material;
     if (b->def.kind < EMBIPC_AFFINE || b->repeated > 1) return;
     if (m->density < 5)
-        tool_put(t, "warning: body \"%s\": density %.3g kg/m^3 is that of a gas: is it in g/cm^3? That of water is 1000 kg/m^3\n",
+        tool_put(t,
+                 "warning: body \"%s\": density %.3g kg/m^3 is that of a gas: is it in g/cm^3? That of water is 1000 "
+                 "kg/m^3\n",
                  b->name, m->density);
     if (m->density > 25000)
         tool_put(t, "warning: body \"%s\": density %.3g kg/m^3 is beyond that of any solid: steel has 7800\n", b->name,
                  m->density);
     if (m->model != EMBIPC_ORTHOGONALITY && m->model != EMBIPC_MOONEY_RIVLIN && m->young < 300)
-        tool_put(t, "warning: body \"%s\": young %.3g Pa is softer than any gel: is it in MPa or GPa? Rubber has 1e6 Pa\n",
-                 b->name, m->young);
+        tool_put(
+            t, "warning: body \"%s\": young %.3g Pa is softer than any gel: is it in MPa or GPa? Rubber has 1e6 Pa\n",
+            b->name, m->young);
 }
 
 void units_warn(const scene *s, const embipc_world *world, tool_text *t)
@@ -60,7 +65,10 @@ void units_warn(const scene *s, const embipc_world *world, tool_text *t)
     if (s->world.time_step > 1)
         tool_put(t, "warning: time_step %.3g s is long: is it in ms? 0.01 s is usual\n", s->world.time_step);
     if (g > 300)
-        tool_put(t, "warning: gravity %.4g m/s^2 is beyond that of any planet: is it in mm/s^2? On Earth it is 9.81 m/s^2\n", g);
+        tool_put(
+            t,
+            "warning: gravity %.4g m/s^2 is beyond that of any planet: is it in mm/s^2? On Earth it is 9.81 m/s^2\n",
+            g);
     for (int i = 0; i < s->body_count; i++) units_material(&s->body[i], t);
     units_sizes(s, world, t);
 }
