@@ -146,7 +146,8 @@ static int faces_conform(const tool_mesh *m)
 /* pairs of a segment and a triangle of the surface, without common nodes, that cross by more than rounding */
 static int crossings(const tool_mesh *m)
 {
-    double size = fmax(extent(m, 0, 1) - extent(m, 0, 0), extent(m, 2, 1) - extent(m, 2, 0)), tiny = 1e-14 * size * size * size;
+    double size = fmax(extent(m, 0, 1) - extent(m, 0, 0), extent(m, 2, 1) - extent(m, 2, 0)),
+           tiny = 1e-14 * size * size * size;
     int count = 0;
     for (int s = 0; s < m->tri_count; s++)
         for (int t = 0; t < m->tri_count; t++) {
@@ -425,6 +426,24 @@ static void test_cylinder(void)
     }
 }
 
+/* The volume is below that of the round body, and near it. */
+static void test_capsule(void)
+{
+    for (int k = 0; k < 16; k++) {
+        tool_mesh m;
+        double r = pow(10, test_uniform(-1.5, 0)), height = r * pow(10, test_uniform(-1, 1)), v;
+        double round = SHAPE_PI * r * r * (height + 4 * r / 3);
+        ENSURE(shape_capsule(&m, r, height, k % 3 ? 8 * (k % 3) : 0, k % 2, NULL));
+        check(&m, k % 2, 2, 12);
+        v = surface_volume(&m);
+        ENSURE(v < round && v > 0.85 * round);
+        ENSURE_CLOSE(extent(&m, 2, 1), height / 2 + r, k % 2 ? 0.05 * r : 1e-12 * height);
+        ENSURE_CLOSE(extent(&m, 2, 0), -height / 2 - r, k % 2 ? 0.05 * r : 1e-12 * height);
+        ENSURE_CLOSE(extent(&m, 0, 1), r, k % 2 ? 0.05 * r : 1e-12 * r);
+        mesh_free(&m);
+    }
+}
+
 static void test_torus(void)
 {
     for (int k = 1; k <= 16; k++) {
@@ -597,6 +616,8 @@ static void test_bad_arguments(void)
         ENSURE(!shape_cylinder(&m, 1, bad[i], 0, 0, &e) && strstr(e.text, "height"));
         ENSURE(!shape_cylinder(&m, bad[i], 1, 0, 0, &e) && strstr(e.text, "radius"));
         ENSURE(!shape_torus(&m, 1, bad[i], 0, 0, &e) && strstr(e.text, "tube"));
+        ENSURE(!shape_capsule(&m, 1, bad[i], 0, 0, &e) && strstr(e.text, "height"));
+        ENSURE(!shape_capsule(&m, bad[i], 1, 0, 0, &e) && strstr(e.text, "radius"));
         ENSURE(!shape_plate(&m, bad[i], 0, 0, &e) && strstr(e.text, "radius"));
         if (bad[i] != -1) ENSURE(!shape_plane(&m, normal, 0, 0, &e) && strstr(e.text, "normal"));
     }
@@ -641,6 +662,7 @@ int main(int argc, char **argv)
     RUN(ball_of_shells);
     RUN(ball_is_that_of_the_peers);
     RUN(cylinder);
+    RUN(capsule);
     RUN(torus);
     RUN(plate);
     RUN(bear);

@@ -370,6 +370,7 @@ static int scene_make_shape(const scene_shape *p, int solid, tool_mesh *m, tool_
     case SCENE_BOX: return shape_box(m, p->size, p->resolution, solid, e);
     case SCENE_SPHERE: return shape_sphere(m, p->radius, p->resolution, solid, e);
     case SCENE_CYLINDER: return shape_cylinder(m, p->radius, p->height, p->resolution, solid, e);
+    case SCENE_CAPSULE: return shape_capsule(m, p->radius, p->height, p->resolution, solid, e);
     case SCENE_TORUS: return shape_torus(m, p->radius, p->tube, p->resolution, solid, e);
     case SCENE_PLANE: return shape_plane(m, p->normal, p->resolution, solid, e);
     case SCENE_PLATE: return shape_plate(m, p->radius, p->resolution, solid, e);

@@ -15,7 +15,7 @@ const char *const scene_kinds[EMBIPC_FULL + 1] = { "fixed", "kinematic", "affine
 static const char *const scene_integrators[] = { "backward_euler", "bdf2" };
 static const char *const scene_solvers[] = { "auto", "dense", "sparse", "cg" };
 static const char *const scene_shapes[SCENE_SHAPES] = { "box",    "sphere", "cylinder", "torus",  "plane", "plate",
-                                                        "bear",   "bubble", "comb",     "finger", "ball" };
+                                                        "bear",   "bubble", "comb",     "finger", "ball",  "capsule" };
 
 static const struct { scene_part part; const char *key; const char *const *words; int count; } scene_word_lists[] = {
     { SCENE_ROOT, "integrator", scene_integrators, SCENE_COUNT(scene_integrators) },
@@ -126,7 +126,7 @@ const scene_key scene_keys[] = {
       "\"shape\": \"box\", \"size\": [0.1, 0.1, 0.2]" },
     { SCENE_BODY, "radius", "number > 0", "m", "needed by round shapes",
       "Radius; of a torus to the middle of the tube.", "\"shape\": \"sphere\", \"radius\": 0.05" },
-    { SCENE_BODY, "height", "number > 0", "m", "needed by cylinder", "Length along z.",
+    { SCENE_BODY, "height", "number > 0", "m", "needed by cylinder and capsule", "Length along z.",
       "\"shape\": \"cylinder\", \"radius\": 0.05, \"height\": 0.2" },
     { SCENE_BODY, "tube", "number > 0", "m", "needed by torus", "Radius of the tube, at most 0.8 of `radius`.",
       "\"shape\": \"torus\", \"radius\": 0.1, \"tube\": 0.03" },
@@ -306,7 +306,11 @@ const scene_shape_line scene_shape_lines[SCENE_SHAPES] = {
       "\"shape\": \"finger\", \"size\": [0.03, 0.02, 0.09]" },
     { "ball", "radius", 8, 8,
       "A ball of two shells at the origin: 325 nodes, 1280 tets; from resolution 12 on cut once more.",
-      "\"shape\": \"ball\", \"radius\": 0.05" }
+      "\"shape\": \"ball\", \"radius\": 0.05" },
+    { "capsule", "radius height", 16, 16,
+      "A cylinder about the z axis with half a sphere at either end, centred at the origin. `height` is that of the "
+      "cylinder.",
+      "\"shape\": \"capsule\", \"radius\": 0.05, \"height\": 0.2" }
 };
 
 int scene_shape_has(int shape, const char *measure)

@@ -32,7 +32,7 @@ typedef struct scene_shape_line {
 /* As in the enum below. */
 enum {
     SCENE_BOX, SCENE_SPHERE, SCENE_CYLINDER, SCENE_TORUS, SCENE_PLANE, SCENE_PLATE, SCENE_BEAR, SCENE_BUBBLE, SCENE_COMB,
-    SCENE_FINGER, SCENE_BALL, SCENE_SHAPES
+    SCENE_FINGER, SCENE_BALL, SCENE_CAPSULE, SCENE_SHAPES
 };
 extern const scene_shape_line scene_shape_lines[SCENE_SHAPES];
 

@@ -980,8 +980,8 @@ static void shape_mirror(shape_stuffing *s)
 /* 1 when every edge has one triangle on either side and the triangles at every node form one fan */
 static int shape_is_manifold(const tool_mesh *m)
 {
-    static const embipc_fault_kind bad[] = {EMBIPC_FAULT_DOUBLE, EMBIPC_FAULT_CROWDED, EMBIPC_FAULT_TURNED, EMBIPC_FAULT_BORDER,
-                                            EMBIPC_FAULT_PINCHED};
+    static const embipc_fault_kind bad[] = { EMBIPC_FAULT_DOUBLE, EMBIPC_FAULT_CROWDED, EMBIPC_FAULT_TURNED,
+                                             EMBIPC_FAULT_BORDER, EMBIPC_FAULT_PINCHED };
     int good = m->tri_count > 0;
     for (int i = 0; good && i < (int)(sizeof bad / sizeof *bad); i++)
         good = embipc_surface_faults(m->x, m->node_count, m->tri, m->tri_count, bad[i], NULL, 0) == 0;
@@ -1086,6 +1086,59 @@ static double shape_part_depth(const shape_part *part, const double p[3])
     }
     if (!(k1 > 0)) return fmin(part->b[0], fmin(part->b[1], part->b[2]));
     return sqrt(k0) * (1 - sqrt(k0)) / sqrt(k1);
+}
+
+/* ring of `n` nodes of the capsule, or its pole where r is 0 */
+static void shape_capsule_ring(tool_mesh *m, int n, double r, double z)
+{
+    for (int i = 0; i < (r > 0 ? n : 1); i++)
+        shape_node(m, r * cos(2 * SHAPE_PI * i / n), r * sin(2 * SHAPE_PI * i / n), z);
+}
+
+/* Rings of n nodes, q of them on each cap with its pole, `layers` bands on the cylinder. */
+static int shape_capsule_surface(tool_mesh *m, double radius, double height, int n, int q, int layers)
+{
+    int rings = 2 * q + layers - 1, last = 1 + rings * n;
+    shape_capsule_ring(m, n, 0, -height / 2 - radius);
+    for (int k = 1; k <= q; k++)
+        shape_capsule_ring(m, n, radius * sin(SHAPE_PI / 2 * k / q), -height / 2 - radius * cos(SHAPE_PI / 2 * k / q));
+    for (int k = 1; k <= layers; k++) shape_capsule_ring(m, n, radius, height * ((double)k / layers - 0.5));
+    for (int k = q - 1; k >= 1; k--)
+        shape_capsule_ring(m, n, radius * sin(SHAPE_PI / 2 * k / q), height / 2 + radius * cos(SHAPE_PI / 2 * k / q));
+    shape_capsule_ring(m, n, 0, height / 2 + radius);
+    for (int i = 0; i < n; i++) {
+        int j = (i + 1) % n;
+        mesh_add_tri(m, 0, 1 + j, 1 + i);
+        for (int k = 0; k + 1 < rings; k++) {
+            int a = 1 + k * n, b = a + n;
+            mesh_add_tri(m, a + i, a + j, b + j);
+            mesh_add_tri(m, a + i, b + j, b + i);
+        }
+        mesh_add_tri(m, last - n + i, last - n + j, last);
+    }
+    return 1;
+}
+
+static double shape_capsule_field(const void *data, const double p[3])
+{
+    return shape_part_depth((const shape_part *)data, p);
+}
+
+int shape_capsule(tool_mesh *mesh, double radius, double height, int resolution, int solid, tool_error *error)
+{
+    shape_part part = { { 0, 0, 0 }, { 0, 0, 0 }, 0, 0 };
+    double low[3], high[3], h = (height + 2 * radius) / (resolution ? resolution : 16);
+    int around;
+    if (!shape_begin(mesh, resolution, error)) return 0;
+    if (!shape_length("radius", radius, error) || !shape_length("height", height, error)) return 0;
+    part.radius = radius;
+    part.a[2] = -(part.b[2] = height / 2);
+    for (int i = 0; i < 3; i++) low[i] = -(high[i] = part.b[i] + radius);
+    if (solid) return shape_stuff(mesh, shape_capsule_field, &part, low, high, fmin(h, 2 * radius / 3) / 2, 1, error);
+    around = 4 * shape_cells(SHAPE_PI / 2 * radius, h);
+    if (around < 12) around = 12;
+    if (!shape_fits(around * (around / 2 + height / h), error)) return 0;
+    return shape_capsule_surface(mesh, radius, height, around, around / 4, shape_cells(height, h));
 }
 
 /* the larger of two depths, rounded where they are nearly equal */

@@ -27,6 +27,10 @@ int shape_ball(tool_mesh *mesh, double radius, int resolution, int solid, tool_e
 int shape_cylinder(tool_mesh *mesh, double radius, double height, int resolution, int solid,
                    tool_error *error);
 
+/* Capsule about the z axis, centred at the origin: a cylinder of this height with half a sphere at either end. Default
+ * resolution 16. */
+int shape_capsule(tool_mesh *mesh, double radius, double height, int resolution, int solid, tool_error *error);
+
 /* Torus about the z axis; radius to the middle of the tube, tube its own radius, at most 0.8 radius.
  * Default resolution 12. */
 int shape_torus(tool_mesh *mesh, double radius, double tube, int resolution, int solid, tool_error *error);
