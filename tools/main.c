@@ -5,6 +5,7 @@
 #include "common.h"
 #include "doctor.h"
 #include "embed.h"
+#include "import.h"
 #include "meshio.h"
 #include "run.h"
 #include "scene_keys.h"
@@ -26,6 +27,7 @@ static const char main_usage[] =
     "       embipc bench --targets LIST.json RESULT.json...   compares what --json wrote with the list's targets\n"
     "       embipc sweep SCENE.json --set PATH=V,V... --out DIR [options]   a run for each combination of values\n"
     "       embipc sweep --table DIR          the records of a sweep as CSV\n"
+    "       embipc import FILE [-o SCENE.json] [options]   a scene of a robot: URDF, or MJCF\n"
     "       embipc scene-help [KEY]           keys of a scene file; of KEY: value, unit, default, an example\n"
     "       embipc scene-help --markdown      all of it, as in docs/scenes.md\n"
     "       embipc --version                  0.N, and EMBIPC_VERSION of the header that the tool has, N\n"
@@ -56,6 +58,15 @@ static const char main_usage_more[] =
     "  --files          also what embipc run --out writes, in DIR/run_000001 and so on\n"
     "  --retry          runs again what failed\n"
     "  --duration S, --time-step S, --threads N, --quiet   as of run\n"
+    "\n"
+    "options of import (docs/import.md)\n"
+    "  -o SCENE.json    writes the scene there, instead of printing it; meshes stay where they are\n"
+    "  --friction MU    of bodies that have none in the file (0.5)\n"
+    "  --young E        of all moving bodies, Pa (1e9: almost rigid)\n"
+    "  --package DIR    where package://NAME/ of a URDF file is\n"
+    "  --motors K,D     motors that hold the joints of a URDF file, N m/rad and N m s/rad, or N/m and N s/m\n"
+    "  --free           the first link of a URDF file moves freely, instead of being fixed\n"
+    "  --no-self-contact   links never touch each other\n"
     "\n"
     "options of check\n"
     "  --fix OUT        mends MESH, says how, writes OUT (.obj; .msh, also for tets) and checks that\n"
@@ -404,6 +415,59 @@ static int main_sweep(int argc, char **argv)
     return sweep_run(&o);
 }
 
+/* "K,D" */
+static int main_two_numbers(const char *word, double out[2])
+{
+    const char *comma = strchr(word, ',');
+    return comma && tool_number(word, (size_t)(comma - word), &out[0]) && tool_number(comma + 1, strlen(comma + 1), &out[1])
+           && out[0] >= 0 && out[1] >= 0;
+}
+
+/* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
+static int main_take_import(import_options *o, int argc, char **argv, int *i)
+{
+    static const char *const option[] = { "-o", "--package", "--motors", "--friction", "--young", "--free", "--no-self-contact" };
+    enum { COUNT = sizeof option / sizeof *option, FLAGS = 5 };
+    const char *word = argv[*i], *value = NULL, *nearest;
+    int k = 0;
+    while (k < COUNT && strcmp(word, option[k]) != 0) k++;
+    if (k == COUNT && word[0] != '-' && !o->file) { o->file = word; return 1; }
+    if (k == COUNT) {
+        nearest = tool_nearest(word, option, COUNT);
+        return !main_bad("found \"%s\", expected one file and options such as %s", word, nearest ? nearest : "-o");
+    }
+    if (k < FLAGS && *i + 1 >= argc)
+        return !main_bad("found the end of the command, expected a value after %s%s", word, "");
+    if (k < FLAGS) value = argv[++*i];
+    switch (k) {
+    case 0: o->out = value; break;
+    case 1: o->package = value; break;
+    case 2: return main_two_numbers(value, o->hold) || !main_bad("found --motors %s, expected K,D: two numbers >= 0%s", value, "");
+    case 3:
+        if (!tool_number(value, strlen(value), &o->friction) || o->friction < 0)
+            return !main_bad("found --friction %s, expected a number >= 0%s", value, "");
+        break;
+    case 4: return main_number(word, value, 0, &o->young);
+    case 5: o->free_base = 1; break;
+    default: o->no_self_contact = 1; break;
+    }
+    return 1;
+}
+
+static int main_import(int argc, char **argv)
+{
+    import_options o;
+    memset(&o, 0, sizeof o);
+    o.friction = 0.5;
+    o.young = 1e9;
+    o.report = stdout;
+    o.errors = stderr;
+    for (int i = 2; i < argc; i++)
+        if (!main_take_import(&o, argc, argv, &i)) return 2;
+    if (!o.file) return main_bad("found no file, expected embipc import FILE [-o SCENE.json]%s%s", "", "");
+    return import_scene(&o);
+}
+
 static int main_doctor(int argc, char **argv)
 {
     doctor_options o;
@@ -455,9 +519,10 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "doctor") == 0) return main_doctor(argc, argv);
     if (strcmp(argv[1], "embed") == 0) return main_embed(argc, argv);
     if (strcmp(argv[1], "bench") == 0) return main_bench(argc, argv);
+    if (strcmp(argv[1], "import") == 0) return main_import(argc, argv);
     if (strcmp(argv[1], "sweep") == 0) return main_sweep(argc, argv);
     if (strcmp(argv[1], "scene-help") == 0) return main_scene_help(argc, argv);
-    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep or "
+    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep, import or "
                     "scene-help%s",
                     argv[1], "");
 }

@@ -1,8 +1,10 @@
 #define _POSIX_C_SOURCE 200809L
+#define _XOPEN_SOURCE 700   /* realpath */
 #include "system.h"
 #include <errno.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/types.h>
@@ -74,6 +76,15 @@ int system_can_write(const char *path)
     if (!f) return 0;
     fclose(f);
     return remove(path) == 0;
+}
+
+int system_real_path(const char *path, char *out, size_t size)
+{
+    char *real = realpath(path, NULL);
+    int ok = real && strlen(real) < size;
+    if (ok) strcpy(out, real);
+    free(real);
+    return ok;
 }
 
 /* ---- Interrupts ----------------------------------------------------------------------------- */

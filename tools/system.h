@@ -2,6 +2,7 @@
  * A port to a system without POSIX changes system.c and nothing else. */
 #ifndef TOOL_SYSTEM_H
 #define TOOL_SYSTEM_H
+#include <stddef.h>
 
 double system_seconds(void);                     /* monotonic, from an arbitrary start */
 double system_thread_seconds(void);              /* processor time that the calling thread has had */
@@ -11,6 +12,9 @@ int system_processors(void);                     /* in use; 1 where that is not 
 int system_make_directories(const char *path);   /* with its parents; 1 when it is there afterwards */
 /* Can a file of this name be written? 0 with errno set if not. What is there stays as it is. */
 int system_can_write(const char *path);
+
+/* The absolute path of what is there, without links, . and ..; 0 if there is nothing or it is longer than size - 1. */
+int system_real_path(const char *path, char *out, size_t size);
 
 /* From this call on the first interrupt or termination signal sets the flag, and a second one ends the
  * program. */
