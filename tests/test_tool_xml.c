@@ -38,11 +38,13 @@ static void test_tree(void)
     ENSURE(parse(&x, sample, &e));
     root = &x.node[0];
     ENSURE(x.count == 6 && is(root->name, "robot") && root->line == 3 && root->parent == -1);
-    ENSURE(is(xml_get(&x, root, "name"), "r 1") && is(xml_get(&x, root, "n"), "a<A\xc3\xa9&") && !xml_get(&x, root, "m"));
+    ENSURE(is(xml_get(&x, root, "name"), "r 1") && is(xml_get(&x, root, "n"), "a<A\xc3\xa9&")
+           && !xml_get(&x, root, "m"));
     n = xml_first(&x, root, "link");
     ENSURE(n && is(xml_get(&x, n, "name"), "a") && n->line == 4 && n->attribute_count == 1 && !xml_first(&x, n, NULL));
     n = xml_next(&x, n, "link");
-    ENSURE(n && is(n->name, "link") && is(xml_get(&x, n, "name"), "b") && xml_first(&x, n, NULL) && xml_first(&x, n, NULL)->line == 7);
+    ENSURE(n && is(n->name, "link") && is(xml_get(&x, n, "name"), "b") && xml_first(&x, n, NULL)
+           && xml_first(&x, n, NULL)->line == 7);
     n = xml_next(&x, n, "link");
     ENSURE(n && is(xml_get(&x, n, "name"), "c") && n->line == 8 && !xml_next(&x, n, NULL));
     n = xml_first(&x, root, "joint:1.a-b");

@@ -38,7 +38,8 @@ void import_note(import_model *m, const xml_node *n, const char *format, ...)
     tool_put(&m->notes, "%s", line);
 }
 
-int import_numbers(import_model *m, const xml_node *n, const char *what, const char *text, int least, int most, double *out)
+int import_numbers(import_model *m, const xml_node *n, const char *what, const char *text, int least, int most,
+                   double *out)
 {
     int count = 0;
     char quoted[48];
@@ -49,14 +50,15 @@ int import_numbers(import_model *m, const xml_node *n, const char *what, const c
         length = strcspn(p, " ");
         if (!length) break;
         if (count == most || !tool_number(p, length, &out[count]))
-            return import_fail(m, n, "%s: found %s, expected %s%d number%s", what, tool_quote(quoted, text, strlen(text)),
-                               least < most ? "up to " : "", most, most == 1 ? "" : "s");
+            return import_fail(m, n, "%s: found %s, expected %s%d number%s", what,
+                               tool_quote(quoted, text, strlen(text)), least < most ? "up to " : "", most,
+                               most == 1 ? "" : "s");
         count++;
         p += length;
     }
     if (count < least)
-        return import_fail(m, n, "%s: found %s, expected %d number%s", what, tool_quote(quoted, text, strlen(text)), least,
-                           least == 1 ? "" : "s");
+        return import_fail(m, n, "%s: found %s, expected %d number%s", what, tool_quote(quoted, text, strlen(text)),
+                           least, least == 1 ? "" : "s");
     return count;
 }
 
@@ -217,7 +219,8 @@ char *import_path(const import_model *m, const char *directory, const char *file
     const char *slash = strrchr(m->o->file, '/');
     tool_text t = { NULL, 0, 0 };
     if (file[0] != '/' && directory[0] != '/' && slash) tool_put(&t, "%.*s", (int)(slash - m->o->file) + 1, m->o->file);
-    if (file[0] != '/' && directory[0]) tool_put(&t, "%s%s", directory, directory[strlen(directory) - 1] == '/' ? "" : "/");
+    if (file[0] != '/' && directory[0])
+        tool_put(&t, "%s%s", directory, directory[strlen(directory) - 1] == '/' ? "" : "/");
     tool_put(&t, "%s", file);
     return t.data;
 }
@@ -289,7 +292,8 @@ static void import_integrate(import_geom *g, const tool_mesh *mesh)
         for (int i = 0; i < 3; i++) first[i] += v / 4 * sum[i];
         for (int i = 0; i < 3; i++)
             for (int j = 0; j < 3; j++)
-                second[3 * i + j] += v / 20 * (p[0][i] * p[0][j] + p[1][i] * p[1][j] + p[2][i] * p[2][j] + sum[i] * sum[j]);
+                second[3 * i + j] +=
+                    v / 20 * (p[0][i] * p[0][j] + p[1][i] * p[1][j] + p[2][i] * p[2][j] + sum[i] * sum[j]);
     }
     for (int i = 0; i < 3; i++) first[i] /= V != 0 ? V : 1;
     for (int i = 0; i < 9; i++) second[i] -= V * first[i / 3] * first[i % 3];
@@ -315,7 +319,8 @@ static int import_measure(import_model *m, import_geom *g)
     mesh_free(&mesh);
     if (g->volume > 0 || import_is_fixed(m, g->link)) return 1;
     m->failed = 1;
-    return tool_fail(m->e, "%s:%d: the mesh %s encloses no volume: embipc check tells why", m->o->file, g->line, g->mesh ? g->mesh : "");
+    return tool_fail(m->e, "%s:%d: the mesh %s encloses no volume: embipc check tells why", m->o->file, g->line,
+                     g->mesh ? g->mesh : "");
 }
 
 /* Does the mass of a link, spread evenly over its shapes, come near to its centre and inertia? */
@@ -335,15 +340,19 @@ static void import_compare(import_model *m, const import_link *l, int link)
         if (g->link != link) continue;
         tool_sub(d, g->centre, centre);
         for (int k = 0; k < 9; k++)
-            inertia[k] += g->density * (g->inertia[k] + g->volume * ((k % 4 == 0 ? tool_dot(d, d) : 0) - d[k / 3] * d[k % 3]));
+            inertia[k] +=
+                g->density * (g->inertia[k] + g->volume * ((k % 4 == 0 ? tool_dot(d, d) : 0) - d[k / 3] * d[k % 3]));
     }
     tool_sub(apart, centre, l->centre);
     size = sqrt((inertia[0] + inertia[4] + inertia[8]) / mass);
     for (int k = 0; k < 9; k++) difference += pow(inertia[k] - l->inertia[k], 2);
     for (int k = 0; k < 9; k++) whole += pow(l->inertia[k], 2);
     if (tool_length(apart) > 0.1 * size || difference > 0.01 * whole)
-        import_note(m, NULL, "link \"%s\" (line %d): its mass is spread evenly over its shapes: the centre of mass is off by %.3g m, "
-                    "the inertia by %.2g of it", l->name, l->line, tool_length(apart), sqrt(difference / (whole > 0 ? whole : 1)));
+        import_note(
+            m, NULL,
+            "link \"%s\" (line %d): its mass is spread evenly over its shapes: the centre of mass is off by %.3g m, "
+            "the inertia by %.2g of it",
+            l->name, l->line, tool_length(apart), sqrt(difference / (whole > 0 ? whole : 1)));
 }
 
 /* Density of each shape: what it says, else so that the link has its mass, else that of water. */
@@ -362,9 +371,14 @@ static int import_densities(import_model *m)
             }
         if (import_is_fixed(m, k)) continue;
         if (l->has_mass && l->mass > 0 && !count)
-            import_note(m, NULL, "link \"%s\" (line %d): it has a mass of %.3g kg but no shape, so the mass is left out", l->name, l->line, l->mass);
+            import_note(m, NULL,
+                        "link \"%s\" (line %d): it has a mass of %.3g kg but no shape, so the mass is left out",
+                        l->name, l->line, l->mass);
         if (!l->has_mass && count)
-            import_note(m, NULL, "link \"%s\" (line %d): it has no mass: its shapes have the density that they say, or 1000 kg/m^3", l->name, l->line);
+            import_note(
+                m, NULL,
+                "link \"%s\" (line %d): it has no mass: its shapes have the density that they say, or 1000 kg/m^3",
+                l->name, l->line);
         for (int i = 0; i < m->geom_count; i++) {
             import_geom *g = &m->geom[i];
             if (g->link != k) continue;
@@ -461,7 +475,9 @@ static void import_put_motor(tool_text *t, const import_link *l)
     if (l->friction > 0) tool_put(t, ", \"friction\": %.15g", l->friction);
     if (!spring && !(l->damping > 0)) return;
     tool_put(t, ", \"motor\": { ");
-    if (spring) tool_put(t, "\"stiffness\": %.15g, \"position\": %.15g%s", l->stiffness, l->target * unit, l->damping > 0 ? ", " : "");
+    if (spring)
+        tool_put(t, "\"stiffness\": %.15g, \"position\": %.15g%s", l->stiffness, l->target * unit,
+                 l->damping > 0 ? ", " : "");
     if (l->damping > 0) tool_put(t, "\"damping\": %.15g", l->damping);
     if (spring && l->effort_limit > 0) tool_put(t, ", \"limit\": %.15g", l->effort_limit);
     tool_put(t, " }");
@@ -474,8 +490,9 @@ static int import_put_joint(import_model *m, tool_text *t, int link, int *count)
     int parent = m->link[l->parent].group, a = parent == 0 ? -1 : m->link[parent].main, b = l->main;
     if (b < 0 || (parent != 0 && a < 0)) {
         m->failed = 1;
-        return tool_fail(m->e, "%s:%d: joint \"%s\": found no shape for collisions in the links of its %s, expected at least one",
-                         m->o->file, l->joint_line, l->joint_name, b < 0 ? "child" : "parent");
+        return tool_fail(
+            m->e, "%s:%d: joint \"%s\": found no shape for collisions in the links of its %s, expected at least one",
+            m->o->file, l->joint_line, l->joint_name, b < 0 ? "child" : "parent");
     }
     import_put_entry(t, count);
     import_put_joint_bodies(m, t, scene_joint_kinds[l->joint], a, b);
@@ -496,7 +513,9 @@ static int import_put_joints(import_model *m, tool_text *t)
         const import_link *l = &m->link[i];
         if (l->group != i || l->joint == IMPORT_FREE) continue;
         if (!l->leads) {
-            import_note(m, NULL, "link \"%s\" (line %d): nothing at the end of joint \"%s\" has a shape, so it is left out", l->name, l->line, l->joint_name);
+            import_note(m, NULL,
+                        "link \"%s\" (line %d): nothing at the end of joint \"%s\" has a shape, so it is left out",
+                        l->name, l->line, l->joint_name);
             continue;
         }
         if (!import_put_joint(m, t, i, &count)) return 0;
@@ -511,14 +530,16 @@ static int import_put_joints(import_model *m, tool_text *t)
     }
     for (int i = 0; i < m->loop_count; i++) {
         const import_loop *k = &m->loop[i];
-        int a = import_is_fixed(m, k->a) ? -1 : m->link[m->link[k->a].group].main, b = m->link[m->link[k->b].group].main;
+        int a = import_is_fixed(m, k->a) ? -1 : m->link[m->link[k->a].group].main,
+            b = m->link[m->link[k->b].group].main;
         if (import_is_fixed(m, k->b)) {
             b = a;
             a = -1;
         }
         if (b < 0) {
             m->failed = 1;
-            return tool_fail(m->e, "%s:%d: found no moving shape at this connection, expected at least one", m->o->file, k->line);
+            return tool_fail(m->e, "%s:%d: found no moving shape at this connection, expected at least one",
+                             m->o->file, k->line);
         }
         import_put_entry(t, &count);
         import_put_joint_bodies(m, t, scene_joint_kinds[k->kind], a, b);
@@ -536,7 +557,9 @@ static int import_may_touch(const import_model *m, const import_geom *a, const i
     int p = m->link[a->link].group, q = m->link[b->link].group;
     if (p == q) return 0;
     for (int i = 0; i < m->exclude_count; i++)
-        if ((m->exclude[i].a == a->link && m->exclude[i].b == b->link) || (m->exclude[i].a == b->link && m->exclude[i].b == a->link)) return 0;
+        if ((m->exclude[i].a == a->link && m->exclude[i].b == b->link)
+            || (m->exclude[i].a == b->link && m->exclude[i].b == a->link))
+            return 0;
     if (a->link == 0 || b->link == 0) return 1;
     if (m->o->no_self_contact) return 0;
     if (m->link[q].joint != IMPORT_FREE && q > 0 && m->link[m->link[q].parent].group == p) return 0;
@@ -579,16 +602,11 @@ static int import_put_scene(import_model *m, tool_text *t)
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
-static int import_read(import_model *m)
+static int import_read(import_model *m, const char *data, size_t size)
 {
-    size_t size;
-    char *data = tool_read_file(m->o->file, XML_MAX_BYTES, &size, m->e);
     const char *root;
     int ok;
-    if (!data) return 0;
-    ok = xml_parse(&m->x, m->o->file, data, size, m->e);
-    free(data);
-    if (!ok) return 0;
+    if (!xml_parse(&m->x, m->o->file, data, size, m->e)) return 0;
     m->gravity[2] = -9.81;
     (void)import_add_link(m, NULL, "world", -1);
     root = m->x.node[0].name;
@@ -602,28 +620,40 @@ static int import_read(import_model *m)
     return import_densities(m);
 }
 
-int import_scene(const import_options *o)
+int import_text(const import_options *o, const char *data, size_t size, tool_text *scene_text, tool_text *notes,
+                tool_error *e)
 {
     import_model m;
-    tool_error e;
-    tool_text t = { NULL, 0, 0 };
     int ok;
     memset(&m, 0, sizeof m);
     m.o = o;
-    m.e = &e;
-    ok = output_check_file(o->out, &e) && import_read(&m) && import_put_scene(&m, &t);
-    if (ok && o->out) ok = output_file(o->out, &t, &e);
-    else if (ok) fwrite(t.data, 1, (size_t)t.length, o->report);
-    if (m.notes.length) fputs(m.notes.data, o->errors);
-    if (!ok) fprintf(o->errors, "%s\n", e.text);
-    else if (o->out) fprintf(o->report, "%s: %d shapes of %d links\n", o->out, m.geom_count, m.link_count - 1);
+    m.e = e;
+    m.notes = *notes;
+    ok = import_read(&m, data, size) && import_put_scene(&m, scene_text);
+    *notes = m.notes;
     for (int i = 0; i < m.geom_count; i++) free(m.geom[i].mesh);
     free(m.geom);
     free(m.link);
     free(m.loop);
     free(m.exclude);
     xml_free(&m.x);
-    tool_text_free(&m.notes);
+    return ok;
+}
+
+int import_scene(const import_options *o)
+{
+    tool_error e;
+    tool_text t = { NULL, 0, 0 }, notes = { NULL, 0, 0 };
+    size_t size;
+    char *data = output_check_file(o->out, &e) ? tool_read_file(o->file, XML_MAX_BYTES, &size, &e) : NULL;
+    int ok = data && import_text(o, data, size, &t, &notes, &e);
+    if (ok && o->out) ok = output_file(o->out, &t, &e);
+    else if (ok) fwrite(t.data, 1, (size_t)t.length, o->report);
+    if (notes.length) fputs(notes.data, o->errors);
+    if (!ok) fprintf(o->errors, "%s\n", e.text);
+    else if (o->out) fprintf(o->report, "%s: written\n", o->out);
+    free(data);
+    tool_text_free(&notes);
     tool_text_free(&t);
     return ok ? 0 : 2;
 }

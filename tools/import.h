@@ -21,7 +21,14 @@ typedef struct import_options {
 
 typedef struct import_frame { double R[9], p[3]; } import_frame;   /* x_outer = R x + p */
 
-typedef enum import_shape { IMPORT_BOX, IMPORT_SPHERE, IMPORT_CYLINDER, IMPORT_CAPSULE, IMPORT_PLANE, IMPORT_MESH } import_shape;
+typedef enum import_shape {
+    IMPORT_BOX,
+    IMPORT_SPHERE,
+    IMPORT_CYLINDER,
+    IMPORT_CAPSULE,
+    IMPORT_PLANE,
+    IMPORT_MESH
+} import_shape;
 
 typedef struct import_geom {
     int link, line;
@@ -86,6 +93,10 @@ typedef struct import_model {
 /* Reads a file and writes the scene. Returns the exit code. */
 int import_scene(const import_options *o);
 
+/* The same from memory: appends the scene, and lines for the user. Returns 1, or 0 with e filled. */
+int import_text(const import_options *o, const char *data, size_t size, tool_text *scene_text, tool_text *notes,
+                tool_error *e);
+
 /* The two formats. Return 1, or 0 with m->e filled. */
 int import_urdf(import_model *m);
 int import_mjcf(import_model *m);
@@ -96,9 +107,10 @@ int import_mjcf(import_model *m);
 int import_fail(import_model *m, const xml_node *n, const char *format, ...);
 /* A line for the user, once for each text. */
 void import_note(import_model *m, const xml_node *n, const char *format, ...);
-/* Numbers of a text, from `least` to `most` of them, which must all be read. Returns how many; 0 on failure. `what` is the
- * attribute. */
-int import_numbers(import_model *m, const xml_node *n, const char *what, const char *text, int least, int most, double *out);
+/* Numbers of a text, from `least` to `most` of them, which must all be read. Returns how many; 0 on failure. `what`
+ * is the attribute. */
+int import_numbers(import_model *m, const xml_node *n, const char *what, const char *text, int least, int most,
+                   double *out);
 /* An attribute of exactly `count` numbers. Returns 0 without it and on failure, with out untouched. */
 int import_get(import_model *m, const xml_node *n, const char *name, int count, double *out);
 
@@ -117,7 +129,7 @@ void import_axis_angle(double R[9], const double axis[3], double angle);
 void import_rpy(double R[9], const double angles[3]);
 /* S = R T R^T, 3 x 3 */
 void import_turn_tensor(double S[9], const double R[9], const double T[9]);
-/* A joint begins at 0, or where its limits are nearest to that: moves the frame of the link there, and shifts the limits.
- * Returns by how much. */
+/* A joint begins at 0, or where its limits are nearest to that: moves the frame of the link there, and shifts the
+ * limits. Returns by how much. */
 double import_begin(import_link *l);
 #endif

@@ -39,7 +39,8 @@ static const xml_node *mjcf_class_of(mjcf *f, const xml_node *n)
     const xml_node *class_node;
     for (int up = n->parent; !name && up >= 0; up = x->node[up].parent) name = xml_get(x, &x->node[up], "childclass");
     class_node = mjcf_class(f, name ? name : "main");
-    if (!class_node && name) import_fail(f->m, n, "found class \"%.60s\", expected the name of a class of defaults", name);
+    if (!class_node && name)
+        import_fail(f->m, n, "found class \"%.60s\", expected the name of a class of defaults", name);
     return class_node;
 }
 
@@ -72,7 +73,8 @@ static int mjcf_word(mjcf *f, const xml_node *n, const char *name, const char *c
         if (strcmp(words[i], text) == 0) return i;
     if (!text) return standard;
     nearest = tool_nearest(text, words, count);
-    import_fail(f->m, n, "%s: found \"%.40s\", expected one that embipc import knows, such as %s", name, text, nearest ? nearest : words[0]);
+    import_fail(f->m, n, "%s: found \"%.40s\", expected one that embipc import knows, such as %s", name, text,
+                nearest ? nearest : words[0]);
     return standard;
 }
 
@@ -151,7 +153,8 @@ static void mjcf_frame(mjcf *f, const xml_node *n, import_frame *frame)
     if (mjcf_numbers(f, n, "quat", 4, 4, v)) mjcf_quat(frame->R, v);
     if (mjcf_numbers(f, n, "axisangle", 4, 4, v) && tool_length(v) > 0) import_axis_angle(frame->R, v, v[3] * f->angle);
     if (mjcf_numbers(f, n, "euler", 3, 3, v)) mjcf_euler(f, frame->R, v);
-    if (mjcf_numbers(f, n, "xyaxes", 6, 6, v) && !mjcf_axes(frame->R, v)) import_fail(f->m, n, "xyaxes: found parallel axes, expected two directions");
+    if (mjcf_numbers(f, n, "xyaxes", 6, 6, v) && !mjcf_axes(frame->R, v))
+        import_fail(f->m, n, "xyaxes: found parallel axes, expected two directions");
     if (mjcf_numbers(f, n, "zaxis", 3, 3, v) && tool_length(v) > 0) mjcf_z_axis(frame->R, v);
 }
 
@@ -181,14 +184,22 @@ static void mjcf_mesh(mjcf *f, const xml_node *n, import_geom *g)
     const xml_node *mesh = name ? mjcf_find_mesh(f, name) : NULL;
     double scale[3] = { 1, 1, 1 };
     g->shape = IMPORT_MESH;
-    if (!mesh) { import_fail(f->m, n, "mesh: found %s%.60s, expected the name of a mesh of <asset>", name ? "" : "none", name ? name : ""); return; }
+    if (!mesh) {
+        import_fail(f->m, n, "mesh: found %s%.60s, expected the name of a mesh of <asset>", name ? "" : "none",
+                    name ? name : "");
+        return;
+    }
     file = xml_get(&f->m->x, mesh, "file");
-    if (!file || !*file) { import_fail(f->m, mesh, "found no attribute file, expected the name of a mesh file"); return; }
+    if (!file || !*file) {
+        import_fail(f->m, mesh, "found no attribute file, expected the name of a mesh file");
+        return;
+    }
     (void)mjcf_numbers(f, mesh, "scale", 3, 3, scale);
     mjcf_refuse(f, mesh, "refpos", "0 0 0");
     mjcf_refuse(f, mesh, "refquat", "1 0 0 0");
     if (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0))
-        import_fail(f->m, mesh, "scale: found %g %g %g, expected one factor > 0 for x, y and z", scale[0], scale[1], scale[2]);
+        import_fail(f->m, mesh, "scale: found %g %g %g, expected one factor > 0 for x, y and z", scale[0], scale[1],
+                    scale[2]);
     g->scale = scale[0];
     g->mesh = import_path(f->m, f->meshdir, file);
 }
@@ -211,12 +222,19 @@ static void mjcf_size(mjcf *f, const xml_node *n, import_geom *g, import_frame *
 {
     static const int needed[] = { 3, 1, 2, 2, 0, 0, 3 };
     double size[3] = { 0, 0, 0 }, length = 0;
-    int count = mjcf_numbers(f, n, "size", 1, 3, size), line = 0, need = needed[strcmp(type, "ellipsoid") == 0 ? 6 : (int)g->shape];
+    int count = mjcf_numbers(f, n, "size", 1, 3, size), line = 0,
+        need = needed[strcmp(type, "ellipsoid") == 0 ? 6 : (int)g->shape];
     if (g->shape == IMPORT_CYLINDER || g->shape == IMPORT_CAPSULE) line = mjcf_from_to(f, n, frame, &length);
     else mjcf_refuse(f, n, "fromto", "");
-    if (count < need - line && !f->m->failed) { import_fail(f->m, n, "size: found %d numbers, expected %d of a %s", count, need - line, type); return; }
+    if (count < need - line && !f->m->failed) {
+        import_fail(f->m, n, "size: found %d numbers, expected %d of a %s", count, need - line, type);
+        return;
+    }
     for (int i = 0; i < need - line; i++)
-        if (!(size[i] > 0) && !f->m->failed) { import_fail(f->m, n, "size: found %g, expected a number > 0", size[i]); return; }
+        if (!(size[i] > 0) && !f->m->failed) {
+            import_fail(f->m, n, "size: found %g, expected a number > 0", size[i]);
+            return;
+        }
     if (strcmp(type, "ellipsoid") == 0 && (size[0] != size[1] || size[0] != size[2]))
         import_fail(f->m, n, "type: found an ellipsoid, expected box, sphere, cylinder, capsule, plane or mesh");
     for (int i = 0; i < 3; i++) g->size[i] = g->shape == IMPORT_BOX ? 2 * size[i] : size[i];
@@ -243,8 +261,10 @@ static void mjcf_geom(mjcf *f, const xml_node *n, int link)
     if (kind == 5) mjcf_mesh(f, n, g);
     else mjcf_size(f, n, g, &frame, type[kind]);
     import_multiply(&g->at, &m->link[link].at, &frame);
-    if (mjcf_numbers(f, n, "mass", 1, 1, &g->mass) && g->mass < 0) import_fail(m, n, "mass: found %g, expected a mass >= 0", g->mass);
-    if (mjcf_numbers(f, n, "density", 1, 1, &g->density) && g->density < 0) import_fail(m, n, "density: found %g, expected one >= 0", g->density);
+    if (mjcf_numbers(f, n, "mass", 1, 1, &g->mass) && g->mass < 0)
+        import_fail(m, n, "mass: found %g, expected a mass >= 0", g->mass);
+    if (mjcf_numbers(f, n, "density", 1, 1, &g->density) && g->density < 0)
+        import_fail(m, n, "density: found %g, expected one >= 0", g->density);
     g->friction = mjcf_numbers(f, n, "friction", 1, 3, number) ? number[0] : 1;
 }
 
@@ -262,12 +282,14 @@ static void mjcf_spring(mjcf *f, const xml_node *n, import_link *l, double ref, 
         l->stiffness = stiffness;
         l->target = rest * unit - ref;
     }
-    if (l->damping < 0 || l->friction < 0 || stiffness < 0) import_fail(f->m, n, "found a negative damping, frictionloss or stiffness, expected numbers >= 0");
+    if (l->damping < 0 || l->friction < 0 || stiffness < 0)
+        import_fail(f->m, n, "found a negative damping, frictionloss or stiffness, expected numbers >= 0");
 }
 
 static void mjcf_joint(mjcf *f, const xml_node *n, import_link *l)
 {
-    static const char *const type[] = { "hinge", "slide", "ball", "free" }, *const limited[] = { "false", "true", "auto" };
+    static const char *const type[] = { "hinge", "slide", "ball", "free" }, *const limited[] = { "false", "true",
+                                                                                                 "auto" };
     static const int kind[] = { EMBIPC_HINGE, EMBIPC_SLIDER, EMBIPC_BALL, IMPORT_FREE };
     double axis[3] = { 0, 0, 1 }, at[3] = { 0, 0, 0 }, range[2] = { 0, 0 }, ref = 0, unit, begin;
     int t = mjcf_word(f, n, "type", type, 4, 0), has_range, limit;
@@ -288,7 +310,8 @@ static void mjcf_joint(mjcf *f, const xml_node *n, import_link *l)
     if (l->limited && !has_range) import_fail(f->m, n, "found no range, expected one of a limited joint");
     if (mjcf_numbers(f, n, "ref", 1, 1, &ref)) ref *= unit;
     for (int i = 0; i < 2; i++) l->limits[i] = range[i] * unit - ref;
-    if (l->limited && l->limits[0] > l->limits[1]) import_fail(f->m, n, "range: found %g %g, expected the lower one first", range[0], range[1]);
+    if (l->limited && l->limits[0] > l->limits[1])
+        import_fail(f->m, n, "range: found %g %g, expected the lower one first", range[0], range[1]);
     mjcf_spring(f, n, l, ref, unit);
     if (l->joint == EMBIPC_BALL && (l->damping > 0 || l->stiffness > 0 || l->friction > 0)) {
         import_note(f->m, n, "damping, friction and stiffness of a ball are left out");
@@ -310,7 +333,10 @@ static void mjcf_inertial(mjcf *f, const xml_node *n, import_link *l)
     mjcf_frame(f, n, &frame);
     import_multiply(&frame, &l->at, &frame);
     memcpy(l->centre, frame.p, sizeof l->centre);
-    if (!mjcf_numbers(f, n, "mass", 1, 1, &l->mass)) { import_fail(f->m, n, "found no attribute mass, expected one"); return; }
+    if (!mjcf_numbers(f, n, "mass", 1, 1, &l->mass)) {
+        import_fail(f->m, n, "found no attribute mass, expected one");
+        return;
+    }
     if (!(l->mass >= 0)) { import_fail(f->m, n, "mass: found %g, expected a mass >= 0", l->mass); return; }
     l->has_mass = l->mass > 0;
     if (mjcf_numbers(f, n, "diaginertia", 3, 3, v))
@@ -378,7 +404,8 @@ static int mjcf_find_body(mjcf *f, const xml_node *n, const char *attribute, int
         if (own && strcmp(own, name) == 0) return i;
     }
     if (!name && or_world) return 0;
-    import_fail(f->m, n, "%s: found %s%.60s, expected the name of a body", attribute, name ? "" : "none", name ? name : "");
+    import_fail(f->m, n, "%s: found %s%.60s, expected the name of a body", attribute, name ? "" : "none",
+                name ? name : "");
     return 0;
 }
 
@@ -405,7 +432,10 @@ static void mjcf_equality(mjcf *f, const xml_node *n)
         int connect = strcmp(k->name, "connect") == 0;
         double anchor[3] = { 0, 0, 0 };
         import_loop *p;
-        if (!connect && strcmp(k->name, "weld") != 0) { import_fail(m, k, "found this element, expected connect or weld"); return; }
+        if (!connect && strcmp(k->name, "weld") != 0) {
+            import_fail(m, k, "found this element, expected connect or weld");
+            return;
+        }
         mjcf_refuse(f, k, "active", "true");
         TOOL_GROW(import_loop, m->loop, m->loop_capacity, m->loop_count + 1);
         p = &m->loop[m->loop_count++];
@@ -413,7 +443,8 @@ static void mjcf_equality(mjcf *f, const xml_node *n)
         p->line = k->line;
         p->a = mjcf_find_body(f, k, "body1", 0);
         p->b = mjcf_find_body(f, k, "body2", 1);
-        if (connect && !mjcf_numbers(f, k, "anchor", 3, 3, anchor) && !m->failed) import_fail(m, k, "found no anchor, expected a point of body1");
+        if (connect && !mjcf_numbers(f, k, "anchor", 3, 3, anchor) && !m->failed)
+            import_fail(m, k, "found no anchor, expected a point of body1");
         import_transform(p->point, &m->link[p->a].at, anchor);
         if (!connect) mjcf_refuse(f, k, "relpose", "0 1 0 0 0 0 0");
         if (m->loop_count > IMPORT_MOST) import_fail(m, k, "found more than %d, expected fewer", IMPORT_MOST);
@@ -428,15 +459,25 @@ static void mjcf_actuator(mjcf *f, const xml_node *k)
     double kp = 1, kv = 0, range[2] = { 0, 0 };
     int velocity = strcmp(k->name, "velocity") == 0, limit;
     static const char *const words[] = { "false", "true", "auto" };
-    if (strcmp(k->name, "motor") == 0) { import_note(m, k, "a motor gives no effort until a program sets one: left out"); return; }
-    if (!velocity && strcmp(k->name, "position") != 0) { import_fail(m, k, "found this actuator, expected position, velocity or motor"); return; }
+    if (strcmp(k->name, "motor") == 0) {
+        import_note(m, k, "a motor gives no effort until a program sets one: left out");
+        return;
+    }
+    if (!velocity && strcmp(k->name, "position") != 0) {
+        import_fail(m, k, "found this actuator, expected position, velocity or motor");
+        return;
+    }
     for (int i = 1; joint && i < m->link_count; i++)
         if (m->link[i].joint_name[0] && strcmp(m->link[i].joint_name, joint) == 0) l = &m->link[i];
     if (!l || (l->joint != EMBIPC_HINGE && l->joint != EMBIPC_SLIDER)) {
-        import_fail(m, k, "joint: found %s%.60s, expected the name of a hinge or slide", joint ? "" : "none", joint ? joint : "");
+        import_fail(m, k, "joint: found %s%.60s, expected the name of a hinge or slide", joint ? "" : "none",
+                    joint ? joint : "");
         return;
     }
-    if (l->has_motor) { import_fail(m, k, "found a second spring or actuator of joint \"%.60s\", expected one", joint); return; }
+    if (l->has_motor) {
+        import_fail(m, k, "found a second spring or actuator of joint \"%.60s\", expected one", joint);
+        return;
+    }
     mjcf_refuse(f, k, "gear", "1");
     mjcf_refuse(f, k, "dampratio", "0");
     if (velocity) kv = 1;
@@ -455,7 +496,8 @@ static void mjcf_actuator(mjcf *f, const xml_node *k)
 
 static void mjcf_compiler(mjcf *f, const xml_node *n)
 {
-    static const char *const angle[] = { "degree", "radian" }, *const no[] = { "false", "true" }, *const inertia[] = { "false", "auto", "true" };
+    static const char *const angle[] = { "degree", "radian" }, *const no[] = { "false", "true" },
+                             *const inertia[] = { "false", "auto", "true" };
     const xml *x = &f->m->x;
     const char *euler = xml_get(x, n, "eulerseq"), *directory = xml_get(x, n, "meshdir");
     if (mjcf_word(f, n, "angle", angle, 2, f->angle == 1) == 1) f->angle = 1;
@@ -466,15 +508,17 @@ static void mjcf_compiler(mjcf *f, const xml_node *n)
     if (!directory) directory = xml_get(x, n, "assetdir");
     if (directory) f->meshdir = directory;
     if (!euler) return;
-    if (strlen(euler) != 3 || strspn(euler, "xyzXYZ") != 3) import_fail(f->m, n, "eulerseq: found \"%.20s\", expected three of x, y, z, X, Y, Z", euler);
+    if (strlen(euler) != 3 || strspn(euler, "xyzXYZ") != 3)
+        import_fail(f->m, n, "eulerseq: found \"%.20s\", expected three of x, y, z, X, Y, Z", euler);
     else strcpy(f->euler, euler);
 }
 
 /* Elements of the file that this knows, and those that change nothing in a simulation. */
 static int mjcf_known(mjcf *f)
 {
-    static const char *const known[] = { "compiler", "option", "default", "asset", "worldbody", "contact", "equality", "actuator", "visual",
-                                         "statistic", "size", "custom", "sensor", "keyframe" };
+    static const char *const known[] = { "compiler", "option",   "default",  "asset",   "worldbody",
+                                         "contact",  "equality", "actuator", "visual",  "statistic",
+                                         "size",     "custom",   "sensor",   "keyframe" };
     import_model *m = f->m;
     for (const xml_node *n = xml_first(&m->x, mjcf_root(f), NULL); n; n = xml_next(&m->x, n, NULL)) {
         int found = 0;
@@ -497,20 +541,23 @@ int import_mjcf(import_model *m)
     if (m->x.count > 10 * IMPORT_MOST)
         return import_fail(m, &m->x.node[0], "found %d elements, expected at most %d", m->x.count, 10 * IMPORT_MOST);
     if (!mjcf_known(&f)) return 0;
-    for (const xml_node *n = xml_first(&m->x, mjcf_root(&f), "compiler"); n; n = xml_next(&m->x, n, "compiler")) mjcf_compiler(&f, n);
+    for (const xml_node *n = xml_first(&m->x, mjcf_root(&f), "compiler"); n; n = xml_next(&m->x, n, "compiler"))
+        mjcf_compiler(&f, n);
     for (const xml_node *n = xml_first(&m->x, mjcf_root(&f), "option"); n; n = xml_next(&m->x, n, "option")) {
         (void)import_get(m, n, "gravity", 3, m->gravity);
         if (import_get(m, n, "timestep", 1, &m->time_step) && !(m->time_step > 0))
             import_fail(m, n, "timestep: found %g, expected a number > 0", m->time_step);
     }
-    for (const xml_node *n = xml_first(&m->x, mjcf_root(&f), "worldbody"); n && !m->failed; n = xml_next(&m->x, n, "worldbody"))
+    for (const xml_node *n = xml_first(&m->x, mjcf_root(&f), "worldbody"); n && !m->failed;
+         n = xml_next(&m->x, n, "worldbody"))
         mjcf_children(&f, n, 0);
     for (int i = 1; i < m->link_count && !m->failed; i++) mjcf_children(&f, &m->x.node[m->link[i].node], i);
     for (const xml_node *n = xml_first(&m->x, mjcf_root(&f), NULL); n && !m->failed; n = xml_next(&m->x, n, NULL)) {
         if (strcmp(n->name, "contact") == 0) mjcf_contact(&f, n);
         if (strcmp(n->name, "equality") == 0) mjcf_equality(&f, n);
         if (strcmp(n->name, "actuator") == 0)
-            for (const xml_node *k = xml_first(&m->x, n, NULL); k && !m->failed; k = xml_next(&m->x, k, NULL)) mjcf_actuator(&f, k);
+            for (const xml_node *k = xml_first(&m->x, n, NULL); k && !m->failed; k = xml_next(&m->x, k, NULL))
+                mjcf_actuator(&f, k);
     }
     return !m->failed;
 }

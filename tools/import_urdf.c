@@ -4,7 +4,7 @@
 #include <string.h>
 
 /* A joint as the file has it, until its place in the tree is known. */
-typedef struct urdf_joint { const xml_node *n; const char *parent, *child; int done; } urdf_joint;
+typedef struct urdf_joint { const xml_node *n, *parent, *child; int done; } urdf_joint;
 
 typedef struct urdf {
     import_model *m;
@@ -38,7 +38,8 @@ static int urdf_known(import_model *m, const xml_node *n, const char *const *kno
     for (const xml_node *k = xml_first(&m->x, n, NULL); k; k = xml_next(&m->x, k, NULL)) {
         int found = 0;
         for (int i = 0; i < count; i++) found |= strcmp(known[i], k->name) == 0;
-        if (!found) return import_fail(m, k, "found this element of <%s>, expected one that embipc import knows", n->name);
+        if (!found)
+            return import_fail(m, k, "found this element of <%s>, expected one that embipc import knows", n->name);
     }
     return 1;
 }
@@ -52,8 +53,8 @@ static int urdf_is_file(const char *path)
     return f != NULL;
 }
 
-/* package://NAME/FILE: in the directory of --package, else in the nearest directory above the file that is called NAME or
- * has NAME in it. */
+/* package://NAME/FILE: in the directory of --package, else in the nearest directory above the file that is called
+ * NAME or has NAME in it. */
 static char *urdf_package(const import_model *m, const char *rest)
 {
     const char *slash = strchr(rest, '/');
@@ -86,7 +87,8 @@ static void urdf_mesh(import_model *m, const xml_node *n, import_geom *g)
     if (!file || !*file) { import_fail(m, n, "found no attribute filename, expected the name of a mesh file"); return; }
     (void)import_get(m, n, "scale", 3, scale);
     if (scale[0] != scale[1] || scale[0] != scale[2] || !(scale[0] > 0)) {
-        import_fail(m, n, "scale: found %g %g %g, expected one factor > 0 for x, y and z", scale[0], scale[1], scale[2]);
+        import_fail(m, n, "scale: found %g %g %g, expected one factor > 0 for x, y and z", scale[0], scale[1],
+                    scale[2]);
         return;
     }
     g->scale = scale[0];
@@ -127,7 +129,10 @@ static void urdf_inertial(import_model *m, const xml_node *n, import_link *l)
     double I[9] = { 0 };
     urdf_origin(m, n, &f);
     import_multiply(&f, &l->at, &f);
-    if (!mass || !import_get(m, mass, "value", 1, &l->mass)) { import_fail(m, n, "found no mass, expected <mass value>"); return; }
+    if (!mass || !import_get(m, mass, "value", 1, &l->mass)) {
+        import_fail(m, n, "found no mass, expected <mass value>");
+        return;
+    }
     if (l->mass < 0) { import_fail(m, mass, "value: found %g, expected a mass >= 0", l->mass); return; }
     l->has_mass = l->mass > 0;
     for (int i = 0; inertia && i < 6; i++)
@@ -140,7 +145,8 @@ static void urdf_inertial(import_model *m, const xml_node *n, import_link *l)
 
 static void urdf_link(import_model *m, const xml_node *n, int link)
 {
-    static const char *const known[] = { "inertial", "visual", "collision", "contact", "self_collision_checking", "verbose" };
+    static const char *const known[] = { "inertial", "visual", "collision", "contact", "self_collision_checking",
+                                         "verbose" };
     const xml_node *inertial = xml_first(&m->x, n, "inertial");
     if (!urdf_known(m, n, known, 6)) return;
     if (inertial) urdf_inertial(m, inertial, &m->link[link]);
@@ -158,10 +164,13 @@ static void urdf_link(import_model *m, const xml_node *n, int link)
 
 /* ---- Joints --------------------------------------------------------------------------------- */
 
-static const xml_node *urdf_find_link(import_model *m, const char *name)
+/* The link that <parent link> or <child link> names. */
+static const xml_node *urdf_find_link(import_model *m, const xml_node *end)
 {
-    for (const xml_node *n = xml_first(&m->x, urdf_root(m), "link"); n; n = xml_next(&m->x, n, "link"))
+    const char *name = xml_get(&m->x, end, "link");
+    for (const xml_node *n = xml_first(&m->x, urdf_root(m), "link"); n && name; n = xml_next(&m->x, n, "link"))
         if (strcmp(urdf_name(m, n), name) == 0) return n;
+    import_fail(m, end, "link: found %s%.60s, expected the name of a link", name ? "" : "none", name ? name : "");
     return NULL;
 }
 
@@ -174,13 +183,15 @@ static void urdf_limits(import_model *m, const xml_node *n, import_link *l)
         (void)import_get(m, limit, "lower", 1, &l->limits[0]);
         (void)import_get(m, limit, "upper", 1, &l->limits[1]);
         if (l->limits[0] > l->limits[1])
-            import_fail(m, limit, "found lower %g above upper %g, expected the lower one first", l->limits[0], l->limits[1]);
+            import_fail(m, limit, "found lower %g above upper %g, expected the lower one first", l->limits[0],
+                        l->limits[1]);
     } else if (strcmp(type, "continuous") != 0) import_fail(m, n, "found no <limit>, expected one of a %s joint", type);
     if (limit) (void)import_get(m, limit, "effort", 1, &l->effort_limit);
     if (dynamics) {
         (void)import_get(m, dynamics, "damping", 1, &l->damping);
         (void)import_get(m, dynamics, "friction", 1, &l->friction);
-        if (l->damping < 0 || l->friction < 0) import_fail(m, dynamics, "found a negative number, expected numbers >= 0");
+        if (l->damping < 0 || l->friction < 0)
+            import_fail(m, dynamics, "found a negative number, expected numbers >= 0");
     }
     if (m->o->hold[0] > 0 || m->o->hold[1] > 0) {
         l->has_motor = 1;
@@ -192,7 +203,8 @@ static void urdf_limits(import_model *m, const xml_node *n, import_link *l)
 /* Kind, axis and limits of the joint by which a link hangs on its parent; its frame is that of the joint. */
 static void urdf_joint_kind(import_model *m, const xml_node *n, import_link *l)
 {
-    static const char *const known[] = { "origin", "parent", "child", "axis", "limit", "dynamics", "calibration", "safety_controller" };
+    static const char *const known[] = { "origin", "parent",   "child",       "axis",
+                                         "limit",  "dynamics", "calibration", "safety_controller" };
     const char *type = xml_get(&m->x, n, "type");
     const xml_node *axis = xml_first(&m->x, n, "axis");
     double direction[3] = { 1, 0, 0 };
@@ -219,21 +231,22 @@ static void urdf_joint_kind(import_model *m, const xml_node *n, import_link *l)
 static int urdf_read_joints(urdf *u)
 {
     import_model *m = u->m;
-    for (const xml_node *n = xml_first(&m->x, urdf_root(m), "joint"); n && !m->failed; n = xml_next(&m->x, n, "joint")) {
+    for (const xml_node *n = xml_first(&m->x, urdf_root(m), "joint"); n && !m->failed;
+         n = xml_next(&m->x, n, "joint")) {
         const xml_node *parent = xml_first(&m->x, n, "parent"), *child = xml_first(&m->x, n, "child");
         urdf_joint *j;
         TOOL_GROW(urdf_joint, u->joint, u->joint_capacity, u->joint_count + 1);
         j = &u->joint[u->joint_count++];
         memset(j, 0, sizeof *j);
         j->n = n;
-        j->parent = parent ? xml_get(&m->x, parent, "link") : NULL;
-        j->child = child ? xml_get(&m->x, child, "link") : NULL;
-        if (!j->parent || !j->child) return import_fail(m, n, "found no parent or no child, expected <parent link> and <child link>");
-        if (!urdf_find_link(m, j->parent)) return import_fail(m, parent, "link: found \"%.60s\", expected the name of a link", j->parent);
-        if (!urdf_find_link(m, j->child)) return import_fail(m, child, "link: found \"%.60s\", expected the name of a link", j->child);
-        for (int i = 0; i < u->joint_count - 1; i++)
-            if (strcmp(u->joint[i].child, j->child) == 0)
-                return import_fail(m, n, "found a second joint with the child \"%.60s\", expected one", j->child);
+        if (!parent || !child)
+            return import_fail(m, n, "found no parent or no child, expected <parent link> and <child link>");
+        j->parent = urdf_find_link(m, parent);
+        j->child = urdf_find_link(m, child);
+        for (int i = 0; i < u->joint_count - 1 && !m->failed; i++)
+            if (u->joint[i].child == j->child)
+                return import_fail(m, n, "found a second joint with the child \"%.60s\", expected one",
+                                   urdf_name(m, j->child));
     }
     return !m->failed;
 }
@@ -263,7 +276,7 @@ static int urdf_tree(urdf *u)
     for (const xml_node *n = xml_first(&m->x, urdf_root(m), "link"); n && !m->failed; n = xml_next(&m->x, n, "link")) {
         int child = 0;
         links++;
-        for (int i = 0; i < u->joint_count; i++) child |= strcmp(u->joint[i].child, urdf_name(m, n)) == 0;
+        for (int i = 0; i < u->joint_count; i++) child |= u->joint[i].child == n;
         if (child) continue;
         if (roots++) return import_fail(m, n, "found a second link without a joint above it, expected one");
         urdf_add(m, NULL, n, 0);
@@ -272,9 +285,9 @@ static int urdf_tree(urdf *u)
     if (!roots) return import_fail(m, urdf_root(m), "found no link without a joint above it, expected one");
     for (int at = 1; at < m->link_count && !m->failed; at++) {
         for (int i = 0; i < u->joint_count && !m->failed; i++) {
-            if (u->joint[i].done || urdf_find_link(m, u->joint[i].parent) != &m->x.node[m->link[at].node]) continue;
+            if (u->joint[i].done || u->joint[i].parent != &m->x.node[m->link[at].node]) continue;
             u->joint[i].done = 1;
-            urdf_add(m, u->joint[i].n, urdf_find_link(m, u->joint[i].child), at);
+            urdf_add(m, u->joint[i].n, u->joint[i].child, at);
         }
     }
     if (!m->failed && m->link_count - 1 < links)
@@ -284,14 +297,16 @@ static int urdf_tree(urdf *u)
 
 int import_urdf(import_model *m)
 {
-    static const char *const known[] = { "link", "joint", "material", "gazebo", "transmission", "ros2_control", "sensor" };
+    static const char *const known[] = { "link",         "joint",        "material", "gazebo",
+                                         "transmission", "ros2_control", "sensor" };
     urdf u;
     int ok, links = 0;
     memset(&u, 0, sizeof u);
     u.m = m;
     if (!urdf_known(m, urdf_root(m), known, 7)) return 0;
     for (const xml_node *n = xml_first(&m->x, urdf_root(m), NULL); n; n = xml_next(&m->x, n, NULL))
-        if (++links > 4 * IMPORT_MOST) return import_fail(m, n, "found more than %d elements, expected fewer", 4 * IMPORT_MOST);
+        if (++links > 4 * IMPORT_MOST)
+            return import_fail(m, n, "found more than %d elements, expected fewer", 4 * IMPORT_MOST);
     for (const xml_node *n = xml_first(&m->x, urdf_root(m), "link"); n; n = xml_next(&m->x, n, "link"))
         for (const xml_node *k = xml_next(&m->x, n, "link"); k; k = xml_next(&m->x, k, "link"))
             if (strcmp(urdf_name(m, n), urdf_name(m, k)) == 0)

@@ -419,14 +419,15 @@ static int main_sweep(int argc, char **argv)
 static int main_two_numbers(const char *word, double out[2])
 {
     const char *comma = strchr(word, ',');
-    return comma && tool_number(word, (size_t)(comma - word), &out[0]) && tool_number(comma + 1, strlen(comma + 1), &out[1])
-           && out[0] >= 0 && out[1] >= 0;
+    return comma && tool_number(word, (size_t)(comma - word), &out[0])
+           && tool_number(comma + 1, strlen(comma + 1), &out[1]) && out[0] >= 0 && out[1] >= 0;
 }
 
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
 static int main_take_import(import_options *o, int argc, char **argv, int *i)
 {
-    static const char *const option[] = { "-o", "--package", "--motors", "--friction", "--young", "--free", "--no-self-contact" };
+    static const char *const option[] = { "-o",      "--package", "--motors",         "--friction",
+                                          "--young", "--free",    "--no-self-contact" };
     enum { COUNT = sizeof option / sizeof *option, FLAGS = 5 };
     const char *word = argv[*i], *value = NULL, *nearest;
     int k = 0;
@@ -442,7 +443,9 @@ static int main_take_import(import_options *o, int argc, char **argv, int *i)
     switch (k) {
     case 0: o->out = value; break;
     case 1: o->package = value; break;
-    case 2: return main_two_numbers(value, o->hold) || !main_bad("found --motors %s, expected K,D: two numbers >= 0%s", value, "");
+    case 2:
+        return main_two_numbers(value, o->hold)
+               || !main_bad("found --motors %s, expected K,D: two numbers >= 0%s", value, "");
     case 3:
         if (!tool_number(value, strlen(value), &o->friction) || o->friction < 0)
             return !main_bad("found --friction %s, expected a number >= 0%s", value, "");
@@ -522,7 +525,8 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "import") == 0) return main_import(argc, argv);
     if (strcmp(argv[1], "sweep") == 0) return main_sweep(argc, argv);
     if (strcmp(argv[1], "scene-help") == 0) return main_scene_help(argc, argv);
-    return main_bad("found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep, import or "
-                    "scene-help%s",
-                    argv[1], "");
+    return main_bad(
+        "found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep, import or "
+        "scene-help%s",
+        argv[1], "");
 }

@@ -56,7 +56,8 @@ static int xml_skip_past(xml_reader *r, const char *end, const char *what)
 static int xml_put_code(char **to, long code)
 {
     unsigned char *t = (unsigned char *)*to;
-    if (code < 32 ? code != 9 && code != 10 && code != 13 : code > 0x10ffff || (code >= 0xd800 && code < 0xe000)) return 0;
+    if (code < 32 ? code != 9 && code != 10 && code != 13 : code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        return 0;
     if (code < 0x80) *t++ = (unsigned char)code;
     else if (code < 0x800) {
         *t++ = (unsigned char)(0xc0 | code >> 6);
@@ -106,7 +107,10 @@ static char *xml_value(xml_reader *r)
     while (*r->p && *r->p != quote && *r->p != '<') {
         if (*r->p == '&') {
             char *end = xml_entity(r->p, &to);
-            if (!end) { xml_fail(r, "", "one of &lt; &gt; &amp; &quot; &apos; or a character by its number"); return NULL; }
+            if (!end) {
+                xml_fail(r, "", "one of &lt; &gt; &amp; &quot; &apos; or a character by its number");
+                return NULL;
+            }
             r->p = end;
             continue;
         }
@@ -114,7 +118,10 @@ static char *xml_value(xml_reader *r)
         *to++ = *r->p == '\n' || *r->p == '\t' || *r->p == '\r' ? ' ' : *r->p;
         r->p++;
     }
-    if (*r->p != quote) { xml_fail(r, "", quote == '"' ? "\" at the end of a value" : "' at the end of a value"); return NULL; }
+    if (*r->p != quote) {
+        xml_fail(r, "", quote == '"' ? "\" at the end of a value" : "' at the end of a value");
+        return NULL;
+    }
     *to = 0;
     r->p++;
     return from;
@@ -137,7 +144,8 @@ static int xml_read_attribute(xml_reader *r, int node)
     if (!value) return 0;
     *end = 0;
     if (xml_get(x, n, name))
-        return tool_fail(r->e, "%s:%d: found a second attribute \"%.60s\" of an element, expected one", r->name, r->line, name);
+        return tool_fail(r->e, "%s:%d: found a second attribute \"%.60s\" of an element, expected one", r->name,
+                         r->line, name);
     if (n->attribute_count == XML_MAX_ATTRIBUTES)
         return tool_fail(r->e, "%s:%d: found more than %d attributes of an element, expected fewer", r->name, r->line,
                          XML_MAX_ATTRIBUTES);
@@ -235,8 +243,8 @@ static int xml_read_all(xml_reader *r)
         if (!ok) return 0;
     }
     if (r->open >= 0)
-        return tool_fail(r->e, "%s:%d: found the end of the file, expected the end of <%.60s> of line %d", r->name, r->line,
-                         r->x->node[r->open].name, r->x->node[r->open].line);
+        return tool_fail(r->e, "%s:%d: found the end of the file, expected the end of <%.60s> of line %d", r->name,
+                         r->line, r->x->node[r->open].name, r->x->node[r->open].line);
     return r->x->count > 0 || xml_fail(r, "", "an element in < >");
 }
 
@@ -244,7 +252,8 @@ int xml_parse(xml *x, const char *name, const char *data, size_t size, tool_erro
 {
     xml_reader r;
     memset(x, 0, sizeof *x);
-    if (size > XML_MAX_BYTES) return tool_fail(e, "%s: found %zu bytes, expected at most %zu", name, size, XML_MAX_BYTES);
+    if (size > XML_MAX_BYTES)
+        return tool_fail(e, "%s: found %zu bytes, expected at most %zu", name, size, XML_MAX_BYTES);
     if (memchr(data, 0, size)) return tool_fail(e, "%s: found a byte of zero, expected text", name);
     x->text = (char *)tool_alloc(size + 1, 1);
     memcpy(x->text, data, size);
@@ -282,6 +291,9 @@ static const xml_node *xml_named(const xml *x, int at, const char *name)
     return NULL;
 }
 
-const xml_node *xml_first(const xml *x, const xml_node *parent, const char *name) { return xml_named(x, parent->first, name); }
+const xml_node *xml_first(const xml *x, const xml_node *parent, const char *name)
+{
+    return xml_named(x, parent->first, name);
+}
 
 const xml_node *xml_next(const xml *x, const xml_node *n, const char *name) { return xml_named(x, n->next, name); }

@@ -1,0 +1,711 @@
+/* `embipc import`: what a robot's file becomes, the same robot as URDF and MJCF, masses, poses, every refusal with
+ * its line and element, and damaged files. */
+#include "../embipc.h"
+#include "test.h"
+#include "test_tool_mutate.h"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/scene.h"
+#include "../tools/import.c"
+
+static import_options options(const char *file)
+{
+    import_options o;
+    memset(&o, 0, sizeof o);
+    o.file = file;
+    o.friction = 0.5;
+    o.young = 1e9;
+    return o;
+}
+
+static tool_text noted;   /* what the last import said */
+
+/* Imports a text, and reads the scene that it becomes. */
+static int import_as(scene *s, const import_options *o, const char *text, tool_error *e)
+{
+    tool_text out = { NULL, 0, 0 };
+    char *copy = mutate_copy(text, strlen(text));
+    int ok;
+    memset(s, 0, sizeof *s);
+    e->text[0] = 0;
+    tool_text_free(&noted);
+    tool_put(&noted, "%s", "");
+    ok = import_text(o, copy, strlen(text), &out, &noted, e);
+    if (ok && !scene_parse(s, o->out ? o->out : "x.json", out.data, (size_t)out.length, e)) {
+        printf("  not a scene: %s\n%s\n", e->text, out.data);
+        ok = 0;
+    }
+    free(copy);
+    tool_text_free(&out);
+    return ok;
+}
+
+static int begin(scene *s, const char *text)
+{
+    import_options o = options("r.urdf");
+    tool_error e;
+    int ok = import_as(s, &o, text, &e);
+    if (!ok) printf("  %s\n", e.text);
+    return ok;
+}
+
+static int refused(const char *text, const char *part)
+{
+    import_options o = options("r.xml");
+    scene s;
+    tool_error e;
+    int ok = import_as(&s, &o, text, &e);
+    scene_free(&s);
+    if (!ok && strstr(e.text, part)) return 1;
+    printf("  %s\n  -> %s\n  (wanted %s)\n", text, ok ? "accepted" : e.text, part);
+    return 0;
+}
+
+static int find(const scene *s, const char *name)
+{
+    for (int i = 0; i < s->body_count; i++)
+        if (strcmp(s->body[i].name, name) == 0) return i;
+    printf("  no body %s\n", name);
+    return 0;
+}
+
+static int near_to(const double a[3], double x, double y, double z)
+{
+    int ok = fabs(a[0] - x) < 1e-12 && fabs(a[1] - y) < 1e-12 && fabs(a[2] - z) < 1e-12;
+    if (!ok) printf("  %.15g %.15g %.15g\n", a[0], a[1], a[2]);
+    return ok;
+}
+
+/* ---- Frames --------------------------------------------------------------------------------- */
+
+/* Angles that are written make the rotation again, also where x points along z; an axis is kept, and a quarter turn
+ * about it is right-handed. */
+static void test_rotations(void)
+{
+    for (int k = 0; k < 2000; k++) {
+        double R[9], S[9], axis[3], degrees[3], same[3], angle = test_uniform(-4, 4);
+        for (int i = 0; i < 3; i++) axis[i] = test_uniform(-1, 1);
+        if (k % 3 == 0) {
+            double rpy[3];
+            rpy[0] = test_uniform(-3, 3);
+            rpy[1] = test_random() < 0.5 ? -1.5707963267948966 : 1.5707963267948966;
+            rpy[2] = test_uniform(-3, 3);
+            import_rpy(R, rpy);
+        } else import_axis_angle(R, axis, angle);
+        import_angles(degrees, R);
+        scene_rotation(S, degrees);
+        for (int i = 0; i < 9; i++) ENSURE_CLOSE(S[i], R[i], 1e-9);
+        import_axis_angle(R, axis, angle);
+        import_rotate(same, R, axis);
+        for (int i = 0; i < 3; i++) ENSURE_CLOSE(same[i], axis[i], 1e-14);
+    }
+    {
+        double R[9], x[3] = { 1, 0, 0 }, z[3] = { 0, 0, 2 };
+        import_axis_angle(R, z, 1.5707963267948966);
+        import_rotate(x, R, x);
+        ENSURE(near_to(x, 0, 1, 0));
+    }
+}
+
+/* ---- The same robot twice ------------------------------------------------------------------- */
+
+static const char urdf_arm[] =
+    "<robot name='arm'>\n<link name='base'><collision><origin xyz='0 0 0.5'/><geometry><box size='0.1 0.1 "
+    "0.1'/></geometry></collision></link>\n"
+    "<joint name='j1' type='revolute'><parent link='base'/><child link='upper'/><origin xyz='0 0.1 0.5' rpy='0.3 "
+    "-0.2 0.7'/><axis xyz='0 0.6 0.8'/>\n"
+    "<limit lower='-0.5' upper='1' effort='7' velocity='1'/><dynamics damping='0.2' friction='0.05'/></joint>\n"
+    "<link name='upper'><inertial><origin xyz='0.1 0 0' rpy='0.1 0.2 0.3'/><mass value='1.5'/>"
+    "<inertia ixx='0.01' ixy='0.001' ixz='0' iyy='0.02' iyz='0' izz='0.015'/></inertial>\n"
+    "<collision name='bar'><origin xyz='0.12 0 0' rpy='0 1.5707963267948966 0'/><geometry><cylinder radius='0.02' "
+    "length='0.2'/></geometry></collision>\n"
+    "<collision name='knob'><origin xyz='0.25 0 0'/><geometry><sphere radius='0.03'/></geometry></collision></link>\n"
+    "<joint name='j2' type='prismatic'><parent link='upper'/><child link='tip'/><origin xyz='0.32 0 0' rpy='0 0 "
+    "0.4'/><axis xyz='1 0 0'/>\n"
+    "<limit lower='0.01' upper='0.05' effort='1' velocity='1'/></joint>\n"
+    "<link name='tip'><inertial><mass value='0.1'/><inertia ixx='1e-5' ixy='0' ixz='0' iyy='1e-5' iyz='0' "
+    "izz='1e-5'/></inertial>\n"
+    "<collision><geometry><box size='0.04 0.04 0.04'/></geometry></collision></link>\n"
+    "<joint name='j3' type='fixed'><parent link='tip'/><child link='tool'/><origin xyz='0 0 0.06'/></joint>\n"
+    "<link name='tool'><inertial><mass value='0.2'/><inertia ixx='1e-5' ixy='0' ixz='0' iyy='1e-5' iyz='0' "
+    "izz='1e-5'/></inertial>\n"
+    "<collision><geometry><capsule radius='0.01' length='0.05'/></geometry></collision></link>\n</robot>";
+
+static const char mjcf_arm[] =
+    "<mujoco model='arm'><compiler angle='radian' eulerseq='XYZ'/><default><joint damping='0'/><default "
+    "class='firm'><joint damping='0.2'/>"
+    "<default class='firmer'><joint frictionloss='0.05'/></default></default><default class='in'><geom "
+    "friction='0.5'/></default></default>\n<worldbody>\n"
+    "<body name='base'><geom name='base' class='in' type='box' size='0.05 0.05 0.05' pos='0 0 0.5'/>\n"
+    "<body name='upper' childclass='in' pos='0 0.1 0.5' euler='0.3 -0.2 0.7'><joint name='j1' class='firmer' axis='0 "
+    "0.6 0.8' range='-0.5 1'/>\n"
+    "<inertial pos='0.1 0 0' euler='0.1 0.2 0.3' mass='1.5' fullinertia='0.01 0.02 0.015 0.001 0 0'/>\n"
+    "<geom name='bar' type='cylinder' size='0.02' fromto='0.02 0 0 0.22 0 0'/><geom name='knob' type='sphere' "
+    "size='0.03' pos='0.25 0 0'/>\n"
+    "<geom type='mesh' mesh='none' contype='0' conaffinity='0'/>\n"
+    "<body name='tip' pos='0.32 0 0' axisangle='0 0 1 0.4'><joint name='j2' type='slide' axis='1 0 0' range='0.01 "
+    "0.05'/><inertial pos='0 0 0' mass='0.1' diaginertia='1e-5 1e-5 1e-5'/>\n"
+    "<geom name='tip' type='box' size='0.02 0.02 0.02'/><site name='s'/>\n"
+    "<body name='tool' pos='0 0 0.06'><inertial pos='0 0 0' mass='0.2' diaginertia='1e-5 1e-5 1e-5'/><geom "
+    "name='tool' type='capsule' size='0.01 0.025'/></body>\n"
+    "</body></body></body></worldbody></mujoco>";
+
+static void same_joint(const scene_joint *p, const scene_joint *q)
+{
+    ENSURE(p->a == q->a && p->b == q->b && p->def.kind == q->def.kind && p->def.limited == q->def.limited);
+    for (int i = 0; i < 3; i++) {
+        ENSURE_CLOSE(p->def.point[i], q->def.point[i], 1e-12);
+        ENSURE_CLOSE(p->def.axis[i], q->def.axis[i], 1e-12);
+    }
+    for (int i = 0; i < 2 && p->def.limited; i++) ENSURE_CLOSE(p->def.limits[i], q->def.limits[i], 1e-12);
+    ENSURE_CLOSE(p->def.motor_damping, q->def.motor_damping, 1e-12);
+    ENSURE_CLOSE(p->def.friction, q->def.friction, 1e-12);
+}
+
+static void test_same_robot(void)
+{
+    scene a, b;
+    ENSURE(begin(&a, urdf_arm) && begin(&b, mjcf_arm));
+    ENSURE(a.body_count == 5 && b.body_count == 5 && a.joint_count == 4 && b.joint_count == 4
+           && a.pair_count == b.pair_count);
+    if (test_bad) return;
+    for (int i = 0; i < 5; i++) {
+        const embipc_body_def *p = &a.body[i].def, *q = &b.body[i].def;
+        ENSURE(strcmp(a.body[i].name, b.body[i].name) == 0 && strcmp(a.body[i].source, b.body[i].source) == 0
+               && p->kind == q->kind);
+        ENSURE(p->vertex_count == q->vertex_count && p->friction == q->friction);
+        for (int k = 0; k < 3; k++) ENSURE_CLOSE(p->position[k], q->position[k], 1e-12);
+        if (strcmp(a.body[i].name, "bar") != 0)   /* it may be rolled about its own axis */
+            for (int k = 0; k < 9; k++) ENSURE_CLOSE(p->rotation[k], q->rotation[k], 1e-12);
+        else
+            for (int k = 0; k < 3; k++) ENSURE_CLOSE(p->rotation[3 * k + 2], q->rotation[3 * k + 2], 1e-12);
+        ENSURE_REL(p->material.density, q->material.density, 1e-9);
+    }
+    for (int i = 0; i < 4; i++) same_joint(&a.joint[i], &b.joint[i]);
+    scene_free(&a);
+    scene_free(&b);
+}
+
+/* Where the links are, by hand: rotations about one axis each. */
+static void test_poses(void)
+{
+    scene s;
+    static const char text[] =
+        "<robot name='r'><link name='a'><collision><geometry><box size='1 1 1'/></geometry></collision></link>"
+        "<joint name='j' type='revolute'><parent link='a'/><child link='b'/><origin xyz='1 2 3' rpy='0 0 "
+        "1.5707963267948966'/><axis xyz='0 0 1'/>"
+        "<limit lower='1.5707963267948966' upper='3'/></joint>"
+        "<link name='b'><collision><origin xyz='1 0 0'/><geometry><box size='0.1 0.1 "
+        "0.1'/></geometry></collision></link>"
+        "<joint name='k' type='continuous'><parent link='b'/><child link='c'/><origin xyz='2 0 0' "
+        "rpy='1.5707963267948966 0 0'/></joint>"
+        "<link name='c'><collision><origin xyz='0 0 1'/><geometry><sphere "
+        "radius='0.1'/></geometry></collision></link></robot>";
+    ENSURE(begin(&s, text));
+    if (test_bad) return;
+    /* b is turned by 90 degrees, and by 90 more as its limits ask for: its x points to -x of the world */
+    ENSURE(near_to(s.body[find(&s, "b")].def.position, 0, 2, 3));
+    /* z of c is -y of b, which is +y of the world */
+    ENSURE(near_to(s.body[find(&s, "c")].def.position, -1, 3, 3));
+    ENSURE(s.joint_count == 2 && near_to(s.joint[0].def.point, 1, 2, 3) && near_to(s.joint[0].def.axis, 0, 0, 1));
+    ENSURE_CLOSE(s.joint[0].def.limits[0], 0, 1e-12);
+    ENSURE_CLOSE(s.joint[0].def.limits[1], 3 - 1.5707963267948966, 1e-12);
+    ENSURE(near_to(s.joint[1].def.point, -1, 2, 3) && near_to(s.joint[1].def.axis, -1, 0, 0)
+           && !s.joint[1].def.limited);
+    ENSURE(s.joint[0].a == -1 && s.joint[1].a == find(&s, "b")
+           && strstr(noted.data, "joint \"j\" begins at its limit"));
+    scene_free(&s);
+}
+
+/* Bodies have the masses of their links, and an even spread that the file's inertia contradicts is told. */
+static void test_masses(void)
+{
+    scene s;
+    tool_error e;
+    embipc_world *w = NULL;
+    embipc_body_state bar, knob, tip;
+    ENSURE(begin(&s, urdf_arm) && scene_build(&s, &w, &e));
+    if (test_bad) return;
+    ENSURE(embipc_body_get_state(w, s.body[find(&s, "bar")].handle, &bar) == EMBIPC_OK);
+    ENSURE(embipc_body_get_state(w, s.body[find(&s, "knob")].handle, &knob) == EMBIPC_OK);
+    ENSURE(embipc_body_get_state(w, s.body[find(&s, "tip")].handle, &tip) == EMBIPC_OK);
+    ENSURE_REL(bar.mass + knob.mass, 1.5, 1e-9);
+    ENSURE_REL(tip.mass, 0.1, 1e-9);
+    ENSURE(strstr(noted.data, "link \"upper\" (line 5): its mass is spread evenly"));
+    for (int n = 0; n < 30; n++) ENSURE(embipc_world_step(w, NULL) == EMBIPC_OK);
+    ENSURE(embipc_world_intersections(w, NULL, 0) == 0);
+    embipc_world_destroy(w);
+    scene_free(&s);
+    /* a cube with the inertia of a cube says nothing: m a^2/6 = 0.1 * 0.0016/6 */
+    ENSURE(begin(
+        &s, "<robot name='r'><link name='a'><inertial><mass value='0.1'/><inertia ixx='2.6666667e-5' ixy='0' ixz='0' "
+            "iyy='2.6666667e-5' "
+            "iyz='0' izz='2.6666667e-5'/></inertial><collision><geometry><box size='0.04 0.04 "
+            "0.04'/></geometry></collision></link>"
+            "<joint name='j' type='floating'><parent link='o'/><child link='a'/></joint><link name='o'/></robot>"));
+    ENSURE(noted.length == 0 && s.joint_count == 0 && s.body[0].def.kind == EMBIPC_AFFINE);
+    if (noted.length) printf("  %s\n", noted.data);
+    scene_free(&s);
+}
+
+/* Volume, centre and inertia of a box that is moved and rotated, against closed forms. */
+static void test_integrals(void)
+{
+    for (int k = 0; k < 20; k++) {
+        import_geom g;
+        tool_mesh mesh;
+        double axis[3], I[9] = { 0 }, J[9], V;
+        memset(&g, 0, sizeof g);
+        for (int i = 0; i < 3; i++) g.size[i] = test_uniform(0.1, 2);
+        for (int i = 0; i < 3; i++) axis[i] = test_uniform(-1, 1);
+        for (int i = 0; i < 3; i++) g.at.p[i] = test_uniform(-9, 9);
+        import_axis_angle(g.at.R, axis, 2);
+        g.scale = test_uniform(0.5, 2);
+        ENSURE(import_make(&g, &mesh, NULL));
+        import_integrate(&g, &mesh);
+        mesh_free(&mesh);
+        V = g.size[0] * g.size[1] * g.size[2] * pow(g.scale, 3);
+        ENSURE_REL(g.volume, V, 1e-12);
+        for (int i = 0; i < 3; i++) ENSURE_CLOSE(g.centre[i], g.at.p[i], 1e-12);
+        for (int i = 0; i < 3; i++)
+            I[4 * i] = V / 12 * g.scale * g.scale * (pow(g.size[(i + 1) % 3], 2) + pow(g.size[(i + 2) % 3], 2));
+        import_turn_tensor(J, g.at.R, I);
+        for (int i = 0; i < 9; i++) ENSURE_CLOSE(g.inertia[i], J[i], 1e-12 * (I[0] + I[4] + I[8]));
+    }
+}
+
+/* ---- Options, contact ----------------------------------------------------------------------- */
+
+static int pair_of(const scene *s, const char *a, const char *b)
+{
+    int i = find(s, a), k = find(s, b);
+    for (int p = 0; p < s->pair_count; p++)
+        if ((s->pair[p].a == i && s->pair[p].b == k) || (s->pair[p].a == k && s->pair[p].b == i))
+            return !s->pair[p].contact;
+    return 0;
+}
+
+/* Neighbours never touch; links that are farther apart may, unless told otherwise. */
+static void test_pairs(void)
+{
+    import_options o = options("r.urdf");
+    scene s;
+    tool_error e;
+    ENSURE(import_as(&s, &o, urdf_arm, &e));
+    ENSURE(pair_of(&s, "base", "bar") && pair_of(&s, "base", "knob") && pair_of(&s, "bar", "knob")
+           && pair_of(&s, "knob", "tip") && pair_of(&s, "tip", "tool"));
+    ENSURE(pair_of(&s, "knob", "tool") && !pair_of(&s, "base", "tip") && !pair_of(&s, "base", "tool"));
+    scene_free(&s);
+    o.no_self_contact = 1;
+    ENSURE(import_as(&s, &o, urdf_arm, &e) && pair_of(&s, "base", "tip"));
+    scene_free(&s);
+    /* the ground may touch all, also what hangs on the world */
+    ENSURE(begin(&s, "<mujoco><worldbody><geom name='floor' type='plane' size='1 1 1'/><body name='a' pos='0 0 "
+                     "1'><joint type='hinge'/><geom name='a' size='0.1'/></body>"
+                     "<body name='b' pos='1 0 1'><freejoint/><geom name='b' size='0.1' "
+                     "mass='2'/></body></worldbody><contact><exclude body1='a' body2='b'/></contact></mujoco>"));
+    ENSURE(s.body_count == 3 && s.pair_count == 1 && pair_of(&s, "a", "b") && s.body[0].def.kind == EMBIPC_FIXED
+           && s.joint_count == 1);
+    scene_free(&s);
+}
+
+static void test_options(void)
+{
+    import_options o = options("r.urdf");
+    scene s;
+    tool_error e;
+    o.hold[0] = 30;
+    o.hold[1] = 2;
+    o.young = 1e7;
+    o.friction = 0.9;
+    o.free_base = 1;
+    ENSURE(import_as(&s, &o, urdf_arm, &e));
+    ENSURE(s.joint[0].def.motor_stiffness == 30 && s.joint[0].def.motor_damping == 2.2
+           && s.joint[0].def.motor_limit == 7 && s.joint[0].def.target[0] == 0);
+    ENSURE(s.body[0].def.kind == EMBIPC_AFFINE && s.body[0].def.material.young == 1e7 && s.body[0].def.friction == 0.9
+           && s.joint[0].a == 0);
+    scene_free(&s);
+    ENSURE(begin(&s, "<mujoco><option gravity='0 0 -1' timestep='0.005'/><worldbody><body><joint name='h' range='-90 "
+                     "45' stiffness='3' springref='30' damping='0.5'/>"
+                     "<geom size='0.1'/><body pos='1 0 0'><joint name='p' type='slide'/><geom size='0.1'/><body "
+                     "pos='1 0 0'><joint name='v'/><geom size='0.1'/>"
+                     "</body></body></body></worldbody><actuator><position joint='p' kp='7' kv='2' forcerange='-3 "
+                     "4'/><velocity joint='v' kv='6'/></actuator></mujoco>"));
+    ENSURE(s.world.gravity[2] == -1 && s.world.time_step == 0.005 && s.joint_count == 3);
+    ENSURE_CLOSE(s.joint[0].def.limits[0], -1.5707963267948966, 1e-12);
+    ENSURE_CLOSE(s.joint[0].def.target[0], 3.14159265358979 / 6, 1e-12);
+    ENSURE(s.joint[0].def.motor_stiffness == 3 && s.joint[0].def.motor_damping == 0.5
+           && s.joint[0].def.motor_limit == 0);
+    ENSURE(s.joint[1].def.motor_stiffness == 7 && s.joint[1].def.motor_damping == 2 && s.joint[1].def.motor_limit == 3);
+    ENSURE(s.joint[2].def.motor_stiffness == 0 && s.joint[2].def.motor_damping == 6);
+    scene_free(&s);
+}
+
+/* Orientations that mean the same. */
+static void test_orientations(void)
+{
+    static const char *const same[] = { "euler='0 0 90'", "quat='2 0 0 2'", "axisangle='0 0 3 90'",
+                                        "xyaxes='0 1 0 -5 3 0'" };
+    for (int i = 0; i < 4; i++) {
+        char text[512];
+        scene s;
+        snprintf(text, sizeof text,
+                 "<mujoco><worldbody><geom type='box' size='1 2 3' pos='1 0 0' %s/></worldbody></mujoco>", same[i]);
+        ENSURE(begin(&s, text));
+        if (s.body_count == 1)
+            ENSURE(fabs(s.body[0].def.rotation[1] + 1) < 1e-12 && fabs(s.body[0].def.rotation[3] - 1) < 1e-12);
+        scene_free(&s);
+    }
+    {   /* extrinsic and intrinsic angles in opposite order are the same */
+        scene a, b;
+        ENSURE(begin(&a, "<mujoco><compiler eulerseq='xyz'/><worldbody><geom type='box' size='1 2 3' euler='10 20 "
+                         "30'/></worldbody></mujoco>"));
+        ENSURE(begin(&b, "<mujoco><compiler eulerseq='ZYX'/><worldbody><geom type='box' size='1 2 3' euler='30 20 "
+                         "10'/></worldbody></mujoco>"));
+        for (int k = 0; k < 9 && a.body_count && b.body_count; k++)
+            ENSURE_CLOSE(a.body[0].def.rotation[k], b.body[0].def.rotation[k], 1e-14);
+        scene_free(&a);
+        scene_free(&b);
+    }
+}
+
+/* ---- Meshes --------------------------------------------------------------------------------- */
+
+/* Meshes are found from the file's place, and named from the scene's. */
+static void test_meshes(void)
+{
+    import_options o = options("examples/scenes/r.urdf");
+    scene s;
+    tool_error e;
+    tool_text t = { NULL, 0, 0 }, notes = { NULL, 0, 0 };
+    static const char text[] = "<robot name='r'><link name='a'><collision><geometry><mesh filename='%s' scale='2 2 "
+                               "2'/></geometry></collision></link></robot>";
+    static const char *const names[] = { "stone.obj", "package://scenes/stone.obj", "package://other/stone.obj" };
+    for (int i = 0; i < 3; i++) {
+        char file[512];
+        snprintf(file, sizeof file, text, names[i]);
+        o.out = "docs/x.json";
+        t.length = 0;
+        ENSURE(import_text(&o, file, strlen(file), &t, &notes, &e));
+        ENSURE(t.data && strstr(t.data, "\"mesh\": \"../examples/scenes/stone.obj\", \"scale\": 2"));
+        ENSURE(import_as(&s, &o, file, &e) && s.body_count == 1 && s.body[0].def.scale == 2);
+        scene_free(&s);
+    }
+    o.package = "scenes";
+    o.file = "examples/r.urdf";
+    ENSURE(import_as(&s, &o,
+                     "<robot name='r'><link name='a'><collision><geometry><mesh "
+                     "filename='package://any/stone.obj'/></geometry></collision></link></robot>",
+                     &e));
+    scene_free(&s);
+    o.file = "examples/scenes/r.xml";
+    ENSURE(import_as(&s, &o,
+                     "<mujoco><compiler meshdir='bench/..'/><asset><mesh file='stone.obj' scale='3 3 "
+                     "3'/></asset><worldbody><geom type='mesh' mesh='stone'/></worldbody></mujoco>",
+                     &e));
+    ENSURE(s.body_count == 1 && s.body[0].def.scale == 3);
+    scene_free(&s);
+    tool_text_free(&t);
+    tool_text_free(&notes);
+}
+
+/* Two fingers of the Allegro hand, with numbers of wonik_allegro/right_hand.xml of mujoco_menagerie, on its own
+ * meshes. */
+static const char allegro[] =
+    "<mujoco model='hand'><compiler angle='radian' meshdir='scenes/allegro'/>\n"
+    "<default><geom type='mesh' friction='0.8' density='800'/><joint axis='0 1 0' damping='0.1'/><position kp='1' "
+    "forcerange='-0.7 0.7'/></default>\n"
+    "<asset><mesh name='palm' file='base_link.obj'/><mesh file='link_0.0.obj' name='0'/><mesh file='link_1.0.obj' "
+    "name='1'/><mesh file='link_2.0.obj' name='2'/>"
+    "<mesh file='link_3.0.obj' name='3'/><mesh file='link_3.0_tip.obj' name='tip'/><mesh file='link_12.0_right.obj' "
+    "name='12'/></asset>\n"
+    "<worldbody><body name='palm' quat='0.707107 0 -0.707107 0'><geom mesh='palm'/>\n"
+    "<body name='ff base' pos='0 0.0435 -0.001542' quat='0.999048 -0.0436194 0 0'><joint name='ffj0' axis='0 0 1' "
+    "range='-0.47 0.47'/><geom mesh='0'/>\n"
+    "<body name='ff proximal' pos='0 0 0.0164'><joint name='ffj1' range='-0.196 1.61'/><geom mesh='1'/>\n"
+    "<body name='ff medial' pos='0 0 0.054'><joint name='ffj2' range='-0.174 1.709'/><geom mesh='2'/>\n"
+    "<body name='ff distal' pos='0 0 0.0384'><joint name='ffj3' range='-0.227 1.618'/><geom mesh='3'/>\n"
+    "<body name='ff tip' pos='0 0 0.0267'><geom mesh='tip'/></body></body></body></body></body>\n"
+    "<body name='th base' pos='-0.0182 0.019333 -0.045987' quat='0.477714 -0.521334 -0.521334 -0.477714'><joint "
+    "name='thj0' axis='-1 0 0' range='0.263 1.396'/><geom mesh='12'/></body>\n"
+    "</body></worldbody>\n<actuator><position joint='ffj1'/><position joint='ffj2'/></actuator></mujoco>";
+
+/* The joint of which this body is the child. */
+static const embipc_joint_def *joint_of(const scene *s, const char *b)
+{
+    int body = find(s, b), i = 0;
+    while (i < s->joint_count - 1 && s->joint[i].b != body) i++;
+    return &s->joint[i].def;
+}
+
+static void test_allegro(void)
+{
+    char file[1100];
+    import_options o;
+    scene s;
+    tool_error e;
+    embipc_world *w = NULL;
+    int ok;
+    if (!test_data("x")) SKIP("no DATA");
+    snprintf(file, sizeof file, "%s", test_data("hand.xml"));
+    o = options(file);
+    ok = import_as(&s, &o, allegro, &e);
+    if (!ok) printf("  %s\n", e.text);
+    ENSURE(ok);
+    if (!ok) return;
+    ENSURE(s.body_count == 7 && s.joint_count == 6);   /* five hinges, and the tip welded */
+    ENSURE_CLOSE(joint_of(&s, "th base")->limits[1], 1.396 - 0.263, 1e-12);
+    ENSURE(joint_of(&s, "ff proximal")->motor_stiffness == 1 && joint_of(&s, "ff proximal")->motor_limit == 0.7);
+    ENSURE(joint_of(&s, "ff base")->motor_stiffness == 0 && joint_of(&s, "ff base")->motor_damping == 0.1);
+    /* the fingers point along x of the world, up to their lean of 5 degrees */
+    ENSURE(s.body[find(&s, "ff tip")].def.position[2] < s.body[find(&s, "palm")].def.position[2] + 0.01);
+    ok = scene_build(&s, &w, &e);
+    if (!ok) printf("  %s\n", e.text);
+    ENSURE(ok);
+    for (int n = 0; n < 20 && ok; n++) ENSURE(embipc_world_step(w, NULL) == EMBIPC_OK);
+    for (int i = 0; i < s.joint_count && ok; i++) {
+        embipc_joint_state j;
+        ENSURE(embipc_joint_get_state(w, s.joint[i].handle, &j) == EMBIPC_OK && j.gap < 1e-4);
+    }
+    ENSURE(!ok || embipc_world_intersections(w, NULL, 0) == 0);
+    embipc_world_destroy(w);
+    scene_free(&s);
+}
+
+/* ---- Refusals ------------------------------------------------------------------------------- */
+
+#define BOX "<collision><geometry><box size='1 1 1'/></geometry></collision>"
+#define TWO(joint)                                                                                                   \
+    "<robot name='r'><link name='a'>" BOX "</link><link name='b'>" BOX "</link>\n<joint name='j' " joint             \
+    "</joint></robot>"
+#define ENDS "<parent link='a'/><child link='b'/>"
+
+static void test_urdf_refusals(void)
+{
+    static const struct { const char *text, *part;
+    } cases[] = {
+        { "<cat/>", "r.xml:1: <cat>: found this root, expected <robot> (URDF) or <mujoco> (MJCF)" },
+        { "<robot>", "expected the end of <robot>" },
+        { "<robot name='r'/>", "r.xml:1: <robot>: found no link without a joint above it" },
+        { "<robot name='r'><link name='a'/></robot>", "found no shape for collisions" },
+        { "<robot name='r'><link/></robot>", "<link>: found no attribute name" },
+        { "<robot name='r'>\n<link name='a'/>\n<link name='a'/></robot>",
+          "r.xml:3: <link>: found a second link \"a\"" },
+        { "<robot name='r'>\n<link name='a'/>\n<link name='b'/></robot>",
+          "r.xml:3: <link>: found a second link without a joint" },
+        { "<robot name='r'><link name='a'>\n<wings/></link></robot>",
+          "r.xml:2: <wings>: found this element of <link>" },
+        { "<robot name='r'><link name='a'/>\n<xacro:macro/></robot>", "r.xml:2: <xacro:macro>" },
+        { "<robot name='r'><link name='a'><collision/></link></robot>", "<collision>: found no <geometry>" },
+        { "<robot name='r'><link name='a'><collision><geometry/></collision></link></robot>",
+          "<geometry>: expected one shape" },
+        { "<robot name='r'><link name='a'><collision><geometry><cone/></geometry></collision></link></robot>",
+          "<cone>: found this shape" },
+        { "<robot name='r'><link name='a'><collision><geometry><box size='1 "
+          "1'/></geometry></collision></link></robot>",
+          "<box>: size: found \"1 1\", expected 3 numbers" },
+        { "<robot name='r'><link name='a'><collision><geometry><box size='1 1 "
+          "x'/></geometry></collision></link></robot>",
+          "<box>: size: found \"1 1 x\"" },
+        { "<robot name='r'><link name='a'><collision><geometry><box/></geometry></collision></link></robot>",
+          "<box>: found no measures" },
+        { "<robot name='r'><link name='a'><collision><geometry><box size='1 -1 "
+          "1'/></geometry></collision></link></robot>",
+          "negative measure" },
+        { "<robot name='r'><link name='a'>\n<collision><geometry><box size='1 0 "
+          "1'/></geometry></collision></link></robot>",
+          "r.xml:2: " },
+        { "<robot name='r'><link name='a'>\n<collision><geometry><mesh "
+          "filename='no.obj'/></geometry></collision></link></robot>",
+          "r.xml:2: no.obj: cannot be opened" },
+        { "<robot name='r'><link name='a'><collision><geometry><mesh filename='no.obj' scale='1 -1 "
+          "1'/></geometry></collision></link></robot>",
+          "<mesh>: scale: found 1 -1 1" },
+        { "<robot name='r'><link name='a'><inertial/>" BOX "</link></robot>", "<inertial>: found no mass" },
+        { "<robot name='r'><link name='a'><inertial><mass value='-1'/></inertial>" BOX "</link></robot>",
+          "<mass>: value: found -1" },
+        { "<robot name='r'><link name='a'><inertial><mass value='1'/><inertia ixx='1'/></inertial>" BOX
+          "</link></robot>",
+          "<inertia>: found no attribute ixy" },
+        { TWO("type='planar'>" ENDS), "r.xml:2: <joint>: type: found \"planar\"" },
+        { TWO(">" ENDS), "<joint>: found no attribute type" },
+        { TWO("type='revolute'>" ENDS), "<joint>: found no <limit>" },
+        { TWO("type='revolute'>" ENDS "<limit lower='1' upper='0'/>"), "<limit>: found lower 1 above upper 0" },
+        { TWO("type='fixed'><parent link='a'/>"), "<joint>: found no parent or no child" },
+        { TWO("type='fixed'><parent link='a'/><child link='c'/>"), "<child>: link: found c" },
+        { TWO("type='fixed'><parent link='c'/><child link='b'/>"), "<parent>: link: found c" },
+        { TWO("type='continuous'>" ENDS "\n<mimic joint='k'/>"), "r.xml:3: <mimic>: found this element of <joint>" },
+        { TWO("type='continuous'>" ENDS "<axis xyz='0 0 0'/>"), "<axis>: xyz: found 0 0 0" },
+        { TWO("type='continuous'>" ENDS "<dynamics damping='-1'/>"), "<dynamics>: found a negative number" },
+        { TWO("type='fixed'>" ENDS "</joint><joint name='k' type='fixed'>" ENDS),
+          "a second joint with the child \"b\"" },
+        { "<robot name='r'><link name='a'>" BOX "</link><link name='b'/><link name='c'/><joint name='j' "
+          "type='fixed'><parent link='c'/><child link='b'/></joint>"
+          "<joint name='k' type='fixed'><parent link='b'/><child link='c'/></joint></robot>",
+          "found links in a loop" },
+        { "<robot name='r'><link name='a'>" BOX "</link><link name='b'/><link name='c'>" BOX
+          "</link>\n<joint name='j' type='continuous'>" ENDS "</joint>"
+          "<joint name='k' type='continuous'><parent link='b'/><child link='c'/></joint></robot>",
+          "r.xml:2: joint \"j\": found no shape for collisions in the links of its child" }
+    };
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) ENSURE(refused(cases[i].text, cases[i].part));
+}
+
+#define MJ(text) "<mujoco>" text "</mujoco>"
+#define WORLD(text) MJ("<worldbody>" text "</worldbody>")
+#define BODY(text) WORLD("<body name='a'>\n" text "<geom size='1'/></body>")
+
+static void test_mjcf_refusals(void)
+{
+    static const struct { const char *text, *part;
+    } cases[] = {
+        { MJ("<tendon/>"), "<tendon>: found this element of <mujoco>" },
+        { MJ("<include file='a.xml'/>"), "<include>" },
+        { MJ("<compiler coordinate='global'/>"), "<compiler>: coordinate: found \"global\"" },
+        { MJ("<compiler angle='grad'/>"), "<compiler>: angle: found \"grad\"" },
+        { MJ("<compiler eulerseq='xy'/>"), "<compiler>: eulerseq: found \"xy\"" },
+        { MJ("<option timestep='0'/>"), "<option>: timestep: found 0" },
+        { WORLD(""), "found no shape for collisions" },
+        { WORLD("<composite/>"), "<composite>: found this element of <worldbody>" },
+        { WORLD("<joint/>"), "<joint>: found this element of <worldbody>" },
+        { WORLD("<geom/>"), "<geom>: size: found 0 numbers, expected 1 of a sphere" },
+        { WORLD("<geom type='box' size='1 1'/>"), "<geom>: size: found 2 numbers, expected 3 of a box" },
+        { WORLD("<geom type='sfere' size='1'/>"),
+          "<geom>: type: found \"sfere\", expected one that embipc import knows, such as sphere" },
+        { WORLD("<geom type='ellipsoid' size='1 2 3'/>"), "<geom>: type: found an ellipsoid" },
+        { WORLD("<geom size='-1'/>"), "<geom>: size: found -1" },
+        { WORLD("<geom type='box' size='1 1 1' fromto='0 0 0 1 1 1'/>"), "<geom>: fromto" },
+        { WORLD("<geom type='capsule' size='1' fromto='0 0 0 0 0 0'/>"),
+          "<geom>: fromto: found twice the same point" },
+        { WORLD("<geom type='mesh' mesh='m'/>"), "<geom>: mesh: found m" },
+        { MJ("<asset><mesh name='m' file='m.obj' scale='1 1 2'/></asset><worldbody><geom type='mesh' "
+             "mesh='m'/></worldbody>"),
+          "<mesh>: scale: found 1 1 2" },
+        { WORLD("<geom class='c' size='1'/>"), "<geom>: found class \"c\"" },
+        { WORLD("<geom size='1' xyaxes='1 0 0 2 0 0'/>"), "<geom>: xyaxes: found parallel axes" },
+        { BODY("<geom type='plane' size='1 1 1'/>"), "r.xml:2: <geom>: type: found a plane of a body" },
+        { BODY("<joint/>\n<joint/>"), "r.xml:3: <joint>: found a second joint of a body" },
+        { BODY("<joint limited='true'/>"), "r.xml:2: <joint>: found no range" },
+        { BODY("<joint range='2 1'/>"), "<joint>: range: found 2 1" },
+        { BODY("<joint axis='0 0 0'/>"), "<joint>: axis: found 0 0 0" },
+        { BODY("<joint damping='-1'/>"), "<joint>: found a negative damping" },
+        { BODY("<inertial pos='0 0 0'/>"), "<inertial>: found no attribute mass" },
+        { BODY("<body><freejoint/><geom size='1'/></body>"), "<freejoint>: found a free joint below another body" },
+        { BODY("<plugin/>"), "<plugin>: found this element of <body>" },
+        { WORLD("<body mocap='true'/>"), "<body>: mocap: found \"true\"" },
+        { MJ("<worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody><actuator><motor "
+             "joint='j'/><general joint='j'/></actuator>"),
+          "<general>: found this actuator" },
+        { MJ("<worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody><actuator><position "
+             "joint='k'/></actuator>"),
+          "<position>: joint: found k" },
+        { MJ("<worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody><actuator><position "
+             "joint='j' gear='2'/></actuator>"),
+          "<position>: gear" },
+        { MJ("<worldbody><body name='a'><joint name='j' stiffness='1'/><geom "
+             "size='1'/></body></worldbody><actuator><position joint='j'/></actuator>"),
+          "<position>: found a second spring" },
+        { MJ("<worldbody><body name='a'><joint/><geom size='1'/></body></worldbody><contact><pair "
+             "geom1='a'/></contact>"),
+          "<pair>: found this element, expected exclude" },
+        { MJ("<worldbody><body name='a'><joint/><geom size='1'/></body></worldbody><contact><exclude body1='a' "
+             "body2='b'/></contact>"),
+          "<exclude>: body2: found b" },
+        { MJ("<worldbody><body name='a'><joint/><geom size='1'/></body></worldbody><equality><tendon/></equality>"),
+          "<tendon>: found this element, expected connect or weld" },
+        { MJ("<worldbody><body name='a'><joint/><geom size='1'/></body></worldbody><equality><connect "
+             "body1='a'/></equality>"),
+          "<connect>: found no anchor" }
+    };
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) ENSURE(refused(cases[i].text, cases[i].part));
+}
+
+/* A loop is closed by a joint of two bodies, or of one and the world. */
+static void test_loops(void)
+{
+    scene s;
+    ENSURE(begin(
+        &s, MJ("<worldbody><body name='a' pos='0 0 1'><joint/><geom name='a' size='0.1'/></body><body name='b' "
+               "pos='1 0 1'><joint/><geom name='b' size='0.1'/></body>"
+               "</worldbody><equality><connect body1='a' body2='b' anchor='0.5 0 0'/><weld body1='b'/></equality>")));
+    ENSURE(s.joint_count == 4 && s.joint[2].def.kind == EMBIPC_BALL && s.joint[2].a == 0 && s.joint[2].b == 1
+           && near_to(s.joint[2].def.point, 0.5, 0, 1));
+    ENSURE(s.joint_count == 4 && s.joint[3].def.kind == EMBIPC_WELD && s.joint[3].a == -1 && s.joint[3].b == 1);
+    scene_free(&s);
+}
+
+/* More links than there may be, deep, and shapes of one name: an error or a scene, soon. */
+static void test_large(void)
+{
+    tool_text t = { NULL, 0, 0 };
+    import_options o = options("r.xml");
+    scene s;
+    tool_error e;
+    tool_put(&t, "<robot name='r'><link name='l0'>" BOX "</link>");
+    for (int i = 1; i < 1100; i++)
+        tool_put(&t,
+                 "<link name='l%d'>" BOX
+                 "</link><joint name='j' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>",
+                 i, i - 1, i);
+    tool_put(&t, "</robot>");
+    ENSURE(!import_as(&s, &o, t.data, &e) && strstr(e.text, "found more than 1000 links"));
+    scene_free(&s);
+    t.length = 0;
+    tool_put(&t, "<mujoco><worldbody><body name='a'><freejoint/>");
+    for (int i = 0; i < 300; i++) tool_put(&t, "<geom name='g' size='0.1' pos='%d 0 0'/>", i);
+    tool_put(&t, "</body></worldbody></mujoco>");
+    ENSURE(import_as(&s, &o, t.data, &e) && s.body_count == 300 && strcmp(s.body[299].name, "g 300") == 0);
+    scene_free(&s);
+    tool_text_free(&t);
+}
+
+/* Damaged files are refused with the file's name, or become scenes that can be read. */
+static void test_mutations(void)
+{
+    import_options o = options("r.xml");
+    int accepted = 0;
+    for (int k = 0; k < 6000; k += TEST_SKIP) {
+        const char *from = k % 2 ? mjcf_arm : urdf_arm;
+        size_t size;
+        char *text = mutate(from, strlen(from), &size);
+        tool_text t = { NULL, 0, 0 }, notes = { NULL, 0, 0 };
+        tool_error e;
+        e.text[0] = 0;
+        if (import_text(&o, text, size, &t, &notes, &e)) {
+            scene s;
+            int ok = scene_parse(&s, "x.json", t.data, (size_t)t.length, &e);
+            if (!ok) printf("  %s\n%s\n", e.text, text);
+            ENSURE(ok);
+            accepted++;
+            scene_free(&s);
+        } else ENSURE(strncmp(e.text, "r.xml:", 6) == 0);
+        tool_text_free(&t);
+        tool_text_free(&notes);
+        free(text);
+    }
+    ENSURE(accepted > 10);
+}
+
+int main(int argc, char **argv)
+{
+    test_unused();
+    test_begin(argc, argv);
+    RUN(rotations);
+    RUN(same_robot);
+    RUN(poses);
+    RUN(masses);
+    RUN(integrals);
+    RUN(pairs);
+    RUN(options);
+    RUN(orientations);
+    RUN(meshes);
+    RUN(allegro);
+    RUN(urdf_refusals);
+    RUN(mjcf_refusals);
+    RUN(loops);
+    RUN(large);
+    RUN(mutations);
+    tool_text_free(&noted);
+    return test_end(__FILE__);
+}
