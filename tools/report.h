@@ -46,8 +46,8 @@ void report_joints(report *r, const scene *s, const embipc_world *world, double 
 /* Looks for intersections and keeps the count. */
 void report_check(report *r, embipc_world *world);
 /* Appends members of a JSON object: what the run came to, and bodies, drives, joints and forces of the last step. */
-void report_record(const report *r, const scene *s, const embipc_world *world, const embipc_pair_force *pair, int pair_count,
-                   tool_text *t);
+void report_record(const report *r, const scene *s, const embipc_world *world, const embipc_pair_force *pair,
+                   int pair_count, tool_text *t);
 /* Prints the table; with_forces: the force balance of each dynamic body without a drive, too. */
 void report_print(const report *r, const scene *s, const embipc_world *world, int with_forces);
 #endif

@@ -68,8 +68,8 @@ static const struct { const char *name, *where, *text;
       "velocity) + effort. A hinge has N m and degrees, a slider N and m." }
 };
 
-#define HINGE "\"kind\": \"hinge\", \"b\": \"ball\", \"point\": [0, 0, 1], \"axis\": [0, 1, 0]"
-#define SPRING "\"stiffness\": 500, "
+#define EXAMPLE_HINGE "\"kind\": \"hinge\", \"b\": \"ball\", \"point\": [0, 0, 1], \"axis\": [0, 1, 0]"
+#define EXAMPLE_SPRING "\"stiffness\": 500, "
 
 const scene_key scene_keys[] = {
     { SCENE_ROOT, "version", "1", "", "needed", "Version of this format.", "\"version\": 1" },
@@ -215,9 +215,9 @@ const scene_key scene_keys[] = {
     { SCENE_DRIVE, "stiffness", "number > 0, or [x, y, z], each >= 0", "N/m", "none: the motion is followed exactly",
       "Springs pull to where the keys lead. Their sum along each axis.", "\"stiffness\": [500, 500, 0]" },
     { SCENE_DRIVE, "damping", "number >= 0", "s", "0", "Adds damping * stiffness * (velocity of keys - velocity).",
-      SPRING "\"damping\": 0.02" },
+      EXAMPLE_SPRING "\"damping\": 0.02" },
     { SCENE_DRIVE, "force_limit", "number > 0", "N", "none", "Limit of the sum of these forces.",
-      SPRING "\"force_limit\": 8" },
+      EXAMPLE_SPRING "\"force_limit\": 8" },
 
     { SCENE_SELECT, "box", "[[x, y, z], [x, y, z]]", "m", "needed",
       "Lower and upper corner, in coordinates of the world at the start.", "\"box\": [[-1, -1, 0], [1, 1, 2]]" },
@@ -245,14 +245,14 @@ const scene_key scene_keys[] = {
       "\"kind\": \"slider\", \"b\": \"ball\", \"point\": [0, 0, 1], \"axis\": [0, 0, 1]" },
     { SCENE_JOINT, "limits", "[least, greatest]", "degrees or m", "none; a rod keeps its length",
       "Positions of hinge and slider, length of a rod: [0, L] is a rope. null is for none (slider, rod). Of a ball "
-      "[0, largest angle], or that angle alone.", HINGE ", \"limits\": [-90, 45]" },
+      "[0, largest angle], or that angle alone.", EXAMPLE_HINGE ", \"limits\": [-90, 45]" },
     { SCENE_JOINT, "twist", "number > 0 and < 180", "degrees", "free",
       "How far b of a ball rotates about its axis, to either side.",
       "\"kind\": \"ball\", \"b\": \"ball\", \"point\": [0, 0, 1], \"axis\": [0, 0, 1], \"twist\": 30" },
     { SCENE_JOINT, "friction", "number >= 0", "N m or N", "0", "Effort that resists the motion of hinge or slider.",
-      HINGE ", \"friction\": 0.1" },
+      EXAMPLE_HINGE ", \"friction\": 0.1" },
     { SCENE_JOINT, "motor", "object", "", "none", "Of hinge and slider, below.",
-      HINGE ", \"motor\": { \"stiffness\": 10, \"position\": 30 }" },
+      EXAMPLE_HINGE ", \"motor\": { \"stiffness\": 10, \"position\": 30 }" },
     { SCENE_JOINT, "stiffness", "number > 0", "N/m", "derived",
       "Of each held point, in place of the one that is derived.",
       "\"kind\": \"ball\", \"b\": \"ball\", \"point\": [0, 0, 1], \"stiffness\": 1e6" },

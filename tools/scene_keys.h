@@ -31,19 +31,19 @@ typedef struct scene_shape_line {
 
 /* As in the enum below. */
 enum {
-    SCENE_BOX, SCENE_SPHERE, SCENE_CYLINDER, SCENE_TORUS, SCENE_PLANE, SCENE_PLATE, SCENE_BEAR, SCENE_BUBBLE, SCENE_COMB,
-    SCENE_FINGER, SCENE_BALL, SCENE_CAPSULE, SCENE_SHAPES
+    SCENE_BOX, SCENE_SPHERE, SCENE_CYLINDER, SCENE_TORUS, SCENE_PLANE, SCENE_PLATE, SCENE_BEAR, SCENE_BUBBLE,
+    SCENE_COMB, SCENE_FINGER, SCENE_BALL, SCENE_CAPSULE, SCENE_SHAPES
 };
 extern const scene_shape_line scene_shape_lines[SCENE_SHAPES];
 
 /* Does a shape have this measure? */
 int scene_shape_has(int shape, const char *measure);
 
-/* The words that a key of type "word" may have, in the order of the enums of the library; *count of them. NULL: the key
- * is not of that type. */
+/* The words that a key of type "word" may have, in the order of the enums of the library; *count of them. NULL: the
+ * key is not of that type. */
 const char *const *scene_words(scene_part part, const char *key, int *count);
 
-/* `embipc scene-help`: what is known of a key, part, shape or word; of NULL, a list of all. Returns the exit code: 0, or 2
+/* `embipc scene-help`: what is known of a key, part or shape; of NULL, a list of all. Returns the exit code: 0, or 2
  * for a word that is none of them. */
 int scene_help(const char *word, FILE *out, FILE *errors);
 /* All of it as Markdown: docs/scenes.md. */

@@ -13,14 +13,14 @@ typedef struct sweep_options {
     int set_count;
     int shard, shards;               /* of `shards` parts, counted from 1, this one */
     const char *out;                 /* directory of the records */
-    int retry, files, quiet;         /* run again what failed; also the files of `embipc run`; no line for each run */
+    int retry, files, quiet;         /* run failed ones again; also files of `embipc run`; no line for each run */
     int threads;
     double duration, time_step;      /* as of run_options */
     int has_duration;
     FILE *report, *errors;
 } sweep_options;
 
-/* Runs what of a shard has no record yet. Returns the exit code: 0, 1 where a run failed or was stopped, 2 bad input. */
+/* Runs what of a shard has no record yet. Returns the exit code: 0, 1 a run failed or was stopped, 2 bad input. */
 int sweep_run(const sweep_options *o);
 
 /* All records of a directory as CSV, to o->report. Returns the exit code. */
