@@ -2,6 +2,8 @@
 #   make            the tool, build/embipc            make demo      lifts the bear (under a minute)
 #   make test       every test (T=name: only those)   make validate  the long ones
 #                                                     (the longest, a quarter of an hour: T=cage)
+#   make lib        build/libembipc.so and .a         make install   tool, header, library, pkg-config file, Python
+#                                                     (PREFIX=/usr/local, DESTDIR; make uninstall)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols,
 #                                                     comments, contents, stack
 #   make docs/scenes.md   the keys of scene files, from the table that the reader has
@@ -23,6 +25,7 @@
 #                   needs arm-none-eabi-gcc with newlib, else it says so
 #   make campaign   violent worlds by chance, T of them (500: 5 minutes); their first ones are part of make test
 #                   (PLAIN_TOO=1: the candidates of every iteration against those of the plain search, half a second a world)
+#   make install-check   whether what make install leaves can be used, from C with pkg-config and from Python
 #   DATA=DIR        mesh data outside the project; tests that need it say "skipped" without it
 # CC, CXX, CFLAGS as usual; V=1 shows the commands.
 CC = gcc
@@ -69,6 +72,41 @@ $(BUILD)/tools.a: $(filter-out %/main.o,$(TOOL_O))
 	$(Q)$(AR) rcs $@ $^
 $(BUILD)/embipc: $(BUILD)/tools/main.o $(BUILD)/tools.a $(BUILD)/library.o
 	$(Q)$(CC) $(CFLAGS) $^ -o $@ -lm -lpthread
+
+# ---- a library for others ----------------------------------------------------------------------
+# Version 0.N of EMBIPC_VERSION N. PREFIX: where it will be; DESTDIR: stands before PREFIX, for packages.
+VERSION := 0.$(shell sed -n 's/^\#define EMBIPC_VERSION //p' $(HEADER))
+PREFIX = /usr/local
+DESTDIR =
+AT = $(DESTDIR)$(PREFIX)
+INSTALLED = bin/embipc include/embipc.h lib/libembipc.a lib/libembipc.so lib/libembipc.so.0 lib/libembipc.so.$(VERSION) \
+  lib/pkgconfig/embipc.pc share/embipc/embipc.py
+$(BUILD)/library_pic.o: $(HEADER) | $(BUILD)
+	$(Q)$(LIBRARY) -fPIC -fno-semantic-interposition $(HEADER) -o $@
+$(BUILD)/libembipc.a: $(BUILD)/library_pic.o
+	$(Q)rm -f $@
+	$(Q)$(AR) rcs $@ $^
+$(BUILD)/libembipc.so: $(BUILD)/library_pic.o
+	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libembipc.so.0 $^ -o $@ -lm -lpthread
+lib: $(BUILD)/libembipc.a $(BUILD)/libembipc.so
+install: lib $(BUILD)/embipc
+	$(Q)mkdir -p $(AT)/bin $(AT)/include $(AT)/lib/pkgconfig $(AT)/share/embipc
+	$(Q)install -m 755 $(BUILD)/embipc $(AT)/bin/embipc
+	$(Q)install -m 644 $(HEADER) $(AT)/include/embipc.h
+	$(Q)install -m 644 $(BUILD)/libembipc.a $(AT)/lib/libembipc.a
+	$(Q)install -m 755 $(BUILD)/libembipc.so $(AT)/lib/libembipc.so.$(VERSION)
+	$(Q)ln -sf libembipc.so.$(VERSION) $(AT)/lib/libembipc.so.0
+	$(Q)ln -sf libembipc.so.0 $(AT)/lib/libembipc.so
+	$(Q)install -m 644 tools/embipc.py $(AT)/share/embipc/embipc.py
+	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'Name: embipc' 'Description: Embedded Incremental Potential Contact' \
+	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lembipc' 'Libs.private: -lm -lpthread' \
+	  > $(AT)/lib/pkgconfig/embipc.pc
+uninstall:
+	$(Q)rm -f $(INSTALLED:%=$(AT)/%)
+	$(Q)rmdir $(AT)/share/embipc 2> /dev/null || true
+# what is installed: a program against it with pkg-config, and Python
+install-check: lib $(BUILD)/embipc
+	@sh tests/install.sh $(BUILD) "$(CC)" "$(CFLAGS)"
 
 demo: $(BUILD)/embipc | $(BUILD)/out
 	$(Q)$(BUILD)/embipc run examples/scenes/grasp.json --out $(BUILD)/out/grasp --report --picture $(BUILD)/grasp.png
@@ -290,6 +328,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all tuning demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
+.PHONY: all lib install uninstall install-check tuning demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

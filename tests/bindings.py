@@ -1,0 +1,75 @@
+"""What tools/embipc.py makes of the header: hello.c in Python, the layout of all structs, calls and errors.
+
+    bindings.py hello     prints what examples/hello.c prints
+    bindings.py layout    prints a C program that fails where a size or an offset differs
+    bindings.py calls     forces, errors, the worlds of other functions
+"""
+import ctypes
+import sys
+
+import embipc
+
+X = [(-.5, -.5, -.5), (.5, -.5, -.5), (-.5, .5, -.5), (.5, .5, -.5), (-.5, -.5, .5), (.5, -.5, .5), (-.5, .5, .5), (.5, .5, .5)]
+T = [0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4, 2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5]
+
+
+def start():
+    world = embipc.World()
+    world.body(X, T, friction=0.5, position=(0, 0, -0.5), name="ground")
+    return world, world.body(X, T, friction=0.5, kind=embipc.CAGE, scale=0.1, position=(0, 0, 0.2), name="box")
+
+
+def hello():
+    world, box = start()
+    for i in range(1, 101):
+        world.step()
+        if i % 10 == 0:
+            print("after %.1f s its centre is at z = %.9f m" % (0.01 * i, world.state(box).centre[2]))
+
+
+def layout():
+    print("#include <embipc.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void)\n{\n    int bad = 0;")
+    structs = 0
+    for name, t in sorted(embipc._types.items()):
+        if not name.startswith("embipc_") or not isinstance(t, type) or not issubclass(t, ctypes.Structure) or not hasattr(t, "_fields_"):
+            continue
+        structs += 1
+        print('    if (sizeof(%s) != %d) bad = !!printf("size of %s\\n");' % (name, ctypes.sizeof(t), name))
+        for f in t._fields_:
+            field = getattr(t, f[0])
+            print('    if (offsetof(%s, %s) != %d || sizeof(((%s *)0)->%s) != %d) bad = !!printf("%s.%s\\n");'
+                  % (name, f[0], field.offset, name, f[0], field.size, name, f[0]))
+    for name, value in sorted(embipc._constants.items()):
+        print('    if (%s != %d) bad = !!printf("%s\\n");' % (name, value, name))
+    assert structs > 25, structs
+    print("    return bad;\n}")
+
+
+def calls():
+    world, box = start()
+    for _ in range(100):
+        stats = world.step()
+    forces = world.forces()
+    weight = world.state(box).mass * 9.81
+    assert stats.step == 100 and stats.converged and len(forces) == 1
+    assert abs(forces[0].force[2] + weight) < 1e-3 * weight, (forces[0].force[2], weight)
+    assert embipc.world_intersections(world.handle, None, 0) == 0
+    assert len(world.vertices(box)) == 8 and abs(min(v[2] for v in world.vertices(box))) < 1e-3
+    for wrong, code, words in [(lambda: world.body(X, T[:-3], kind=embipc.CAGE), embipc.ERR_OPEN, "not closed"),
+                               (lambda: embipc.World(time_step=-1), embipc.ERR_ARGUMENT, "time_step")]:
+        try:
+            wrong()
+        except embipc.Error as e:
+            assert e.code == code and words in str(e), (e.code, str(e))
+        else:
+            assert False, "no error"
+    try:
+        world.body(X, T, colour=3)
+    except TypeError as e:
+        assert "colour" in str(e)
+    else:
+        assert False, "no error"
+    world.close()
+
+
+{"hello": hello, "layout": layout, "calls": calls}[sys.argv[1]]()

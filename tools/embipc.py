@@ -1,0 +1,341 @@
+"""embipc in Python: one file, ctypes only. All functions, structs and enums are read from embipc.h, so that they are
+what the library has; their documentation is the header's. embipc_body_create is embipc.body_create here,
+EMBIPC_CAGE is embipc.CAGE, embipc_body_def is the class embipc.body_def.
+
+    import embipc
+    world = embipc.World(time_step=0.01)
+    ground = world.body(x, triangles, position=(0, 0, -0.5))
+    box = world.body(x, triangles, kind=embipc.CAGE, scale=0.1, position=(0, 0, 0.2))
+    world.step()
+    print(world.state(box).centre[2], world.forces())
+
+EMBIPC_LIBRARY and EMBIPC_HEADER name the two files where they are not found beside this one or where `make install`
+puts them. The library must be built from that header, as `make lib` does. A call that returns an error raises
+embipc.Error with its text.
+"""
+import ctypes
+import os
+import re
+import sys
+
+_here = os.path.dirname(os.path.abspath(__file__))
+
+
+def _find(variable, names):
+    """The file that a variable of the environment names, or the first of names that is there."""
+    paths = [os.environ[variable]] if variable in os.environ else [os.path.join(_here, n) for n in names]
+    for path in paths:
+        if os.path.exists(path):
+            return path
+    raise ImportError("embipc: found none of %s, expected one; %s may name it" % (", ".join(paths), variable))
+
+
+class Error(Exception):
+    """What a call says went wrong; code is its embipc_result."""
+
+    def __init__(self, code, text):
+        super().__init__(text)
+        self.code = code
+
+
+# ---- The header ------------------------------------------------------------------------------------------------
+
+_types = {"int": ctypes.c_int, "unsigned": ctypes.c_uint, "double": ctypes.c_double, "float": ctypes.c_float,
+          "size_t": ctypes.c_size_t, "char": ctypes.c_char, "unsigned char": ctypes.c_ubyte, "long": ctypes.c_long,
+          "long long": ctypes.c_longlong, "unsigned long long": ctypes.c_ulonglong, "void": None}
+_constants = {}
+
+
+def _public(path):
+    """Declarations of the header, without comments, and with its conditions decided as `make lib` does."""
+    with open(path, encoding="utf-8") as f:
+        text = f.read().split("#ifdef EMBIPC_IMPLEMENTATION")[0]
+    text = re.sub(r"/\*.*?\*/", " ", text, flags=re.S)
+    out, on = [], []
+    for line in re.sub(r"\\\n", " ", text).split("\n"):
+        words = line.split()
+        if not line.startswith("#"):
+            if all(on):
+                out.append(line)
+        elif words[0] == "#ifdef":
+            on.append(words[1] == "EMBIPC_PTHREADS")
+        elif words[0] == "#ifndef":
+            on.append(words[1] != "EMBIPC_PTHREADS")
+        elif words[0] == "#if":
+            on.append(False)
+        elif words[0] == "#else":
+            on[-1] = not on[-1]
+        elif words[0] == "#endif":
+            on.pop()
+        elif words[0] == "#define" and words[1] == "EMBIPC_VERSION":
+            _constants["EMBIPC_VERSION"] = int(words[2])
+    return " ".join(" ".join(out).split())
+
+
+def _statements(text):
+    """Cut at semicolons outside braces."""
+    depth, begin = 0, 0
+    for i, c in enumerate(text):
+        depth += (c == "{") - (c == "}")
+        if c == ";" and depth == 0:
+            yield text[begin:i].strip()
+            begin = i + 1
+
+
+def _base(words):
+    """The type of words like "const struct embipc_cage"."""
+    name = " ".join(w for w in words.split() if w not in ("const", "struct", "extern", "volatile"))
+    if name.startswith("struct "):
+        name = name[7:]
+    if name not in _types:
+        _types[name] = type(name, (ctypes.Structure,), {})   # known by name only
+    return _types[name]
+
+
+def _pointer(t, stars):
+    for _ in range(stars):
+        if t is None:
+            t = ctypes.c_void_p
+        elif t is ctypes.c_char:
+            t = ctypes.c_char_p
+        elif isinstance(t, type) and issubclass(t, ctypes._CFuncPtr):
+            pass   # a pointer to a function is what ctypes has for it
+        else:
+            t = ctypes.POINTER(t)
+    return t
+
+
+def _split(text):
+    """Cut at commas outside parentheses."""
+    parts, depth, begin = [], 0, 0
+    for i, c in enumerate(text):
+        depth += (c == "(") - (c == ")")
+        if c == "," and depth == 0:
+            parts.append(text[begin:i])
+            begin = i + 1
+    return parts + [text[begin:]]
+
+
+_declarator = re.compile(r"\s*(?P<stars>[*\s]*(?:const\s+)?[*\s]*)(?P<name>\w+)\s*(?P<dims>(\[[^\]]*\])*)\s*$")
+
+
+def _number(text):
+    return int(text) if text.isdigit() else _constants[text]
+
+
+def _declare(base, text, argument=False):
+    """Name and type of "*x" or "p[3]"."""
+    m = _declarator.match(text)
+    t = _pointer(base, m.group("stars").count("*"))
+    dims = [d for d in re.findall(r"\[([^\]]*)\]", m.group("dims"))]
+    if argument and dims:
+        return m.group("name"), _pointer(t, 1)
+    for d in reversed(dims):
+        t = t * _number(d.strip())
+    return m.group("name"), t
+
+
+_first = re.compile(r"((?:(?:const|struct|volatile)\s+)*(?:unsigned\s+long\s+long|long\s+long|unsigned\s+char|\w+)(?:\s+const)?)")
+
+
+def _arguments(text):
+    if text.strip() in ("", "void"):
+        return []
+    types = []
+    for part in _split(text):
+        part = part.strip()
+        m = _first.match(part)
+        rest = part[m.end():].strip() or "unnamed"
+        if rest.strip("* ") == "":
+            rest += "unnamed"
+        types.append(_declare(_base(m.group(1)), rest, argument=True)[1])
+    return types
+
+
+def _fields(body):
+    fields = []
+    for line in body.split(";"):
+        line = line.strip()
+        if not line:
+            continue
+        m = re.match(r"(.*?)\(\s*\*\s*(\w+)\s*\)\s*\((.*)\)$", line)
+        if m:   # a pointer to a function
+            first = _first.match(m.group(1).strip())
+            result = _pointer(_base(first.group(1)), m.group(1).count("*"))
+            fields.append((m.group(2), ctypes.CFUNCTYPE(result, *_arguments(m.group(3)))))
+            continue
+        m = _first.match(line)
+        base = _base(m.group(1))
+        fields += [_declare(base, part) for part in _split(line[m.end():])]
+    return fields
+
+
+def _enum(body):
+    value = -1
+    for part in body.split(","):
+        name, _, given = (w.strip() for w in part.partition("="))
+        if not name:
+            continue
+        value = eval(given, {}, dict(_constants)) if given else value + 1
+        _constants[name] = value
+
+
+def _check(result, function, arguments):
+    """Results other than EMBIPC_OK are raised, with the text of the world or of an embipc_error where there is one."""
+    if result == 0:
+        return result
+    text = ""
+    for a in arguments:
+        if isinstance(a, ctypes.POINTER(_types["embipc_world"])) and a and function.__name__ != "embipc_world_destroy":
+            text = _functions["embipc_world_error"](a).contents.text.decode()
+        a = getattr(a, "_obj", a)
+        if isinstance(a, _types["embipc_error"]) and a.text:
+            text = a.text.decode()
+    raise Error(result, text or _functions["embipc_result_text"](result).decode())
+
+
+_functions = {}
+
+
+def _prototype(lib, text):
+    m = re.match(r"EMBIPC_API\s+(.*?)(\w+)\s*\((.*)\)$", text)
+    head, name, arguments = m.groups()
+    function = getattr(lib, name)
+    function.__name__ = name
+    function.argtypes = _arguments(arguments)
+    first = _first.match(head.strip())
+    function.restype = _pointer(_base(first.group(1)), head.count("*"))
+    if first.group(1) == "embipc_result":
+        function.errcheck = _check
+    _functions[name] = function
+
+
+def _load(lib, text):
+    _types["embipc_result"] = ctypes.c_int
+    for s in _statements(text):
+        m = re.match(r"(?:typedef\s+)?enum\s*(\w*)\s*\{(.*)\}\s*(\w*)$", s)
+        if m:
+            _enum(m.group(2))
+            _types[m.group(3) or m.group(1)] = ctypes.c_int
+            continue
+        m = re.match(r"typedef\s+struct\s+(\w+)\s*\{(.*)\}\s*\w+$", s)
+        if m:
+            if m.group(1) not in _types:
+                _types[m.group(1)] = type(m.group(1), (ctypes.Structure,), {})
+            _types[m.group(1)]._fields_ = _fields(m.group(2))
+            continue
+        m = re.match(r"typedef\s+struct\s+(\w+)\s+\w+$", s)
+        if m:
+            _base(m.group(1))
+            continue
+        m = re.match(r"typedef\s+(\w+)\s+(\w+)\s*\((.*)\)$", s)
+        if m:
+            _types[m.group(2)] = ctypes.CFUNCTYPE(_base(m.group(1)), *_arguments(m.group(3)))
+            continue
+        m = re.match(r"typedef\s+(\w+)\s+(\w+)$", s)
+        if m:
+            _types[m.group(2)] = _types[m.group(1)]
+        elif s.startswith("EMBIPC_API"):
+            _prototype(lib, s)
+
+
+header_path = _find("EMBIPC_HEADER", ["embipc.h", "../embipc.h", "../../include/embipc.h"])
+library_path = _find("EMBIPC_LIBRARY", ["libembipc.so", "../build/libembipc.so", "../../lib/libembipc.so",
+                                        "libembipc.dylib", "../../lib/libembipc.dylib"])
+_load(ctypes.CDLL(library_path), _public(header_path))
+for _name, _thing in list(_functions.items()) + list(_constants.items()) + [
+        (n, t) for n, t in _types.items() if n.startswith("embipc_")]:
+    setattr(sys.modules[__name__], _name[7:], _thing)
+
+
+# ---- What most programs need -----------------------------------------------------------------------------------
+
+def _array(kind, values):
+    """A flat C array of numbers, of lists of lists, or of numpy arrays."""
+    flat = []
+
+    def take(v):
+        if hasattr(v, "__len__"):
+            for w in v:
+                take(w)
+        else:
+            flat.append(v)
+    take(values)
+    return (kind * len(flat))(*flat)
+
+
+def _set(target, values):
+    for name, value in values.items():
+        if name not in [f[0] for f in target._fields_]:
+            raise TypeError("%s has no field %s" % (type(target).__name__, name))
+        field = getattr(target, name)
+        if isinstance(field, ctypes.Array) and not isinstance(value, (bytes, str)):
+            for i, v in enumerate(value):
+                field[i] = v
+        elif isinstance(field, ctypes.Structure) and isinstance(value, dict):
+            _set(field, value)
+        else:
+            setattr(target, name, value.encode() if isinstance(value, str) else value)
+
+
+class World:
+    """A world with its bodies. Keywords are fields of embipc_world_def. `handle` serves all other functions."""
+
+    def __init__(self, **fields):
+        definition = _functions["embipc_default_world_def"]()
+        error = _types["embipc_error"]()
+        self.handle = ctypes.POINTER(_types["embipc_world"])()
+        _set(definition, fields)
+        _functions["embipc_world_create"](ctypes.byref(definition), ctypes.byref(self.handle), ctypes.byref(error))
+
+    def body(self, x, triangles=None, tets=None, **fields):
+        """Adds a body of vertices x, m, with triangles or tets by index. Keywords are fields of embipc_body_def.
+        Returns its handle."""
+        d = _functions["embipc_default_body_def"]()
+        handle = _types["embipc_body"]()
+        points = _array(_types["embipc_real"], x)
+        d.x, d.vertex_count = points, len(points) // 3
+        if triangles is not None:
+            faces = _array(ctypes.c_int, triangles)
+            d.triangles, d.triangle_count = faces, len(faces) // 3
+        if tets is not None:
+            cells = _array(ctypes.c_int, tets)
+            d.tets, d.tet_count = cells, len(cells) // 4
+        _set(d, fields)
+        _functions["embipc_body_create"](self.handle, ctypes.byref(d), ctypes.byref(handle))
+        return handle
+
+    def step(self):
+        """One step. Returns embipc_step_stats."""
+        stats = _types["embipc_step_stats"]()
+        _functions["embipc_world_step"](self.handle, ctypes.byref(stats))
+        return stats
+
+    def state(self, body):
+        """embipc_body_state: mass, centre, velocity and so on."""
+        s = _types["embipc_body_state"]()
+        _functions["embipc_body_get_state"](self.handle, body, ctypes.byref(s))
+        return s
+
+    def vertices(self, body):
+        """Positions of the surface's vertices, m, as a list of (x, y, z)."""
+        v = _types["embipc_body_view"]()
+        _functions["embipc_body_get_view"](self.handle, body, ctypes.byref(v))
+        return [tuple(v.x[3 * i:3 * i + 3]) for i in range(v.vertex_count)]
+
+    def forces(self):
+        """Contact forces of the last step: a list of embipc_pair_force; `force` is that of b on a, N."""
+        n = _functions["embipc_world_pair_forces"](self.handle, None, 0)
+        out = (_types["embipc_pair_force"] * max(n, 1))()
+        _functions["embipc_world_pair_forces"](self.handle, out, n)
+        return list(out)[:n]
+
+    def close(self):
+        _functions["embipc_world_destroy"](self.handle)
+        self.handle = ctypes.POINTER(_types["embipc_world"])()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *unused):
+        self.close()
