@@ -107,18 +107,19 @@ static int warns(const char *keys, const char *first, const char *second, const 
 
 static void test_units(void)
 {
-#define SMALL "\"size\":[0.1,0.1,0.1]"
+#define HARD ",\"material\":{\"young\":1e9}"
+#define SMALL "\"size\":[0.1,0.1,0.1]" HARD
     if (command_missing()) SKIP("no tool beside this test");
     ENSURE(run("mkdir -p %s", "") == 0);
     ENSURE(warns("", SMALL, "", NULL));
-    ENSURE(warns("", "\"size\":[60,60,60]", "", "warning: body \"one\" is 104 m large, body \"two\" 0.1"));
+    ENSURE(warns("", "\"size\":[60,60,60]" HARD, "", "warning: body \"one\" is 104 m large, body \"two\" 0.1"));
     ENSURE(warns(",\"time_step\":10", SMALL, "", "warning: time_step 10 s is long"));
     ENSURE(warns(",\"time_step\":1", SMALL, "", NULL));
-    ENSURE(warns(",\"gravity\":[0,0,-9810]", SMALL, "", "warning: gravity 9810 m/s^2"));
+    ENSURE(warns(",\"gravity\":[0,0,-9810]", SMALL, HARD, "warning: gravity 9810 m/s^2"));
     ENSURE(warns("", SMALL, ",\"material\":{\"density\":1}",
                  "warning: body \"two\": density 1 kg/m^3 is that of a gas"));
-    ENSURE(
-        warns("", SMALL, ",\"material\":{\"density\":1e6}", "warning: body \"two\": density 1e+06 kg/m^3 is beyond"));
+    ENSURE(warns("", SMALL, ",\"material\":{\"density\":1e6,\"young\":1e9}",
+                 "warning: body \"two\": density 1e+06 kg/m^3 is beyond"));
     ENSURE(warns("", SMALL, ",\"material\":{\"young\":210}", "warning: body \"two\": young 210 Pa is softer"));
     ENSURE(warns("", SMALL, ",\"material\":{\"model\":\"orthogonality\"}", NULL));
     /* a ground of any size raises no question */
@@ -130,6 +131,51 @@ static void test_units(void)
     ENSURE(run("@ run %s --quiet --time-step 2", "unit.json") == 0 && !strstr(command_said, "warning"));
 }
 
+/* A body inside another one, unless the two never touch; one that its weight presses flat. An overlap names the
+ * doctor. */
+static void test_advice(void)
+{
+    static const char format[] = "{\"version\":1,\"duration\":0%s,\"bodies\":[{\"name\":\"shell\",\"kind\":\"fixed\","
+                                 "\"shape\":\"torus\",\"radius\":1,"
+                                 "\"tube\":0.4},{\"name\":\"ball\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":"
+                                 "0.1,\"position\":[%s,0,0]%s}]}";
+    static const struct { const char *root, *x, *body, *part; } cases[] = {
+        { "", "1", "", "warning: body \"ball\" is wholly inside body \"shell\"" },
+        { "", "0", "", NULL },   /* in the hole */
+        { ",\"pairs\":[{\"bodies\":[\"ball\",\"shell\"],\"contact\":false}]", "1", "", NULL },
+        { "", "0", ",\"material\":{\"young\":1500}", "warning: body \"ball\": its weight, 3.4e+03 Pa at its foot" },
+        { "", "0", ",\"material\":{\"young\":5000}", NULL } };
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(run("mkdir -p %s", "") == 0);
+    for (int i = 0; i < (int)(sizeof cases / sizeof *cases); i++) {
+        char text[1024];
+        snprintf(text, sizeof text, format, cases[i].root, cases[i].x, cases[i].body);
+        ENSURE(command_put(place("advice.json"), text) && run("@ run %s", "advice.json") == 0);
+        if (cases[i].part) ENSURE(command_says(cases[i].part));
+        else if (strstr(command_said, "warning")) printf("  %s\n", command_said);
+        ENSURE((strstr(command_said, "warning") != NULL) == (cases[i].part != NULL));
+    }
+    {
+        char text[1024];
+        snprintf(text, sizeof text, format, "", "1.4", "");
+        ENSURE(command_put(place("advice.json"), text) && run("@ run %s", "advice.json") == 2);
+        ENSURE(command_says("embipc doctor says how deep"));
+    }
+}
+
+/* The forces of a dozen bodies are printed, and how many more there are. */
+static void test_report(void)
+{
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(run("mkdir -p %s", "") == 0);
+    ENSURE(command_put(place("many.json"),
+                       "{\"version\":1,\"duration\":0.02,\"bodies\":[{\"kind\":\"affine\",\"shape\":\"box\",\"size\":"
+                       "[1,1,1],\"repeat\":{\"count\":[5,3,1],\"spacing\":[2,2,0]}}]}"));
+    ENSURE(run("@ run %s --report", "many.json") == 0);
+    ENSURE(command_says("forces on \"body 1 12\"") && !strstr(command_said, "forces on \"body 1 13\""));
+    ENSURE(command_says("forces on 3 more bodies"));
+}
+
 int main(int argc, char **argv)
 {
     test_unused();
@@ -139,5 +185,7 @@ int main(int argc, char **argv)
     RUN(scene_help);
     RUN(paths);
     RUN(units);
+    RUN(advice);
+    RUN(report);
     return test_end(__FILE__);
 }

@@ -174,9 +174,7 @@ static int same_scene(scene *a, scene *b)
                && a->body[i].surface.node_count == b->body[i].surface.node_count
                && same_factors(a->body[i].tet_stiffness, b->body[i].tet_stiffness, a->body[i].surface.tet_count)
                && same_factors(a->body[i].tet_density, b->body[i].tet_density, a->body[i].surface.tet_count)
-               && memcmp(a->body[i].surface.x, b->body[i].surface.x,
-                         3 * sizeof(double) * (size_t)a->body[i].surface.node_count)
-                      == 0;
+               && same_factors(a->body[i].surface.x, b->body[i].surface.x, 3 * a->body[i].surface.node_count);
     for (int i = 0; same && i < a->joint_count; i++)
         same = memcmp(&a->joint[i].def, &b->joint[i].def, sizeof a->joint[i].def) == 0;
     for (int i = 0; same && i < a->drive_count; i++)

@@ -201,7 +201,8 @@ static void test_stop(void)
 {
     if (command_missing()) SKIP("no tool beside this test");
     ENSURE(begin());
-    ENSURE(command_put(place("stop.sh"), "\"$1\" sweep \"$2\" --duration 1e6 --out \"$3\" &\nsleep 1\nkill -TERM "
+    ENSURE(command_put(place("stop.sh"), "\"$1\" sweep \"$2\" --duration 1e6 --out \"$3\" &\nwhile [ ! -e "
+                                         "\"$3/sweep.json\" ]; do sleep 0.1; done\nsleep 0.5\nkill -TERM "
                                          "$!\nwait $!\necho \"code $?\"\nls \"$3\"\n"));
     ENSURE(run("sh $stop.sh @ $scene.json $long") == 0);
     ENSURE(command_says("sweep.json\n") && !strstr(command_said, "run_0") && !strstr(command_said, "code 0"));

@@ -188,6 +188,7 @@ static void report_print_balance(const report *r, const scene *s, const embipc_w
 
 void report_print(const report *r, const scene *s, const embipc_world *world, int with_forces)
 {
+    int shown = 0;
     printf("%s\n", s->path);
     printf("  simulated            %.6g s, %d steps of %.6g s\n", r->simulated, r->steps, s->world.time_step);
     if (r->steps) {
@@ -207,9 +208,12 @@ void report_print(const report *r, const scene *s, const embipc_world *world, in
     }
     report_print_drives(r, s, world);
     report_print_joints(r, s);
-    for (int i = 0; with_forces && r->window_steps && i < s->body_count; i++)
-        if (s->body[i].def.kind >= EMBIPC_AFFINE && !report_is_driven(s, i))
-            report_print_balance(r, s, world, i);
+    for (int i = 0; with_forces && r->window_steps && i < s->body_count; i++) {
+        if (s->body[i].def.kind < EMBIPC_AFFINE || report_is_driven(s, i)) continue;
+        if (shown++ < REPORT_MOST) report_print_balance(r, s, world, i);
+    }
+    if (shown > REPORT_MOST)
+        printf("  forces on %d more bodies are in forces.csv, with --out DIR\n", shown - REPORT_MOST);
     if (r->intersections < 0) printf("  intersections found  not checked: out of memory\n");
     else if (r->intersections == 0) printf("  intersections found  none\n");
     else printf("  intersections found  %d\n", r->intersections);

@@ -6,6 +6,9 @@
 /* Seconds at the end of a run over which forces are averaged. */
 #define REPORT_WINDOW 0.2
 
+/* Bodies whose forces are printed. */
+#define REPORT_MOST 12
+
 /* Steps in a row in which bodies stand still out of balance, and the run says no. */
 #define REPORT_STUCK 10
 

@@ -5,7 +5,7 @@
 #include "report.h"
 #include "scene.h"
 #include "system.h"
-#include "units.h"
+#include "advice.h"
 #include "view.h"
 #include <math.h>
 #include <stdio.h>
@@ -174,11 +174,11 @@ static void run_say_notes(const run *r)
         }
 }
 
-/* Numbers that are likely in a wrong unit. */
-static void run_say_units(const run *r)
+/* What is likely a mistake of the scene. */
+static void run_say_advice(const run *r)
 {
     tool_text t = { NULL, 0, 0 };
-    units_warn(&r->s, r->world, &t);
+    advice_warn(&r->s, r->world, &t);
     if (t.length && !r->o->quiet) fputs(t.data, stderr);
     tool_text_free(&t);
 }
@@ -254,7 +254,7 @@ int run_scene(const run_options *options)
         pool = run_threads(&r.s.world, options->threads);
         if (!scene_build(&r.s, &r.world, &r.e) || !run_start(&r)) code = run_fail(&r, 2);
         else {
-            run_say_units(&r);
+            run_say_advice(&r);
             r.stop = system_catch_interrupt();
             embipc_world_set_limits(r.world, r.s.world.max_iterations, r.stop);
             code = run_steps(&r);

@@ -1122,7 +1122,10 @@ static int scene_refused(const scene *s, const embipc_world *world, int line, co
     tool_text t = { NULL, 0, 0 };
     if (strncmp(text, "body \"", 6) != 0) tool_put(&t, "body \"%s\": ", b->name);
     tool_put(&t, "%s", text);
-    if (w->code == EMBIPC_ERR_INTERSECTION) scene_list_crossings(s, world, b->name, &t);
+    if (w->code == EMBIPC_ERR_INTERSECTION) {
+        scene_list_crossings(s, world, b->name, &t);
+        tool_put(&t, "\n  (embipc doctor says how deep all overlaps are, and parts them)");
+    }
     if (b->is_file) tool_put(&t, "\n  (the mesh is %s)", b->source);
     tool_fail(e, "%s:%d: %s", s->path, line, t.data);
     tool_text_free(&t);
