@@ -209,6 +209,29 @@ static void test_masses(void)
     scene_free(&s);
 }
 
+/* Shapes that are only seen count for the mass of a body that has none in the file. */
+static void test_seen_masses(void)
+{
+    static const char format[] =
+        "<mujoco><default><geom density='500'/></default><worldbody><body name='a'><freejoint/>%s"
+        "<geom type='box' size='0.5 0.5 0.5' %s contype='0' conaffinity='0'/><geom name='a' type='box' size='0.1 0.1 "
+        "0.1' "
+        "mass='%s'/></body></worldbody></mujoco>";
+    static const struct { const char *inertial, *seen, *mass; double density; } cases[] = {
+        { "", "mass='3'", "0", 3 / 0.008 },
+        { "", "", "0", 500 / 0.008 },
+        { "", "mass='3'", "1", 4 / 0.008 },
+        { "<inertial pos='0 0 0' mass='7' diaginertia='1 1 1'/>", "mass='3'", "1", 7 / 0.008 } };
+    for (int i = 0; i < 4; i++) {
+        char text[1024];
+        scene s;
+        snprintf(text, sizeof text, format, cases[i].inertial, cases[i].seen, cases[i].mass);
+        ENSURE(begin(&s, text) && s.body_count == 1);
+        if (s.body_count) ENSURE_REL(s.body[0].def.material.density, cases[i].density, 1e-12);
+        scene_free(&s);
+    }
+}
+
 /* Volume, centre and inertia of a box that is moved and rotated, against closed forms. */
 static void test_integrals(void)
 {
@@ -526,6 +549,7 @@ static void test_mjcf_refusals(void)
         { WORLD("<geom class='c' size='1'/>"), "<geom>: found class \"c\"" },
         { WORLD("<geom size='1' xyaxes='1 0 0 2 0 0'/>"), "<geom>: xyaxes: found parallel axes" },
         { BODY("<geom type='plane' size='1 1 1'/>"), "r.xml:2: <geom>: type: found a plane of a body" },
+        { WORLD("<body name='a'><freejoint/><geom size='1' mass='0'/></body>"), "link \"a\": found a mass of 0" },
         { BODY("<joint/>\n<joint/>"), "r.xml:3: <joint>: found a second joint of a body" },
         { BODY("<joint limited='true'/>"), "r.xml:2: <joint>: found no range" },
         { BODY("<joint range='2 1'/>"), "<joint>: range: found 2 1" },
@@ -636,6 +660,7 @@ int main(int argc, char **argv)
     RUN(same_robot);
     RUN(poses);
     RUN(masses);
+    RUN(seen_masses);
     RUN(integrals);
     RUN(pairs);
     RUN(options);

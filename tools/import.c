@@ -208,7 +208,7 @@ import_geom *import_add_geom(import_model *m, const xml_node *n, int link, const
     g->link = link;
     g->line = n->line;
     g->scale = 1;
-    g->friction = -1;
+    g->friction = g->mass = -1;
     import_name(g->name, name);
     import_identity(&g->at);
     return g;
@@ -234,6 +234,7 @@ static void import_groups(import_model *m)
         import_link *l = &m->link[i];
         l->group = i > 0 && l->joint == IMPORT_FIXED ? m->link[l->parent].group : i;
         l->main = -1;
+        l->leads = 0;
     }
     for (int i = m->geom_count - 1; i >= 0; i--) m->link[m->link[m->geom[i].link].group].main = i;
     for (int i = m->link_count - 1; i >= 0; i--) {
@@ -311,13 +312,18 @@ static int import_measure(import_model *m, import_geom *g)
     tool_mesh mesh;
     tool_error inner;
     if (!import_make(g, &mesh, &inner)) {
+        if (g->seen_only) {
+            import_note(m, NULL, "line %d: the mass of this shape, which is only seen, is left out: %.400s", g->line,
+                        inner.text);
+            return 1;
+        }
         m->failed = 1;
         return tool_fail(m->e, "%s:%d: %.900s", m->o->file, g->line, inner.text);
     }
     if (mesh.tet_count) mesh_take_surface(&mesh);
     import_integrate(g, &mesh);
     mesh_free(&mesh);
-    if (g->volume > 0 || import_is_fixed(m, g->link)) return 1;
+    if (g->volume > 0 || g->seen_only || import_is_fixed(m, g->link)) return 1;
     m->failed = 1;
     return tool_fail(m->e, "%s:%d: the mesh %s encloses no volume: embipc check tells why", m->o->file, g->line,
                      g->mesh ? g->mesh : "");
@@ -327,12 +333,15 @@ static int import_measure(import_model *m, import_geom *g)
 static void import_compare(import_model *m, const import_link *l, int link)
 {
     double mass = 0, centre[3] = { 0, 0, 0 }, inertia[9] = { 0 }, apart[3], difference = 0, whole = 0, size;
+    int count = 0;
     for (int i = 0; i < m->geom_count; i++) {
         const import_geom *g = &m->geom[i];
         if (g->link != link) continue;
         for (int k = 0; k < 3; k++) centre[k] += g->density * g->volume * g->centre[k];
         mass += g->density * g->volume;
+        count++;
     }
+    if (!count) return;
     for (int k = 0; k < 3; k++) centre[k] /= mass;
     for (int i = 0; i < m->geom_count; i++) {
         const import_geom *g = &m->geom[i];
@@ -355,39 +364,72 @@ static void import_compare(import_model *m, const import_link *l, int link)
             l->name, l->line, tool_length(apart), sqrt(difference / (whole > 0 ? whole : 1)));
 }
 
-/* Density of each shape: what it says, else so that the link has its mass, else that of water. */
+/* The mass that a shape says, or that its density comes to; that of water where it says neither. */
+static double import_mass(const import_geom *g)
+{
+    if (g->mass >= 0) return g->mass;
+    return fmax(0, g->volume) * (g->density > 0 ? g->density : 1000);
+}
+
+/* Shapes that are only seen have done their part. */
+static void import_drop_seen(import_model *m)
+{
+    int count = 0;
+    for (int i = 0; i < m->geom_count; i++) {
+        if (m->geom[i].seen_only) free(m->geom[i].mesh);
+        else m->geom[count++] = m->geom[i];
+    }
+    m->geom_count = count;
+}
+
+/* The shapes of a link get one density, so that it has its mass: that of the file, else what all its shapes come to. */
+static int import_link_density(import_model *m, int link)
+{
+    import_link *l = &m->link[link];
+    double volume = 0, mass = 0;
+    int count = 0;
+    for (int i = 0; i < m->geom_count; i++) {
+        const import_geom *g = &m->geom[i];
+        if (g->link != link) continue;
+        mass += import_mass(g);
+        if (g->seen_only) continue;
+        volume += g->volume;
+        count++;
+    }
+    if (l->has_mass && !count)
+        import_note(m, NULL, "link \"%s\" (line %d): it has a mass of %.3g kg but no shape, so the mass is left out",
+                    l->name, l->line, l->mass);
+    if (!count) return 1;
+    if (!l->has_mass) {
+        import_note(
+            m, NULL,
+            "link \"%s\" (line %d): it has no mass: its shapes come to %.3g kg, by what they say or 1000 kg/m^3",
+            l->name, l->line, mass);
+        l->mass = mass;
+    }
+    if (!(l->mass > 0)) {
+        m->failed = 1;
+        return tool_fail(m->e, "%s:%d: link \"%s\": found a mass of 0, expected one > 0 of what moves", m->o->file,
+                         l->line, l->name);
+    }
+    for (int i = 0; i < m->geom_count; i++)
+        if (m->geom[i].link == link) m->geom[i].density = l->mass / volume;
+    return 1;
+}
+
 static int import_densities(import_model *m)
 {
-    for (int i = 0; i < m->geom_count; i++)
+    for (int i = 0; i < m->geom_count; i++) {
+        const import_geom *g = &m->geom[i];
+        if (g->seen_only && (m->link[g->link].has_mass || import_is_fixed(m, g->link))) continue;
         if (!import_measure(m, &m->geom[i])) return 0;
-    for (int k = 1; k < m->link_count; k++) {
-        const import_link *l = &m->link[k];
-        double volume = 0;
-        int count = 0;
-        for (int i = 0; i < m->geom_count; i++)
-            if (m->geom[i].link == k) {
-                volume += m->geom[i].volume;
-                count++;
-            }
-        if (import_is_fixed(m, k)) continue;
-        if (l->has_mass && l->mass > 0 && !count)
-            import_note(m, NULL,
-                        "link \"%s\" (line %d): it has a mass of %.3g kg but no shape, so the mass is left out",
-                        l->name, l->line, l->mass);
-        if (!l->has_mass && count)
-            import_note(
-                m, NULL,
-                "link \"%s\" (line %d): it has no mass: its shapes have the density that they say, or 1000 kg/m^3",
-                l->name, l->line);
-        for (int i = 0; i < m->geom_count; i++) {
-            import_geom *g = &m->geom[i];
-            if (g->link != k) continue;
-            if (l->has_mass) g->density = l->mass / volume;
-            else if (g->mass > 0) g->density = g->mass / g->volume;
-            else if (!(g->density > 0)) g->density = 1000;
-        }
-        if (l->has_mass && l->mass > 0 && count) import_compare(m, l, k);
     }
+    for (int k = 1; k < m->link_count; k++)
+        if (!import_is_fixed(m, k) && !import_link_density(m, k)) return 0;
+    import_drop_seen(m);
+    import_groups(m);
+    for (int k = 1; k < m->link_count; k++)
+        if (m->link[k].has_mass && !import_is_fixed(m, k)) import_compare(m, &m->link[k], k);
     return 1;
 }
 
@@ -616,8 +658,10 @@ static int import_read(import_model *m, const char *data, size_t size)
     if (!ok || m->failed) return 0;
     if (!m->geom_count) return import_fail(m, &m->x.node[0], "found no shape for collisions, expected at least one");
     import_groups(m);
+    if (!import_densities(m)) return 0;
+    if (!m->geom_count) return import_fail(m, &m->x.node[0], "found no shape for collisions, expected at least one");
     import_make_names(m);
-    return import_densities(m);
+    return 1;
 }
 
 int import_text(const import_options *o, const char *data, size_t size, tool_text *scene_text, tool_text *notes,

@@ -37,7 +37,9 @@ typedef struct import_geom {
     char *mesh;                     /* owned: path of the file */
     double scale;
     import_frame at;                /* in the world, at the start */
-    double mass, density;           /* kg, kg/m^3; 0: not said */
+    double mass;                    /* kg; -1: not said */
+    double density;                 /* kg/m^3; 0: not said */
+    int seen_only; /* it touches nothing, but its mass may count; dropped before the scene is written */
     double friction;                /* -1: not said */
     char name[64];
     double volume, centre[3], inertia[9];   /* of the shape: m^3, m, and about its centre for density 1, in the world */

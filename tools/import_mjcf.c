@@ -241,6 +241,14 @@ static void mjcf_size(mjcf *f, const xml_node *n, import_geom *g, import_frame *
     if (g->shape == IMPORT_CYLINDER || g->shape == IMPORT_CAPSULE) g->size[1] = line ? length : 2 * size[1];
 }
 
+/* Does the mass of a link depend on its shapes? Not if the file has it, or if the link is fixed to the world. */
+static int mjcf_needs_mass(const import_model *m, int link)
+{
+    if (m->link[link].has_mass) return 0;
+    while (link && m->link[link].joint == IMPORT_FIXED) link = m->link[link].parent;
+    return link != 0;
+}
+
 static void mjcf_geom(mjcf *f, const xml_node *n, int link)
 {
     static const char *const type[] = { "box", "sphere", "cylinder", "capsule", "plane", "mesh", "ellipsoid" };
@@ -253,8 +261,9 @@ static void mjcf_geom(mjcf *f, const xml_node *n, int link)
     if (m->failed) return;
     (void)mjcf_numbers(f, n, "contype", 1, 1, &bits[0]);
     (void)mjcf_numbers(f, n, "conaffinity", 1, 1, &bits[1]);
-    if (bits[0] == 0 && bits[1] == 0) return;   /* it is only seen */
+    if (bits[0] == 0 && bits[1] == 0 && (kind == IMPORT_PLANE || !mjcf_needs_mass(m, link))) return;
     g = import_add_geom(m, n, link, name ? name : "");
+    g->seen_only = bits[0] == 0 && bits[1] == 0;
     g->shape = kind == 6 ? IMPORT_SPHERE : (import_shape)kind;
     if (kind == IMPORT_PLANE && link) import_fail(m, n, "type: found a plane of a body, expected planes of the world");
     mjcf_frame(f, n, &frame);
