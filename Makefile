@@ -5,7 +5,7 @@
 #   make lib        build/libembipc.so and .a         make install   tool, header, library, pkg-config file, Python
 #                                                     (PREFIX=/usr/local, DESTDIR; make uninstall)
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols,
-#                                                     comments, contents, stack
+#                                                     comments, contents, stack, what is installed
 #   make docs/scenes.md   the keys of scene files, from the table that the reader has
 #   make pictures   those of docs/pictures.md, in build/pictures
 #   make paper      the papers' experiments, build/paper/index.html (paper-quick: some of them, in minutes;
@@ -265,7 +265,7 @@ valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 
 # ---- what the header promises about itself -------------------------------------------------------
-check: matrix order symbols instruments toc docs-check stack
+check: matrix order symbols instruments toc docs-check stack install-check
 
 # silent as C99, C11, C17 and C++11, implementation in C and in C++, two files, and EMBIPC_STATIC
 matrix: | $(BUILD)

@@ -9,7 +9,8 @@ import sys
 
 import embipc
 
-X = [(-.5, -.5, -.5), (.5, -.5, -.5), (-.5, .5, -.5), (.5, .5, -.5), (-.5, -.5, .5), (.5, -.5, .5), (-.5, .5, .5), (.5, .5, .5)]
+X = [(-.5, -.5, -.5), (.5, -.5, -.5), (-.5, .5, -.5), (.5, .5, -.5),
+     (-.5, -.5, .5), (.5, -.5, .5), (-.5, .5, .5), (.5, .5, .5)]
 T = [0, 2, 3, 0, 3, 1, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4, 2, 6, 7, 2, 7, 3, 0, 4, 6, 0, 6, 2, 1, 3, 7, 1, 7, 5]
 
 
@@ -31,7 +32,7 @@ def layout():
     print("#include <embipc.h>\n#include <stddef.h>\n#include <stdio.h>\nint main(void)\n{\n    int bad = 0;")
     structs = 0
     for name, t in sorted(embipc._types.items()):
-        if not name.startswith("embipc_") or not isinstance(t, type) or not issubclass(t, ctypes.Structure) or not hasattr(t, "_fields_"):
+        if not isinstance(t, type) or not issubclass(t, ctypes.Structure) or not hasattr(t, "_fields_"):
             continue
         structs += 1
         print('    if (sizeof(%s) != %d) bad = !!printf("size of %s\\n");' % (name, ctypes.sizeof(t), name))

@@ -63,6 +63,8 @@ static int refused(const char *text, const char *part)
     return 0;
 }
 
+#define BOX "<collision><geometry><box size='1 1 1'/></geometry></collision>"
+
 static int find(const scene *s, const char *name)
 {
     for (int i = 0; i < s->body_count; i++)
@@ -325,6 +327,53 @@ static void test_options(void)
     scene_free(&s);
 }
 
+/* A pose moves what hangs on the joint, and limits count from there. */
+static void test_pose(void)
+{
+    import_options o = options("r.xml");
+    scene s;
+    tool_error e;
+    static const char text[] = "<mujoco><worldbody><body pos='1 0 0'><joint name='h' axis='0 0 1' pos='-1 0 0' "
+                               "range='-30 120' ref='10'/><geom name='a' size='0.1'/>"
+                               "<body pos='2 0 0'><joint name='s' type='slide' axis='1 0 0'/><geom name='b' "
+                               "size='0.1'/></body></body></worldbody></mujoco>";
+    o.pose = "s=0.5,h=100";
+    ENSURE(import_as(&s, &o, text, &e) && s.body_count == 2);
+    if (s.body_count == 2) {   /* turned by 100 - 10 degrees about the origin */
+        ENSURE(near_to(s.body[0].def.position, 0, 1, 0) && near_to(s.body[1].def.position, 0, 3.5, 0));
+        ENSURE_CLOSE(s.joint[0].def.limits[0], -130 * 3.14159265358979 / 180, 1e-12);
+        ENSURE_CLOSE(s.joint[0].def.limits[1], 20 * 3.14159265358979 / 180, 1e-12);
+    }
+    scene_free(&s);
+    {
+        static const char *const bad[] = { "x=1", "h=1,h=2", "h=x", "h=121", "h", "h=1,,s=0" };
+        for (int i = 0; i < 6; i++) {
+            o.pose = bad[i];
+            if (import_as(&s, &o, text, &e)) printf("  %s is accepted\n", bad[i]);
+            ENSURE(strstr(e.text, "--pose"));
+            scene_free(&s);
+        }
+    }
+}
+
+/* Both names of damping and friction in URDF. */
+static void test_dynamics(void)
+{
+    static const char *const name[] = { "dynamics", "joint_properties" };
+    for (int i = 0; i < 2; i++) {
+        char text[1024];
+        scene s;
+        snprintf(text, sizeof text,
+                 "<robot name='r'><link name='a'>%s</link><link name='b'>%s</link><joint name='j' "
+                 "type='continuous'><parent link='a'/>"
+                 "<child link='b'/><%s damping='2' friction='3'/></joint></robot>",
+                 BOX, BOX, name[i]);
+        ENSURE(begin(&s, text) && s.joint_count == 1);
+        if (s.joint_count) ENSURE(s.joint[0].def.motor_damping == 2 && s.joint[0].def.friction == 3);
+        scene_free(&s);
+    }
+}
+
 /* Orientations that mean the same. */
 static void test_orientations(void)
 {
@@ -439,7 +488,6 @@ static void test_allegro(void)
 
 /* ---- Refusals ------------------------------------------------------------------------------- */
 
-#define BOX "<collision><geometry><box size='1 1 1'/></geometry></collision>"
 #define TWO(joint)                                                                                                   \
     "<robot name='r'><link name='a'>" BOX "</link><link name='b'>" BOX "</link>\n<joint name='j' " joint             \
     "</joint></robot>"
@@ -664,6 +712,8 @@ int main(int argc, char **argv)
     RUN(integrals);
     RUN(pairs);
     RUN(options);
+    RUN(pose);
+    RUN(dynamics);
     RUN(orientations);
     RUN(meshes);
     RUN(allegro);

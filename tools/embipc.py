@@ -135,7 +135,8 @@ def _declare(base, text, argument=False):
     return m.group("name"), t
 
 
-_first = re.compile(r"((?:(?:const|struct|volatile)\s+)*(?:unsigned\s+long\s+long|long\s+long|unsigned\s+char|\w+)(?:\s+const)?)")
+_first = re.compile(r"((?:(?:const|struct|volatile)\s+)*"
+                    r"(?:unsigned\s+long\s+long|long\s+long|unsigned\s+char|\w+)(?:\s+const)?)")
 
 
 def _arguments(text):

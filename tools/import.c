@@ -150,11 +150,42 @@ static void import_angles(double degrees[3], const double R[9])
     degrees[1] = b * IMPORT_DEGREE;
 }
 
-double import_begin(import_link *l)
+/* The value that the pose has for a joint, in rad or m; 0 without one. */
+static int import_pose(import_model *m, const xml_node *n, const import_link *l, double *value)
 {
-    double begin = !l->limited ? 0 : l->limits[0] > 0 ? l->limits[0] : l->limits[1] < 0 ? l->limits[1] : 0;
+    size_t length = strlen(l->joint_name);
+    for (const char *p = m->o->pose; p && *p; p += *p == ',') {
+        size_t word = strcspn(p, ",");
+        if (length && word > length && strncmp(p, l->joint_name, length) == 0 && p[length] == '=') {
+            if (!tool_number(p + length + 1, word - length - 1, value))
+                return import_fail(m, n, "--pose: found \"%.*s\", expected JOINT=VALUE", (int)(word < 60 ? word : 60),
+                                   p);
+            if (l->joint == EMBIPC_HINGE) *value /= IMPORT_DEGREE;
+            m->posed++;
+            return 1;
+        }
+        p += word;
+    }
+    return 0;
+}
+
+void import_begin(import_model *m, const xml_node *n, import_link *l, double ref)
+{
+    double begin = 0, slack = 1e-9;
     import_frame motion;
-    if (begin == 0 || (l->joint != EMBIPC_HINGE && l->joint != EMBIPC_SLIDER)) return 0;
+    int posed;
+    if (l->joint != EMBIPC_HINGE && l->joint != EMBIPC_SLIDER) return;
+    posed = import_pose(m, n, l, &begin);
+    if (posed) begin -= ref;
+    if (posed && l->limited && (begin < l->limits[0] - slack || begin > l->limits[1] + slack)) {
+        import_fail(m, n, "--pose: found a value of joint \"%s\" beyond its limits", l->joint_name);
+        return;
+    }
+    if (l->limited && (begin < l->limits[0] || begin > l->limits[1])) {
+        if (!posed) import_note(m, n, "joint \"%s\" begins at its limit, as 0 is outside", l->joint_name);
+        begin = fmin(fmax(begin, l->limits[0]), l->limits[1]);
+    }
+    if (begin == 0) return;
     import_identity(&motion);
     if (l->joint == EMBIPC_HINGE) {   /* about the axis through the point */
         double back[3];
@@ -167,7 +198,7 @@ double import_begin(import_link *l)
     if (l->joint == EMBIPC_SLIDER)
         for (int i = 0; i < 3; i++) l->point[i] += motion.p[i];
     for (int i = 0; i < 2; i++) l->limits[i] -= begin;
-    return begin;
+    l->target -= begin;
 }
 
 /* ---- The model ------------------------------------------------------------------------------ */
@@ -656,6 +687,14 @@ static int import_read(import_model *m, const char *data, size_t size)
     else if (strcmp(root, "mujoco") == 0) ok = import_mjcf(m);
     else return import_fail(m, &m->x.node[0], "found this root, expected <robot> (URDF) or <mujoco> (MJCF)");
     if (!ok || m->failed) return 0;
+    for (const char *p = m->o->pose; p && *p; p += *p == ',') {
+        p += strcspn(p, ",");
+        m->posed--;
+    }
+    if (m->posed)
+        return tool_fail(
+            m->e, "%s: --pose: found names that are no hinges or sliders, or twice the same, expected each once",
+            m->o->file);
     if (!m->geom_count) return import_fail(m, &m->x.node[0], "found no shape for collisions, expected at least one");
     import_groups(m);
     if (!import_densities(m)) return 0;

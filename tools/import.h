@@ -13,6 +13,7 @@ typedef struct import_options {
     const char *package;            /* directory that package:// begins with, or NULL: looked for above the file */
     double friction;                /* of bodies whose file has none; 0: none */
     double young;                   /* of all moving bodies, Pa */
+    const char *pose;               /* "JOINT=VALUE,JOINT=VALUE": where joints begin, degrees or m; or NULL */
     double hold[2];                 /* stiffness and damping of a motor at each joint of a URDF file, or 0 */
     int free_base;                  /* the first link of a URDF file moves freely, instead of being fixed */
     int no_self_contact;            /* no two links touch each other */
@@ -89,6 +90,7 @@ typedef struct import_model {
     int exclude_count, exclude_capacity;
     double gravity[3], time_step;   /* time_step 0: not said */
     tool_text notes;                /* lines for the user */
+    int posed;                      /* joints that the pose has named so far */
     int failed;
 } import_model;
 
@@ -131,7 +133,8 @@ void import_axis_angle(double R[9], const double axis[3], double angle);
 void import_rpy(double R[9], const double angles[3]);
 /* S = R T R^T, 3 x 3 */
 void import_turn_tensor(double S[9], const double R[9], const double T[9]);
-/* A joint begins at 0, or where its limits are nearest to that: moves the frame of the link there, and shifts the
- * limits. Returns by how much. */
-double import_begin(import_link *l);
+/* A hinge or slider begins where the pose has it, or at 0, or where its limits are nearest to that: moves the frame
+ * of the link there, and shifts the limits and the target of its motor. ref: what the file calls its position at 0.
+ */
+void import_begin(import_model *m, const xml_node *n, import_link *l, double ref);
 #endif

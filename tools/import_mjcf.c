@@ -300,7 +300,7 @@ static void mjcf_joint(mjcf *f, const xml_node *n, import_link *l)
     static const char *const type[] = { "hinge", "slide", "ball", "free" }, *const limited[] = { "false", "true",
                                                                                                  "auto" };
     static const int kind[] = { EMBIPC_HINGE, EMBIPC_SLIDER, EMBIPC_BALL, IMPORT_FREE };
-    double axis[3] = { 0, 0, 1 }, at[3] = { 0, 0, 0 }, range[2] = { 0, 0 }, ref = 0, unit, begin;
+    double axis[3] = { 0, 0, 1 }, at[3] = { 0, 0, 0 }, range[2] = { 0, 0 }, ref = 0, unit;
     int t = mjcf_word(f, n, "type", type, 4, 0), has_range, limit;
     const char *name = xml_get(&f->m->x, n, "name");
     l->joint = kind[t];
@@ -328,9 +328,7 @@ static void mjcf_joint(mjcf *f, const xml_node *n, import_link *l)
         l->has_motor = 0;
     }
     if (f->m->failed) return;
-    begin = import_begin(l);
-    l->target -= begin;
-    if (begin != 0) import_note(f->m, n, "joint \"%s\" begins at its limit, as 0 is outside", l->joint_name);
+    import_begin(f->m, n, l, ref);
 }
 
 /* ---- Bodies --------------------------------------------------------------------------------- */
@@ -498,7 +496,10 @@ static void mjcf_actuator(mjcf *f, const xml_node *k)
     if (l->effort_limit < 0) import_fail(m, k, "forcerange: found %g %g, expected 0 in between", range[0], range[1]);
     l->has_motor = 1;
     l->damping += kv;
-    if (!velocity) l->stiffness = kp;
+    if (!velocity) {   /* until a program sets another target it holds the joint where it begins */
+        l->stiffness = kp;
+        l->target = 0;
+    }
 }
 
 /* ---- The file ------------------------------------------------------------------------------- */

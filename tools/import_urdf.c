@@ -178,6 +178,7 @@ static void urdf_limits(import_model *m, const xml_node *n, import_link *l)
 {
     const xml_node *limit = xml_first(&m->x, n, "limit"), *dynamics = xml_first(&m->x, n, "dynamics");
     const char *type = xml_get(&m->x, n, "type");
+    if (!dynamics) dynamics = xml_first(&m->x, n, "joint_properties");   /* its older name */
     if (limit && strcmp(type, "continuous") != 0) {
         l->limited = 1;
         (void)import_get(m, limit, "lower", 1, &l->limits[0]);
@@ -204,12 +205,12 @@ static void urdf_limits(import_model *m, const xml_node *n, import_link *l)
 static void urdf_joint_kind(import_model *m, const xml_node *n, import_link *l)
 {
     static const char *const known[] = { "origin", "parent",   "child",       "axis",
-                                         "limit",  "dynamics", "calibration", "safety_controller" };
+                                         "limit",  "dynamics", "calibration", "joint_properties", "safety_controller" };
     const char *type = xml_get(&m->x, n, "type");
     const xml_node *axis = xml_first(&m->x, n, "axis");
     double direction[3] = { 1, 0, 0 };
     if (!type) { import_fail(m, n, "found no attribute type, expected one"); return; }
-    if (!urdf_known(m, n, known, 8)) return;
+    if (!urdf_known(m, n, known, 9)) return;
     memcpy(l->point, l->at.p, sizeof l->point);
     if (axis) (void)import_get(m, axis, "xyz", 3, direction);
     if (!(tool_length(direction) > 0)) { import_fail(m, axis, "xyz: found 0 0 0, expected a direction"); return; }
@@ -224,8 +225,8 @@ static void urdf_joint_kind(import_model *m, const xml_node *n, import_link *l)
     }
     urdf_limits(m, n, l);
     if (m->failed) return;
-    if (import_begin(l) != 0)
-        import_note(m, n, "joint \"%s\" begins at its limit, as 0 is outside", l->joint_name);
+    import_begin(m, n, l, 0);
+    l->target = 0;   /* of --motors: they hold the joints where they begin */
 }
 
 static int urdf_read_joints(urdf *u)

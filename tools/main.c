@@ -64,6 +64,7 @@ static const char main_usage_more[] =
     "  --friction MU    of bodies that have none in the file (0.5)\n"
     "  --young E        of all moving bodies, Pa (1e9: almost rigid)\n"
     "  --package DIR    where package://NAME/ of a URDF file is\n"
+    "  --pose J=V,...   where joints begin, by their names, degrees or m (0, or the nearest limit)\n"
     "  --motors K,D     motors that hold the joints of a URDF file, N m/rad and N m s/rad, or N/m and N s/m\n"
     "  --free           the first link of a URDF file moves freely, instead of being fixed\n"
     "  --no-self-contact   links never touch each other\n"
@@ -426,9 +427,9 @@ static int main_two_numbers(const char *word, double out[2])
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
 static int main_take_import(import_options *o, int argc, char **argv, int *i)
 {
-    static const char *const option[] = { "-o",      "--package", "--motors",         "--friction",
+    static const char *const option[] = { "-o",      "--package", "--pose", "--motors",         "--friction",
                                           "--young", "--free",    "--no-self-contact" };
-    enum { COUNT = sizeof option / sizeof *option, FLAGS = 5 };
+    enum { COUNT = sizeof option / sizeof *option, FLAGS = 6 };
     const char *word = argv[*i], *value = NULL, *nearest;
     int k = 0;
     while (k < COUNT && strcmp(word, option[k]) != 0) k++;
@@ -443,15 +444,16 @@ static int main_take_import(import_options *o, int argc, char **argv, int *i)
     switch (k) {
     case 0: o->out = value; break;
     case 1: o->package = value; break;
-    case 2:
+    case 2: o->pose = value; break;
+    case 3:
         return main_two_numbers(value, o->hold)
                || !main_bad("found --motors %s, expected K,D: two numbers >= 0%s", value, "");
-    case 3:
+    case 4:
         if (!tool_number(value, strlen(value), &o->friction) || o->friction < 0)
             return !main_bad("found --friction %s, expected a number >= 0%s", value, "");
         break;
-    case 4: return main_number(word, value, 0, &o->young);
-    case 5: o->free_base = 1; break;
+    case 5: return main_number(word, value, 0, &o->young);
+    case 6: o->free_base = 1; break;
     default: o->no_self_contact = 1; break;
     }
     return 1;
