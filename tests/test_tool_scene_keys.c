@@ -10,15 +10,15 @@
 #include "../tools/shapes.h"
 
 /* What stands round an object of each part, and the least that it needs beside an example. */
-#define BODIES "\"bodies\":[{\"name\":\"arm\",\"kind\":\"affine\",\"shape\":\"bear\",\"position\":[0,0,2]}," \
+#define BODIES "\"bodies\":[{\"name\":\"arm\",\"kind\":\"affine\",\"shape\":\"bubble\",\"position\":[0,0,2]}," \
                "{\"name\":\"ball\",\"kind\":\"affine\",\"shape\":\"ball\",\"radius\":0.1,\"position\":[0,0,1]}]"
 #define BODY(members)                                                                                                \
-    "{\"version\":1,\"bodies\":[{\"name\":\"it\",\"kind\":\"affine\",\"shape\":\"bear\"," members "}]}"
+    "{\"version\":1,\"bodies\":[{\"name\":\"it\",\"kind\":\"affine\",\"shape\":\"bubble\"," members "}]}"
 static const struct { const char *frame, *least; } part_text[SCENE_PARTS] = {
     { "%s", "{\"version\":1," BODIES "}" },
     { "{\"version\":1," BODIES ",\"contact\":%s}", "{}" },
     { "{\"version\":1," BODIES ",\"solver\":%s}", "{}" },
-    { "{\"version\":1,\"bodies\":[%s]}", "{\"kind\":\"affine\",\"shape\":\"bear\"}" },
+    { "{\"version\":1,\"bodies\":[%s]}", "{\"kind\":\"affine\",\"shape\":\"bubble\"}" },
     { BODY("\"material\":%s"), "{}" },
     { BODY("\"repeat\":%s"), "{\"count\":[2,1,1],\"spacing\":[1,1,1]}" },
     { "{\"version\":1,\"bodies\":[{\"kind\":\"full\",\"mesh\":\"spike.msh\",\"regions\":[%s]}]}",

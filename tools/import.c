@@ -392,7 +392,8 @@ static void import_compare(import_model *m, const import_link *l, int link)
             m, NULL,
             "link \"%s\" (line %d): its mass is spread evenly over its shapes: the centre of mass is off by %.3g m, "
             "the inertia by %.2g of it",
-            l->name, l->line, tool_length(apart), sqrt(difference / (whole > 0 ? whole : 1)));
+            l->name, l->line, tool_length(apart) > 1e-9 * size ? tool_length(apart) : 0,
+            sqrt(difference / (whole > 0 ? whole : 1)));
 }
 
 /* The mass that a shape says, or that its density comes to; that of water where it says neither. */
