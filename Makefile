@@ -120,6 +120,12 @@ $(BUILD)/test_%: tests/test_%.c $(TEST_PARTS) | $(BUILD)
 $(BUILD)/validate_%: tests/validate_%.c $(TEST_PARTS) | $(BUILD)
 	$(Q)$(TEST_BUILD)
 
+# Two tests include an example; of the header they get the declarations.
+$(BUILD)/test_tiny: examples/tiny_ipc.c
+$(BUILD)/test_convex: $(BUILD)/convex_contact.inc
+$(BUILD)/convex_contact.inc: examples/convex_contact.c | $(BUILD)
+	$(Q)sed -e '/^#define EMBIPC_IMPLEMENTATION/d' -e '/^#include "..\/embipc.h"/d' $< > $@
+
 # the longest begin first: nothing waits for them at the end
 FIRST = $(filter test_oom test_cage test_world test_plain test_undo test_doctor,$(TESTS))
 tests: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
@@ -132,7 +138,7 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 # Left out: tests of numbers, and of what `make tsan` and `make fuzz` try; other tests call the same functions. GOAL=tests: only
 # builds the tests; EVERY=1: all tests, and all cases of those that take some otherwise; T=name: also those left out.
 NUMBERS = $(if $(EVERY)$(T),,test_motion test_integrator test_defaults test_self_contact test_dual test_world_material test_slope \
-  test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign)
+  test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign test_tiny test_convex)
 asan:
 	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory $(or $(GOAL),test) BUILD=build/asan EXAMPLES= WITHOUT="$(NUMBERS)" CC="$(CC)" CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $(if $(EVERY),-DTEST_EVERY)"
 

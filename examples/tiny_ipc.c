@@ -2,9 +2,9 @@
  *
  * You learn the whole method: one function E(q) of the unknowns q, and how to find its minimum without ever letting two
  * surfaces touch. Nothing here is fast. Each iteration tries all pairs of primitives, and matrices are dense.
- * tests/test_tiny.c compares it with embipc.h step for step: they agree to 1e-9 m. By default embipc.h does two things
- * more: it keeps the spin of bodies, and averages the volume strain of cages. It also leaves out the pairs of edges and
- * vertices inside faces that stay flat. Build: cc -std=c99 -O2 tiny_ipc.c -lm
+ * tests/test_tiny.c compares it with embipc.h step for step: they agree to 1e-9 m. By default embipc.h also keeps the
+ * spin of bodies, takes new friction forces after impacts, and averages the volume strain of cages. It leaves out pairs
+ * of edges and vertices inside faces that stay flat. Build: cc -std=c99 -O2 tiny_ipc.c -lm
  *
  *   1 data   2 embedding   3 closest points   4 barrier and friction   5 elasticity   6 contacts   7 the potential E
  *   8 dense LDL^T   9 continuous collision detection   10 one step   11 mass and volume   12 bodies   13 a small scene
@@ -63,8 +63,8 @@ typedef struct world {
     pair pair_list[PAIRS];
     contact lagged[CONTACTS];       /* contacts at q^n, for friction */
     double g[3 * NODES], p[3 * NODES], H[3 * NODES][3 * NODES];          /* gradient, direction, Hessian */
-    int contacts;                   /* where E was evaluated last: contacts, sums of their normal and friction */
-    double push, rub, size;         /* forces, N, and sum of the sizes of the terms of E, for rounding */
+    int contacts;                   /* where E was evaluated last */
+    double normal_force, friction_force, size;    /* sums over these, N; of the sizes of the terms of E, for rounding */
     iteration log[ITERATIONS];
 } world;
 
@@ -344,7 +344,7 @@ static double contact_terms(world *w, int derive)
     for (int k = 0; k < w->pairs; k++) {
         if (!make_contact(w->pair_list + k, w->x, &c)) continue;
         w->contacts++;
-        w->push -= c.first;
+        w->normal_force -= c.first;
         w->size += hh * fabs(c.energy);
         E += hh * c.energy;
         for (int i = 0; i < 9; i++) S[i] = c.second * c.at.n[i / 3] * c.at.n[i % 3];
@@ -372,7 +372,7 @@ static double friction_terms(world *w, int derive)
         y = norm(u);
         E += w->h * w->h * weight * friction(y, w->epsv * w->h, &across, &slope);
         w->size += w->h * w->h * fabs(weight) * y;
-        w->rub += weight * across * y;
+        w->friction_force += weight * across * y;
         for (int i = 0; i < 9; i++)
             S[i] = weight * (across * ((i % 4 == 0) - c->at.n[i / 3] * c->at.n[i % 3]) +
                              (y > 0 ? (slope - across) * u[i / 3] * u[i % 3] / (y * y) : 0));
@@ -388,7 +388,7 @@ static double potential(world *w, double q[][3], int derive)
     double E;
     if (derive) memset(w->g, 0, sizeof w->g);
     if (derive) memset(w->H, 0, sizeof w->H);
-    w->size = w->push = w->rub = w->contacts = 0;
+    w->size = w->normal_force = w->friction_force = w->contacts = 0;
     positions(w, q, w->x);
     E = body_terms(w, q, derive);
     E += contact_terms(w, derive);
@@ -690,7 +690,7 @@ int main(void)
         for (int k = 4; k < w.vertices; k++) lowest = fmin(lowest, w.x[k][2]);
         for (int i = 0; i < 2 * w.nodes; i++) momentum[i % 2] += w.mass[i / 2] * w.v[i / 2][i % 2 * 2];
         printf("step %2d: gap %.4f mm, momentum along %.4f, up %.4f N s, normal force %.3f N, friction %.3f N%s\n",
-               n, 1e3 * lowest, momentum[0], momentum[1], w.push, w.rub, done ? "" : ", not converged");
+               n, 1e3 * lowest, momentum[0], momentum[1], w.normal_force, w.friction_force, done ? "" : ", not converged");
         for (int k = 0; k < w.iterations; k++)
             printf("    E %13.6e J s^2, |p|/h %9.2e m/s, free %.3f, taken %.4f, contacts %d\n", w.log[k].E, w.log[k].p,
                    w.log[k].safe, w.log[k].alpha, w.log[k].contacts);

@@ -3,14 +3,14 @@
  * switched off: keep_spin (arcs, angular momentum, energy bound), further passes of friction, and the averaged volume
  * strain of cages. The material is the default one. A fourth cannot be switched off: pairs of edges and vertices inside
  * faces that stay flat are left out. So no surface has two triangles in one plane that one tet, or none, carries. Both
- * stop at a velocity of 1e-8 m/s, which is 1e-10 m in a step. */
+ * stop at a velocity of 1e-9 m/s, which is 1e-11 m in a step. */
 #include "../embipc.h"
 #define main tiny_main
 #include "../examples/tiny_ipc.c"
 #undef main
 #include "test.h"
 
-enum { STEPS = 40 };
+enum { STEPS = 32 };
 #define AGREE 1e-9   /* m */
 
 /* ---- meshes ---- */
@@ -64,7 +64,7 @@ static void begin(double dhat, double kappa)
     small.dhat = wd.dhat = dhat;
     small.kappa = wd.kappa = kappa;
     small.epsv = wd.friction_velocity = 1e-3;
-    small.tolerance = wd.tolerance = 2e-9;
+    small.tolerance = wd.tolerance = 1e-9;
     wd.max_iterations = 2000;
     wd.friction_iterations = 1;
     wd.keep_spin = 0;
@@ -161,48 +161,44 @@ static double difference(void)
     return most;
 }
 
-/* Number of contacts of a body with itself at the end of the last step */
-static int self_contacts(void)
+/* In how many steps of a run something was met: a contact, one of a body with itself, friction, two edges near each
+ * other, two vertices near each other */
+typedef struct met { int contact, self, friction, edges, points; } met;
+
+/* Adds what the end of a step meets. */
+static void meet(met *m)
 {
     contact c;
-    int count = 0;
+    int self = 0, edges = 0, points = 0;
     for (int k = 0; k < small.pairs; k++) {
         const pair *p = small.pair_list + k;
-        count += small.of_body[p->v[0]] == small.of_body[p->v[3]] && make_contact(p, small.x, &c);
+        if (!make_contact(p, small.x, &c)) continue;
+        self |= small.of_body[p->v[0]] == small.of_body[p->v[3]];
+        edges |= p->kind == EDGE_EDGE;
+        points |= p->kind == POINT_POINT;
     }
-    return count;
+    m->contact += small.contacts > 0;
+    m->friction += small.friction_force > 1e-3;
+    m->self += self;
+    m->edges += edges;
+    m->points += points;
 }
-
-/* What a run met: steps with a contact, with one of a body with itself, with friction, and with two edges near each
- * other */
-typedef struct met { int contact, self, friction, edges; } met;
 
 static met run(void)
 {
-    met m = {0, 0, 0, 0};
-    double worst = 0;
+    met m = {0, 0, 0, 0, 0};
     if (!test_bad) list_pairs(&small);
     ENSURE(small.pairs < PAIRS);
     for (int n = 1; n <= STEPS && !test_bad; n++) {
         embipc_step_stats stats;
-        int edges = 0;
-        contact c;
         copy_state();
         ENSURE(step(&small));
         ENSURE(embipc_world_step(large, &stats) == EMBIPC_OK && stats.converged);
-        worst = fmax(worst, difference());
         if (!(difference() <= AGREE)) printf("  step %d: they differ by %.3g m\n", n, difference());
         ENSURE(difference() <= AGREE);
         ENSURE((stats.contacts > 0) == (small.contacts > 0));
-        for (int k = 0; k < small.pairs; k++)
-            edges += small.pair_list[k].kind == EDGE_EDGE && make_contact(small.pair_list + k, small.x, &c);
-        m.contact += stats.contacts > 0;
-        m.self += self_contacts() > 0;
-        m.friction += small.rub > 1e-3;
-        m.edges += edges > 0;
+        meet(&m);
     }
-    if (getenv("TINY")) printf("  %s: differ by at most %.2g m; steps with contact %d, self %d, friction %d, edges %d\n", test_name,
-           worst, m.contact, m.self, m.friction, m.edges);
     embipc_world_destroy(large);
     return m;
 }
@@ -231,35 +227,37 @@ static void test_affine(void)
     turn(&bd, 0.5, 0.3);
     add(&bd);
     m = run();
-    ENSURE(m.contact > 30 && m.friction > 10);
+    ENSURE(m.contact > 24 && m.friction > 10);
 }
 
-/* A ball of 42 vertices in a given cage of 27 nodes rolls over the edge of a fixed wedge, onto the floor. */
+/* A ball of 42 vertices in a given cage of 64 nodes, some tets of which are empty, falls beside a spike that its lowest
+ * vertex meets first, and onto the floor. */
 static void test_cage(void)
 {
-    static double x[3 * 42], q[81];
-    static int t[3 * 80], tet[4 * 48];
+    static double x[3 * 42], q[3 * 64];
+    static int t[3 * 80], tet[4 * 162];
     const double radius[3] = {1, 1, 1};
-    embipc_body_def bd;
+    const double *low = x;
+    embipc_body_def bd, ball = def_at(EMBIPC_CAGE, 0.05, 0, 0, 0.055);
     met m;
     begin(2e-3, 1e4);
     add_floor(0);
-    bd = def_at(EMBIPC_FIXED, 0.03, 0.08, 0, 0.02);
+    set_surface(&ball, x, 42, t, embipc_shape(EMBIPC_SPHERE, radius, 2, x, t, 80));
+    for (int k = 1; k < 42; k++)
+        if (x[3 * k + 2] < low[2]) low = x + 3 * k;
+    bd = def_at(EMBIPC_FIXED, 0.02, 0.05 * low[0] + 0.0003, 0.05 * low[1], 0.055 + 0.05 * low[2] - 0.0215);
     set_surface(&bd, floor_vertices, 4, floor_triangles, 4);
-    turn(&bd, 3, 0.2);
+    turn(&bd, 3.141592653589793, 0.2);   /* its tip points up */
     add(&bd);
-    bd = def_at(EMBIPC_CAGE, 0.05, 0, 0, 0.06);
-    set_surface(&bd, x, 42, t, embipc_shape(EMBIPC_SPHERE, radius, 2, x, t, 80));
-    bd.cage_tet_count = cut_cube(2, q, tet);
-    for (int i = 0; i < 81; i++) q[i] *= 1.1;
-    bd.cage_x = q;
-    bd.cage_node_count = 27;
-    bd.cage_tets = tet;
-    bd.velocity[0] = 1;
-    bd.velocity[2] = -0.5;
-    add(&bd);
+    ball.cage_tet_count = cut_cube(3, q, tet);
+    for (int i = 0; i < 3 * 64; i++) q[i] *= 1.1;
+    ball.cage_x = q;
+    ball.cage_node_count = 64;
+    ball.cage_tets = tet;
+    ball.velocity[0] = 0.05;
+    add(&ball);
     m = run();
-    ENSURE(m.contact > 30);
+    ENSURE(m.contact > 24 && m.points > 0);
 }
 
 /* A full body of 27 nodes falls across the upper edge of a fixed tetrahedron. */
@@ -282,7 +280,7 @@ static void test_full(void)
     turn(&bd, 0.05, 1.3);
     add(&bd);
     m = run();
-    ENSURE(m.contact > 30 && m.edges > 30);
+    ENSURE(m.contact > 24 && m.edges > 24);
 }
 
 /* An affine block slides on a soft one in a cage, which slides on the floor. */
@@ -319,7 +317,7 @@ static void test_friction(void)
     bd.velocity[1] = 0.3;
     add(&bd);
     m = run();
-    ENSURE(m.contact > 30 && m.friction > 30);
+    ENSURE(m.contact > 24 && m.friction > 24);
 }
 
 /* A soft hoop with a gap, seven cells on the border of a 3 x 3 square, falls onto the floor, and its ends meet. */
@@ -343,12 +341,12 @@ static void test_self(void)
         }
         tet[k] = number[id] - 1;
     }
-    for (int k = 0; k < 42; k++) {
+    for (int k = 0; k < 42; k++) {  /* y, x, z turn left, so corners change places */
         int a = tet[4 * k];
         tet[4 * k] = tet[4 * k + 1];
         tet[4 * k + 1] = a;
     }
-    begin(1e-3, 1e4);
+    begin(15e-3, 700);              /* more than half of the gap at rest */
     add_floor(0.2);
     set_surface(&bd, q, nodes, NULL, 0);
     bd.tets = tet;
@@ -358,7 +356,7 @@ static void test_self(void)
     bd.velocity[2] = -1.5;
     add(&bd);
     m = run();
-    ENSURE(m.contact > 20 && m.self > 10);
+    ENSURE(m.contact > 24 && m.self > 10);
 }
 
 int main(int argc, char **argv)
