@@ -690,7 +690,8 @@ int main(void)
         for (int k = 4; k < w.vertices; k++) lowest = fmin(lowest, w.x[k][2]);
         for (int i = 0; i < 2 * w.nodes; i++) momentum[i % 2] += w.mass[i / 2] * w.v[i / 2][i % 2 * 2];
         printf("step %2d: gap %.4f mm, momentum along %.4f, up %.4f N s, normal force %.3f N, friction %.3f N%s\n",
-               n, 1e3 * lowest, momentum[0], momentum[1], w.normal_force, w.friction_force, done ? "" : ", not converged");
+               n, 1e3 * lowest, momentum[0], momentum[1], w.normal_force, w.friction_force,
+               done ? "" : ", not converged");
         for (int k = 0; k < w.iterations; k++)
             printf("    E %13.6e J s^2, |p|/h %9.2e m/s, free %.3f, taken %.4f, contacts %d\n", w.log[k].E, w.log[k].p,
                    w.log[k].safe, w.log[k].alpha, w.log[k].contacts);

@@ -1,5 +1,8 @@
 /* examples/convex_contact.c: the projection on the friction cone, its derivative, the regularization, and whole steps,
  * against closed forms. Numbers of a point of 1 kg follow from them by hand: mu 0.5, R_n 0.1, R_t 1e-3, vhat 0.1. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L   /* popen */
+#endif
 #include "../embipc.h"
 #define main convex_main
 #include "convex_contact.inc"   /* the example without its include of the header, by the Makefile */
@@ -172,8 +175,37 @@ static void test_slope(void)
     }
 }
 
+static char program[1100];          /* the example, beside this test */
+
+/* What the program prints: the point that slips, and the block on the slope */
+static void test_output(void)
+{
+    char line[256];
+    double a, b, mu, speed, found, coulomb;
+    int points = 0, slopes = 0;
+    FILE *f = fopen(program, "rb");
+    if (!f) SKIP("not built: make examples");
+    fclose(f);
+    f = popen(program, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "a point of 1 kg: v %lf %lf", &a, &b) == 2 && points++ == 0) {
+            ENSURE_CLOSE(a, 0.741492316, 2e-9);
+            ENSURE_CLOSE(b, 0.418915368, 2e-9);
+        }
+        if (sscanf(line, "slope, mu %lf: speed %lf m/s, acceleration %lf m/s^2, Coulomb %lf", &mu, &speed, &found,
+                   &coulomb) != 4) continue;
+        ENSURE_CLOSE(found, coulomb, 1e-5);
+        ENSURE(slopes++ ? speed < 1e-4 : speed > 0.2);
+    }
+    ENSURE(f && pclose(f) == 0);
+    ENSURE(points == 3 && slopes == 2);
+}
+
 int main(int argc, char **argv)
 {
+    const char *slash = strrchr(argv[0], '/');
+    snprintf(program, sizeof program, "%.*s/examples/convex_contact", slash ? (int)(slash - argv[0]) : 1,
+             slash ? argv[0] : ".");
     test_begin(argc, argv);
     RUN(projection);
     RUN(derivatives);
@@ -182,5 +214,6 @@ int main(int argc, char **argv)
     RUN(free);
     RUN(rest);
     RUN(slope);
+    RUN(output);
     return test_end("test_convex");
 }

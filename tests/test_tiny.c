@@ -4,6 +4,9 @@
  * strain of cages. The material is the default one. A fourth cannot be switched off: pairs of edges and vertices inside
  * faces that stay flat are left out. So no surface has two triangles in one plane that one tet, or none, carries. Both
  * stop at a velocity of 1e-9 m/s, which is 1e-11 m in a step. */
+#ifndef _POSIX_C_SOURCE
+#define _POSIX_C_SOURCE 200809L   /* popen */
+#endif
 #include "../embipc.h"
 #define main tiny_main
 #include "../examples/tiny_ipc.c"
@@ -359,13 +362,43 @@ static void test_self(void)
     ENSURE(m.contact > 24 && m.self > 10);
 }
 
+static char program[1100];          /* the example, beside this test */
+
+/* What the program prints: in each step the vertical momentum changes by h (normal force - weight), and in the end the
+ * cube of 1 kg rests. */
+static void test_output(void)
+{
+    char line[256];
+    double gap, along = 1, up, before = -0.5, force = 0, rub;
+    int n, steps = 0;
+    FILE *f = fopen(program, "rb");
+    if (!f) SKIP("not built: make examples");
+    fclose(f);
+    f = popen(program, "r");
+    while (f && fgets(line, sizeof line, f)) {
+        if (sscanf(line, "step %d: gap %lf mm, momentum along %lf, up %lf N s, normal force %lf N, friction %lf N",
+                   &n, &gap, &along, &up, &force, &rub) != 6) continue;
+        ENSURE(n == ++steps && gap > 0 && !strstr(line, "not converged"));
+        ENSURE_CLOSE(up - before, 0.01 * (force - 9.81), 1.2e-4);   /* as it is rounded there, and as the steps stop */
+        before = up;
+    }
+    ENSURE(f && pclose(f) == 0);
+    ENSURE(steps == 40);
+    ENSURE_CLOSE(along, 0, 2e-3);
+    ENSURE_CLOSE(force, 9.81, 2e-3);
+}
+
 int main(int argc, char **argv)
 {
+    const char *slash = strrchr(argv[0], '/');
+    snprintf(program, sizeof program, "%.*s/examples/tiny_ipc", slash ? (int)(slash - argv[0]) : 1,
+             slash ? argv[0] : ".");
     test_begin(argc, argv);
     RUN(affine);
     RUN(cage);
     RUN(full);
     RUN(friction);
     RUN(self);
+    RUN(output);
     return test_end("test_tiny");
 }
