@@ -4,7 +4,8 @@
  * surfaces touch. Nothing here is fast. Each iteration tries all pairs of primitives, and matrices are dense.
  * tests/test_tiny.c compares it with embipc.h step for step: they agree to 1e-9 m. By default embipc.h also keeps the
  * spin of bodies, takes new friction forces after impacts, and averages the volume strain of cages. It leaves out pairs
- * of edges and vertices inside faces that stay flat. Build: cc -std=c99 -O2 tiny_ipc.c -lm
+ * of edges and vertices inside flat faces, so a box on a box rests a little differently here.
+ * Build: cc -std=c99 -O2 tiny_ipc.c -lm
  *
  *   1 data   2 embedding   3 closest points   4 barrier and friction   5 elasticity   6 contacts   7 the potential E
  *   8 dense LDL^T   9 continuous collision detection   10 one step   11 mass and volume   12 bodies   13 a small scene
@@ -661,7 +662,6 @@ static void add_body(world *w, const body_def *d)
 /* ---- 13. A small scene ----------------------------------------------------------------------
  * A soft cube of 0.1 m in a cage of 6 tets falls onto a fixed floor with 0.5 m/s sideways, and slides until friction
  * stops it. Each step prints its end, and its iterations. */
-
 int main(void)
 {
     static world w;
