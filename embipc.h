@@ -14446,7 +14446,7 @@ static int embi_searches_keep(embipc_world *w)
     embi_search_task task;
     if (!embi_searches_refit(w)) return 0;
     task.w = w;
-    task.grain = (w->search.due_count - 1) / EMBI_TASKS + 1;
+    task.grain = embi_has_threads(&w->s.threads) ? (w->search.due_count - 1) / EMBI_TASKS + 1 : w->search.due_count;
     for (int n = 0; n < w->search.due_count; n++) {
         embi_search *one = w->search.due + n;
         if (!one->due || !embi_search_is_large(w, one->kept)) continue;
@@ -22505,7 +22505,7 @@ static void embi_cage_release(embi_memory *m, embipc_cage *cage)
         EMBI_OFFSETS4(embipc_cage, x, tets, tet_volume, tet_moment),
         EMBI_OFFSETS4(embipc_cage, vertex_tet, vertex_weight, cells, tet_cell)};
     EMBI_RELEASE_ALL(m, cage, arrays);
-    memset(cage, 0, sizeof *cage);
+    if (!m->copying) memset(cage, 0, sizeof *cage);
 }
 
 /* A cage holds its allocator, so it can be freed without a world. */

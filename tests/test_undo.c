@@ -375,8 +375,8 @@ static void test_copies_go_on(void)
         undo_rig rig[2];
         scene s[2], back;
         embipc_world *saved = NULL;
-        unsigned long long bits[40], start = 0;
-        int steps = steps_of(k, 20), half = steps / 2;
+        unsigned long long bits[12], start = 0;
+        int steps = steps_of(k, 12), half = steps / 2;
         for (int i = 0; i < 2; i++) s[i] = undo_scene(k, &rig[i]);
         for (int n = 0; n < steps; n++) {
             long calls[2];
