@@ -8927,6 +8927,7 @@ typedef struct embi_contacts {
     embipc_real min_gap;         /* m; negative or 0: something touches */
 } embi_contacts;
 
+/* Frees the contacts and the gradients of their mollifiers. */
 static void embi_contacts_free(embi_memory *m, embi_contacts *s)
 {
     const embipc_real *extra = s->extra;
