@@ -15,8 +15,8 @@
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
 #                   libsuitesparse-dev and libeigen3-dev, else it says so
 #   make web        a page that runs the library: build/web/index.html; needs clang, lld and wasi-libc, else it says so
-#   make browser    both pages, of embipc run --view and of make web, in headless Chromium; needs node and chromium,
-#                   else it says so
+#   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
+#                   (web-browser: the page of make web)
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
@@ -149,10 +149,14 @@ browser: $(BUILD)/embipc
 	@$(BUILD)/embipc run examples/scenes/arm.json --quiet --view $(BUILD)/view_joints.html
 	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
 	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html $(BUILD)/view_joints.html
+# the page that runs the library, played by mouse and fingers; screenshots beside it
+web-browser: web
+	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
+	@! command -v node > /dev/null || node tests/browser/web_test.js $(WEB)/index.html
 
 # One page with the library as WebAssembly in it, packed: $(BUILD)/web/index.html. Its lines @FILE stand for files.
 WEB = $(BUILD)/web
-WASM_FLAGS = -Os
+WASM_FLAGS = -Oz
 # linked without an option -O, as clang then would run wasm-opt where there is one
 WASM = clang --target=wasm32-wasi -mbulk-memory -mnontrapping-fptoint -msign-ext
 WASM_LINK = -mexec-model=reactor -nostartfiles -nodefaultlibs -lc -lm -Wl,--no-entry,--strip-all
@@ -171,8 +175,9 @@ $(WEB)/index.html: $(WEB)/web.wasm $(WEB)/scene $(wildcard tools/web/*.html tool
 web:
 	$(Q)mkdir -p $(WEB)
 	@if echo '#include <stdio.h>' | $(WASM) -x c - $(WASM_LINK) -o $(WEB)/probe.wasm 2> /dev/null; then \
-	  MAKEFLAGS= $(MAKE) --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=$(BUILD) $(WEB)/index.html && echo "page: $(WEB)/index.html"; \
-	else echo "skipped: no compiler for WebAssembly (Debian: clang, lld, wasi-libc)"; fi
+	  MAKEFLAGS= $(MAKE) -s --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=$(BUILD) WASM_FLAGS="$(WASM_FLAGS)" \
+	    $(WEB)/index.html && echo "page: $(WEB)/index.html"; \
+	else rm -f $(WEB)/index.html; echo "skipped: no compiler for WebAssembly (Debian: clang, lld, wasi-libc)"; fi
 
 # The set of examples/scenes/bench/list.json, by plain -O2 and beside it by -O3 for this very machine, then the
 # targets; build/bench.json and build/bench_native.json. T=quick: the quick set; T=name: cases with that in their names.
@@ -309,6 +314,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all tuning demo paper paper-quick paper-browser pictures browser web tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
+.PHONY: all tuning demo paper paper-quick paper-browser pictures browser web web-browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

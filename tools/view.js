@@ -119,11 +119,8 @@ function showNearest(step) {
     const at = run.steps[step].nearest, box = $('nearest');
     box.hidden = !(state.marker && at);
     if (box.hidden) return;
-    const p = [0, 1, 2].map(k => (at[k] + at[3 + k]) / 2), m = matrix;
-    const row = k => m[k] * p[0] + m[4 + k] * p[1] + m[8 + k] * p[2] + m[12 + k];
-    const x = row(0) / row(3), y = row(1) / row(3);
-    box.style.transform = 'translate(' + ((x + 1) / 2 * canvas.clientWidth).toFixed(1) + 'px,' +
-                          ((1 - y) / 2 * canvas.clientHeight).toFixed(1) + 'px)';
+    const [x, y] = pixelOf([0, 1, 2].map(k => (at[k] + at[3 + k]) / 2));
+    box.style.transform = 'translate(' + x.toFixed(1) + 'px,' + y.toFixed(1) + 'px)';
     box.lastElementChild.textContent = withUnit(run.steps[step].distance, 'm');
 }
 

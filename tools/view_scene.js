@@ -379,6 +379,12 @@ function drawPicture(moved, coloured, over) {
     reshaped = false;
 }
 
+/* Where a point is in the picture drawn last, pixels of the page from its upper left corner. */
+function pixelOf(p) {
+    const row = k => matrix[k] * p[0] + matrix[4 + k] * p[1] + matrix[8 + k] * p[2] + matrix[12 + k];
+    return [(row(0) / row(3) + 1) / 2 * canvas.clientWidth, (1 - row(1) / row(3)) / 2 * canvas.clientHeight];
+}
+
 /* ---- colours and speed ---- */
 
 function colourOf(name) {

@@ -13,6 +13,7 @@ const state = { paused: false, cage: false, held: false, alpha: 1 };
 let module, paint;                /* exports of the module; the bear as the viewer has it, with its paint */
 let known = new Map();            /* bodies by the number that the module gives them */
 let late = 0, clock = 0, told = 0, checked = 0;   /* s that steps are behind; ms of the last picture, words, check */
+let still = 0;                    /* ms without a change */
 let spent = 0, made = 0, simulated = 0, since = 0;    /* since the last words: ms in steps, steps, s; ms when */
 let depth = 0, boxColour = 0;     /* m from the eye to what is held; number of boxes drawn so far */
 
@@ -22,6 +23,7 @@ const numbersOf = () => new Float64Array(module.memory.buffer, module.web_number
 /* ---- the module ---- */
 
 async function unpack(base64) {
+    if (!window.DecompressionStream) throw new Error('this browser is older than 2023');
     const stream = new Blob([bytesOf(base64)]).stream().pipeThrough(new DecompressionStream('gzip'));
     const code = await WebAssembly.compile(await new Response(stream).arrayBuffer()), imports = {};
     for (const { module: from, name } of WebAssembly.Module.imports(code)) {   /* files and exit, never called */
@@ -63,8 +65,10 @@ function restart(boxes) {
 
 /* ---- what is drawn ---- */
 
+/* WebGL draws nothing while an attribute is on whose buffer is gone. */
 function forget(body) {
     if (!r) return;
+    for (let i = 0; i < 8; i++) r.gl.disableVertexAttribArray(i);
     const { points, colours, triangles, uv, paint: texture } = body.mesh;
     for (const buffer of [points, colours, triangles, uv]) if (buffer) r.gl.deleteBuffer(buffer);
     if (texture) r.gl.deleteTexture(texture);
@@ -215,8 +219,11 @@ function tick(now) {
         dirty = true;
         adapt(gap - took);
     }
-    if (dirty) {
+    still = state.paused && !dirty ? still + gap : 0;
+    const polish = r && r.software && !fine && still > 250;   /* all edges smooth, once it stands still */
+    if (dirty || polish) {
         dirty = false;
+        fine = polish;
         draw();
     }
     tell(now);
@@ -343,8 +350,8 @@ async function start() {
     requestAnimationFrame(now => { clock = since = now; tick(now); });
 
     /* for the console, and for tests */
-    window.embipc = { module, state, camera, numbers: () => [...numbersOf()], bodies: () => bodies, draw, text: () =>
-        textOf(module.web_text()), count: () => drawn };
+    window.embipc = { module, state, camera, draw, pixelOf, numbers: () => [...numbersOf()], bodies: () => bodies,
+                      text: () => textOf(module.web_text()), count: () => drawn };
 }
 
 document.addEventListener('DOMContentLoaded', () => start().catch(error => {
