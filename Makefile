@@ -156,10 +156,10 @@ web-browser: web
 
 # One page with the library as WebAssembly in it, packed: $(BUILD)/web/index.html. Its lines @FILE stand for files.
 WEB = $(BUILD)/web
-WASM_FLAGS = -Oz
+WASM_FLAGS = -Os
 # linked without an option -O, as clang then would run wasm-opt where there is one
 WASM = clang --target=wasm32-wasi -mbulk-memory -mnontrapping-fptoint -msign-ext
-WASM_LINK = -mexec-model=reactor -nostartfiles -nodefaultlibs -lc -lm -Wl,--no-entry,--strip-all
+WASM_LINK = -mexec-model=reactor -nostartfiles -nodefaultlibs -lc -lm -Wl,--no-entry,--strip-all,--compress-relocations
 $(WEB)/web.o: tools/web/web.c $(HEADER)
 	$(Q)$(WASM) $(STD) $(STRICT) -Wno-unused-function $(WASM_FLAGS) -DNDEBUG -c $< -o $@
 $(WEB)/web.wasm: $(WEB)/web.o
