@@ -18,7 +18,7 @@ enum { PLATE_SIDES = 28, MOST_BOXES = 10, MOST_VERTICES = 4096, MOST_NODES = 409
 
 static const double plate_size[2] = {0.046, 0.012};  /* radius and thickness */
 static const double box_size[3] = {0.042, 0.042, 0.042}, ground_size[3] = {10, 10, 0.2};
-static const double plate_speed = 0.15;              /* m/s, of each plate */
+static const double plate_speed = 0.15, hand_speed = 0.6;   /* m/s, of each plate and of the hand */
 
 /* A surface as it was given to the library. Bodies are drawn with its triangles. */
 typedef struct surface {
@@ -47,7 +47,7 @@ static double want_gap = 0.2, want_lift = 0;         /* where the page wants the
 static embipc_drive hand;                            /* what the mouse or finger pulls with; index1 0: nothing */
 static embipc_body held;
 static int held_vertex[3];
-static double hand_start[3], hand_at[3];
+static double hand_start[3], hand_at[3], hand_want[3];   /* where it began, is, and shall go */
 static embipc_step_stats last;
 static embipc_error fault;
 static double numbers[16], nodes[3 * MOST_NODES];
@@ -272,7 +272,7 @@ EXPORT(web_over) int web_over(double ax, double ay, double az, double bx, double
 }
 
 /* Takes hold of the triangle that the segment meets first, if it belongs to the bear or a box. The springs carry at
- * most five times the weight. Returns 1, or 0 if there is nothing to hold. */
+ * most three times the weight. Returns 1, or 0 if there is nothing to hold. */
 EXPORT(web_take) int web_take(double ax, double ay, double az, double bx, double by, double bz)
 {
     embipc_drive_def d = embipc_default_drive_def();
@@ -286,34 +286,44 @@ EXPORT(web_take) int web_take(double ax, double ay, double az, double bx, double
     d.body = hit.body;
     d.vertices = held_vertex;
     d.vertex_count = 3;
-    for (int k = 0; k < 3; k++) d.stiffness[k] = 900 * state.mass;
-    d.damping = 0.04;
-    d.force_limit = 50 * state.mass;
+    for (int k = 0; k < 3; k++) d.stiffness[k] = 300 * state.mass;
+    d.damping = 0.08;
+    d.force_limit = 30 * state.mass;
     if (judge(embipc_drive_create(s.world, &d, &hand))) return 0;
     held = hit.body;
     memcpy(hand_start, hit.point, sizeof hand_start);
     memcpy(hand_at, hit.point, sizeof hand_at);
+    memcpy(hand_want, hit.point, sizeof hand_want);
     return 1;
 }
 
-/* Pulls what is held to this point. */
-EXPORT(web_pull) void web_pull(double x, double y, double z)
-{
-    static const double still[3] = {0, 0, 0};
-    double way[3];
-    hand_at[0] = x; hand_at[1] = y; hand_at[2] = z;
-    for (int k = 0; k < 3; k++) way[k] = hand_at[k] - hand_start[k];
-    if (hand.index1) embipc_drive_set_target(s.world, hand, way, still);
-}
+/* Pulls what is held towards this point. */
+EXPORT(web_pull) void web_pull(double x, double y, double z) { hand_want[0] = x, hand_want[1] = y, hand_want[2] = z; }
 
 /* ---- Steps ---------------------------------------------------------------------------------- */
 
 /* v, or as near to `to` as a change of at most `most` allows */
 static double towards(double v, double to, double most) { return v + fmin(fmax(to - v, -most), most); }
 
+/* A mouse may jump; the hand follows it at a speed that steps can bear. */
+static void move_hand(void)
+{
+    static const double still[3] = {0, 0, 0};
+    double way[3], left = 0;
+    if (!hand.index1) return;
+    for (int k = 0; k < 3; k++) left += (hand_want[k] - hand_at[k]) * (hand_want[k] - hand_at[k]);
+    left = sqrt(left);
+    for (int k = 0; k < 3; k++) {
+        hand_at[k] += (hand_want[k] - hand_at[k]) * (left > 0 ? fmin(1, hand_speed * s.time_step / left) : 0);
+        way[k] = hand_at[k] - hand_start[k];
+    }
+    embipc_drive_set_target(s.world, hand, way, still);
+}
+
 EXPORT(web_step) int web_step(void)
 {
     static const double still[3] = {0, 0, 0};
+    move_hand();
     s.gap = towards(s.gap, want_gap, 2 * plate_speed * s.time_step);
     s.lift = towards(s.lift, want_lift, plate_speed * s.time_step);
     for (int side = 0; side < 2; side++) {
