@@ -159,7 +159,9 @@ WEB = $(BUILD)/web
 WASM_FLAGS = -Os
 # linked without an option -O, as clang then would run wasm-opt where there is one
 WASM = clang --target=wasm32-wasi -mbulk-memory -mnontrapping-fptoint -msign-ext
-WASM_LINK = -mexec-model=reactor -nostartfiles -nodefaultlibs -lc -lm -Wl,--no-entry,--strip-all,--compress-relocations
+# the stack lies below all data, so that more than it has is an error and not a change of data
+WASM_LINK = -mexec-model=reactor -nostartfiles -nodefaultlibs -lc -lm -Wl,--no-entry,--strip-all,--compress-relocations \
+  -Wl,--stack-first,-z,stack-size=1048576
 $(WEB)/web.o: tools/web/web.c $(HEADER)
 	$(Q)$(WASM) $(STD) $(STRICT) -Wno-unused-function $(WASM_FLAGS) -DNDEBUG -c $< -o $@
 $(WEB)/web.wasm: $(WEB)/web.o
@@ -174,7 +176,8 @@ $(WEB)/index.html: $(WEB)/web.wasm $(WEB)/scene $(wildcard tools/web/*.html tool
 	$(Q)mv $@.new $@
 web:
 	$(Q)mkdir -p $(WEB)
-	@if echo '#include <stdio.h>' | $(WASM) -x c - $(WASM_LINK) -o $(WEB)/probe.wasm 2> /dev/null; then \
+	@if printf '#include <stdio.h>\n__attribute__((export_name("f"))) int f(char *s, double x) { return snprintf(s, 9, "%%g", x); }\n' | \
+	  $(WASM) -x c - $(WASM_LINK) -o $(WEB)/probe.wasm 2> /dev/null; then \
 	  MAKEFLAGS= $(MAKE) -s --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=$(BUILD) WASM_FLAGS="$(WASM_FLAGS)" \
 	    $(WEB)/index.html && echo "page: $(WEB)/index.html"; \
 	else rm -f $(WEB)/index.html; echo "skipped: no compiler for WebAssembly (Debian: clang, lld, wasi-libc)"; fi
