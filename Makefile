@@ -14,7 +14,9 @@
 #   make tuning     what half and double of each tuning value do that docs/measured.md calls not measured (T, ONLY, WRITE)
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
 #                   libsuitesparse-dev and libeigen3-dev, else it says so
+#   make web        a page that runs the library: build/web/index.html; needs clang, lld and wasi-libc, else it says so
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
+#                   (web-browser: the page of make web)
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
@@ -153,6 +155,38 @@ browser: $(BUILD)/embipc
 	@$(BUILD)/embipc run examples/scenes/arm.json --quiet --view $(BUILD)/view_joints.html
 	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
 	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html $(BUILD)/view_joints.html
+# the page that runs the library, played by mouse and fingers; screenshots beside it
+web-browser: web
+	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
+	@! command -v node > /dev/null || node tests/browser/web_test.js $(WEB)/index.html
+
+# One page with the library as WebAssembly in it, packed: $(BUILD)/web/index.html. Its lines @FILE stand for files.
+WEB = $(BUILD)/web
+WASM_FLAGS = -Os
+# linked without an option -O, as clang then would run wasm-opt where there is one
+WASM = clang --target=wasm32-wasi -mbulk-memory -mnontrapping-fptoint -msign-ext
+# the stack lies below all data, so that more than it has is an error and not a change of data
+WASM_LINK = -mexec-model=reactor -nostartfiles -nodefaultlibs -lc -lm -Wl,--no-entry,--strip-all,--compress-relocations \
+  -Wl,--stack-first,-z,stack-size=1048576
+$(WEB)/web.o: tools/web/web.c $(HEADER)
+	$(Q)$(WASM) $(STD) $(STRICT) -Wno-unused-function $(WASM_FLAGS) -DNDEBUG -c $< -o $@
+$(WEB)/web.wasm: $(WEB)/web.o
+	$(Q)$(WASM) $< $(WASM_LINK) -o $@
+$(WEB)/scene: tools/web/bear.json $(BUILD)/embipc
+	$(Q)$(BUILD)/embipc run $< --quiet --view $@.html
+	$(Q)sed -n '/^<script id="scene"/,/^<\/script>/p' $@.html > $@
+$(WEB)/index.html: $(WEB)/web.wasm $(WEB)/scene $(wildcard tools/web/*.html tools/web/*.css tools/web/*.js tools/view*.css tools/view*.js)
+	$(Q)gzip -9 -n -c $(WEB)/web.wasm | base64 > $(WEB)/wasm
+	$(Q)awk -v web=$(WEB) '/^@/ { f = substr($$0, 2); if (f !~ /\//) f = web "/" f; \
+	  while ((getline line < f) > 0) print line; next } { print }' tools/web/web.html > $@.new
+	$(Q)mv $@.new $@
+web:
+	$(Q)mkdir -p $(WEB)
+	@if printf '#include <stdio.h>\n__attribute__((export_name("f"))) int f(char *s, double x) { return snprintf(s, 9, "%%g", x); }\n' | \
+	  $(WASM) -x c - $(WASM_LINK) -o $(WEB)/probe.wasm 2> /dev/null; then \
+	  MAKEFLAGS= $(MAKE) -s --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=$(BUILD) WASM_FLAGS="$(WASM_FLAGS)" \
+	    $(WEB)/index.html && echo "page: $(WEB)/index.html"; \
+	else rm -f $(WEB)/index.html; echo "skipped: no compiler for WebAssembly (Debian: clang, lld, wasi-libc)"; fi
 
 # The set of examples/scenes/bench/list.json, by plain -O2 and beside it by -O3 for this very machine, then the
 # targets; build/bench.json and build/bench_native.json. T=quick: the quick set; T=name: cases with that in their names.
@@ -289,6 +323,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all tuning demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
+.PHONY: all tuning demo paper paper-quick paper-browser pictures browser web web-browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:
