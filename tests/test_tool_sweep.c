@@ -208,6 +208,48 @@ static void test_stop(void)
     ENSURE(command_says("sweep.json\n") && !strstr(command_said, "run_0") && !strstr(command_said, "code 0"));
 }
 
+/* The commands of docs/sweep.md as they stand there, with launchers of ours that set what the real ones do. */
+static void test_launchers(void)
+{
+    static const char *const launcher[] = {
+        "sbatch",
+        "n=${1#--array=1-}; shift 3; for i in $(seq $n); do SLURM_ARRAY_TASK_ID=$i sh -c \"$1\" || exit 1; done",
+        "srun",
+        "n=${1#--ntasks=}; shift; for i in $(seq 0 $((n-1))); do SLURM_PROCID=$i SLURM_NTASKS=$n \"$@\" || exit 1; "
+        "done",
+        "mpirun",
+        "n=$2; shift 2; for i in $(seq 0 $((n-1))); do OMPI_COMM_WORLD_RANK=$i OMPI_COMM_WORLD_SIZE=$n \"$@\" || "
+        "exit 1; done",
+        "mpiexec",
+        "n=$2; shift 2; for i in $(seq 0 $((n-1))); do PMI_RANK=$i PMI_SIZE=$n \"$@\" || exit 1; done"
+    };
+    char tool[4096];
+    if (command_missing()) SKIP("no tool beside this test");
+    snprintf(tool, sizeof tool, "mkdir -p %s && ln -s \"$(realpath @)\" %s/embipc", place("bin"), place("bin"));
+    ENSURE(begin() && command(tool) == 0);
+    for (int i = 0; i < 4; i++) {
+        char text[1024], name[64], line[2048];
+        snprintf(name, sizeof name, "bin/%s", launcher[2 * i]);
+        snprintf(text, sizeof text, "#!/bin/sh\n%s\n", launcher[2 * i + 1]);
+        ENSURE(command_put(place(name), text));
+        snprintf(line, sizeof line, "chmod +x %s", place(name));
+        ENSURE(command(line) == 0);
+    }
+    for (int i = 0; i < 4; i++) {
+        char line[2048];
+        snprintf(line, sizeof line,
+                 "grep '^    %s ' docs/sweep.md | sed -e 's| SET | " SETS
+                 " |' -e 's|scene.json|%s|' -e 's|--out DIR|--out %s|' > %s && PATH=%s:$PATH sh %s",
+                 launcher[2 * i], place("scene.json"), place(launcher[2 * i]), place("job.sh"), place("bin"),
+                 place("job.sh"));
+        ENSURE(command(line) == 0);
+        if (!strstr(command_said, "shard 16 of 16")) printf("  %s\n", command_said);
+        ENSURE(strstr(command_said, "shard 16 of 16") != NULL);
+        snprintf(line, sizeof line, "cat %s/run_*.json | wc -l", place(launcher[2 * i]));
+        ENSURE(command(line) == 0 && atoi(command_said) == 6);
+    }
+}
+
 static void test_parallel(void)
 {
     if (command_missing()) SKIP("no tool beside this test");
@@ -230,6 +272,7 @@ int main(int argc, char **argv)
     RUN(shards);
     RUN(failures);
     RUN(stop);
+    RUN(launchers);
     RUN(parallel);
     return test_end(__FILE__);
 }

@@ -49,10 +49,10 @@ static int command_says(const char *part)
 /* a place for files, its own for each test program */
 static const char *command_place(const char *program, const char *name)
 {
-    static char path[4][1100];
+    static char path[8][1100];
     static int next;
     const char *tmp = getenv("TMPDIR");
-    char *p = path[next++ % 4];
+    char *p = path[next++ % 8];
     snprintf(p, sizeof path[0], "%s/embipc_%s/%s", tmp && *tmp ? tmp : "/tmp", program, name);
     return p;
 }
