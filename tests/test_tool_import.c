@@ -356,6 +356,22 @@ static void test_pose(void)
     }
 }
 
+/* A general actuator that is a position servo, with what it has from its class. */
+static void test_servo(void)
+{
+    scene s;
+    ENSURE(begin(&s, "<mujoco><default><default class='c'><general dyntype='none' biastype='affine' gainprm='450' "
+                     "biasprm='0 -450 -45' "
+                     "forcerange='-9 9'/></default></default><worldbody><body><joint name='j'/><geom "
+                     "size='0.1'/></body></worldbody>"
+                     "<actuator><general class='c' joint='j'/></actuator></mujoco>"));
+    ENSURE(s.joint_count == 1);
+    if (s.joint_count)
+        ENSURE(s.joint[0].def.motor_stiffness == 450 && s.joint[0].def.motor_damping == 45
+               && s.joint[0].def.motor_limit == 9);
+    scene_free(&s);
+}
+
 /* Both names of damping and friction in URDF. */
 static void test_dynamics(void)
 {
@@ -603,13 +619,15 @@ static void test_mjcf_refusals(void)
         { BODY("<joint range='2 1'/>"), "<joint>: range: found 2 1" },
         { BODY("<joint axis='0 0 0'/>"), "<joint>: axis: found 0 0 0" },
         { BODY("<joint damping='-1'/>"), "<joint>: found a negative damping" },
+        { WORLD("<geom size='1' mesh='m'/>"), "<geom>: mesh: found \"m\"" },
+        { MJ("<option><flag contact='disable'/></option>"), "<flag>: contact: found \"disable\"" },
         { BODY("<inertial pos='0 0 0'/>"), "<inertial>: found no attribute mass" },
         { BODY("<body><freejoint/><geom size='1'/></body>"), "<freejoint>: found a free joint below another body" },
         { BODY("<plugin/>"), "<plugin>: found this element of <body>" },
         { WORLD("<body mocap='true'/>"), "<body>: mocap: found \"true\"" },
         { MJ("<worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody><actuator><motor "
              "joint='j'/><general joint='j'/></actuator>"),
-          "<general>: found this actuator" },
+          "<general>: found this actuator, expected a position servo" },
         { MJ("<worldbody><body name='a'><joint name='j'/><geom size='1'/></body></worldbody><actuator><position "
              "joint='k'/></actuator>"),
           "<position>: joint: found k" },
@@ -714,6 +732,7 @@ int main(int argc, char **argv)
     RUN(options);
     RUN(pose);
     RUN(dynamics);
+    RUN(servo);
     RUN(orientations);
     RUN(meshes);
     RUN(allegro);

@@ -267,6 +267,7 @@ static void mjcf_geom(mjcf *f, const xml_node *n, int link)
     g->shape = kind == 6 ? IMPORT_SPHERE : (import_shape)kind;
     if (kind == IMPORT_PLANE && link) import_fail(m, n, "type: found a plane of a body, expected planes of the world");
     mjcf_frame(f, n, &frame);
+    if (kind != 5) mjcf_refuse(f, n, "mesh", "");   /* a shape that is fitted to a mesh */
     if (kind == 5) mjcf_mesh(f, n, g);
     else mjcf_size(f, n, g, &frame, type[kind]);
     import_multiply(&g->at, &m->link[link].at, &frame);
@@ -458,6 +459,29 @@ static void mjcf_equality(mjcf *f, const xml_node *n)
     }
 }
 
+/* kp and kv of an actuator. A general one must be a position servo: force = kp (ctrl - position) - kv velocity. */
+static void mjcf_gains(mjcf *f, const xml_node *k, double *kp, double *kv)
+{
+    double gain[3] = { 1, 0, 0 }, bias[3] = { 0, 0, 0 };
+    const char *type = mjcf_text(f, k, "biastype");
+    if (strcmp(k->name, "general") != 0) {
+        if (strcmp(k->name, "velocity") == 0) *kv = 1;
+        (void)mjcf_numbers(f, k, "kp", 1, 1, kp);
+        (void)mjcf_numbers(f, k, "kv", 1, 1, kv);
+        if (*kp < 0 || *kv < 0) import_fail(f->m, k, "found a negative kp or kv, expected numbers >= 0");
+        return;
+    }
+    mjcf_refuse(f, k, "gaintype", "fixed");
+    mjcf_refuse(f, k, "dyntype", "none");
+    (void)mjcf_numbers(f, k, "gainprm", 1, 3, gain);
+    (void)mjcf_numbers(f, k, "biasprm", 1, 3, bias);
+    *kp = gain[0];
+    *kv = -bias[2];
+    if (!type || strcmp(type, "affine") != 0 || !(*kp > 0) || bias[0] != 0 || bias[1] != -*kp || *kv < 0)
+        import_fail(f->m, k,
+                    "found this actuator, expected a position servo: biastype affine, gainprm kp, biasprm 0 -kp -kv");
+}
+
 static void mjcf_actuator(mjcf *f, const xml_node *k)
 {
     import_model *m = f->m;
@@ -470,8 +494,8 @@ static void mjcf_actuator(mjcf *f, const xml_node *k)
         import_note(m, k, "a motor gives no effort until a program sets one: left out");
         return;
     }
-    if (!velocity && strcmp(k->name, "position") != 0) {
-        import_fail(m, k, "found this actuator, expected position, velocity or motor");
+    if (!velocity && strcmp(k->name, "position") != 0 && strcmp(k->name, "general") != 0) {
+        import_fail(m, k, "found this actuator, expected position, velocity, motor or general");
         return;
     }
     for (int i = 1; joint && i < m->link_count; i++)
@@ -487,10 +511,7 @@ static void mjcf_actuator(mjcf *f, const xml_node *k)
     }
     mjcf_refuse(f, k, "gear", "1");
     mjcf_refuse(f, k, "dampratio", "0");
-    if (velocity) kv = 1;
-    (void)mjcf_numbers(f, k, "kp", 1, 1, &kp);
-    (void)mjcf_numbers(f, k, "kv", 1, 1, &kv);
-    if (kp < 0 || kv < 0) import_fail(m, k, "found a negative kp or kv, expected numbers >= 0");
+    mjcf_gains(f, k, &kp, &kv);
     limit = mjcf_word(f, k, "forcelimited", words, 3, 2);
     if (mjcf_numbers(f, k, "forcerange", 2, 2, range) && limit) l->effort_limit = fmin(-range[0], range[1]);
     if (l->effort_limit < 0) import_fail(m, k, "forcerange: found %g %g, expected 0 in between", range[0], range[1]);
@@ -557,6 +578,10 @@ int import_mjcf(import_model *m)
         (void)import_get(m, n, "gravity", 3, m->gravity);
         if (import_get(m, n, "timestep", 1, &m->time_step) && !(m->time_step > 0))
             import_fail(m, n, "timestep: found %g, expected a number > 0", m->time_step);
+        for (const xml_node *k = xml_first(&m->x, n, "flag"); k; k = xml_next(&m->x, k, "flag")) {
+            mjcf_refuse(&f, k, "gravity", "enable");
+            mjcf_refuse(&f, k, "contact", "enable");
+        }
     }
     for (const xml_node *n = xml_first(&m->x, mjcf_root(&f), "worldbody"); n && !m->failed;
          n = xml_next(&m->x, n, "worldbody"))
