@@ -360,7 +360,7 @@ static int import_measure(import_model *m, import_geom *g)
                      g->mesh ? g->mesh : "");
 }
 
-/* Does the mass of a link, spread evenly over its shapes, come near to its centre and inertia? */
+/* Does the mass of a link, spread over its shapes, come near to its centre and inertia? */
 static void import_compare(import_model *m, const import_link *l, int link)
 {
     double mass = 0, centre[3] = { 0, 0, 0 }, inertia[9] = { 0 }, apart[3], difference = 0, whole = 0, size;
@@ -390,7 +390,7 @@ static void import_compare(import_model *m, const import_link *l, int link)
     if (tool_length(apart) > 0.1 * size || difference > 0.01 * whole)
         import_note(
             m, NULL,
-            "link \"%s\" (line %d): its mass is spread evenly over its shapes: the centre of mass is off by %.3g m, "
+            "link \"%s\" (line %d): its mass is spread over its shapes: the centre of mass is off by %.3g m, "
             "the inertia by %.2g of it",
             l->name, l->line, tool_length(apart) > 1e-9 * size ? tool_length(apart) : 0,
             sqrt(difference / (whole > 0 ? whole : 1)));
@@ -414,7 +414,63 @@ static void import_drop_seen(import_model *m)
     m->geom_count = count;
 }
 
-/* The shapes of a link get one density, so that it has its mass: that of the file, else what all its shapes come to. */
+/* w becomes the nearest weights that add up to 1, each at least `least`: w_i - t, cut off, with t by bisection. */
+static void import_to_weights(double *w, int n, double least)
+{
+    double lo = w[0], hi = w[0];
+    for (int i = 1; i < n; i++) {
+        lo = fmin(lo, w[i]);
+        hi = fmax(hi, w[i]);
+    }
+    lo -= 1;
+    for (int k = 0; k < 60; k++) {
+        double t = (lo + hi) / 2, sum = 0;
+        for (int i = 0; i < n; i++) sum += fmax(w[i] - t, least);
+        if (sum > 1) lo = t;
+        else hi = t;
+    }
+    for (int i = 0; i < n; i++) w[i] = fmax(w[i] - hi, least);
+}
+
+/* Shares of a mass among shapes with these centres (3 * n), relative to where the centre of mass is to be: they bring
+ * it as near as they can, and stay near the even shares w by a little. Least squares by projected gradients. */
+static void import_shares(double *w, const double *centre, int n)
+{
+    double *even = (double *)tool_alloc((size_t)n, sizeof *even), size = 0, keep, step;
+    for (int i = 0; i < 3 * n; i++) size += centre[i] * centre[i];
+    keep = 1e-4 * size / n;
+    step = size > 0 ? 1 / (size + keep) : 0;
+    memcpy(even, w, (size_t)n * sizeof *even);
+    for (int k = 0; k < 2000; k++) {
+        double off[3] = { 0, 0, 0 };
+        for (int i = 0; i < 3 * n; i++) off[i % 3] += w[i / 3] * centre[i];
+        for (int i = 0; i < n; i++) w[i] -= step * (tool_dot(centre + 3 * i, off) + keep * (w[i] - even[i]));
+        import_to_weights(w, n, 0.01 / n);
+    }
+    free(even);
+}
+
+/* A link of several shapes and a known centre of mass: densities that bring it there. */
+static void import_fit_centre(import_model *m, int link, int count, double volume)
+{
+    double *w = (double *)tool_alloc((size_t)count, 4 * sizeof *w), *centre = w + count;
+    int n = 0;
+    for (int i = 0; i < m->geom_count; i++) {
+        const import_geom *g = &m->geom[i];
+        if (g->link != link || g->seen_only) continue;
+        w[n] = g->volume / volume;
+        tool_sub(centre + 3 * n++, g->centre, m->link[link].centre);
+    }
+    import_shares(w, centre, n);
+    n = 0;
+    for (int i = 0; i < m->geom_count; i++) {
+        import_geom *g = &m->geom[i];
+        if (g->link == link && !g->seen_only) g->density = m->link[link].mass * w[n++] / g->volume;
+    }
+    free(w);
+}
+
+/* The shapes of a link get densities, so that it has its mass: that of the file, else what all its shapes come to. */
 static int import_link_density(import_model *m, int link)
 {
     import_link *l = &m->link[link];
@@ -446,6 +502,7 @@ static int import_link_density(import_model *m, int link)
     }
     for (int i = 0; i < m->geom_count; i++)
         if (m->geom[i].link == link) m->geom[i].density = l->mass / volume;
+    if (l->has_mass && count > 1) import_fit_centre(m, link, count, volume);
     return 1;
 }
 
