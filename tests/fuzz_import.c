@@ -82,6 +82,5 @@ int main(int argc, char **argv)
     test_seed = argc > 2 ? strtoull(argv[2], NULL, 10) : 1;
     fuzz_robot("urdf", urdf_arm, seconds);
     fuzz_robot("mjcf", mjcf_arm, seconds);
-    fuzz_robot("hand", allegro, seconds);
     return test_bad != 0;
 }
