@@ -14476,7 +14476,8 @@ static void embi_cached_forget(embipc_world *w)
     int count = 0;
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached one = w->search.cached[n];
-        if (w->step - one.asked > EMBI_CACHED_STEPS) continue;
+        int sleeps = embi_is_asleep(w->s.body + one.a) || embi_is_asleep(w->s.body + one.b);
+        if (w->step - one.asked > EMBI_CACHED_STEPS && !sleeps) continue;
         w->search.cached[n] = w->search.cached[count];
         w->search.cached[count++] = one;
     }
