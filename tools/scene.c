@@ -1048,7 +1048,7 @@ static void scene_read_root(scene_reader *r, const json_value *root)
 {
     static const char *const keys[] = { "version", "time_step", "integrator", "keep_spin", "duration",
                                         "gravity", "contact",   "solver",     "bodies",    "pairs",
-                                        "joints" };
+                                        "joints",  "sleep_after", "sleep_speed" };
     int version, integrator = 0;
     strcpy(r->where, "scene");
     if (!scene_object(r, root, keys, SCENE_COUNT(keys))) return;
@@ -1061,6 +1061,8 @@ static void scene_read_root(scene_reader *r, const json_value *root)
     if (scene_choice(r, root, "integrator", scene_integrators, EMBIPC_BDF2 + 1, &integrator))
         r->s->world.integrator = (embipc_integrator)integrator;
     scene_bool(r, root, "keep_spin", &r->s->world.keep_spin);
+    scene_number(r, root, "sleep_after", scene_not_negative, &r->s->world.sleep_after);
+    scene_number(r, root, "sleep_speed", scene_not_negative, &r->s->world.sleep_speed);
     scene_number(r, root, "duration", scene_not_negative, &r->s->duration);
     scene_numbers(r, root, "gravity", 3, scene_any, r->s->world.gravity);
     scene_read_contact(r, root);
