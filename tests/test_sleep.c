@@ -74,7 +74,7 @@ static void test_keeps_what_it_had(void)
     static embipc_contact contacts[2][512];
     embipc_contact_event event[64];
     double weight = 0, energy, *x[SLEEP_BODIES];
-    int n, k, pairs;
+    int n, k, pairs, lagged;
     unsigned long long bits, forces;
     wd.tolerance = 1e-8;
     s = sleep_make(&wd);
@@ -82,6 +82,7 @@ static void test_keeps_what_it_had(void)
     pairs = embipc_world_pair_forces(s.w, rows[0], 64);
     n = embipc_world_contacts(s.w, contacts[0], 512);
     energy = sleep_total(&s);
+    lagged = s.w->lagged.count;
     for (k = 0; k < SLEEP_BODIES; k++) {
         embipc_body_state state = scene_state(s.w, s.body[k]);
         x[k] = scene_positions(s.w, s.body[k]);
@@ -99,7 +100,7 @@ static void test_keeps_what_it_had(void)
         ENSURE(k == 0 || now == forces);
         forces = now;
     }
-    ENSURE(bits != 0 && s.stats.sleeping == 7 && s.stats.islands == 0 && s.stats.total_iterations == 0 && s.stats.candidates == 0);
+    ENSURE(lagged > 10 && s.w->lagged.count == lagged && bits != 0 && s.stats.sleeping == 7 && s.stats.islands == 0 && s.stats.total_iterations == 0 && s.stats.candidates == 0);
     ENSURE(embipc_world_pair_forces(s.w, rows[1], 64) == pairs && !memcmp(rows[0], rows[1], (size_t)pairs * sizeof **rows));
     ENSURE(embipc_world_contacts(s.w, contacts[1], 512) == n && n > 20 && s.stats.merged_contacts == n);
     ENSURE(!memcmp(contacts[0], contacts[1], (size_t)n * sizeof **contacts));
@@ -330,6 +331,32 @@ static void test_moving_support(void)
     scene_end(&s);
 }
 
+/* A force before every step, however small, and steps that a limit cuts short, are no rest. */
+static void test_no_rest(void)
+{
+    static const double small[3] = {1e-6, 0, 0};
+    volatile int stop = 0;
+    embipc_world_def wd = sleep_def(0.2);
+    scene s = sleep_make(&wd);
+    for (int n = 0; n < 100; n++) {
+        (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[SLEEP_LONE], -1, small));
+        (void)scene_step(&s);
+        ENSURE(sleep_awake(&s, SLEEP_LONE) == 1);
+    }
+    ENSURE(s.stats.sleeping > 0);
+    (void)sleep_wait(&s, 7);
+    (void)ENSURE_OK(s.w, embipc_body_wake(s.w, s.body[SLEEP_TOP]));
+    (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 100, &stop));
+    stop = 1;
+    for (int n = 0, cut = 0; n < 60; n++) {
+        (void)scene_step(&s);
+        cut += !s.stats.converged;
+        ENSURE(s.stats.converged || sleep_awake(&s, SLEEP_TOP) == 1);
+        ENSURE(n < 59 || cut > 0);
+    }
+    scene_end(&s);
+}
+
 /* ---- what meets ---- */
 
 /* A body of 100 m/s hits a plate that sleeps 3 m away, without gravity. Nothing passes, what sleeps wakes before it is touched,
@@ -500,7 +527,7 @@ static void test_awake_same_bits(void)
 static void test_failed_step_sleeps_on(void)
 {
     unsigned long long good = 0;
-    for (int fails = 0, more = 1; more; fails++) {
+    for (int fails = 0, more = 1; more; fails += fails ? 3 : 1) {
         embipc_world_def wd = sleep_def(0.2);
         embipc_body_def d = scene_def("shot", EMBIPC_CAGE, -0.4, 0, 0.2);
         undo_rig rig;
@@ -555,6 +582,7 @@ int main(int argc, char **argv)
     RUN(what_wakes);
     RUN(motors_and_drives);
     RUN(moving_support);
+    RUN(no_rest);
     RUN(thrown_at_a_sleeper);
     RUN(ricochet);
     RUN(bridge);
