@@ -17483,10 +17483,10 @@ static int embi_sleeps(const embipc_world *w) { return EMBI_SLEEP && w->def.slee
 static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
 {
     const embipc_body group = b->sleep.group;
-    if (!embi_is_asleep(b)) return;
+    if (!EMBI_SLEEP || b->sleep.stage != EMBI_ASLEEP) return;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *one = w->s.body + k;
-        if (!embi_is_asleep(one) || !embi_same_body(one->sleep.group, group)) continue;
+        if (one->sleep.stage != EMBI_ASLEEP || !embi_same_body(one->sleep.group, group)) continue;
         one->sleep.stage = stage;
         one->sleep.rested = 0;
     }
@@ -17580,7 +17580,7 @@ static void embi_sleep_undo(embipc_world *w)
         if (w->s.body[k].sleep.stage != EMBI_AWAKE) w->s.body[k].sleep.stage = EMBI_ASLEEP;
 }
 
-/* Was the body at rest in this step? Driven nodes must stand, and nothing may push it. */
+/* Was the body at rest in this step? The caller may not push it either. */
 static int embi_body_rests(const embipc_world *w, const embi_body *b)
 {
     const embi_state *s = &w->s;
@@ -17588,14 +17588,14 @@ static int embi_body_rests(const embipc_world *w, const embi_body *b)
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         embipc_real d[3];
         embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
-        if (!(embi_norm(d) <= (embi_drive_of(s, i) < 0 ? most : (embipc_real)0))) return 0;
+        if (!(embi_norm(d) <= most)) return 0;
         for (int c = 0; c < 3; c++)
             if (w->applied[3 * i + c] != 0) return 0;
     }
     return 1;
 }
 
-/* Counts for each body how long it has been at rest. */
+/* Counts for each body how long it has been at rest. One with a drive that moves is not, however slow. */
 static void embi_sleep_watch(embipc_world *w)
 {
     embi_state *s = &w->s;
