@@ -17512,9 +17512,9 @@ static void embi_wake_near(embipc_world *w, embi_body *b)
         embi_body *one = w->s.body + k;
         const embipc_real *x = b->search.start_box, *y = one->search.start_box;
         embipc_real reach = embi_max(b->rules.dhat, one->rules.dhat) + b->rules.thickness + one->rules.thickness;
-        int near = embi_is_asleep(one) && embi_tested(w, b, one);
-        for (int i = 0; i < 3; i++) near = near && x[i] - reach <= y[3 + i] && y[i] - reach <= x[3 + i];
-        if (near) embi_wake(w, one, EMBI_DISTURBED);
+        int meets = embi_is_asleep(one) && embi_tested(w, b, one);
+        for (int i = 0; i < 3; i++) meets = meets && x[i] - reach <= y[3 + i] && y[i] - reach <= x[3 + i];
+        if (meets) embi_wake(w, one, EMBI_DISTURBED);
     }
 }
 
