@@ -14,7 +14,9 @@
 #   make tuning     what half and double of each tuning value do that docs/measured.md calls not measured (T, ONLY, WRITE)
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
 #                   libsuitesparse-dev and libeigen3-dev, else it says so
+#   make web        a page that runs the library: build/web/index.html; needs clang, lld and wasi-libc, else it says so
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
+#                   (web-browser: the page of make web)
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make fuzz       damaged files for each of 7 mesh readers, random worlds, under sanitizers (T=seconds for
 #                   each, 60; 600 before a release, 8 for a minute or so)
@@ -120,6 +122,12 @@ $(BUILD)/test_%: tests/test_%.c $(TEST_PARTS) | $(BUILD)
 $(BUILD)/validate_%: tests/validate_%.c $(TEST_PARTS) | $(BUILD)
 	$(Q)$(TEST_BUILD)
 
+# Two tests include an example; of the header they get the declarations.
+$(BUILD)/test_tiny: examples/tiny_ipc.c
+$(BUILD)/test_convex: $(BUILD)/convex_contact.inc
+$(BUILD)/convex_contact.inc: examples/convex_contact.c | $(BUILD)
+	$(Q)sed -e '/^#define EMBIPC_IMPLEMENTATION/d' -e '/^#include "..\/embipc.h"/d' $< > $@
+
 # the longest begin first: nothing waits for them at the end
 FIRST = $(filter test_oom test_cage test_world test_plain test_undo test_doctor,$(TESTS))
 tests: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
@@ -132,7 +140,7 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 # Left out: tests of numbers, and of what `make tsan` and `make fuzz` try; other tests call the same functions. GOAL=tests: only
 # builds the tests; EVERY=1: all tests, and all cases of those that take some otherwise; T=name: also those left out.
 NUMBERS = $(if $(EVERY)$(T),,test_motion test_integrator test_defaults test_self_contact test_dual test_world_material test_slope \
-  test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign)
+  test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign test_tiny test_convex)
 asan:
 	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory $(or $(GOAL),test) BUILD=build/asan EXAMPLES= WITHOUT="$(NUMBERS)" CC="$(CC)" CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $(if $(EVERY),-DTEST_EVERY)"
 
@@ -147,6 +155,38 @@ browser: $(BUILD)/embipc
 	@$(BUILD)/embipc run examples/scenes/arm.json --quiet --view $(BUILD)/view_joints.html
 	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
 	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html $(BUILD)/view_joints.html
+# the page that runs the library, played by mouse and fingers; screenshots beside it
+web-browser: web
+	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
+	@! command -v node > /dev/null || node tests/browser/web_test.js $(WEB)/index.html
+
+# One page with the library as WebAssembly in it, packed: $(BUILD)/web/index.html. Its lines @FILE stand for files.
+WEB = $(BUILD)/web
+WASM_FLAGS = -Os
+# linked without an option -O, as clang then would run wasm-opt where there is one
+WASM = clang --target=wasm32-wasi -mbulk-memory -mnontrapping-fptoint -msign-ext
+# the stack lies below all data, so that more than it has is an error and not a change of data
+WASM_LINK = -mexec-model=reactor -nostartfiles -nodefaultlibs -lc -lm -Wl,--no-entry,--strip-all,--compress-relocations \
+  -Wl,--stack-first,-z,stack-size=1048576
+$(WEB)/web.o: tools/web/web.c $(HEADER)
+	$(Q)$(WASM) $(STD) $(STRICT) -Wno-unused-function $(WASM_FLAGS) -DNDEBUG -c $< -o $@
+$(WEB)/web.wasm: $(WEB)/web.o
+	$(Q)$(WASM) $< $(WASM_LINK) -o $@
+$(WEB)/scene: tools/web/bear.json $(BUILD)/embipc
+	$(Q)$(BUILD)/embipc run $< --quiet --view $@.html
+	$(Q)sed -n '/^<script id="scene"/,/^<\/script>/p' $@.html > $@
+$(WEB)/index.html: $(WEB)/web.wasm $(WEB)/scene $(wildcard tools/web/*.html tools/web/*.css tools/web/*.js tools/view*.css tools/view*.js)
+	$(Q)gzip -9 -n -c $(WEB)/web.wasm | base64 > $(WEB)/wasm
+	$(Q)awk -v web=$(WEB) '/^@/ { f = substr($$0, 2); if (f !~ /\//) f = web "/" f; \
+	  while ((getline line < f) > 0) print line; next } { print }' tools/web/web.html > $@.new
+	$(Q)mv $@.new $@
+web:
+	$(Q)mkdir -p $(WEB)
+	@if printf '#include <stdio.h>\n__attribute__((export_name("f"))) int f(char *s, double x) { return snprintf(s, 9, "%%g", x); }\n' | \
+	  $(WASM) -x c - $(WASM_LINK) -o $(WEB)/probe.wasm 2> /dev/null; then \
+	  MAKEFLAGS= $(MAKE) -s --no-print-directory CC="$(CC)" CFLAGS="$(CFLAGS)" BUILD=$(BUILD) WASM_FLAGS="$(WASM_FLAGS)" \
+	    $(WEB)/index.html && echo "page: $(WEB)/index.html"; \
+	else rm -f $(WEB)/index.html; echo "skipped: no compiler for WebAssembly (Debian: clang, lld, wasi-libc)"; fi
 
 # The set of examples/scenes/bench/list.json, by plain -O2 and beside it by -O3 for this very machine, then the
 # targets; build/bench.json and build/bench_native.json. T=quick: the quick set; T=name: cases with that in their names.
@@ -283,6 +323,6 @@ examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
 clean:
 	rm -rf build
 
-.PHONY: all tuning demo paper paper-quick paper-browser pictures browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
+.PHONY: all tuning demo paper paper-quick paper-browser pictures browser web web-browser tests test validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order symbols size metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

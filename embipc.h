@@ -39,8 +39,9 @@
  *           and motors; forces of contacts, drives and joints in newtons; steps that may be cut short at any
  *           iteration; equal bits for equal input and any number of threads; no allocation in a warmed-up
  *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert; rays, contact
- *           events, poses within a step and vertices to draw; bodies at rest that sleep.
- * DOES NOT  read files, print, exit or abort; save states, or restore any but that at creation; plasticity,
+ *           events, poses within a step and vertices to draw; copies of worlds, to branch
+ *           and to go back; bodies at rest that sleep.
+ * DOES NOT  read files, print, exit or abort; save states to files; plasticity,
  *           tearing, fluids, GPUs, gradients of results; shells, rods (planned).
  *
  * STEP BY STEP
@@ -105,8 +106,9 @@
  *   78 Cage pieces; 79 Cage nodes and search; 80 Cage extraction; 81 Cage builder; 82 Creating a world;
  *   83 Shape of a new body; 84 Mechanics of a new body; 85 Adding a body; 86 Removing a body;
  *   87 Forces and drives; 88 Joints of a world; 89 Settings and reset; 90 Queries; 91 Ready shapes;
- *   92 Contact events; 93 Poses of bodies; 94 Rays and regions; 95 Validation; 96 Sparse LDL^T for callers;
- *   97 Repair of surfaces; 98 Surfaces that overlap; 99 Shifts and rotations; 100 Separating surfaces.
+ *   92 Contact events; 93 Poses of bodies; 94 Rays and regions; 95 Copies of worlds; 96 Validation;
+ *   97 Sparse LDL^T for callers; 98 Repair of surfaces; 99 Surfaces that overlap; 100 Shifts and rotations;
+ *   101 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -196,6 +198,7 @@
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
  *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
  *   EMBIPC_NO_EVENTS       embipc_world_contact_events()                                              (0)
+ *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore()                                (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
@@ -439,6 +442,19 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
                                              embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
+#ifndef EMBIPC_NO_COPY
+/* An independent world in the same state, to try what would happen, or to go back to. Its next steps have the bits of
+ * those of this world. Handles of this world are valid in it. It has the same allocator, callbacks and user pointers.
+ * Costs a copy of the memory that embipc_world_memory() tells, and one allocation for each array. Fails on lack of
+ * memory, with *copy NULL. The world may be stepped by another thread only afterwards. */
+EMBIPC_API embipc_result embipc_world_copy(const embipc_world *world, embipc_world **copy);
+
+/* The world returns to the state of `saved`, a copy of it from an earlier time. `saved` stays as it is, and may serve
+ * again. Bodies, drives and joints are those of that time: handles made since then are invalid, and views are to be
+ * taken again. Fails on lack of memory, with the world unchanged. */
+EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_world *saved);
+#endif
+
 /* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
  * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies
  * created at different times would cross at their starts. No allocation if all bodies were created before the first
@@ -454,7 +470,13 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_
  * const world, only return their result. Never NULL. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
 
-/* ---- Bodies --------------------------------------------------------------------------------- */
+/* ---- Bodies ---------------------------------------------------------------------------------
+ * There is no coefficient of restitution: a body bounces by its own elasticity, as far as the time step resolves the
+ * impact. Backward Euler takes the energy of faster vibrations. A ball of 50 mm and 1e6 Pa that meets the ground at
+ * 2 m/s leaves it with 0.07, 0.25, 0.70 of its speed at h = 1/60, 1/200, 1/1000 s (EMBIPC_BDF2: 0.80 at 1/1000 s), a
+ * stiff one with nothing [measured]. The stop of a stiff body takes two steps. A game that wants a bounce then gives the
+ * impulse itself: mass times e times the speed before EMBIPC_CONTACT_BEGIN, along the event's normal. */
+
 /* What a body's unknowns are, and what moves it. */
 typedef enum embipc_kind {
     EMBIPC_FIXED,            /* never moves; its surface may be open */
@@ -527,6 +549,15 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body 
 
 /* Sets both for later steps. Fails if a contact is switched on while the two cross. */
 EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *world, embipc_body body, unsigned groups, unsigned mask);
+
+/* Friction of a body from the next step on, as in its description. Fixed bodies have it too. */
+EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *world, embipc_body body, embipc_real friction,
+                                                  embipc_real static_friction);
+
+/* The body becomes `factor` times as stiff, > 0, from the next step on: Young's modulus and all other moduli of its
+ * material. Shape at rest, mass, and motion stay. Its elastic energy changes by the same factor, which is work done
+ * from outside. Calls multiply: 2 and then 0.5 is as before, but for rounding. */
+EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *world, embipc_body body, embipc_real factor);
 
 /* Adds a force for the next step only, N. It acts at a surface vertex, or for vertex = -1 on the whole body,
  * distributed like its mass. Fixed and kinematic bodies ignore it. */
@@ -2510,6 +2541,9 @@ static int embi_boxes_meet(const embipc_real a[6], const embipc_real b[6])
  * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A failed
  * growth leaves the array as it was and sets `failed`, so a caller may grow several arrays and ask once.
  *   if (!EMBI_GROW(m, s->x, 3 * n)) return EMBIPC_ERR_MEMORY;
+ * Each struct that owns arrays has one function that knows them all, embi_..._free(). It serves to copy too: where
+ * `copying` is set, the struct is the copy of another one, and a copy of each array takes its place, or NULL out of
+ * memory. Pointers into an array then follow it: embi_rebase().
  * Uses: platform.   Checked by: tests/test_oom.c */
 
 typedef struct embi_memory {
@@ -2518,6 +2552,7 @@ typedef struct embi_memory {
     long allocations;            /* since creation */
     int failed;                  /* sticky: an allocation failed or a size overflowed */
     int fixed;                   /* a copy for a thread: nothing grows */
+    int copying;                 /* arrays are not freed but replaced by copies */
     int lock;                    /* of the hooks and the numbers above: islands are solved side by side */
 } embi_memory;
 
@@ -2558,24 +2593,29 @@ static int embi_capacity(const void *p)
     return p ? ((const embi_head *)(const void *)((const char *)p - EMBI_HEAD))->capacity : 0;
 }
 
-/* An array of count elements (at least one), not written to, or NULL. */
-static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
+/* An array of `capacity` elements that takes so many bytes with its head, not written to, or NULL. */
+static void *embi_alloc_bytes(embi_memory *m, size_t bytes, int capacity)
 {
-    size_t size = (count > 0 ? (size_t)count : 1) * elem + EMBI_HEAD;
     char *p = NULL;
     embi_lock(&m->lock);
-    if (!m->fixed && count >= 0 && (size_t)count <= ((size_t)-1) / 4 / elem)
-        p = (char *)(m->hooks.alloc)(size, m->hooks.ctx);
+    if (!m->fixed && bytes) p = (char *)(m->hooks.alloc)(bytes, m->hooks.ctx);
     if (p) {
         p += EMBI_HEAD;
-        embi_head_of(p)->bytes = size;
-        embi_head_of(p)->capacity = count;
+        embi_head_of(p)->bytes = bytes;
+        embi_head_of(p)->capacity = capacity;
         m->allocations++;
-        m->bytes += size;
+        m->bytes += bytes;
         if (m->bytes > m->peak) m->peak = m->bytes;
     } else m->failed = 1;
     embi_unlock(&m->lock);
     return p;
+}
+
+/* An array of count elements (at least one), not written to, or NULL. */
+static void *embi_alloc_raw(embi_memory *m, int count, size_t elem)
+{
+    int sound = count >= 0 && (size_t)count <= ((size_t)-1) / 4 / elem;
+    return embi_alloc_bytes(m, sound ? (count > 0 ? (size_t)count : 1) * elem + EMBI_HEAD : 0, count);
 }
 
 /* An array of zeros, or NULL. */
@@ -2620,18 +2660,35 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
 #define EMBI_GROW(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 1))
 /* For large arrays: new elements are not written to. */
 #define EMBI_ROOM(m, p, need) ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), 0))
-#define EMBI_RELEASE(m, p) (embi_free((m), (p)), (p) = NULL)
 
-/* Frees the arrays of an owner and clears their pointers. offset: where these stand in its struct, `count` of them. */
+/* Frees the array whose pointer stands at `array`, and clears that; or puts a copy in its place. */
+static void embi_release(embi_memory *m, void *array)
+{
+    void *p, *copy = NULL;
+    memcpy(&p, array, sizeof p);
+    if (!m->copying) embi_free(m, p);
+    else if (p && !m->failed) {
+        const embi_head *head = embi_head_of(p);
+        copy = embi_alloc_bytes(m, head->bytes, head->capacity);
+        if (copy) memcpy(copy, p, head->bytes - EMBI_HEAD);
+    }
+    memcpy(array, &copy, sizeof copy);
+}
+#define EMBI_RELEASE(m, p) embi_release((m), &(p))
+
+/* The same for arrays of an owner. offset: where their pointers stand in its struct, `count` of them. */
 static void embi_release_all(embi_memory *m, void *owner, const size_t *offset, int count)
 {
-    for (int i = 0; i < count; i++) {
-        char *at = (char *)owner + offset[i];
-        void *p;
-        memcpy(&p, at, sizeof p);   /* pointers to all types look alike */
-        EMBI_RELEASE(m, p);
-        memcpy(at, &p, sizeof p);
-    }
+    for (int i = 0; i < count; i++) embi_release(m, (char *)owner + offset[i]);
+}
+
+/* The pointer at `pointer` into an array moves from that to its copy. */
+static void embi_rebase(void *pointer, const void *array, const void *copy)
+{
+    const char *p;
+    memcpy(&p, pointer, sizeof p);
+    if (p) p = copy ? (const char *)copy + (p - (const char *)array) : NULL;
+    memcpy(pointer, &p, sizeof p);
 }
 
 /* The answer to a question that takes memory. */
@@ -2641,6 +2698,9 @@ static embi_answer embi_not(embi_answer a) { return a == EMBI_NO_MEMORY ? a : a 
 /* The whole table of offsets, and an entry of it that stands for four members. */
 #define EMBI_RELEASE_ALL(m, owner, table) \
     embi_release_all((m), (owner), (table), (int)(sizeof(table) / sizeof *(table)))
+#define EMBI_REBASE_ALL(owner, table, array, copy) \
+    for (size_t embi_i = 0; embi_i < sizeof(table) / sizeof *(table); embi_i++) \
+        embi_rebase((char *)(owner) + (table)[embi_i], (array), (copy))
 #define EMBI_OFFSETS4(type, a, b, c, d) offsetof(type, a), offsetof(type, b), offsetof(type, c), offsetof(type, d)
 
 /* ==== 5. Errors ======================================================================================
@@ -3257,7 +3317,7 @@ static void embi_bsr_free(embi_memory *m, embi_bsr *A)
 {
     static const size_t arrays[] = {EMBI_OFFSETS4(embi_bsr, row, col, val, work)};
     EMBI_RELEASE_ALL(m, A, arrays);
-    A->n = 0;
+    if (!m->copying) A->n = 0;
 }
 
 static void embi_bsr_zero(embi_bsr *A) { if (A->n) memset(A->val, 0, (size_t)A->row[A->n] * 9 * sizeof *A->val); }
@@ -3925,8 +3985,13 @@ static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_ldlt, index, row, value, vectors), offsetof(embi_ldlt, work),
         offsetof(embi_ldlt, adjacent), offsetof(embi_ldlt, slot)};
+    static const size_t parts[] = {
+        EMBI_OFFSETS4(embi_ldlt, order, place, owner, first), EMBI_OFFSETS4(embi_ldlt, row_start, panel, touched, open),
+        offsetof(embi_ldlt, task), offsetof(embi_ldlt, member)};
+    const int *index = F->index;
     EMBI_RELEASE_ALL(m, F, arrays);
-    F->n = F->supernodes = 0;
+    if (m->copying) EMBI_REBASE_ALL(F, parts, index, F->index);
+    else F->n = F->supernodes = 0;
 }
 
 /* The neighbours of every node, both directions, in F->adjacent[start[i] .. start[i + 1]); start (n + 1). */
@@ -8908,10 +8973,13 @@ typedef struct embi_contacts {
     embipc_real min_gap;         /* m; negative or 0: something touches */
 } embi_contacts;
 
+/* Frees the contacts and the gradients of their mollifiers. */
 static void embi_contacts_free(embi_memory *m, embi_contacts *s)
 {
+    const embipc_real *extra = s->extra;
     EMBI_RELEASE(m, s->list);
     EMBI_RELEASE(m, s->extra);
+    for (int k = 0; m->copying && s->list && k < s->count; k++) embi_rebase(&s->list[k].base.extra, extra, s->extra);
 }
 
 /* No contact, no energy, and a gap that is infinite. */
@@ -9521,7 +9589,7 @@ static void embi_system_free(embi_memory *m, embi_system *S)
     embi_bsr_free(m, &S->wanted);
     embi_ldlt_free(m, &S->F);
     EMBI_RELEASE(m, S->work);
-    S->n = 0;
+    if (!m->copying) S->n = 0;
 }
 
 /* Forgets the analysis, keeps the memory: a solution then does nothing. */
@@ -9817,17 +9885,18 @@ typedef struct embi_inverse {
     embipc_real *x;   /* (3 n) */
 } embi_inverse;
 
-/* Gives back V and all it owns. V may be NULL. */
-static void embi_inverse_free(embi_memory *m, embi_inverse *V)
+/* Gives back *V, which may be NULL, and all it owns. */
+static void embi_inverse_free(embi_memory *m, embi_inverse **V)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_inverse, unknown, unknown_aside, place, asked), offsetof(embi_inverse, C),
         offsetof(embi_inverse, x)};
-    if (!V) return;
-    embi_system_free(m, &V->S);
-    embi_system_free(m, &V->S_aside);
-    EMBI_RELEASE_ALL(m, V, arrays);
-    embi_free(m, V);
+    if (m->copying) EMBI_RELEASE(m, *V);
+    if (!*V) return;
+    embi_system_free(m, &(*V)->S);
+    embi_system_free(m, &(*V)->S_aside);
+    EMBI_RELEASE_ALL(m, *V, arrays);
+    if (!m->copying) EMBI_RELEASE(m, *V);
 }
 
 /* A copy of the structs: what the pointers point at stays where it is. */
@@ -10062,7 +10131,11 @@ static const size_t embi_bvh_arrays[] = {
 /* Frees the tree. */
 static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 {
+    const embipc_real *box = b->box, *way = b->way;
     EMBI_RELEASE_ALL(m, b, embi_bvh_arrays);
+    if (!m->copying) return;
+    embi_rebase(&b->tri_box, box, b->box);
+    embi_rebase(&b->tri_way, way, b->way);
 }
 
 /* spreads the low 21 bits of a to every third bit */
@@ -11244,7 +11317,7 @@ static void embi_certificates_free(embi_memory *m, embi_certificates *f)
 {
     EMBI_RELEASE(m, f->list);
     EMBI_RELEASE(m, f->tet);
-    f->count = f->tet_count = 0;
+    if (!m->copying) f->count = f->tet_count = 0;
 }
 
 /* State while certificates are built. */
@@ -13144,13 +13217,27 @@ static const size_t embi_dual_arrays[] = {
     EMBI_OFFSETS4(embi_dual, first, taken, link, value), EMBI_OFFSETS4(embi_dual, column, side, member, side_column),
     EMBI_OFFSETS4(embi_dual, member_start, block, block_start, work)};
 
-/* Gives back D and all it owns. D may be NULL. */
-static void embi_dual_free(embi_memory *m, embi_dual *D)
+/* In a copy: the columns stand in arrays of the links. */
+static void embi_dual_rebase(embi_dual *D, const embi_link *link, const embipc_real *value)
 {
-    if (!D) return;
-    EMBI_RELEASE_ALL(m, D, embi_dual_arrays);
-    embi_system_free(m, &D->K);
-    embi_free(m, D);
+    for (int k = 0; k < embi_capacity(D->side_column); k++) {
+        embi_rebase(&D->side_column[k].node, link, D->link);
+        embi_rebase(&D->side_column[k].place, link, D->link);
+        embi_rebase(&D->side_column[k].u, value, D->value);
+    }
+}
+
+/* Gives back *D, which may be NULL, and all it owns. */
+static void embi_dual_free(embi_memory *m, embi_dual **D)
+{
+    const embi_link *link = *D ? (*D)->link : NULL;
+    const embipc_real *value = *D ? (*D)->value : NULL;
+    if (m->copying) EMBI_RELEASE(m, *D);
+    if (!*D) return;
+    EMBI_RELEASE_ALL(m, *D, embi_dual_arrays);
+    embi_system_free(m, &(*D)->K);
+    if (m->copying) embi_dual_rebase(*D, link, value);
+    else EMBI_RELEASE(m, *D);
 }
 
 static const size_t embi_island_arrays[] = {
@@ -13167,8 +13254,8 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
     embi_contacts_free(m, &isle->contacts);
     embi_system_free(m, &isle->system);
     embi_system_free(m, &isle->factor.past.system);
-    embi_dual_free(m, isle->dual);
-    embi_dual_free(m, isle->factor.past.dual);
+    embi_dual_free(m, &isle->dual);
+    embi_dual_free(m, &isle->factor.past.dual);
 }
 
 /* ---- loops over the bodies of an island ---- */
@@ -14448,7 +14535,7 @@ static int embi_searches_keep(embipc_world *w)
     embi_search_task task;
     if (!embi_searches_refit(w)) return 0;
     task.w = w;
-    task.grain = (w->search.due_count - 1) / EMBI_TASKS + 1;
+    task.grain = embi_has_threads(&w->s.threads) ? (w->search.due_count - 1) / EMBI_TASKS + 1 : w->search.due_count;
     for (int n = 0; n < w->search.due_count; n++) {
         embi_search *one = w->search.due + n;
         if (!one->due || !embi_search_is_large(w, one->kept)) continue;
@@ -22795,7 +22882,7 @@ static void embi_cage_release(embi_memory *m, embipc_cage *cage)
         EMBI_OFFSETS4(embipc_cage, x, tets, tet_volume, tet_moment),
         EMBI_OFFSETS4(embipc_cage, vertex_tet, vertex_weight, cells, tet_cell)};
     EMBI_RELEASE_ALL(m, cage, arrays);
-    memset(cage, 0, sizeof *cage);
+    if (!m->copying) memset(cage, 0, sizeof *cage);
 }
 
 /* A cage holds its allocator, so it can be freed without a world. */
@@ -24573,7 +24660,7 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
     embi_cage_release(m, &last->cage);
     EMBI_RELEASE(m, last->x);
     EMBI_RELEASE(m, last->tri);
-    memset(last, 0, sizeof *last);
+    if (!m->copying) memset(last, 0, sizeof *last);
 }
 
 /* Builds the cage for this wish and surface unless that for equal ones, bit for bit, is stored already. On failure no
@@ -24782,12 +24869,16 @@ static const size_t embi_body_arrays[] = {
 /* Frees the arrays of a body. */
 static void embi_body_free(embi_memory *m, embi_body *b)
 {
+    embi_shift *const shift[5] = {&b->search.shift, &b->search.shift_next, &b->search.drift, &b->search.drift_next,
+                                  &b->search.shift_measured};
+    const embipc_real *part = b->search.part;
     EMBI_RELEASE_ALL(m, b, embi_body_arrays);
+    for (int k = 0; k < 5 && m->copying; k++) embi_rebase(&shift[k]->part, part, b->search.part);
     embi_certificates_free(m, &b->search.certificates);
     embi_bvh_free(m, &b->bvh);
     embi_elastic_free(m, &b->elastic);
     embi_bsr_free(m, &b->A);
-    embi_inverse_free(m, b->inverse);
+    embi_inverse_free(m, &b->inverse);
 }
 
 /* Frees the arrays of a drive. */
@@ -24886,26 +24977,33 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list),
     offsetof(embipc_world, report.before), offsetof(embipc_world, sleep.rested)};
 
+/* What the elements of a world's arrays own. */
+static void embi_world_free_elements(embi_memory *m, embipc_world *w)
+{
+    for (int i = 0; i < w->s.body_count; i++) embi_body_free(m, w->s.body + i);
+    for (int i = 0; i < embi_drive_count(&w->s); i++) embi_drive_free(m, w->s.driven.list + i);
+    for (int i = 0; i < embi_joint_count(&w->s); i++) EMBI_RELEASE(m, w->s.driven.joint.list[i].anchor);
+    for (int i = 0; i < embi_capacity(w->islands.list); i++) {
+        embi_island **isle = w->islands.list + i;
+        if (m->copying) EMBI_RELEASE(m, *isle);
+        if (*isle) embi_island_free(m, *isle);
+        if (!m->copying) EMBI_RELEASE(m, *isle);
+    }
+    for (int i = 0; i < w->search.cached_end; i++) EMBI_RELEASE(m, w->search.cached[i].list);
+    for (int k = 0; k < EMBI_TASKS; k++) {
+        EMBI_RELEASE(m, w->search.lane[k].keys);
+        EMBI_RELEASE(m, w->search.lane[k].list);
+    }
+    embi_last_cage_free(m, &w->last_cage);
+}
+
 /* Frees everything. The allocator's state lies in the world, so it is copied first. */
 EMBIPC_API void embipc_world_destroy(embipc_world *w)
 {
     embi_memory m;
     if (!w) return;
     m = w->memory;
-    for (int i = 0; i < w->s.body_count; i++) embi_body_free(&m, w->s.body + i);
-    for (int i = 0; i < embi_drive_count(&w->s); i++) embi_drive_free(&m, w->s.driven.list + i);
-    for (int i = 0; i < embi_joint_count(&w->s); i++) EMBI_RELEASE(&m, w->s.driven.joint.list[i].anchor);
-    for (int i = 0; i < embi_capacity(w->islands.list); i++)
-        if (w->islands.list[i]) {
-            embi_island_free(&m, w->islands.list[i]);
-            embi_free(&m, w->islands.list[i]);
-        }
-    for (int i = 0; i < w->search.cached_end; i++) EMBI_RELEASE(&m, w->search.cached[i].list);
-    for (int k = 0; k < EMBI_TASKS; k++) {
-        EMBI_RELEASE(&m, w->search.lane[k].keys);
-        EMBI_RELEASE(&m, w->search.lane[k].list);
-    }
-    embi_last_cage_free(&m, &w->last_cage);
+    embi_world_free_elements(&m, w);
     EMBI_RELEASE_ALL(&m, w, embi_world_arrays);
     embi_free(&m, w);
 }
@@ -24958,6 +25056,18 @@ static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e
                         "rotation is no rotation matrix (R^T R differs from I by %g)", off);
 }
 
+/* Are both coefficients of friction in their range? */
+static embipc_result embi_check_friction(embipc_real friction, embipc_real static_friction, embipc_error *e)
+{
+    if (!(friction >= 0 && friction <= EMBI_FRICTION_MOST))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, friction,
+                            "friction is %g; it must lie in 0 .. %g", friction, EMBI_FRICTION_MOST);
+    if (!(static_friction >= 0 && static_friction <= EMBI_FRICTION_MOST))
+        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, static_friction,
+                            "static_friction is %g; it must lie in 0 .. %g", static_friction, EMBI_FRICTION_MOST);
+    return EMBIPC_OK;
+}
+
 /* Checks a description except for the topology of its mesh. The error names the first wrong value. */
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
@@ -24993,13 +25103,8 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK ||
         (r = embi_check_rotation(d->rotation, e)) != EMBIPC_OK)
         return r;
-    if (!(d->friction >= 0 && d->friction <= EMBI_FRICTION_MOST))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->friction,
-                            "friction is %g; it must lie in 0 .. %g", d->friction, EMBI_FRICTION_MOST);
-    if (!(d->static_friction >= 0 && d->static_friction <= EMBI_FRICTION_MOST))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->static_friction,
-                            "static_friction is %g; it must lie in 0 .. %g", d->static_friction, EMBI_FRICTION_MOST);
-    if ((r = embi_check_value(e, "thickness", d->thickness, " m", 1)) != EMBIPC_OK ||
+    if ((r = embi_check_friction(d->friction, d->static_friction, e)) != EMBIPC_OK ||
+        (r = embi_check_value(e, "thickness", d->thickness, " m", 1)) != EMBIPC_OK ||
         (r = embi_check_contact(d->dhat, d->kappa, d->friction_velocity, d->tolerance, e)) != EMBIPC_OK)
         return r;
     if (d->kind < EMBIPC_AFFINE) return EMBIPC_OK;
@@ -26941,6 +27046,59 @@ EMBIPC_API int embipc_body_is_awake(const embipc_world *w, embipc_body body)
 }
 #endif
 
+/* Friction of the next step takes it. */
+EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body body, embipc_real friction,
+                                                  embipc_real static_friction)
+{
+    embi_body *b = embi_body_of(w, body);
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    r = embi_check_friction(friction, static_friction, &w->error);
+    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
+    b->rules.friction = friction;
+    b->rules.static_friction = embi_max(static_friction, friction);
+    if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles of unequal friction are no joined surface */
+    return EMBIPC_OK;
+}
+
+/* All terms of elasticity are linear in the moduli. */
+EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_body body, embipc_real factor)
+{
+    embi_body *b = embi_body_of(w, body);
+    embipc_material *m;
+    embi_material old;
+    embipc_result r;
+    if (!b) return embi_no_body(w, body);
+    if (!(factor > 0) || !embi_all_finite(&factor, 1))
+        return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, factor,
+                            "the factor on the stiffness of body \"%.40s\" is %g; it must be above 0 and finite", b->name,
+                            factor);
+    if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    m = &b->material;
+    old = b->elastic.material;
+    b->elastic.material.mu *= factor;
+    b->elastic.material.lambda *= factor;
+    b->elastic.material.c1 *= factor;
+    b->elastic.material.c2 *= factor;
+    b->elastic.material.fibre *= factor;
+    r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
+    if (r != EMBIPC_OK) {
+        b->elastic.material = old;
+        return embi_blame(w, r, b->name, b->handle);
+    }
+    m->young *= factor;
+    m->stiffness *= factor;
+    m->fibre_stiffness *= factor;
+    embi_scale(m->mooney, factor, m->mooney);
+    for (int i = 0; i < 63 * b->elastic.cells.count; i++) b->elastic.cells.bend[i] *= factor;
+    b->past.continues = 0;   /* its energies are of the old material, and so is A */
+    embi_body_revise(&w->s, b);
+    embi_body_renew(b);
+    embi_body_derive(w, b);
+    return EMBIPC_OK;
+}
+
 /* Both only limit the work of later steps. */
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterations, const volatile int *stop)
 {
@@ -28326,7 +28484,103 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 
 #endif /* EMBIPC_NO_RAYS */
 
-/* ==== 95. Validation =================================================================================
+
+#ifndef EMBIPC_NO_COPY
+/* ==== 95. Copies of worlds ===========================================================================
+ * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
+ * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
+ * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
+ * Uses: part I, part III, creating a world.   Checked by: tests/test_undo.c, tests/test_campaign.c */
+
+/* Solvers find the threads in the world, which has moved. */
+static void embi_world_moved(embipc_world *w)
+{
+    for (int i = 0; i < embi_capacity(w->islands.list); i++) {
+        embi_island *isle = w->islands.list[i];
+        embi_system *system[4];
+        if (!isle) continue;
+        system[0] = &isle->system;
+        system[1] = &isle->factor.past.system;
+        system[2] = isle->dual ? &isle->dual->K : system[0];
+        system[3] = isle->factor.past.dual ? &isle->factor.past.dual->K : system[0];
+        for (int k = 0; k < 4; k++)
+            if (system[k]->F.threads) system[k]->F.threads = &w->s.threads;
+    }
+}
+
+/* Copies the arrays of c, which is a copy of w's struct. Returns 0 out of memory: then c owns no element's arrays. */
+static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_world *w)
+{
+    embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
+    EMBI_RELEASE_ALL(m, c, embi_world_arrays);
+    if (m->failed) return 0;
+    embi_node_fields(&c->s, node);
+    embi_vertex_fields(&c->s, vertex);
+    for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase(node[i], w->s.q, c->s.q);
+    for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase(vertex[i], w->s.x, c->s.x);
+    c->s.J.node = c->s.rows.node;
+    c->s.J.weight = c->s.rows.weight;
+    c->s.J.count = c->s.rows.count;
+    return 1;
+}
+
+/* A copy of w with the allocator `hooks`, or NULL out of memory. */
+static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocator *hooks)
+{
+    embi_memory m;
+    embipc_world *c;
+    int whole;
+    embi_memory_init(&m, hooks);
+    c = (embipc_world *)embi_alloc_raw(&m, 1, sizeof *c);
+    if (!c) return NULL;
+    *c = *w;
+    m.copying = 1;
+    whole = embi_world_copy_arrays(&m, c, w);
+    if (whole) embi_world_free_elements(&m, c);
+    m.copying = 0;
+    if (!m.failed) {
+        c->memory = m;
+        embi_world_moved(c);
+        return c;
+    }
+    if (whole) embi_world_free_elements(&m, c);
+    EMBI_RELEASE_ALL(&m, c, embi_world_arrays);
+    embi_free(&m, c);
+    return NULL;
+}
+
+/* Nothing of the world changes. */
+EMBIPC_API embipc_result embipc_world_copy(const embipc_world *world, embipc_world **copy)
+{
+    if (!copy) return EMBIPC_ERR_ARGUMENT;
+    *copy = NULL;
+    if (!world) return EMBIPC_ERR_ARGUMENT;
+    *copy = embi_world_copy(world, &world->memory.hooks);
+    return *copy ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+}
+
+/* A copy of `saved` changes places with the world, whose old state is then freed. */
+EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_world *saved)
+{
+    embipc_world *c, old;
+    long allocations;
+    if (!world) return EMBIPC_ERR_ARGUMENT;
+    if (!saved) return embi_fail(&world->error, EMBIPC_ERR_ARGUMENT, "saved is NULL");
+    if (saved == world) return EMBIPC_OK;
+    c = embi_world_copy(saved, &world->memory.hooks);
+    if (!c) return embi_fail_memory(&world->error);
+    allocations = world->memory.allocations + c->memory.allocations;
+    old = *world;
+    *world = *c;
+    *c = old;
+    world->memory.allocations = allocations;
+    embi_world_moved(world);
+    embipc_world_destroy(c);
+    return EMBIPC_OK;
+}
+#endif
+
+/* ==== 96. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -28578,7 +28832,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 96. Sparse LDL^T for callers ===================================================================
+/* ==== 97. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -28651,7 +28905,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 97. Repair of surfaces =========================================================================
+/* ==== 98. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -29035,7 +29289,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 98. Surfaces that overlap ======================================================================
+/* ==== 99. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -29480,7 +29734,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 99. Shifts and rotations =======================================================================
+/* ==== 100. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -29761,7 +30015,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 100. Separating surfaces =======================================================================
+/* ==== 101. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

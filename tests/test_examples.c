@@ -270,6 +270,19 @@ static void test_sleep(void)
     ENSURE_CLOSE(number("drawn:", 1), 360 * 72, 0);
 }
 
+/* the box comes along from the least force on, mu F = m (g + a) / 2; what happens in a branch does not happen in the world */
+static void test_snapshot_branch(void)
+{
+    double least;
+    LAUNCH("snapshot_branch");
+    least = number("by statics:", 0);
+    ENSURE_CLOSE(least, 0.8 * 9.81, 1e-9);
+    ENSURE(number("with  6.0 N: the box rose by", 0) < 1e-3 && number("with 14.0 N: the box rose by", 0) > 49);
+    ENSURE(number("in the world, with", 0) >= least);
+    ENSURE_CLOSE(number("in the world, with", 1), number("with  9.0 N: the box rose by", 0), 0.0051);
+    ENSURE(number("the box has moved by", 0) == 0 && number("again differs by", 0) == 0);
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -277,6 +290,7 @@ int main(int argc, char **argv)
     else snprintf(directory, sizeof directory, "build/examples");
     test_begin(argc, argv);
     RUN(hello);
+    RUN(snapshot_branch);
     RUN(drop);
     RUN(friction_slope);
     RUN(grasp_drive);

@@ -154,11 +154,12 @@ static void test_wakes_where_it_was(void)
 typedef enum sleep_cause {
     SLEEP_BY_NOTHING, SLEEP_BY_NO_FORCE, SLEEP_BY_FORCE, SLEEP_BY_VELOCITY, SLEEP_BY_IMPULSE, SLEEP_BY_PRESSURE, SLEEP_BY_POSE, SLEEP_BY_CALL,
     SLEEP_BY_DRIVE, SLEEP_BY_JOINT, SLEEP_BY_PAIR, SLEEP_BY_GROUPS, SLEEP_BY_LOSS, SLEEP_BY_GRAVITY, SLEEP_BY_SAME_GRAVITY,
-    SLEEP_BY_TIME_STEP, SLEEP_BY_BELT, SLEEP_BY_NO_GROUND, SLEEP_BY_WALL, SLEEP_BY_FAR_WALL, SLEEP_BY_PLATE, SLEEP_BY_RESET, SLEEP_CAUSES
+    SLEEP_BY_TIME_STEP, SLEEP_BY_BELT, SLEEP_BY_NO_GROUND, SLEEP_BY_WALL, SLEEP_BY_FAR_WALL, SLEEP_BY_PLATE, SLEEP_BY_RESET,
+    SLEEP_BY_FRICTION, SLEEP_BY_STIFFNESS, SLEEP_CAUSES
 } sleep_cause;
 /* which bodies are awake after the step then: T the tower, B the ball, L, R, O the three boxes */
 static const char *const sleep_woken[SLEEP_CAUSES] = {"", "", "T", "T", "T", "T", "TL", "T", "O", "TO", "T", "T", "T", "TBLRO", "", "TBLRO",
-                                                      "TBLRO", "TBLRO", "O", "", "O", "TBLRO"};
+                                                      "TBLRO", "TBLRO", "O", "", "O", "TBLRO", "TBLRO", "T"};
 
 /* something happens, most often to the top of the tower */
 static void sleep_disturb(scene *s, sleep_cause cause)
@@ -216,6 +217,8 @@ static void sleep_disturb(scene *s, sleep_cause cause)
         ENSURE(s->stats.sleeping == 7);
         break;
     }
+    case SLEEP_BY_FRICTION: r = embipc_body_set_friction(s->w, s->body[SLEEP_GROUND], 0.4, 0.4); break;
+    case SLEEP_BY_STIFFNESS: r = embipc_body_scale_stiffness(s->w, s->body[SLEEP_MIDDLE], 0.5); break;
     case SLEEP_BY_RESET:
         r = embipc_world_reset(s->w);
         ENSURE(sleep_awake(s, SLEEP_LONE) == 1);

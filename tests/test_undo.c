@@ -355,6 +355,135 @@ static void test_parameters_follow_at_once(void)
     scene_end(&s);
 }
 
+/* ---- copies of worlds ---- */
+
+/* A copy takes the place of the world, which is destroyed: memory that is freed is overwritten. */
+static void trade(scene *s)
+{
+    embipc_world *c;
+    unsigned long long bits = undo_bits(s);
+    if (!ENSURE_OK(s->w, embipc_world_copy(s->w, &c))) return;
+    embipc_world_destroy(s->w);
+    s->w = c;
+    ENSURE(undo_bits(s) == bits && undo_off(c) < 1e-14);
+}
+/* A world that is traded for its copy before every third step keeps the bits of one that is not. It goes back to an earlier
+ * state and forward again, on the same way. The steps of a copy allocate what those of its world do. */
+static void test_copies_go_on(void)
+{
+    for (int k = 0; k < UNDO_COUNT; k += TEST_STRIDE) {
+        undo_rig rig[2];
+        scene s[2], back;
+        embipc_world *saved = NULL;
+        unsigned long long bits[12], start = 0;
+        int steps = steps_of(k, 12), half = steps / 2;
+        for (int i = 0; i < 2; i++) s[i] = undo_scene(k, &rig[i]);
+        for (int n = 0; n < steps; n++) {
+            long calls[2];
+            for (int i = 0; i < 2 && (k == UNDO_TILES || k == UNDO_THREADS + 3); i++) tiles_change(&s[i], n);
+            if (n % 3 == 1) trade(&s[0]);
+            if (n == half) {
+                (void)ENSURE_OK(s[0].w, embipc_world_copy(s[0].w, &saved));
+                start = undo_bits(&s[0]);
+            }
+            for (int i = 0; i < 2; i++) {
+                calls[i] = rig[i].calls;
+                scene_step(&s[i]);
+                calls[i] = rig[i].calls - calls[i];
+            }
+            bits[n] = undo_bits(&s[1]);
+            ENSURE(undo_bits(&s[0]) == bits[n] && calls[0] == calls[1]);
+        }
+        for (int again = 0; again < 2 && k != UNDO_TILES && k != UNDO_THREADS + 3; again++) {
+            (void)ENSURE_OK(s[0].w, embipc_world_restore(s[0].w, saved));
+            ENSURE(undo_bits(&s[0]) == start && undo_off(s[0].w) < 1e-14);
+            for (int n = half; n < steps; n++) {
+                scene_step(&s[0]);
+                ENSURE(undo_bits(&s[0]) == bits[n]);
+            }
+        }
+        back = s[0];
+        back.w = saved;
+        ENSURE(undo_bits(&back) == start);
+        scene_end(&back);
+        for (int i = 0; i < 2; i++) scene_end(&s[i]);
+    }
+}
+/* Each allocation of a copy fails once, and nothing is left of it. The world that is to go back stays as it is. */
+static void test_copies_out_of_memory(void)
+{
+    int failed = 0;
+    for (int k = 0; k < UNDO_COUNT; k += TEST_STRIDE) {
+        undo_rig rig;
+        scene s = undo_scene(k, &rig);
+        embipc_world *c, *saved;
+        size_t before, after;
+        unsigned long long bits;
+        for (int n = 0; n < 6; n++) scene_step(&s);
+        (void)ENSURE_OK(s.w, embipc_world_copy(s.w, &saved));
+        scene_step(&s);
+        bits = undo_bits(&s);
+        before = rig.bytes;
+        for (int left = 0;; left += 1 + left / 16, failed++) {
+            embipc_result r;
+            rig.left = left;
+            r = embipc_world_copy(s.w, &c);
+            if (r == EMBIPC_OK) break;
+            ENSURE(r == EMBIPC_ERR_MEMORY && !c && rig.bytes == before);
+        }
+        rig.left = -1;
+        embipc_world_memory(c, &after, NULL, NULL);
+        ENSURE(rig.bytes - before == after);   /* it says what it takes */
+        embipc_world_destroy(c);
+        ENSURE(rig.bytes == before);
+        for (int left = 0;; left += 1 + left / 16, failed++) {
+            rig.left = left;
+            if (embipc_world_restore(s.w, saved) == EMBIPC_OK) break;
+            ENSURE(embipc_world_error(s.w)->code == EMBIPC_ERR_MEMORY && rig.bytes == before && undo_bits(&s) == bits);
+        }
+        rig.left = -1;
+        embipc_world_destroy(saved);
+        embipc_world_memory(s.w, &after, NULL, NULL);
+        ENSURE(rig.bytes == after);
+        scene_end(&s);
+        ENSURE(rig.bytes == 0);
+    }
+    printf("  %d failing copies\n", failed);
+    ENSURE(failed > 1000 / TEST_STRIDE);
+}
+/* What is refused, and that a body made after the copy is gone when the world goes back. */
+static void test_copies_refused(void)
+{
+    undo_rig rig;
+    scene s = undo_scene(SCENE_STACK, &rig), other;
+    embipc_body_def d = scene_def("late", EMBIPC_AFFINE, 3, 0, 1);
+    embipc_body_state state;
+    embipc_world *c = s.w;
+    int count = embipc_world_body_count(s.w), late;
+    ENSURE(embipc_world_copy(NULL, &c) == EMBIPC_ERR_ARGUMENT && !c && embipc_world_copy(s.w, NULL) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_world_restore(NULL, s.w) == EMBIPC_ERR_ARGUMENT && embipc_world_restore(s.w, NULL) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_world_restore(s.w, s.w) == EMBIPC_OK);
+    scene_step(&s);
+    (void)ENSURE_OK(s.w, embipc_world_copy(s.w, &c));
+    late = scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    ENSURE(late >= 0 && embipc_world_body_count(s.w) == count + 1);
+    scene_step(&s);
+    (void)ENSURE_OK(s.w, embipc_world_restore(s.w, c));
+    ENSURE(embipc_world_body_count(s.w) == count);
+    ENSURE(embipc_body_get_state(s.w, s.body[late], &state) == EMBIPC_ERR_HANDLE);
+    /* both go on by themselves: one of them without gravity */
+    other = s;
+    other.w = c;
+    (void)ENSURE_OK(c, embipc_world_set_gravity(c, state.velocity));
+    for (int n = 0; n < 5; n++) {
+        scene_step(&s);
+        scene_step(&other);
+    }
+    ENSURE(undo_bits(&s) != undo_bits(&other) && scene_sound(s.w) && scene_sound(c));
+    scene_end(&other);
+    scene_end(&s);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -364,6 +493,9 @@ int main(int argc, char **argv)
     RUN(other_calls_out_of_memory);
     RUN(refused_calls);
     RUN(parameters_follow_at_once);
+    RUN(copies_go_on);
+    RUN(copies_out_of_memory);
+    RUN(copies_refused);
     meshio_test_unused();
     cage_test_unused();
     undo_unused();

@@ -600,6 +600,111 @@ static void test_finray(void)
     ENSURE(fabs(r[RAY_SOFT].tip - r[RAY_RIBS].tip) > 2 * fabs(r[RAY_FIBRE].tip - r[RAY_RIBS].tip));
 }
 
+/* ---- stiffness and friction that change ---- */
+
+/* a ball that falls on the ground, of every kind and model */
+static scene falling(int m, embipc_kind kind, double young)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("ball", kind, 0, 0, 0.0505);
+    scene s = scene_empty(&wd);
+    scene_ground(&s, 1, 0.5);
+    set_model(&d.material, (embipc_model)m, young, 0.3);
+    d.material.fibre[0] = 1;
+    d.material.fibre_stiffness = m == EMBIPC_COROTATED ? young : 0;
+    d.velocity[2] = -0.5;
+    scene_ball(&s, d, 0.05, 2, kind == EMBIPC_FULL ? 2 : 0);
+    return s;
+}
+/* A body made of 4 times softer material and scaled by 4 moves like one made so, in cells, tets and as one tet. Scaled
+ * while it is pressed to the ground it comes to rest where the other one does. */
+static void test_stiffness_scaled(void)
+{
+    static const embipc_kind kinds[3] = {EMBIPC_AFFINE, EMBIPC_CAGE, EMBIPC_FULL};
+    for (int k = 0; k < 3 * EMBIPC_MODEL_COUNT; k += TEST_STRIDE) {
+        int m = k / 3, late = m == EMBIPC_COROTATED;
+        embipc_kind kind = kinds[k % 3];
+        scene s[2];
+        embipc_body_state state[2];
+        if (m == EMBIPC_ORTHOGONALITY && kind != EMBIPC_AFFINE) continue;
+        s[0] = falling(m, kind, 4e4);
+        s[1] = falling(m, kind, 1e4);
+        (void)ENSURE_OK(s[1].w, embipc_body_scale_stiffness(s[1].w, s[1].body[1], 4));
+        for (int n = 0; n < 25; n++) {
+            for (int i = 0; i < 2; i++) {
+                scene_step(&s[i]);
+                state[i] = scene_state(s[i].w, s[i].body[1]);
+            }
+            ENSURE_CLOSE(state[0].centre[2], state[1].centre[2], 1e-7);
+            ENSURE_CLOSE(state[0].elastic, state[1].elastic, 1e-6 * state[0].elastic + 1e-12);
+        }
+        for (int i = 0; i < 2; i++) scene_end(&s[i]);
+        if (!late) continue;
+        s[0] = falling(m, kind, 4e5);
+        s[1] = falling(m, kind, 1e5);
+        for (int n = 0; n < 300; n++)
+            for (int i = 0; i < 2; i++) {
+                scene_step(&s[i]);
+                ENSURE(s[i].stats.converged && scene_sound(s[i].w));
+                state[i] = scene_state(s[i].w, s[i].body[1]);
+                if (n == 20 && i) {
+                    double before = state[1].elastic;
+                    (void)ENSURE_OK(s[1].w, embipc_body_scale_stiffness(s[1].w, s[1].body[1], 4));
+                    state[1] = scene_state(s[1].w, s[1].body[1]);
+                    ENSURE_CLOSE(state[1].elastic, 4 * before, 1e-9 * before);
+                }
+            }
+        ENSURE_CLOSE(state[0].centre[2], state[1].centre[2], 2e-6);
+        for (int i = 0; i < 2; i++) scene_end(&s[i]);
+    }
+}
+/* What is refused changes nothing; fixed bodies have no stiffness. */
+static void test_stiffness_refused(void)
+{
+    scene s = falling(EMBIPC_COROTATED, EMBIPC_CAGE, 1e4), t = falling(EMBIPC_COROTATED, EMBIPC_CAGE, 1e4);
+    static const double wrong[5] = {0, -1, INFINITY, NAN, 1e200};
+    embipc_body none = {0, 0};
+    for (int k = 0; k < 5; k++) {
+        ENSURE(embipc_body_scale_stiffness(s.w, s.body[1], wrong[k]) != EMBIPC_OK);
+        ENSURE(strstr(embipc_world_error(s.w)->text, k < 4 ? "stiffness of body" : "stiffness") != NULL);
+    }
+    ENSURE(embipc_body_scale_stiffness(s.w, s.body[0], 2) == EMBIPC_OK && embipc_body_scale_stiffness(s.w, none, 2) == EMBIPC_ERR_HANDLE);
+    ENSURE(embipc_body_set_friction(s.w, none, 0.5, 0) == EMBIPC_ERR_HANDLE);
+    ENSURE(embipc_body_set_friction(s.w, s.body[1], -1, 0) == EMBIPC_ERR_ARGUMENT && embipc_body_set_friction(s.w, s.body[1], 0, NAN) != EMBIPC_OK);
+    for (int n = 0; n < 10; n++) {
+        scene_step(&s);
+        scene_step(&t);
+        ENSURE(scene_bits(s.w) == scene_bits(t.w));
+    }
+    scene_end(&s);
+    scene_end(&t);
+}
+/* A box on a slope of 20 degrees sticks, slides with g (sin a - mu cos a) on ice, and sticks again. */
+static void test_friction_changed(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d;
+    scene s;
+    double a = 20 * acos(-1.0) / 180, mu = 0.1 * 0.6, down[3];
+    wd.gravity[0] = 9.81 * sin(a);
+    wd.gravity[2] = -9.81 * cos(a);
+    s = scene_empty(&wd);
+    scene_ground(&s, 10, 0.6);
+    d = scene_def("box", EMBIPC_AFFINE, -2, 0, 0.0505);
+    d.material.young = 1e8;
+    d.friction = 0.6;
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    for (int n = 0; n < 100; n++) {
+        if (n == 30) (void)ENSURE_OK(s.w, embipc_body_set_friction(s.w, s.body[1], mu * mu / 0.6, 0));
+        if (n == 60) (void)ENSURE_OK(s.w, embipc_body_set_friction(s.w, s.body[1], 0.6, 0));
+        scene_step(&s);
+        embi_copy(down, scene_state(s.w, s.body[1]).velocity);
+        if (n == 29 || n == 99) ENSURE(fabs(down[0]) < 1e-3);
+        if (n == 59) ENSURE_CLOSE(down[0], 9.81 * (sin(a) - mu * cos(a)) * 0.3, 0.02 * 9.81 * 0.3 * sin(a));
+    }
+    scene_end(&s);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -615,6 +720,9 @@ int main(int argc, char **argv)
     RUN(ribs);
     RUN(ribbed_cantilever);
     RUN(finray);
+    RUN(stiffness_scaled);
+    RUN(stiffness_refused);
+    RUN(friction_changed);
     if (argc > 1 && !strcmp(argv[1], "others"))   /* by hand: what the other models do there */
         for (int m = EMBIPC_ARAP; m < EMBIPC_MODEL_COUNT; m++) {
             test_name = "others";

@@ -7,6 +7,7 @@
 
 typedef struct undo_rig {
     long calls;
+    size_t bytes;                    /* that are not freed */
     int left;                        /* so many allocations succeed, then one fails; < 0: none fails */
     int failed;
     embipc_world *w;                 /* whose step the clock breaks */
@@ -23,12 +24,13 @@ static void *undo_alloc(size_t size, void *ctx)
         return NULL;
     }
     p = malloc(size);
+    if (p) r->bytes += size;
     if (p) memset(p, 0xA5, size);    /* nothing may count on zeros */
     return p;
 }
 static void undo_free(void *p, size_t size, void *ctx)
 {
-    (void)ctx;
+    if (p) ((undo_rig *)ctx)->bytes -= size;
     if (p) memset(p, 0x5A, size);
     free(p);
 }

@@ -1,15 +1,11 @@
 /* The plots beside the picture: what is in them, and how they are drawn. */
 
-const $ = id => document.getElementById(id);
-
 /* ==== Plots ================================================================================ */
 
 /* Colours of lines that stay apart on light and on dark paper. */
 const LINES = ['#2f7fbf', '#d9772b', '#3f9b62', '#b8508c'];
 const SPARE_LINES = ['#3f9b62', '#b8508c', '#8067c4', '#a68a1e', '#2b9aa0', '#8d6a52'];
 const MOST_LINES = 6;                             /* in a plot; the others are drawn without a name */
-
-const norm = v => Math.hypot(v[0], v[1], v[2]);
 
 /* Forces of each pair of bodies over all steps, the strongest first. */
 function pairSeries(run, bodies) {
