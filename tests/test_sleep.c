@@ -526,6 +526,23 @@ static void test_same_bits_without_memory(void)
     ENSURE(most == 7 && least < 6 && wakes == 4);
 }
 
+/* The copy of a world that sleeps goes on with its bits, also when both are woken. */
+static void test_copy_sleeps(void)
+{
+    embipc_world_def wd = sleep_def(0.2);
+    scene s = sleep_make(&wd), copy;
+    (void)sleep_wait(&s, 7);
+    copy = s;
+    (void)ENSURE_OK(s.w, embipc_world_copy(s.w, &copy.w));
+    for (int n = 0; n < 20; n++) {
+        sleep_history(&s, n == 5);
+        sleep_history(&copy, n == 5);
+        ENSURE(undo_bits(&s) == undo_bits(&copy) && s.stats.sleeping == copy.stats.sleeping && (s.stats.sleeping == 7) == (n < 5));
+    }
+    scene_end(&s);
+    scene_end(&copy);
+}
+
 /* A world that may sleep, but has no time to, has the bits of one that may not. */
 static void test_awake_same_bits(void)
 {
@@ -612,6 +629,7 @@ int main(int argc, char **argv)
     RUN(ricochet);
     RUN(bridge);
     RUN(same_bits_without_memory);
+    RUN(copy_sleeps);
     RUN(awake_same_bits);
     RUN(failed_step_sleeps_on);
     RUN(refused);
