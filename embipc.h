@@ -39,7 +39,8 @@
  *           and motors; forces of contacts, drives and joints in newtons; steps that may be cut short at any
  *           iteration; equal bits for equal input and any number of threads; no allocation in a warmed-up
  *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert; rays, contact
- *           events, poses within a step and vertices to draw; copies of worlds, to branch and to go back.
+ *           events, poses within a step and vertices to draw; copies of worlds, to branch
+ *           and to go back; bodies at rest that sleep.
  * DOES NOT  read files, print, exit or abort; save states to files; plasticity,
  *           tearing, fluids, GPUs, gradients of results; shells, rods (planned).
  *
@@ -96,17 +97,18 @@
  *   45 Cached lists of candidates; 46 Searches in parallel; 47 Searches along paths; 48 Seams;
  *   49 Pairs of bodies; 50 Searches within a step.
  *   Part IV. The step: 51 Contact elements; 52 Energy of a body; 53 Rotation; 54 Soft drives; 55 Joints;
- *   56 Begin of a step; 57 Contacts of an island; 58 System of an island; 59 Contact forces as unknowns;
- *   60 Direction; 61 Line search; 62 Drives that yield; 63 Move and stop test; 64 Predictions;
- *   65 Return to backward Euler; 66 Islands of a step; 67 Islands that meet; 68 Velocities at the end;
- *   69 Newton loop; 70 End of a step; 71 Reports; 72 Statistics and warnings; 73 World step.
- *   Part V. Around the step: 74 Faults of meshes; 75 Parts of a surface; 76 Cage lattice and cuts;
- *   77 Cage pieces; 78 Cage nodes and search; 79 Cage extraction; 80 Cage builder; 81 Creating a world;
- *   82 Shape of a new body; 83 Mechanics of a new body; 84 Adding a body; 85 Removing a body;
- *   86 Forces and drives; 87 Joints of a world; 88 Settings and reset; 89 Queries; 90 Ready shapes;
- *   91 Contact events; 92 Poses of bodies; 93 Rays and regions; 94 Copies of worlds; 95 Validation;
- *   96 Sparse LDL^T for callers; 97 Repair of surfaces; 98 Surfaces that overlap; 99 Shifts and rotations;
- *   100 Separating surfaces.
+ *   56 Sleep; 57 Begin of a step; 58 Contacts of an island; 59 System of an island;
+ *   60 Contact forces as unknowns; 61 Direction; 62 Line search; 63 Drives that yield; 64 Move and stop test;
+ *   65 Predictions; 66 Return to backward Euler; 67 Islands of a step; 68 Islands that meet;
+ *   69 Velocities at the end; 70 Newton loop; 71 End of a step; 72 Reports; 73 Statistics and warnings;
+ *   74 World step.
+ *   Part V. Around the step: 75 Faults of meshes; 76 Parts of a surface; 77 Cage lattice and cuts;
+ *   78 Cage pieces; 79 Cage nodes and search; 80 Cage extraction; 81 Cage builder; 82 Creating a world;
+ *   83 Shape of a new body; 84 Mechanics of a new body; 85 Adding a body; 86 Removing a body;
+ *   87 Forces and drives; 88 Joints of a world; 89 Settings and reset; 90 Queries; 91 Ready shapes;
+ *   92 Contact events; 93 Poses of bodies; 94 Rays and regions; 95 Copies of worlds; 96 Validation;
+ *   97 Sparse LDL^T for callers; 98 Repair of surfaces; 99 Surfaces that overlap; 100 Shifts and rotations;
+ *   101 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -198,6 +200,7 @@
  *   EMBIPC_NO_EVENTS       embipc_world_contact_events()                                              (0)
  *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore()                                (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
+ *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
 #include <stddef.h>
 #include <float.h>
@@ -424,6 +427,10 @@ typedef struct embipc_world_def {
     embipc_integrator integrator;           /* (EMBIPC_BACKWARD_EULER)                      */
     int keep_spin;                          /* free bodies rotate on arcs and keep their angular momentum, and no step
                                              * ends with added energy (chapter "Rotation"); 0: plain (1) */
+    embipc_real sleep_after;                /* time after which bodies at rest sleep, s, see embipc_body_wake(); 0: none
+                                             * sleeps (0) */
+    embipc_real sleep_speed;                /* a body rests while its nodes are at most this fast, m/s; 0: epsv of the
+                                             * body (0) */
 } embipc_world_def;
 
 /* Earth gravity, h = 0.01 s, all parameters derived. */
@@ -568,6 +575,24 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_bo
  * energy has no bound. */
 EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *world, embipc_body body,
                                                           const embipc_real velocity[3]);
+
+#ifndef EMBIPC_NO_SLEEP
+/* Bodies at rest sleep if the world has sleep_after > 0. Bodies that touch, or nearly, or that joints link, sleep and
+ * wake together, once all have rested for that time. Their velocities become 0, and a step costs next to nothing for
+ * them. Their positions, contacts and forces stay as they are, and events say that they persist. They wake within the
+ * step, before it is solved, when
+ *   a moving body or drive comes so near that it may touch one of them in this step
+ *   a force, velocity, pose, drive, joint, motor, pair rule or group of one of them changes
+ *   a fixed or kinematic body that they touch changes, is removed, or is created near them
+ *   gravity or the time step changes
+ * The guarantee covers bodies asleep. Fixed and kinematic bodies do not sleep. A force that is applied before every
+ * step, and a moving drive, keep their body awake.
+ *
+ * embipc_body_wake() wakes a body and all that sleep with it, and its time of rest begins anew. Returns EMBIPC_OK or
+ * HANDLE. embipc_body_is_awake() returns 0 for a body that sleeps, 1 for all others, -1 for an invalid handle. */
+EMBIPC_API embipc_result embipc_body_wake(embipc_world *world, embipc_body body);
+EMBIPC_API int embipc_body_is_awake(const embipc_world *world, embipc_body body);
+#endif
 
 /* ---- Drives ---------------------------------------------------------------------------------
  * A drive moves a whole body of any kind but fixed, or chosen nodes of a full or cage body, along a prescribed rigid
@@ -720,7 +745,8 @@ typedef struct embipc_step_stats {
     int factorizations;          /* factorizations of that island */
     int total_iterations, total_factorizations;   /* of all islands */
     int passes;                  /* passes (new friction forces or rotations) of the island with the most */
-    int islands, unknowns;
+    int islands, unknowns;       /* of bodies that are awake, as candidates */
+    int sleeping;                /* bodies asleep at the end of the step */
     int candidates;              /* pairs of primitives near enough to be evaluated */
     int contacts;                /* active pairs at the end, before merging */
     int merged_contacts;         /* after merging pairs with the same closest features */
@@ -1499,6 +1525,11 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #else
 #define EMBI_EVENTS 1
 #endif
+#ifdef EMBIPC_NO_SLEEP
+#define EMBI_SLEEP 0
+#else
+#define EMBI_SLEEP 1
+#endif
 #ifdef EMBIPC_NO_BDF2
 #define EMBI_BDF2 0
 #else
@@ -1517,7 +1548,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 /* A missing part may have been the only user of a small function. Compilers need not warn of that. */
 #if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
     defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
-    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_BDF2 || !EMBI_MATERIALS || !EMBI_THREADS)
+    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_SLEEP || !EMBI_BDF2 || !EMBI_MATERIALS || !EMBI_THREADS)
 #define EMBI_LESS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -11942,6 +11973,7 @@ typedef struct embi_body_step {
     embipc_real c, inertia;      /* c, s, and 1/s */
     int two_step;                /* this step is one of BDF2 */
     int jump;                    /* the velocity changes abruptly in this step */
+    int assembled;               /* A holds the values of this step */
 } embi_body_step;
 
 /* What the last step of a body left for the next one. */
@@ -12021,6 +12053,18 @@ typedef struct embi_body_joints {
     embipc_real mass;            /* sum for joints, kg; only of the first body that they link */
 } embi_body_joints;
 
+/* Does a body sleep? A step wakes it only for itself: it may fail, and then begins again. DISTURBED: it sleeps in this
+ * attempt, and wakes for the next one. WOKEN: it is awake in this step, and sleeps again if that fails. */
+typedef enum embi_sleep_stage { EMBI_AWAKE, EMBI_ASLEEP, EMBI_DISTURBED, EMBI_WOKEN } embi_sleep_stage;
+
+typedef struct embi_body_sleep {
+    embi_sleep_stage stage;
+    embipc_real rested;          /* time that it has been at rest, s */
+    embipc_body group;           /* while it sleeps: the first body of its island */
+    int contacts, merged;        /* in that first body, what the island adds to the statistics */
+    embipc_real min_gap, barrier;
+} embi_body_sleep;
+
 typedef struct embi_body {
     char name[64];
     embipc_body handle;
@@ -12039,7 +12083,6 @@ typedef struct embi_body {
     embi_bsr A;
     embi_inverse *inverse;       /* of A, once embi_dual wanted it, or NULL */
     embipc_real *tangent;        /* h^2 K of a nonlinear material in the pattern of A, of the last factor */
-    int assembled;               /* A holds the values of this step */
     embi_body_scratch scratch;
     embi_body_step step;
     embi_body_past past;
@@ -12053,6 +12096,7 @@ typedef struct embi_body {
     embi_body_search search;
     embi_caller caller;
     unsigned revision;           /* unique among all bodies; new when its unknowns or rules change */
+    embi_body_sleep sleep;
 } embi_body;
 
 /* Patches of two bodies that are near each other (a < b), or one body and itself (a == b, as a whole). */
@@ -12111,7 +12155,8 @@ typedef struct embi_joint {
     embipc_real mass;            /* of all dynamic bodies that joints link with it, kg */
     embipc_real start;           /* position at creation */
     embipc_real target[3];       /* position, velocity, effort, as the caller set them */
-    embipc_joint_state reached;  /* state that the last completed step reported */
+    embipc_real energy;          /* J, and state, that the last completed step reported */
+    embipc_joint_state reached;
 } embi_joint;
 
 /* The joints of a world. Their anchors are vertices behind those of all bodies. */
@@ -12240,6 +12285,12 @@ typedef struct embi_state {
     embi_timer timer;
     unsigned revision;           /* last number given to a body: see embi_body_revise() */
 } embi_state;
+
+/* Does the body sleep? It takes part in a step like a fixed one then. */
+static int embi_is_asleep(const embi_body *b)
+{
+    return EMBI_SLEEP && (b->sleep.stage == EMBI_ASLEEP || b->sleep.stage == EMBI_DISTURBED);
+}
 
 /* The body to which vertex v belongs */
 static int embi_body_of_vertex(const embi_state *s, int v)
@@ -13418,6 +13469,27 @@ typedef struct embi_tiles {
     int due;                     /* fixed bodies came or went since the last search for seams */
 } embi_tiles;
 
+/* The force of an element of an island that sleeps, N, by vertices of bodies: numbers of both may change. key, u: of a
+ * friction contact, as in embi_lagged. */
+typedef struct embi_rested {
+    embipc_body of;              /* a body that sleeps with that island */
+    embipc_body body[4];
+    int vertex[4];
+    embipc_real force[4][3];
+    int is_friction;
+    embi_u64 key;
+    embipc_real u;
+} embi_rested;
+
+/* What a world keeps for bodies that sleep. */
+typedef struct embi_world_sleep {
+    embi_rested *rested;
+    int count;
+    int disturbed;               /* the attempt was in vain: it begins again with more bodies awake */
+    int alone;                   /* the last step had no islands, so that reports hold only what sleeps */
+    unsigned revision;           /* embi_state.revision at the end of the last step */
+} embi_world_sleep;
+
 #ifdef EMBIPC_NO_CAGE_BUILDER
 typedef struct embi_last_cage { int none; } embi_last_cage;
 #else
@@ -13444,6 +13516,7 @@ struct embipc_world {
     embi_world_search search;
     embi_lagged lagged;
     embi_step_report report;
+    embi_world_sleep sleep;
     embi_tiles tiles;
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int step, builds;
@@ -14489,7 +14562,8 @@ static void embi_cached_forget(embipc_world *w)
     int count = 0;
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached one = w->search.cached[n];
-        if (w->step - one.asked > EMBI_CACHED_STEPS) continue;
+        int sleeps = embi_is_asleep(w->s.body + one.a) || embi_is_asleep(w->s.body + one.b);
+        if (w->step - one.asked > EMBI_CACHED_STEPS && !sleeps) continue;
         w->search.cached[n] = w->search.cached[count];
         w->search.cached[count++] = one;
     }
@@ -15793,7 +15867,7 @@ static int embi_search_cover(embipc_world *w, int *searched)
 
 /* ######## Part IV. The step ##########################################################################
  * E is formed, minimised island by island, and reported. Bottom-up, so that embipc_world_step() stands last:
- *   embi_step()                            "World step"
+ *   embi_step()                            "World step"; it calls embi_step_solve() again while bodies wake: "Sleep"
  *     embi_bodies_begin(), _body_expect()  "Begin of a step"
  *     embi_body_foresee(), _seams_update(), _search_pairs()   part III
  *     embi_islands_begin()                 "Islands of a step"; friction is lagged: "Contacts of an island"
@@ -16334,8 +16408,8 @@ static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const
 static void embi_body_assemble(embi_state *s, embi_body *b)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
-    if (!embi_is_dynamic(b) || b->assembled) return;
-    b->assembled = 1;
+    if (!embi_is_dynamic(b) || b->step.assembled) return;
+    b->step.assembled = 1;
     embi_bsr_zero(&b->A);
     if (stiffness > 0) embi_body_add_hessian(s, b, s->qn, stiffness, &b->A);
     for (int n = 0; n < b->mass.row[b->nn]; n++) {
@@ -16354,7 +16428,7 @@ static void embi_body_revise(embi_state *s, embi_body *b)
 /* A of the body changes: it must be assembled and factored again. */
 static void embi_body_renew(embi_body *b)
 {
-    b->assembled = 0;
+    b->step.assembled = 0;
     if (b->inverse) b->inverse->valid = 0;
 }
 
@@ -16366,7 +16440,7 @@ static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
     if ((EMBI_WITHOUT(PRODUCTS) || b->elastic.nonlinear || !b->elastic.averaged) && stiffness > 0) embi_body_assemble(s, b);
-    if (b->assembled) {
+    if (b->step.assembled) {
         embi_bsr_multiply(&b->A, x, y);
         return;
     }
@@ -17361,6 +17435,13 @@ static int embi_joint_moves(const embi_state *s, const embi_joint *j, int k)
     return j->body[k] >= 0 && s->body[j->body[k]].moving;
 }
 
+/* Does a body of the joint sleep? */
+static int embi_joint_sleeps(const embi_state *s, const embi_joint *j)
+{
+    return (j->body[0] >= 0 && embi_is_asleep(s->body + j->body[0])) ||
+           (j->body[1] >= 0 && embi_is_asleep(s->body + j->body[1]));
+}
+
 /* Joints link islands like contacts do. */
 static void embi_joints_link(const embi_state *s, int *parent)
 {
@@ -17424,6 +17505,7 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
     int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - motor - (j->def.friction > 0);
     embipc_real *total = j->def.kind == EMBIPC_HINGE ? j->reached.torque : j->reached.force;
     memset(&j->reached, 0, sizeof j->reached);
+    j->energy = 0;
     j->reached.position = embi_joint_position(j, s->x, start);
     j->reached.velocity = (j->reached.position - start) / s->h;
     if (j->def.kind == EMBIPC_BALL) j->reached.twist = embi_joint_twist(s->x + 3 * j->first, twist, swung);
@@ -17436,7 +17518,7 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
         embi_joint_feel(j, &rod[n].base, s->x);
         embi_sub(before, total, before);
         if (motor && n == motor_at) j->reached.effort = embi_dot(before, axis);
-        if (n < motor_at) s->driven.joint.energy += rod[n].base.energy;
+        if (n < motor_at) j->energy += rod[n].base.energy;
         if (n >= holding) continue;
         j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
     }
@@ -17450,8 +17532,11 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
 static void embi_joints_finish(embipc_world *w)
 {
     w->s.driven.joint.energy = w->s.driven.joint.work = 0;
-    for (int n = 0; n < embi_joint_count(&w->s); n++)
-        embi_joint_finish(&w->s, w->s.driven.joint.list + n, w->s.driven.joint.scratch);
+    for (int n = 0; n < embi_joint_count(&w->s); n++) {
+        embi_joint *j = w->s.driven.joint.list + n;
+        if (!embi_joint_sleeps(&w->s, j)) embi_joint_finish(&w->s, j, w->s.driven.joint.scratch);
+        w->s.driven.joint.energy += j->energy;
+    }
 }
 
 #else
@@ -17466,7 +17551,246 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 }
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 56. Begin of a step ============================================================================
+/* ==== 56. Sleep ======================================================================================
+ * An island whose bodies have all been at rest for sleep_after sleeps: its velocities become 0. A step takes its bodies
+ * as fixed ones, with no unknowns, and searches nothing between them and what does not move. So a world that sleeps is
+ * neither searched nor solved. Reports keep the rows of its contacts, and the forces of its elements.
+ *
+ * No body that moves ever gets a candidate with one that sleeps. Where a search finds one, the island that sleeps is
+ * marked, the attempt of the step is undone, and the step begins again with it awake. So no force acts on a body that
+ * sleeps, and nothing passes it. Candidates link islands, too: what is near enough to wake another also fell asleep
+ * with it, so that none wakes the other without end. Few calls need to report what they change. At the begin of each
+ * step a body that sleeps must have no velocity and no force for this step, and what does not move no new revision.
+ * Uses: small math, memory, part III, rotation, joints.
+ * Checked by: tests/test_sleep.c */
+
+static int embi_sleeps(const embipc_world *w) { return EMBI_SLEEP && w->def.sleep_after > 0; }
+
+/* A body that sleeps gets this stage, and so do all that fell asleep with it. */
+static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
+{
+    const embipc_body group = b->sleep.group;
+    if (!EMBI_SLEEP || b->sleep.stage != EMBI_ASLEEP) return;
+    for (int k = 0; k < w->s.body_count; k++) {
+        embi_body *one = w->s.body + k;
+        if (one->sleep.stage != EMBI_ASLEEP || !embi_same_body(one->sleep.group, group)) continue;
+        one->sleep.stage = stage;
+        one->sleep.rested = 0;
+    }
+    w->sleep.disturbed |= stage == EMBI_DISTURBED;
+}
+
+/* Wakes a body, and what touched it in the last step. */
+static void embi_wake_touching(embipc_world *w, embi_body *b, embi_sleep_stage stage)
+{
+    embi_wake(w, b, stage);
+    for (int n = 0; n < w->report.pair_force_count; n++) {
+        const embipc_pair_force *row = w->report.pair_force + n;
+        int is_a = embi_same_body(row->a, b->handle), at = embi_find_body(w, is_a ? row->b : row->a);
+        if (at >= 0 && (is_a || embi_same_body(row->b, b->handle))) embi_wake(w, w->s.body + at, stage);
+    }
+}
+
+/* Wakes a body that does not move, but has changed since the last step, and what it touched or may touch. */
+static void embi_wake_near(embipc_world *w, embi_body *b)
+{
+    embi_wake_touching(w, b, EMBI_DISTURBED);
+    for (int k = 0; k < w->s.body_count; k++) {
+        embi_body *one = w->s.body + k;
+        const embipc_real *x = b->search.start_box, *y = one->search.start_box;
+        embipc_real reach = embi_max(b->rules.dhat, one->rules.dhat) + b->rules.thickness + one->rules.thickness;
+        int meets = embi_is_asleep(one) && embi_tested(w, b, one);
+        for (int i = 0; i < 3; i++) meets = meets && x[i] - reach <= y[3 + i] && y[i] - reach <= x[3 + i];
+        if (meets) embi_wake(w, one, EMBI_DISTURBED);
+    }
+}
+
+/* Has the caller pushed a body that sleeps? */
+static int embi_body_is_pushed(const embipc_world *w, const embi_body *b)
+{
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+        if (w->s.v[i] != 0 || w->applied[i] != 0) return 1;
+    return 0;
+}
+
+/* Before an attempt of a step: wakes what the last attempt disturbed, and what the caller pushed. */
+static void embi_sleep_begin(embipc_world *w)
+{
+    w->sleep.disturbed = 0;
+    for (int k = 0; k < w->s.body_count; k++) {
+        embi_body *b = w->s.body + k;
+        if (b->sleep.stage == EMBI_DISTURBED) b->sleep.stage = EMBI_WOKEN;
+        else if (embi_is_asleep(b) && embi_body_is_pushed(w, b)) embi_wake(w, b, EMBI_WOKEN);
+    }
+}
+
+/* A body that moves, with a candidate for one that sleeps, disturbs it. */
+static void embi_pair_disturbs(embipc_world *w, const embi_pair *p)
+{
+    embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
+    if (!p->count && !p->joins) return;
+    if (b->moving) embi_wake(w, a, EMBI_DISTURBED);
+    if (a->moving) embi_wake(w, b, EMBI_DISTURBED);
+}
+
+/* Does the drive leave the pose of the last step, or is something in its way? */
+static int embi_drive_moves(const embi_drive *d)
+{
+    return d->blocked || memcmp(d->pose, d->pose_next, sizeof d->pose) != 0;
+}
+
+/* After the first search of an attempt: is a body that sleeps disturbed? By a drive of its own, a joint with what
+ * moves, a candidate with what moves, or a change of what does not move. */
+static int embi_sleep_is_disturbed(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int n = 0; n < embi_drive_count(s); n++)
+        if (embi_drive_moves(s->driven.list + n)) embi_wake(w, s->body + s->driven.list[n].body, EMBI_DISTURBED);
+    for (int k = 0; k < s->body_count; k++) {
+        if (s->body[k].moving) embi_wake(w, s->body + k, EMBI_DISTURBED);
+        else if (s->body[k].revision > w->sleep.revision) embi_wake_near(w, s->body + k);
+    }
+    for (int n = 0; EMBI_JOINTS && n < embi_joint_count(s); n++) {
+        const embi_joint *j = s->driven.joint.list + n;
+        for (int k = 0; k < 2; k++)
+            if (j->body[k] >= 0 && j->body[1 - k] >= 0 && s->body[j->body[1 - k]].moving)
+                embi_wake(w, s->body + j->body[k], EMBI_DISTURBED);
+    }
+    for (int n = 0; n < s->pair_count; n++) embi_pair_disturbs(w, s->pair + n);
+    return w->sleep.disturbed;
+}
+
+/* After a step that failed: what it woke sleeps again. */
+static void embi_sleep_undo(embipc_world *w)
+{
+    for (int k = 0; k < w->s.body_count; k++)
+        if (w->s.body[k].sleep.stage != EMBI_AWAKE) w->s.body[k].sleep.stage = EMBI_ASLEEP;
+}
+
+/* Was the body at rest in this step? The caller may not push it either. */
+static int embi_body_rests(const embipc_world *w, const embi_body *b)
+{
+    const embi_state *s = &w->s;
+    const embipc_real most = s->h * (w->def.sleep_speed > 0 ? w->def.sleep_speed : b->rules.epsv);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embipc_real d[3];
+        embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
+        if (!(embi_norm(d) <= most)) return 0;
+        for (int c = 0; c < 3; c++)
+            if (w->applied[3 * i + c] != 0) return 0;
+    }
+    return 1;
+}
+
+/* Counts for each body how long it has been at rest. One with a drive that moves is not, however slow. */
+static void embi_sleep_watch(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body *b = s->body + k;
+        if (b->moving) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : (embipc_real)0;
+    }
+    for (int n = 0; n < embi_drive_count(s); n++)
+        if (embi_drive_moves(s->driven.list + n)) s->body[s->driven.list[n].body].sleep.rested = 0;
+}
+
+/* Stores the force of an element of an island that falls asleep. */
+static void embi_element_rest(embipc_world *w, const embi_element *e, embipc_body of)
+{
+    const embi_state *s = &w->s;
+    embi_rested *r = w->sleep.rested + w->sleep.count++;
+    r->of = of;
+    r->is_friction = e->kind == EMBI_ELEMENT_FRICTION;
+    if (r->is_friction) r->key = ((const embi_friction *)e)->key;
+    r->u = embi_norm(e->dir);
+    for (int k = 0; k < 4; k++) {
+        const embi_body *b = s->body + embi_body_of_vertex(s, e->v[k]);
+        r->body[k] = b->handle;
+        r->vertex[k] = e->v[k] - b->vert0;
+        embi_scale(r->force[k], -e->first * e->w[k], e->dir);
+        if (e->extra) embi_axpy(r->force[k], -1, e->extra + 3 * k);
+    }
+}
+
+/* An island falls asleep. What it leaves for its next step is that of a step at rest. */
+static void embi_island_sleep(embipc_world *w, const embi_island *isle)
+{
+    embi_state *s = &w->s;
+    embi_body *first = s->body + isle->bodies[0];
+    for (int n = 0; n < embi_element_count(isle); n++)
+        if (embi_element_at(isle, n)->pair >= 0) embi_element_rest(w, embi_element_at(isle, n), first->handle);
+    first->sleep.contacts = isle->contacts.pairs;
+    first->sleep.merged = isle->contacts.count;
+    first->sleep.min_gap = isle->contacts.min_gap;
+    first->sleep.barrier = isle->contacts.energy;
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        embi_body_forget(b);
+        b->past.continues = 1;
+        b->past.kinetic = 0;
+        memset(s->v + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->v);
+        b->sleep.stage = EMBI_ASLEEP;
+        b->sleep.group = first->handle;
+    }
+}
+
+/* After a step: islands that have been at rest for long enough fall asleep. */
+static void embi_islands_sleep(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int k = 0; k < s->body_count; k++)
+        if (s->body[k].sleep.stage == EMBI_WOKEN) s->body[k].sleep.stage = EMBI_AWAKE;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        int rests = 1;
+        for (int n = 0; n < isle->body_count; n++) {
+            embi_body *b = s->body + isle->bodies[n];
+            if (!isle->converged) b->sleep.rested = 0;
+            rests &= b->sleep.rested >= w->def.sleep_after;
+        }
+        if (rests) embi_island_sleep(w, isle);
+    }
+    w->sleep.alone = w->islands.order_count == 0;
+    w->sleep.revision = s->revision;
+}
+
+/* Is a body of the row asleep? All of its contacts sleep then. */
+static int embi_row_sleeps(const embipc_world *w, embipc_body a, embipc_body b)
+{
+    return embi_is_asleep(w->s.body + embi_find_body(w, a)) || embi_is_asleep(w->s.body + embi_find_body(w, b));
+}
+
+/* Begins the reports of a step with what sleeps: rows and contacts of the last step, forces and friction memory. */
+static void embi_sleep_report(embipc_world *w)
+{
+    embi_step_report *t = &w->report;
+    int contacts = 0, rows = 0, count = 0;
+    for (int n = 0; n < t->contact_count; n++)
+        if (embi_row_sleeps(w, t->contact[n].a, t->contact[n].b)) t->contact[contacts++] = t->contact[n];
+    for (int n = 0; n < t->pair_force_count; n++)
+        if (embi_row_sleeps(w, t->pair_force[n].a, t->pair_force[n].b)) t->pair_force[rows++] = t->pair_force[n];
+    t->contact_count = contacts;
+    t->pair_force_count = rows;
+    for (int n = 0; n < w->sleep.count; n++) {
+        const embi_rested *r = w->sleep.rested + n;
+        int at = embi_find_body(w, r->of);
+        if (at < 0 || !embi_is_asleep(w->s.body + at)) continue;
+        for (int k = 0; k < 4; k++) {
+            int v = w->s.body[embi_find_body(w, r->body[k])].vert0 + r->vertex[k];
+            embi_add(w->s.load.vertex_force + 3 * v, w->s.load.vertex_force + 3 * v, r->force[k]);
+            w->search.pressed[w->search.pressed_count++] = v;
+        }
+        if (r->is_friction) {
+            w->lagged.key[w->lagged.count].key = r->key;
+            w->lagged.key[w->lagged.count].value = w->lagged.count;
+            w->lagged.u[w->lagged.count++] = r->u;
+        }
+        w->sleep.rested[count++] = *r;
+    }
+    w->sleep.count = count;
+}
+
+/* ==== 57. Begin of a step ============================================================================
  * embipc_world_step() has three stages, in this chapter and those below:
  *   begin      qt, forces, targets of drives; rotations and grad at q^n; candidates; islands; lagged friction
  *   iterate    each island computes a direction. Where it leaves the range of its candidates, more are searched.
@@ -17671,7 +17995,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     embi_state *s = &w->s;
     embi_body_start(s, b);
     embi_body_derive(w, b);
-    b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn;
+    b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
     b->island = -1;
     b->search.around = 0;
     b->search.tree_is_at_q = 0;
@@ -17681,6 +18005,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
     b->step.jump = 0;
+    if (embi_is_asleep(b)) return;
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
     embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
@@ -17757,7 +18082,7 @@ static int embi_vertices_begin(embipc_world *w)
     return 1;
 }
 
-/* ==== 57. Contacts of an island ======================================================================
+/* ==== 58. Contacts of an island ======================================================================
  * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
  * At the start of a step and of each further pass friction takes its forces lambda and tangents from the
  * contacts there (they are lagged). Candidates that are far away are not measured again until the bodies have
@@ -18179,7 +18504,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return embi_island_touch_room(m, isle);
 }
 
-/* ==== 58. System of an island ========================================================================
+/* ==== 59. System of an island ========================================================================
  * Numbers the unknowns of an island, and sums over its bodies and elements:
  *   g = grad E,   H = A + elements                                                 [EIPC24 eq. 17]
  * Also products with H without forming it, and what a motion of driven nodes does to the right side.
@@ -18320,7 +18645,7 @@ static void embi_island_ready(embi_state *s, embi_island *isle, int for_products
     int lacking = 0;
     for (int k = 0; k < isle->body_count && !lacking; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        lacking = embi_is_dynamic(b) && !b->assembled && (!for_products || b->elastic.nonlinear);
+        lacking = embi_is_dynamic(b) && !b->step.assembled && (!for_products || b->elastic.nonlinear);
     }
     if (!lacking) return;
     was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
@@ -18458,7 +18783,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
 }
 
-/* ==== 59. Contact forces as unknowns =================================================================
+/* ==== 60. Contact forces as unknowns =================================================================
  * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has
  * a column sqrt(h^2) J^T z for each direction in which an element resists. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
@@ -18883,7 +19208,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 60. Direction ==================================================================================
+/* ==== 61. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
@@ -19263,7 +19588,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 61. Line search ================================================================================
+/* ==== 62. Line search ================================================================================
  * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
  * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
  * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. Two kinds
@@ -19670,7 +19995,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_move(m, s, isle, alpha);
 }
 
-/* ==== 62. Drives that yield ==========================================================================
+/* ==== 63. Drives that yield ==========================================================================
  * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
  * stops the motion, the drive that contributes most to that approach gives up the rest
  * of its motion, and is reported. A rotating drive first divides its stages. The others go on.
@@ -19849,7 +20174,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
     }
 }
 
-/* ==== 63. Move and stop test =========================================================================
+/* ==== 64. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
  * The loop over all islands is embi_iterate() in chapter "Newton loop". It calls embi_island_find_direction(),
  * that is
@@ -20047,7 +20372,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     return EMBIPC_OK;
 }
 
-/* ==== 64. Predictions ================================================================================
+/* ==== 65. Predictions ================================================================================
  * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
  * needs one solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n.
  * So a step may begin with a prediction, before its first direction:
@@ -20163,7 +20488,7 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 65. Return to backward Euler ===================================================================
+/* ==== 66. Return to backward Euler ===================================================================
  * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with
  * BDF2 and one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If
  * its contacts change abruptly, or a limit of a joint begins or ends to hold, the step ends with backward Euler, from
@@ -20274,7 +20599,7 @@ static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_is
     return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
-/* ==== 66. Islands of a step ==========================================================================
+/* ==== 67. Islands of a step ==========================================================================
  * Collects bodies, pairs, springs and unknowns of all islands, and starts their steps. Islands are independent
  * between searches. So threads share the small ones of a round, in runs without threads inside. A large one,
  * with more than half of the work, is solved alone and shares its loops.
@@ -20527,9 +20852,9 @@ static int embi_islands_begin(embipc_world *w)
     return embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
-/* ==== 67. Islands that meet ==========================================================================
+/* ==== 68. Islands that meet ==========================================================================
  * Islands whose bodies may touch along their directions become one. Their directions are void then.
- * Uses: memory, part III, contacts of an island, drives that yield, return to backward Euler.
+ * Uses: memory, part III, sleep, contacts of an island, drives that yield, return to backward Euler.
  * Checked by: tests/world_guarantee.h, tests/test_threads.c */
 
 /* Appends to the list of embipc_world_iterations(). */
@@ -20620,12 +20945,14 @@ static int embi_islands_cover(embipc_world *w, int *changed)
         if (isle->saves_safe) embi_island_secure(s, isle);
         isle->saves_safe = 0;
     }
-    for (int n = 0; n < searched; n++)
+    for (int n = 0; n < searched; n++) {
+        if (embi_sleeps(w)) embi_pair_disturbs(w, s->pair + w->search.due[n].pair);
         if (!embi_pair_link(w, s->pair + w->search.due[n].pair, changed)) return 0;
+    }
     return 1;
 }
 
-/* ==== 68. Velocities at the end ======================================================================
+/* ==== 69. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
  * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
@@ -20966,7 +21293,7 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 69. Newton loop ================================================================================
+/* ==== 70. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
  * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
  * that has converged may take friction forces of its end, and begin again.
@@ -21213,6 +21540,7 @@ static embipc_result embi_iterate(embipc_world *w)
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
         if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) return EMBIPC_ERR_MEMORY;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+        if (w->sleep.disturbed) return EMBIPC_OK;   /* the step begins again, with more bodies awake */
         w->islands.round_count = 0;
         for (int k = 0; k < w->islands.order_count; k++) {
             embi_island *isle = w->islands.list[w->islands.order[k]];
@@ -21229,7 +21557,7 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 70. End of a step ==============================================================================
+/* ==== 71. End of a step ==============================================================================
  * Velocities from positions, forces of drives, and what a failed step takes back. Each body keeps what the next
  * step predicts its motion from.
  * Uses: small math, elasticity, contacts, part III, part IV, cells.
@@ -21261,6 +21589,7 @@ static void embi_body_undo(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
     if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has changed all of x */
+    if (embi_is_asleep(b)) return;
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
     if (e->nt && embi_elastic_turns(e)) embi_elastic_swap(e);
     e->ahead = 1;
@@ -21320,6 +21649,7 @@ static void embi_velocities_finish(embi_state *s)
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
+        if (embi_is_asleep(b)) continue;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++)
             s->v[i] = (s->q[i] - s->qc[i]) / b->step.c;
         embi_body_remember(s, b);
@@ -21351,7 +21681,7 @@ static void embi_drives_gradient(embipc_world *w)
         embi_body *b = s->body + s->driven.list[n].body;
         embi_bodies_task t;
         t.s = s;
-        if (b->moving) continue;
+        if (b->moving || embi_is_asleep(b)) continue;
         any = 1;
         embi_body_part_of_gradient(&t, b, 0);
         for (int i = 0; i < b->search.live_count; i++) s->vertex_state[b->vert0 + b->search.live[i]] = EMBI_VERTEX_LIVE;
@@ -21402,6 +21732,7 @@ static void embi_drives_finish(embipc_world *w)
         embi_drive *d = s->driven.list + n;
         const embi_body *b = s->body + d->body;
         embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
+        if (embi_is_asleep(b)) continue;
         memset(&d->reached, 0, sizeof d->reached);
         if (d->soft) {
             embi_soft_drive_finish(s, d);
@@ -21432,10 +21763,10 @@ static void embi_drives_finish(embipc_world *w)
     }
 }
 
-/* ==== 71. Reports ====================================================================================
+/* ==== 72. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
  * terms of E at the end of the step, so they are the forces that the step used.
- * Uses: small math, memory, sorting and sets, contacts, part III.
+ * Uses: small math, memory, sorting and sets, contacts, part III, sleep.
  * Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
 /* Forgets the forces of the last step. */
@@ -21486,17 +21817,19 @@ static void embi_report_contact(embipc_world *w, const embi_contact *c)
 static int embi_report_reserve(embipc_world *w)
 {
     embi_memory *m = &w->memory;
-    int contacts = 0, friction = 0;
+    int contacts = 0, friction = 0, sleeps = embi_sleeps(w);
     for (int k = 0; k < w->islands.order_count; k++) {
         contacts += w->islands.list[w->islands.order[k]]->contacts.count;
         friction += w->islands.list[w->islands.order[k]]->friction.count;
     }
+    if (sleeps && !EMBI_GROW(m, w->sleep.rested, w->sleep.count + contacts + friction)) return 0;
+    friction += w->sleep.count;
     return EMBI_GROW(m, w->lagged.key, 2 * friction) &&
            EMBI_GROW(m, w->lagged.u, friction) &&
-           EMBI_GROW(m, w->report.contact, contacts) &&
+           EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
            (!EMBI_EVENTS || EMBI_GROW(m, w->report.before, w->report.pair_force_count)) &&
            EMBI_GROW(m, w->search.pressed, 4 * (contacts + friction)) &&
-           EMBI_GROW(m, w->report.pair_force, w->s.pair_count);
+           EMBI_GROW(m, w->report.pair_force, w->s.pair_count + (sleeps ? w->report.pair_force_count : 0));
 }
 
 /* Reports the force of an element between two bodies: on its vertices, and on body a of the pair. */
@@ -21539,9 +21872,12 @@ static void embi_report_keep(embipc_world *w)
 static void embi_report(embipc_world *w)
 {
     embi_report_keep(w);
-    w->report.contact_count = w->report.pair_force_count = w->lagged.count = 0;
+    if (w->sleep.alone && w->islands.order_count == 0) return;
+    w->lagged.count = 0;
+    if (!embi_sleeps(w)) w->report.contact_count = w->report.pair_force_count = 0;
     for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
     embi_report_clear(w);
+    if (embi_sleeps(w)) embi_sleep_report(w);
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
         for (int n = 0; n < embi_element_count(isle); n++) {
@@ -21570,7 +21906,7 @@ static void embi_report_sort(embipc_world *w)
     }
 }
 
-/* ==== 72. Statistics and warnings ====================================================================
+/* ==== 73. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
  * Uses: small math, pairs of primitives, barrier, contacts, part III, part IV.
@@ -21724,6 +22060,14 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->min_distance = embi_min(t->min_distance, isle->contacts.min_gap);
         t->barrier += isle->contacts.energy;
     }
+    for (int k = 0; k < w->s.body_count; k++) {
+        const embi_body *b = w->s.body + k;
+        if (!embi_is_asleep(b) || !embi_same_body(b->sleep.group, b->handle)) continue;
+        t->contacts += b->sleep.contacts;
+        t->merged_contacts += b->sleep.merged;
+        t->min_distance = embi_min(t->min_distance, b->sleep.min_gap);
+        t->barrier += b->sleep.barrier;
+    }
 }
 
 /* Energies of a body for the statistics. */
@@ -21734,15 +22078,16 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     const embipc_real *q = s->q + 3 * b->node0;
     memset(t, 0, sizeof *t);
     if (!embi_is_dynamic(b)) return;
+    t->kinetic = b->past.kinetic;
+    for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
+    t->elastic = b->past.elastic;
+    if (embi_is_asleep(b)) return;
     t->size = t->before = b->end.before;
     if (!(t->before >= 0)) {
         t->size = 0;
         t->before = embi_body_objective(s, b, EMBI_AT_START, &t->size);
     }
     t->after = embi_body_objective(s, b, EMBI_NOW, &t->size);
-    t->kinetic = b->past.kinetic;
-    for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
-    t->elastic = b->past.elastic;
 }
 
 /* Statistics of the completed step. tight: from embi_tightest() */
@@ -21782,7 +22127,7 @@ static void embi_stats(embipc_world *w, const embi_contact *tight, embipc_step_s
     t->drive_short = embi_drive_short(s);
 }
 
-/* ==== 73. World step =================================================================================
+/* ==== 74. World step =================================================================================
  * The last function of the chapter: begin, iterate, finish. An error names the body, and the node where a
  * number is not finite. Everything is restored.
  * Uses: part I, elasticity, materials over a body, part III, part IV, cells.
@@ -21901,6 +22246,7 @@ static void embi_body_energies(embi_state *s, embi_body *b)
 static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
+    if (embi_is_asleep(b)) return;
     embi_body_renew(b);
     b->end.before = -1;
     if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic)) {
@@ -21915,23 +22261,16 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* Begin, embi_iterate() and finish, as chapter "Begin of a step" says. q and x change in each round; after an
- * error embi_step_undo() restores them. All else that a caller can see changes at the end. */
-static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
+/* Begin and embi_iterate(), as chapter "Begin of a step" says, and memory for the reports. *lost, *away: a body too far
+ * from the origin. */
+static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
-    embi_state *s;
+    embi_state *s = &w->s;
     embipc_result r = EMBIPC_OK;
-    embipc_real away, ratio = (embipc_real)INFINITY;
-    const embi_body *lost;
-    const embi_contact *tight = NULL;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    s = &w->s;
     w->memory.failed = 0;
+    if (embi_sleeps(w)) embi_sleep_begin(w);
     embi_swap_iterations(w);
     w->report.iteration_count = 0;
-    memset(s->timer.spent, 0, sizeof s->timer.spent);
-    s->timer.stage = EMBIPC_STAGE_REST;
-    s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
     if (s->driven.joint.due) embi_joints_weigh(s, w->islands.parent);
     embi_bodies_begin(w);
     embi_joints_begin(w);
@@ -21940,20 +22279,39 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
     embi_each_body(w, embi_body_expect);
     embi_each_body(w, embi_body_foresee);
-    if ((lost = embi_body_too_far(s, s->trial_q, &away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
-    else if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w) || !embi_islands_begin(w))
-        r = EMBIPC_ERR_MEMORY;
+    if ((*lost = embi_body_too_far(s, s->trial_q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
+    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w)) return EMBIPC_ERR_MEMORY;
+    if (embi_sleeps(w) && embi_sleep_is_disturbed(w)) return EMBIPC_OK;
+    if (!embi_islands_begin(w)) return EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    if (r == EMBIPC_OK) r = embi_iterate(w);
+    r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
+    if (w->sleep.disturbed) return r;
     for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* a velocity may overflow where q does not */
         if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
-    if (r == EMBIPC_OK && (lost = embi_body_too_far(s, s->q, &away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
-    if (r == EMBIPC_OK) {
-        if (!embi_report_reserve(w) || !embi_views_follow(w)) r = EMBIPC_ERR_MEMORY;
-    }
+    if (r == EMBIPC_OK && (*lost = embi_body_too_far(s, s->q, away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
+    if (r == EMBIPC_OK && (!embi_report_reserve(w) || !embi_views_follow(w))) r = EMBIPC_ERR_MEMORY;
+    return r;
+}
+
+/* Solve and finish. q and x change in each round; after an error embi_step_undo() restores them. All else that a caller
+ * can see changes at the end. Where a body that sleeps would be touched, it wakes, and the step begins again. */
+static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
+{
+    embi_state *s;
+    embipc_result r;
+    embipc_real away, ratio = (embipc_real)INFINITY;
+    const embi_body *lost;
+    const embi_contact *tight = NULL;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    s = &w->s;
+    memset(s->timer.spent, 0, sizeof s->timer.spent);
+    s->timer.stage = EMBIPC_STAGE_REST;
+    s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
+    while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && w->sleep.disturbed) embi_step_undo(w);
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
+        if (embi_sleeps(w)) embi_sleep_undo(w);
         return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost,
                                                                                            away) : embi_fail_step(w);
     }
@@ -21962,6 +22320,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embi_search_rest(w);
     embi_report(w);
     embi_report_sort(w);
+    if (embi_sleeps(w)) embi_sleep_watch(w);
     embi_drives_finish(w);
     embi_joints_finish(w);
     w->step++;
@@ -21978,6 +22337,8 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
         (void)embi_stage(s, EMBIPC_STAGE_REST);
         memcpy(stats->stage_time, s->timer.spent, sizeof s->timer.spent);
     }
+    if (embi_sleeps(w)) embi_islands_sleep(w);
+    for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_asleep(s->body + k);
     return EMBIPC_OK;
 }
 
@@ -21988,7 +22349,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part V. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 74. Faults of meshes ===========================================================================
+/* ==== 75. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
  * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -22344,7 +22705,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 75. Parts of a surface =========================================================================
+/* ==== 76. Parts of a surface =========================================================================
  * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
  * of the other parts about one of its points.
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
@@ -22482,7 +22843,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 76. Cage lattice and cuts ======================================================================
+/* ==== 77. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -22986,7 +23347,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 77. Cage pieces ================================================================================
+/* ==== 78. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
@@ -23540,7 +23901,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 78. Cage nodes and search ======================================================================
+/* ==== 79. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -23842,7 +24203,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 79. Cage extraction ============================================================================
+/* ==== 80. Cage extraction ============================================================================
  * The cage of a filled lattice: its nodes, cells and tets, and the tet of each surface vertex.
  * Uses: small math, memory, part II, cage lattice and cuts, cage nodes and search.
  * Checked by: tests/test_cage.c */
@@ -23945,7 +24306,7 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ==== 80. Cage builder ===============================================================================
+/* ==== 81. Cage builder ===============================================================================
  * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
  * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
  * equal surface.
@@ -24325,7 +24686,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 81. Creating a world ===========================================================================
+/* ==== 82. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -24450,6 +24811,11 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     if (!EMBI_THREADS && d->parallel_for)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT,
                          "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
+    if (!(d->sleep_after >= 0) || !(d->sleep_speed >= 0) || !embi_finite(d->sleep_after + d->sleep_speed))
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "sleep_after %g s, sleep_speed %g m/s: each must be at least 0",
+                         d->sleep_after, d->sleep_speed);
+    if (!EMBI_SLEEP && d->sleep_after > 0)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no sleep (EMBIPC_NO_SLEEP): leave sleep_after 0");
     return EMBIPC_OK;
 }
 
@@ -24609,7 +24975,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
     EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list),
-    offsetof(embipc_world, report.before)};
+    offsetof(embipc_world, report.before), offsetof(embipc_world, sleep.rested)};
 
 /* What the elements of a world's arrays own. */
 static void embi_world_free_elements(embi_memory *m, embipc_world *w)
@@ -24642,7 +25008,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 82. Shape of a new body ========================================================================
+/* ==== 83. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
  * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
@@ -25007,7 +25373,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* ==== 83. Mechanics of a new body ====================================================================
+/* ==== 84. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -25336,7 +25702,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 84. Adding a body ==============================================================================
+/* ==== 85. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part V.
@@ -25678,11 +26044,11 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 85. Removing a body ============================================================================
+/* ==== 86. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those
  * of others stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check
  * as adding a body.
- * Uses: part I, part III, energy of a body, creating a world, adding a body.
+ * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
 
 /* Removes a drive. Later drives, and the numbers that refer to them, move down by one. */
@@ -25845,6 +26211,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     int at = embi_find_body(w, body), kept = 0;
     if (at < 0) return embi_no_body(w, body);
     s = &w->s;
+    if (embi_sleeps(w)) embi_wake_touching(w, s->body + at, EMBI_AWAKE);
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
     embi_joints_close_gap(w, at);
@@ -25945,7 +26312,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 86. Forces and drives ==========================================================================
+/* ==== 87. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -26209,7 +26576,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 87. Joints of a world ==========================================================================
+/* ==== 88. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
@@ -26594,6 +26961,9 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "only hinges and sliders have motors");
     embi_set(target, position, velocity, effort);
     if ((r = embi_check_target(target, &w->error)) != EMBIPC_OK) return r;
+    for (int k = 0; k < 2 && embi_sleeps(w); k++)
+        if (j->body[k] >= 0 && memcmp(j->target, target, sizeof target) != 0)
+            embi_wake(w, w->s.body + j->body[k], EMBI_AWAKE);
     embi_copy(j->target, target);
     return EMBIPC_OK;
 }
@@ -26611,7 +26981,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 88. Settings and reset =========================================================================
+/* ==== 89. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part V.
@@ -26652,10 +27022,29 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     r = embi_check_way(&w->error, b, "the surface velocity", embi_long_norm(velocity), "m/s",
                        embi_long_norm(velocity) * w->s.h);
     if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     embi_copy(b->rules.surface_velocity, velocity);
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
     return EMBIPC_OK;
 }
+
+#ifndef EMBIPC_NO_SLEEP
+/* All that fell asleep with it wake now. */
+EMBIPC_API embipc_result embipc_body_wake(embipc_world *w, embipc_body body)
+{
+    embi_body *b = embi_body_of(w, body);
+    if (!b) return embi_no_body(w, body);
+    embi_wake(w, b, EMBI_AWAKE);
+    b->sleep.rested = 0;
+    return EMBIPC_OK;
+}
+
+EMBIPC_API int embipc_body_is_awake(const embipc_world *w, embipc_body body)
+{
+    const embi_body *b = embi_body_of(w, body);
+    return b ? !embi_is_asleep(b) : -1;
+}
+#endif
 
 /* Friction of the next step takes it. */
 EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body body, embipc_real friction,
@@ -26666,6 +27055,7 @@ EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body b
     if (!b) return embi_no_body(w, body);
     r = embi_check_friction(friction, static_friction, &w->error);
     if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     b->rules.friction = friction;
     b->rules.static_friction = embi_max(static_friction, friction);
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles of unequal friction are no joined surface */
@@ -26741,6 +27131,8 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     if ((r = embi_check_gravity(gravity, &w->error)) != EMBIPC_OK ||
         (r = embi_check_all_numbers(w, gravity, w->s.h)) != EMBIPC_OK)
         return r;
+    for (int k = 0; k < w->s.body_count && embi_sleeps(w); k++)
+        if (memcmp(w->s.gravity, gravity, sizeof w->s.gravity) != 0) embi_wake(w, w->s.body + k, EMBI_AWAKE);
     embi_copy(w->def.gravity, gravity);
     embi_copy(w->s.gravity, gravity);
     for (int k = 0; k < w->s.body_count; k++) embi_body_derive(w, w->s.body + k);
@@ -26844,7 +27236,9 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         s->body[i].search.around = 0;
         s->body[i].search.tree_is_at_q = 0;
         s->body[i].started = s->body[i].followed = 1;
+        memset(&s->body[i].sleep, 0, sizeof s->body[i].sleep);
     }
+    w->sleep.count = 0;
     for (int i = 0; i < embi_drive_count(s); i++) {
         embi_drive *d = s->driven.list + i;
         memset(d->pose, 0, sizeof d->pose);
@@ -26854,6 +27248,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     }
     for (int i = 0; i < embi_joint_count(s); i++) {
         embi_copy(s->driven.joint.list[i].target, s->driven.joint.list[i].def.target);
+        s->driven.joint.list[i].energy = 0;
         memset(&s->driven.joint.list[i].reached, 0, sizeof s->driven.joint.list[i].reached);
         s->driven.joint.list[i].reached.position = s->driven.joint.list[i].start;
     }
@@ -26866,7 +27261,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 89. Queries ====================================================================================
+/* ==== 90. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: small math, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -27182,7 +27577,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 90. Ready shapes ===============================================================================
+/* ==== 91. Ready shapes ===============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -27327,7 +27722,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 91. Contact events =============================================================================
+/* ==== 92. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Uses: small math, distances, world data, parameters of bodies and pairs.   Checked by: tests/test_game.c */
 
@@ -27400,7 +27795,7 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 92. Poses of bodies ============================================================================
+/* ==== 93. Poses of bodies ============================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -27740,7 +28135,7 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 93. Rays and regions ===========================================================================
+/* ==== 94. Rays and regions ===========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
@@ -28089,8 +28484,9 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 
 #endif /* EMBIPC_NO_RAYS */
 
+
 #ifndef EMBIPC_NO_COPY
-/* ==== 94. Copies of worlds ===========================================================================
+/* ==== 95. Copies of worlds ===========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -28184,7 +28580,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 95. Validation =================================================================================
+/* ==== 96. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -28436,7 +28832,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 96. Sparse LDL^T for callers ===================================================================
+/* ==== 97. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -28509,7 +28905,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 97. Repair of surfaces =========================================================================
+/* ==== 98. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -28893,7 +29289,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 98. Surfaces that overlap ======================================================================
+/* ==== 99. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -29338,7 +29734,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 99. Shifts and rotations =======================================================================
+/* ==== 100. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -29619,7 +30015,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 100. Separating surfaces =======================================================================
+/* ==== 101. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

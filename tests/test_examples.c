@@ -257,6 +257,19 @@ static void test_game_loop(void)
     ENSURE_CLOSE(number("bodies that stay:", 0), 4, 0);
 }
 
+/* All 70 sleep before the shot, in islands that are no more; that wakes some, and fewer than half. Only who was awake is
+ * drawn. */
+static void test_sleep(void)
+{
+    LAUNCH("sleep");
+    ENSURE_CLOSE(number("\n    30", 0), 70, 0);
+    ENSURE_CLOSE(number("\n   120", 0), 0, 0);
+    ENSURE_CLOSE(number("\n   120", 1), 0, 0);
+    ENSURE(number("\n   180", 0) > 1 && number("\n   180", 0) < 35);
+    ENSURE(number("drawn:", 0) > 360 && number("drawn:", 0) < 0.5 * 360 * 72);
+    ENSURE_CLOSE(number("drawn:", 1), 360 * 72, 0);
+}
+
 /* the box comes along from the least force on, mu F = m (g + a) / 2; what happens in a branch does not happen in the world */
 static void test_snapshot_branch(void)
 {
@@ -290,5 +303,6 @@ int main(int argc, char **argv)
     RUN(fixed_memory);
     RUN(arm);
     RUN(game_loop);
+    RUN(sleep);
     return test_end("test_examples");
 }

@@ -425,6 +425,7 @@ static void test_tables_name_every_array(void)
             wd.parallel_for = loop_backwards;
             if (which < SCENE_COUNT) s = scene_make(which, &wd);
             else if (which == SCENE_COUNT + 1) {
+                wd.sleep_after = 1;
                 s = scene_empty(&wd);
                 scene_rest_of_all(&s);
             }

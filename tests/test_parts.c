@@ -11,6 +11,7 @@
 #define EMBIPC_NO_POSES
 #define EMBIPC_NO_SHAPES
 #define EMBIPC_NO_EVENTS
+#define EMBIPC_NO_SLEEP
 #define EMBIPC_NO_COPY
 #define EMBIPC_NO_RAYS
 #define EMBIPC_NO_THREADS
@@ -164,6 +165,15 @@ static void test_world_says(void)
     r = embipc_world_create(&wd, &world, &error);
 #ifdef EMBIPC_NO_THREADS
     ENSURE(r == EMBIPC_ERR_ARGUMENT && strstr(error.text, "EMBIPC_NO_THREADS"));
+#else
+    ENSURE(r == EMBIPC_OK);
+#endif
+    embipc_world_destroy(world);
+    wd.parallel_for = NULL;
+    wd.sleep_after = 1;
+    r = embipc_world_create(&wd, &world, &error);
+#ifdef EMBIPC_NO_SLEEP
+    ENSURE(r == EMBIPC_ERR_ARGUMENT && strstr(error.text, "EMBIPC_NO_SLEEP"));
 #else
     ENSURE(r == EMBIPC_OK);
 #endif

@@ -49,7 +49,8 @@ static int root_refused(const char *keys, const char *part)
 /* ---- Reading -------------------------------------------------------------------------------- */
 
 static const char sample[] =
-    "{ \"version\": 1, \"time_step\": 0.02, \"keep_spin\": false, \"duration\": 4.0, \"gravity\": [1, 2, -9.5],\n"
+    "{ \"version\": 1, \"time_step\": 0.02, \"keep_spin\": false, \"duration\": 4.0, \"gravity\": [1, 2, -9.5],"
+    "  \"sleep_after\": 0.5, \"sleep_speed\": 0.01,\n"
     "  \"contact\": { \"dhat\": 1e-3, \"kappa\": 1e4, \"friction_velocity\": 2e-3, \"friction_iterations\": "
     "2 },\n"
     "  \"solver\":  { \"linear\": \"cg\", \"tolerance\": 1e-4, \"max_iterations\": 50 },\n"
@@ -80,6 +81,7 @@ static void test_world_keys(void)
            && s.world.gravity[2] == -9.5);
     ENSURE(s.world.dhat == 1e-3 && s.world.kappa == 1e4 && s.world.friction_velocity == 2e-3
            && s.world.friction_iterations == 2 && !s.world.keep_spin);
+    ENSURE(s.world.sleep_after == 0.5 && s.world.sleep_speed == 0.01);
     ENSURE(s.world.solver == EMBIPC_SOLVER_CG && s.world.tolerance == 1e-4 && s.world.max_iterations == 50);
     ENSURE(s.pair_count == 2 && s.pair[0].a == 0 && s.pair[0].b == 1 && s.pair[0].friction == 0.9
            && s.pair[0].contact == 1);
@@ -251,6 +253,7 @@ static void test_root_ranges(void)
     ENSURE(root_refused("\"contact\":{\"dhat\":0}", "key \"dhat\": found 0, expected a number > 0"));
     ENSURE(root_refused("\"contact\":{\"kappa\":-1}", "key \"kappa\": found -1, expected a number > 0"));
     ENSURE(root_refused("\"contact\":{\"friction_velocity\":0}", "key \"friction_velocity\": found 0"));
+    ENSURE(root_refused("\"sleep_after\":-1", "found -1, expected a number >= 0"));
     ENSURE(root_refused("\"contact\":{\"friction_iterations\":-1}", "key \"friction_iterations\": found -1, "
                                                                     "expected a whole number from 0"));
     ENSURE(root_refused("\"contact\":{\"friction_iterations\":1.5}", "found 1.5, expected a whole number"));

@@ -181,6 +181,8 @@ static void defaults_print(const scene *s, const embipc_world *world)
            d->integrator == standard.integrator ? "default" : "given by the scene");
     printf("  %-19s %-21s %s\n", "keep_spin", d->keep_spin ? "true" : "false",
            d->keep_spin == standard.keep_spin ? "default" : "given by the scene");
+    defaults_line("sleep_after", d->sleep_after, "s", d->sleep_after == standard.sleep_after, "default");
+    if (d->sleep_after > 0 && d->sleep_speed > 0) defaults_line("sleep_speed", d->sleep_speed, "m/s", 0, "default");
     defaults_line("duration", s->duration, "s", s->duration == 1, "default");
     printf("  %-19s [%g, %g, %g] m/s^2\n", "gravity", d->gravity[0], d->gravity[1], d->gravity[2]);
     defaults_line("friction_iterations", d->friction_iterations, "",

@@ -1020,6 +1020,8 @@ static void scene_read_root(scene_reader *r, const json_value *root)
     if (scene_choice(r, root, SCENE_ROOT, "integrator", &integrator))
         r->s->world.integrator = (embipc_integrator)integrator;
     scene_bool(r, root, "keep_spin", &r->s->world.keep_spin);
+    scene_number(r, root, "sleep_after", scene_not_negative, &r->s->world.sleep_after);
+    scene_number(r, root, "sleep_speed", scene_not_negative, &r->s->world.sleep_speed);
     scene_number(r, root, "duration", scene_not_negative, &r->s->duration);
     scene_numbers(r, root, "gravity", 3, scene_any, r->s->world.gravity);
     scene_read_contact(r, root);
