@@ -287,7 +287,7 @@ static void import_make_names(import_model *m)
         memcpy(base, g->name, sizeof base);
         for (int number = 2, k = 0; k < i; k++)
             if (strcmp(m->geom[k].name, g->name) == 0) {
-                (void)snprintf(g->name, sizeof g->name, "%.56s %d", base, number++);
+                (void)snprintf(g->name, sizeof g->name, "%.52s %d", base, number++);
                 k = -1;
             }
     }
