@@ -10939,6 +10939,9 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
  * relative displacement counts, so two bodies that fall together stand still to each other.
  * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
  * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
+ * A tighter bound holds where lines between the corners of two primitives stay inside tets whose F changes by at most s,
+ * up to rotation: chapter "Rest separation certificates". Then x_a - x_b = sum beta_v gamma_w F_vw (X_v - X_w), where
+ * F_vw is a mean of such F, and it changes by at most s max |X_v - X_w|.
  *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, trees of boxes, traversal of trees.
@@ -10951,6 +10954,7 @@ typedef struct embi_approach {
     embipc_real reach;             /* m */
     int own;                       /* reach contains dhat + xi: a candidate's `less` is subtracted */
     int paths;                     /* paths replace mid and half */
+    embipc_real strain;            /* within one body, where lines stay in its tets: their strain; INFINITY: unknown */
 } embi_approach;
 
 /* Middle, half width and radius of a range (6). The factor covers later rounding. */
@@ -10964,6 +10968,7 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     t.radius = embi_norm(t.half);
     t.reach = reach * (1 + 8 * EMBI_EPS);
     t.own = t.paths = 0;
+    t.strain = INFINITY;
     return t;
 }
 
@@ -11016,6 +11021,42 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     return c->apart <= t->reach + embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
+/* Largest distance at rest of a vertex of v (n) and one of w (m), m */
+static embipc_real embi_rest_width(const embi_surface *s, const int *v, int n, const int *w, int m)
+{
+    embipc_real most = 0, d[3];
+    for (int i = 0; i < n; i++)
+        for (int j = 0; j < m; j++) {
+            embi_sub(d, s->rest + 3 * w[j], s->rest + 3 * v[i]);
+            most = embi_max(most, embi_dot(d, d));
+        }
+    return sqrt(most);
+}
+
+/* Can boxes of two primitives or triangles, with this width at rest, come within reach under the strain? */
+static int embi_boxes_strain(const embi_approach *t, const embipc_real a[6], const embipc_real b[6], embipc_real width)
+{
+    embipc_real reach = t->reach + t->strain * width, away = 0;
+    for (int c = 0; c < 3; c++) {
+        embipc_real gap = embi_max(0, embi_max(a[c] - b[3 + c], b[c] - a[3 + c]));
+        away += gap * gap;
+    }
+    return away <= reach * reach * (1 + 8 * EMBI_EPS);
+}
+
+/* Can two primitives of one body come within reach under the strain of the tets between them? */
+static int embi_candidate_strain(const embi_surface *s, const embi_approach *t, const int v[4], const embi_point x[4],
+                                 int edge_edge)
+{
+    embipc_real one[6], two[6], w[4], width;
+    int split = edge_edge ? 2 : 1, mask;
+    width = embi_rest_width(s, v, split, v + split, 4 - split);
+    embi_box_of_points(one, x, split);
+    embi_box_of_points(two, x + split, 4 - split);
+    return embi_boxes_strain(t, one, two, width) &&
+           embi_closest_distance(x, edge_edge, w, &mask) <= t->reach + t->strain * width;
+}
+
 /* 1 when the two sides share a vertex. */
 static int embi_vertices_shared(const int v[4], int edge_edge)
 {
@@ -11065,6 +11106,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->less = 0;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
     if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
+    if (t->strain < INFINITY && !embi_candidate_strain(a, t, v, p, edge_edge)) return 1;
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
     embi_candidate_complete(c, a, b, v, rule);
@@ -11152,6 +11194,10 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
         embipc_real near_a[6], near_b[6], share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
+        if (t->strain < INFINITY && !embi_boxes_meet(a->bvh->tri_box + 6 * ta, b->bvh->tri_box + 6 * tb) &&
+            !embi_boxes_strain(t, a->bvh->tri_box + 6 * ta, b->bvh->tri_box + 6 * tb,
+                               embi_rest_width(a, a->tri + 3 * ta, 3, a->tri + 3 * tb, 3)))
+            continue;
         embi_approach_box(t, share, t->reach, b->bvh->tri_box + 6 * tb, near_b);
         embi_approach_box(&back, share, t->reach, a->bvh->tri_box + 6 * ta, near_a);
         if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count) ||
@@ -12011,6 +12057,7 @@ typedef struct embi_body_search {
     /* rest separation certificates: what cannot touch while tets keep their shape */
     embi_certificates certificates;
     int *start, start_count;     /* tree nodes where a search for self-contact starts (2 each) */
+    embipc_real *start_strain;   /* of each start: the strain that its candidates allow; INFINITY: any */
     int *live, live_count;       /* local numbers of the live vertices */
     embi_shift shift;            /* from the reference positions to q */
     embi_shift shift_next;       /* from the reference positions to the end of the present direction */
@@ -14133,7 +14180,8 @@ static embi_approach embi_cached_approach(const embi_cached *k)
 }
 
 /* Tree nodes where a body's search for itself starts: pairs whose certificate may fail under the expected strain
- * and a margin. The strain that all others tolerate is the limit of the cached list. */
+ * and a margin. Their candidates allow for this strain, where it bounds their motion, and the other certificates
+ * tolerate more: both limit the cached list. */
 static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_cached *k)
 {
     embipc_real *F = s->scratch.trace + b->scratch.trace, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) /
@@ -14159,7 +14207,11 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
             continue;
         }
         if (one->next > ++n) continue;   /* the pairs below it may be certified */
-        if (!EMBI_GROW(m, b->search.start, 2 * b->search.start_count + 2)) return 0;
+        if (!EMBI_GROW(m, b->search.start, 2 * b->search.start_count + 2) ||
+            !EMBI_GROW(m, b->search.start_strain, b->search.start_count + 1)) return 0;
+        b->search.start_strain[b->search.start_count] = one->tets ? strain : INFINITY;
+        for (int i = 0; i < one->tets; i++)
+            b->search.strain[tet[i]].most = embi_min(b->search.strain[tet[i]].most, strain);
         b->search.start[2 * b->search.start_count] = one->i;
         b->search.start[2 * b->search.start_count++ + 1] = one->j;
     }
@@ -14337,16 +14389,24 @@ static int embi_searches_refit(embipc_world *w)
 static void embi_search_small(embi_memory *still, const embi_state *s, embi_search *one, embi_lane *lane)
 {
     const embi_cached *k = one->kept;
+    const embi_body *A = s->body + k->a;
     embi_surface a, b;
     embi_traversal walk = embi_cached_walk(s, k, &a, &b);
     embi_approach t = embi_cached_approach(k);
+    int starts, strained = k->a == k->b && A->search.certificates.count > 0;
+    const int *start = embi_traverse_begin(&walk, &starts);
     one->at = lane->count;
-    one->due = EMBI_SEARCH_NO_KEYS;
-    lane->key_count = 0;
-    if (!embi_traverse_all(still, &walk, &lane->keys, &lane->key_count)) return;
-    one->due = EMBI_SEARCH_NO_ROOM;
-    if (!embi_candidates(still, &a, &b, lane->keys, lane->key_count, &s->pair[one->pair].rule, &t, &lane->list,
-                         &lane->count)) {
+    for (int n = 0; n < starts; n++) {
+        one->due = EMBI_SEARCH_NO_KEYS;
+        lane->key_count = 0;
+        if (strained) t.strain = A->search.start_strain[n];
+        if (!embi_traverse_pairs(still, &walk, start[2 * n], start[2 * n + 1], &lane->keys, &lane->key_count)) break;
+        one->due = EMBI_SEARCH_NO_ROOM;
+        if (!embi_candidates(still, &a, &b, lane->keys, lane->key_count, &s->pair[one->pair].rule, &t, &lane->list,
+                             &lane->count)) break;
+        one->due = EMBI_SEARCH_FOUND;
+    }
+    if (starts && one->due != EMBI_SEARCH_FOUND) {
         lane->count = one->at;
         return;
     }
@@ -24862,7 +24922,7 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
     EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
-    offsetof(embi_body, search.tet_grad),
+    offsetof(embi_body, search.tet_grad), offsetof(embi_body, search.start_strain),
     EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
     offsetof(embi_body, tangent)};
 
