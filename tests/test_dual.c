@@ -226,7 +226,7 @@ static void test_part_of_an_inverse(void)
         for (int d = 0; d < 3; d++) ENSURE_CLOSE(at[d], x[d], 1e-9);
     }
     ENSURE(rounds > 3);
-    embi_inverse_free(m, V);
+    embi_inverse_free(m, &V);
     EMBI_RELEASE(m, keys);
     free(local);
     scene_end(&s);

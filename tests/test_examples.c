@@ -283,6 +283,37 @@ static void test_snapshot_branch(void)
     ENSURE(number("the box has moved by", 0) == 0 && number("again differs by", 0) == 0);
 }
 
+/* A fingertip: nothing slides while it is only pressed; dragged, ever more slides, until all of friction is used. The sum
+ * over the taxels is the force of the pair. */
+static void test_tactile(void)
+{
+    static const char *const stage[4] = {"dragged by 0.0 mm", "dragged by 0.4 mm", "dragged by 1.2 mm", "dragged by 4.0 mm"};
+    char *whole;
+    double used[4], slides[4], touched[4], normal = 0, shear = 0;
+    LAUNCH("tactile");
+    whole = strdup(out);
+    for (int k = 0; k < 4; k++) {
+        char *at = strstr(whole, stage[k]);
+        ENSURE(at != NULL);
+        if (!at) continue;
+        snprintf(out, sizeof out, "%s", at + strlen(stage[k]));
+        normal = number("normal", 0);
+        shear = number("shear", 0);
+        used[k] = number("used", 0);
+        slides[k] = number("kPa,", 0);
+        touched[k] = number("kPa,", 1);
+        ENSURE(touched[k] > 30 && used[k] < 1.001 && (k == 0 || (used[k] > used[k - 1] && slides[k] / touched[k] > slides[k - 1] / touched[k - 1])));
+        /* Hertz, a little more as the finger is held 7 mm above its middle */
+        if (k == 0) ENSURE(normal > 1.74 && normal < 1.3 * 1.74);
+    }
+    ENSURE(slides[0] == 0);
+    ENSURE_CLOSE(used[0], 0, 1e-2);
+    ENSURE_CLOSE(used[3], 1, 5e-3);
+    ENSURE_CLOSE(number("as a pair: normal", 0), normal, 1e-4);
+    ENSURE_CLOSE(number("as a pair: normal", 1), shear, 1e-4);
+    free(whole);
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -291,6 +322,7 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(hello);
     RUN(snapshot_branch);
+    RUN(tactile);
     RUN(drop);
     RUN(friction_slope);
     RUN(grasp_drive);
