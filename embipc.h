@@ -10954,7 +10954,7 @@ typedef struct embi_approach {
     embipc_real reach;             /* m */
     int own;                       /* reach contains dhat + xi: a candidate's `less` is subtracted */
     int paths;                     /* paths replace mid and half */
-    embipc_real strain;            /* within one body, where lines stay in its tets: their strain; INFINITY: unknown */
+    embipc_real strain;            /* within one body, where lines stay in its tets: their strain; EMBI_HUGE: unknown */
 } embi_approach;
 
 /* Middle, half width and radius of a range (6). The factor covers later rounding. */
@@ -10968,7 +10968,7 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     t.radius = embi_norm(t.half);
     t.reach = reach * (1 + 8 * EMBI_EPS);
     t.own = t.paths = 0;
-    t.strain = INFINITY;
+    t.strain = EMBI_HUGE;
     return t;
 }
 
@@ -11106,7 +11106,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->less = 0;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
     if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
-    if (t->strain < INFINITY && !embi_candidate_strain(a, t, v, p, edge_edge)) return 1;
+    if (t->strain < EMBI_HUGE && !embi_candidate_strain(a, t, v, p, edge_edge)) return 1;
     c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
     if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
     embi_candidate_complete(c, a, b, v, rule);
@@ -11194,7 +11194,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     for (int n = 0; n < key_count; n++) {
         int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
         embipc_real near_a[6], near_b[6], share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
-        if (t->strain < INFINITY && !embi_boxes_meet(a->bvh->tri_box + 6 * ta, b->bvh->tri_box + 6 * tb) &&
+        if (t->strain < EMBI_HUGE && !embi_boxes_meet(a->bvh->tri_box + 6 * ta, b->bvh->tri_box + 6 * tb) &&
             !embi_boxes_strain(t, a->bvh->tri_box + 6 * ta, b->bvh->tri_box + 6 * tb,
                                embi_rest_width(a, a->tri + 3 * ta, 3, a->tri + 3 * tb, 3)))
             continue;
@@ -12057,7 +12057,7 @@ typedef struct embi_body_search {
     /* rest separation certificates: what cannot touch while tets keep their shape */
     embi_certificates certificates;
     int *start, start_count;     /* tree nodes where a search for self-contact starts (2 each) */
-    embipc_real *start_strain;   /* of each start: the strain that its candidates allow; INFINITY: any */
+    embipc_real *start_strain;   /* of each start: the strain that its candidates allow; EMBI_HUGE: any */
     int *live, live_count;       /* local numbers of the live vertices */
     embi_shift shift;            /* from the reference positions to q */
     embi_shift shift_next;       /* from the reference positions to the end of the present direction */
@@ -14209,7 +14209,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
         if (one->next > ++n) continue;   /* the pairs below it may be certified */
         if (!EMBI_GROW(m, b->search.start, 2 * b->search.start_count + 2) ||
             !EMBI_GROW(m, b->search.start_strain, b->search.start_count + 1)) return 0;
-        b->search.start_strain[b->search.start_count] = one->tets ? strain : INFINITY;
+        b->search.start_strain[b->search.start_count] = one->tets ? strain : EMBI_HUGE;
         for (int i = 0; i < one->tets; i++)
             b->search.strain[tet[i]].most = embi_min(b->search.strain[tet[i]].most, strain);
         b->search.start[2 * b->search.start_count] = one->i;
