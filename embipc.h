@@ -2536,6 +2536,14 @@ static int embi_boxes_meet(const embipc_real a[6], const embipc_real b[6])
     return a[0] <= b[3] && b[0] <= a[3] && a[1] <= b[4] && b[1] <= a[4] && a[2] <= b[5] && b[2] <= a[5];
 }
 
+/* Distance of two boxes; 0 where they meet. */
+static embipc_real embi_boxes_gap(const embipc_real a[6], const embipc_real b[6])
+{
+    embipc_real gap[3];
+    for (int c = 0; c < 3; c++) gap[c] = embi_max(0, embi_max(a[c] - b[3 + c], b[c] - a[3 + c]));
+    return embi_norm(gap);
+}
+
 /* ==== 4. Memory ======================================================================================
  * All memory comes from one pair of hooks. Every array is owned by one struct, and its capacity stands before its
  * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A failed
@@ -11036,12 +11044,7 @@ static embipc_real embi_rest_width(const embi_surface *s, const int *v, int n, c
 /* Can boxes of two primitives or triangles, with this width at rest, come within reach under the strain? */
 static int embi_boxes_strain(const embi_approach *t, const embipc_real a[6], const embipc_real b[6], embipc_real width)
 {
-    embipc_real reach = t->reach + t->strain * width, away = 0;
-    for (int c = 0; c < 3; c++) {
-        embipc_real gap = embi_max(0, embi_max(a[c] - b[3 + c], b[c] - a[3 + c]));
-        away += gap * gap;
-    }
-    return away <= reach * reach * (1 + 8 * EMBI_EPS);
+    return embi_boxes_gap(a, b) <= (t->reach + t->strain * width) * (1 + 8 * EMBI_EPS);
 }
 
 /* Can two primitives of one body come within reach under the strain of the tets between them? */
@@ -11636,12 +11639,11 @@ static int embi_certifying_measure(embi_certifying *f, embipc_real *least, embip
 /* Distance of two boxes; *size: the longer of their diagonals. */
 static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[6], embipc_real *size)
 {
-    embipc_real gap[3], da[3], db[3];
-    for (int c = 0; c < 3; c++) gap[c] = embi_max(0, embi_max(a[c] - b[3 + c], b[c] - a[3 + c]));
+    embipc_real da[3], db[3];
     embi_sub(da, a + 3, a);
     embi_sub(db, b + 3, b);
     *size = embi_max(embi_norm(da), embi_norm(db));
-    return embi_norm(gap);
+    return embi_boxes_gap(a, b);
 }
 
 /* Result for a pair and all pairs below it. */
