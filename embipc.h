@@ -14211,7 +14211,8 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
         if (one->next > ++n) continue;   /* the pairs below it may be certified */
         if (!EMBI_GROW(m, b->search.start, 2 * b->search.start_count + 2) ||
             !EMBI_GROW(m, b->search.start_strain, b->search.start_count + 1)) return 0;
-        b->search.start_strain[b->search.start_count] = one->tets ? strain : EMBI_HUGE;
+        /* a little more than `most` allows, for rounding */
+        b->search.start_strain[b->search.start_count] = one->tets ? strain + (embipc_real)1e-6 : EMBI_HUGE;
         for (int i = 0; i < one->tets; i++)
             b->search.strain[tet[i]].most = embi_min(b->search.strain[tet[i]].most, strain);
         b->search.start[2 * b->search.start_count] = one->i;
