@@ -241,6 +241,96 @@ static void test_png_round_trip(void)
     }
 }
 
+/* One frame of an animation drawn over `shown` (numbers of colours) as its fcTL says. */
+static int compose(unsigned char *shown, int width, int height, const unsigned char *control, const unsigned char *data,
+                   size_t size)
+{
+    int w = (int)word(control + 4), h = (int)word(control + 8), x0 = (int)word(control + 12), y0 = (int)word(control + 16);
+    unsigned char *rows = (unsigned char *)malloc((size_t)(w + 1) * (size_t)h);
+    int good = w > 0 && h > 0 && x0 >= 0 && y0 >= 0 && x0 + w <= width && y0 + h <= height && size > 6;
+    good = good && inflate(rows, (long)(w + 1) * h, data + 2, size - 6) == (long)(w + 1) * h;
+    for (int y = 0; good && y < h; y++) {
+        good = rows[y * (w + 1)] == 0;
+        for (int x = 0; x < w; x++) {
+            unsigned char number = rows[y * (w + 1) + 1 + x];
+            if (number != 255) shown[(y0 + y) * width + x0 + x] = number;
+        }
+    }
+    free(rows);
+    return good;
+}
+
+/* Plays an animation and returns the largest error of a channel in any frame, -1 where the file is not right. */
+static int play(const unsigned char *file, size_t size, const unsigned char *rgb, int count, int width, int height,
+                int milliseconds[2])
+{
+    unsigned char *shown = (unsigned char *)malloc((size_t)width * (size_t)height);
+    const unsigned char *palette = NULL, *control = NULL;
+    unsigned sequence = 0;
+    int frame = 0, worst = 0, good = memcmp(file, "\211PNG\r\n\032\n", 8) == 0, told = 0, clear = 0;
+    memset(shown, 255, (size_t)width * (size_t)height);
+    for (size_t at = 8; good && at + 12 <= size; at += 12 + word(file + at)) {
+        const unsigned char *kind = file + at + 4, *data = file + at + 8;
+        size_t length = word(file + at);
+        int later = memcmp(kind, "fdAT", 4) == 0;
+        good = at + 12 + length <= size && png_crc32(0, kind, length + 4) == word(data + length);
+        if (memcmp(kind, "acTL", 4) == 0) told = (int)word(data);
+        if (memcmp(kind, "PLTE", 4) == 0) palette = data;
+        if (memcmp(kind, "tRNS", 4) == 0) clear = length == 256 && data[255] == 0 && data[254] == 255;
+        if (memcmp(kind, "fcTL", 4) == 0) {
+            control = data;
+            milliseconds[frame == count - 1] = data[20] << 8 | data[21];
+            good = good && length == 26 && word(data) == sequence++ && data[24] == 0 && data[25] == (frame > 0);
+        }
+        if (!later && memcmp(kind, "IDAT", 4) != 0) continue;
+        good = good && control && palette && clear && (later == (frame > 0));
+        if (later && good) good = word(data) == sequence++;
+        good = good && frame < count && compose(shown, width, height, control, data + 4 * later, length - 4 * (size_t)later);
+        for (int i = 0; good && i < 3 * width * height; i++) {
+            int off = abs(palette[3 * shown[i / 3] + i % 3] - rgb[3 * width * height * frame + i]);
+            if (shown[i / 3] == 255 || off > worst) worst = shown[i / 3] == 255 ? 256 : off;
+        }
+        frame++;
+    }
+    free(shown);
+    return good && frame == count && told == count ? worst : -1;
+}
+
+/* A disc that moves over a smooth ground: what a player shows is near each frame, and few bytes say so. */
+static void test_png_animation(void)
+{
+    enum { W = 120, H = 80, COUNT = 7 };
+    unsigned char *rgb = (unsigned char *)malloc((size_t)COUNT * W * H * 3), *file;
+    int milliseconds[2] = {0, 0};
+    size_t size, still;
+    for (int i = 0; i < COUNT * W * H; i++) {
+        int frame = i / (W * H), x = i % W, y = i / W % H, dx = x - 20 - 11 * (frame < 6 ? frame : 5), dy = y - 40;
+        int disc = dx * dx + dy * dy < 200;
+        rgb[3 * i] = (unsigned char)(disc ? 230 : 150 + x / 2);
+        rgb[3 * i + 1] = (unsigned char)(disc ? 60 : 150 + y);
+        rgb[3 * i + 2] = (unsigned char)(disc ? 40 + dx : 200 + frame / 4);   /* the light changes by a hair */
+    }
+    file = png_encode_animation(rgb, COUNT, W, H, 40, 1500, &size);
+    ENSURE(file != NULL);
+    if (file) {
+        int worst = play(file, size, rgb, COUNT, W, H, milliseconds);
+        ENSURE(worst >= 0 && worst <= 12);
+        ENSURE(milliseconds[0] == 40 && milliseconds[1] == 1500);
+    }
+    free(file);
+    file = png_encode_animation(rgb, 1, W, H, 40, 1500, &still);
+    ENSURE(file && play(file, still, rgb, 1, W, H, milliseconds) >= 0);
+    ENSURE(size < 3 * still);
+    free(file);
+    ENSURE(png_encode_animation(rgb, 0, W, H, 40, 40, &size) == NULL && size == 0);
+    ENSURE(png_encode_animation(rgb, 1, W, H, 70000, 40, &size) == NULL);
+    for (int i = 0; i < 3 * W * H * 2; i++) rgb[i] = 17;   /* two frames of one colour: that of the palette is near */
+    file = png_encode_animation(rgb, 2, W, H, 40, 1500, &size);
+    ENSURE(file && play(file, size, rgb, 2, W, H, milliseconds) >= 0 && play(file, size, rgb, 2, W, H, milliseconds) <= 2);
+    free(file);
+    free(rgb);
+}
+
 static void test_png_rare_symbols(void)
 {
     unsigned count[PNG_SYMBOLS], a = 1, b = 1;
@@ -661,6 +751,7 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(check_sums);
     RUN(png_round_trip);
+    RUN(png_animation);
     RUN(png_rare_symbols);
     RUN(png_bad_arguments);
     RUN(coverage);

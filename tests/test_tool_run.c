@@ -32,6 +32,17 @@ int picture_film_add(picture_film *film, const char *directory, const scene *s, 
     return 1;
 }
 
+static int animated;
+static double animated_seconds;
+int picture_sheet_animate(const picture_sheet *sheet, const char *path, const scene *s, const embipc_world *world,
+                          double seconds, tool_error *e)
+{
+    (void)path; (void)s; (void)world; (void)e;
+    animated = sheet->count;
+    animated_seconds = seconds;
+    return 1;
+}
+
 void picture_sheet_add(picture_sheet *sheet, const scene *s, const embipc_world *world)
 {
     (void)s;
@@ -416,12 +427,15 @@ static void test_pictures(void)
     o.film = film;
     o.view = page;
     o.sheet = "sheet.png";
+    o.animation = "moving.png";
     o.every = 5;
     for (o.moments = 1; o.moments < 40; o.moments += 4) {
         films = sheets = 0;
         ENSURE(run_in(directory, &o) == 0);
         ENSURE(films == 5 && sheets == (o.moments < 21 ? o.moments : 21));
         ENSURE_CLOSE(last_moment, 0.2, 1e-12);
+        ENSURE(animated == 5);
+        ENSURE_CLOSE(animated_seconds, 0.05, 1e-12);   /* played as fast as it was */
     }
     text = read_all(directory, "page.html");
     ENSURE(text && strstr(text, "\nf ") && strstr(text, "\ns 20 0.2 ") && strstr(text, "</html>\n"));

@@ -10,7 +10,9 @@
 enum {
     PICTURE_WIDTH = 1280, PICTURE_HEIGHT = 860,
     PICTURE_FILM_WIDTH = 960, PICTURE_FILM_HEIGHT = 640,   /* even, as video formats want it */
-    PICTURE_CELL_WIDTH = 640, PICTURE_CELL_HEIGHT = 430    /* of a sheet */
+    PICTURE_CELL_WIDTH = 640, PICTURE_CELL_HEIGHT = 430,   /* of a sheet */
+    PICTURE_MOVING_WIDTH = 600, PICTURE_MOVING_HEIGHT = 400,   /* of an animation */
+    PICTURE_PAUSE = 1500                                   /* at its end, ms */
 };
 
 /* Colours that stay apart, also for eyes that mix up red and green; given out in the order of the bodies. */
@@ -223,16 +225,23 @@ static void picture_sheet_turn(picture_scene *p, const picture_sheet *sheet, int
     }
 }
 
-static int picture_sheet_draw(unsigned char *rgb, int across, const picture_sheet *sheet, picture_scene *p)
+/* What moved at any moment. */
+static picture_box picture_sheet_box(const picture_sheet *sheet, picture_scene *p)
 {
-    size_t row = (size_t)PICTURE_CELL_WIDTH * 3;
-    unsigned char *cell = (unsigned char *)tool_alloc(PICTURE_CELL_HEIGHT, row);
     picture_box box = picture_empty();
-    int ok = 1;
     for (int i = 0; i < sheet->count; i++) {
         picture_sheet_turn(p, sheet, i);
         picture_grow_subject(&box, p);
     }
+    return box;
+}
+
+static int picture_sheet_draw(unsigned char *rgb, int across, const picture_sheet *sheet, picture_scene *p)
+{
+    size_t row = (size_t)PICTURE_CELL_WIDTH * 3;
+    unsigned char *cell = (unsigned char *)tool_alloc(PICTURE_CELL_HEIGHT, row);
+    picture_box box = picture_sheet_box(sheet, p);
+    int ok = 1;
     for (int i = 0; ok && i < sheet->count; i++) {
         size_t first = (size_t)(i / across * PICTURE_CELL_HEIGHT);
         picture_sheet_turn(p, sheet, i);
@@ -254,6 +263,28 @@ int picture_sheet_write(const picture_sheet *sheet, const char *path, const scen
     memset(rgb, 255, (size_t)width * (size_t)height * 3);   /* cells without a moment */
     ok = picture_get(&p, s, world) && picture_sheet_draw(rgb, across, sheet, &p);
     ok = picture_save(path, ok, rgb, width, height, e);
+    free(rgb);
+    free(p.view);
+    return ok;
+}
+
+int picture_sheet_animate(const picture_sheet *sheet, const char *path, const scene *s, const embipc_world *world,
+                          double seconds, tool_error *e)
+{
+    size_t frame = (size_t)PICTURE_MOVING_WIDTH * PICTURE_MOVING_HEIGHT * 3;
+    unsigned char *rgb = (unsigned char *)tool_alloc((size_t)sheet->count, frame);
+    picture_scene p;
+    picture_box box;
+    int milliseconds = (int)fmin(1000 * seconds + 0.5, 65535), ok = picture_get(&p, s, world);
+    if (ok) box = picture_sheet_box(sheet, &p);
+    for (int i = 0; ok && i < sheet->count; i++) {
+        picture_sheet_turn(&p, sheet, i);
+        ok = picture_draw(rgb + (size_t)i * frame, PICTURE_MOVING_WIDTH, PICTURE_MOVING_HEIGHT, &p, &box, -1);
+    }
+    if (!ok) tool_fail(e, "%s: not written: the picture could not be drawn", path);
+    else if (!png_write_animation(path, rgb, sheet->count, PICTURE_MOVING_WIDTH, PICTURE_MOVING_HEIGHT, milliseconds,
+                                  milliseconds > PICTURE_PAUSE ? milliseconds : PICTURE_PAUSE))
+        ok = tool_fail(e, "%s: cannot be written", path);
     free(rgb);
     free(p.view);
     return ok;

@@ -29,6 +29,9 @@ typedef struct picture_sheet {
 void picture_sheet_add(picture_sheet *sheet, const scene *s, const embipc_world *world);
 int picture_sheet_write(const picture_sheet *sheet, const char *path, const scene *s, const embipc_world *world,
                         tool_error *e);
+/* The same moments one after the other, as an animated PNG: `seconds` apart, and the last one stays for a while. */
+int picture_sheet_animate(const picture_sheet *sheet, const char *path, const scene *s, const embipc_world *world,
+                          double seconds, tool_error *e);
 void picture_sheet_free(picture_sheet *sheet);
 
 /* The colour (sRGB, 0 to 1) of a body that has no paint: grey when fixed, else by its number among the others. */

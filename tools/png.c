@@ -1,4 +1,4 @@
-/* PNG writer. Three layers, bottom up: bytes and check sums, deflate (RFC 1951), the PNG file.
+/* PNG writer. Four layers, bottom up: bytes and check sums, deflate (RFC 1951), the PNG file, animations.
  * Deflate here finds repeats with a hash chain and codes every block with Huffman codes made for it
  * (dynamic blocks only); rows are filtered first, because a smooth picture has small differences. */
 #include "png.h"
@@ -248,7 +248,7 @@ static int png_repeat(const unsigned char *data, int size, int at, int candidate
 static void png_deflate(png_bytes *out, const unsigned char *data, int size)
 {
     int *head = (int *)malloc(sizeof(int) * PNG_HASH), *earlier = (int *)malloc(sizeof(int) * PNG_WINDOW);
-    uint32_t *token = (uint32_t *)malloc(sizeof(uint32_t) * PNG_BLOCK);
+    uint32_t *token = (uint32_t *)calloc(PNG_BLOCK, sizeof(uint32_t));
     int token_count = 0, at = 0;
     if (!head || !earlier || !token) out->failed = 1;
     else {
@@ -326,10 +326,39 @@ static void png_chunk(png_bytes *out, const char *name, const unsigned char *dat
     png_word(out, png_crc32(crc, data, size));
 }
 
-unsigned char *png_encode(const unsigned char *rgb, int width, int height, size_t *size)
+/* Signature and IHDR: 8 bits per channel, not interlaced. */
+static void png_head(png_bytes *file, int width, int height, unsigned colour_type)
 {
     static const unsigned char signature[8] = {137, 80, 78, 71, 13, 10, 26, 10};
-    png_bytes file = {0}, head = {0}, body = {0};
+    png_bytes head = {0};
+    png_word(&head, (uint32_t)width);
+    png_word(&head, (uint32_t)height);
+    png_byte(&head, 8);
+    png_byte(&head, colour_type);
+    for (int i = 0; i < 3; i++) png_byte(&head, 0);   /* deflate, the five filters, not interlaced */
+    for (int i = 0; i < 8; i++) png_byte(file, signature[i]);
+    if (!head.failed) png_chunk(file, "IHDR", head.data, head.size);
+    file->failed |= head.failed;
+    free(head.data);
+}
+
+/* IEND, and the whole file; NULL when memory was short. */
+static unsigned char *png_end(png_bytes *file, size_t *size)
+{
+    static const unsigned char none = 0;
+    png_chunk(file, "IEND", &none, 0);
+    if (file->failed) {
+        free(file->data);
+        file->data = NULL;
+        file->size = 0;
+    }
+    *size = file->size;
+    return file->data;
+}
+
+unsigned char *png_encode(const unsigned char *rgb, int width, int height, size_t *size)
+{
+    png_bytes file = {0}, body = {0};
     unsigned char *rows;
     size_t row;
     *size = 0;
@@ -342,36 +371,236 @@ unsigned char *png_encode(const unsigned char *rgb, int width, int height, size_
         png_filter_row(rows + y * (row + 1), rgb + y * row, y ? rgb + (y - 1) * row : NULL, (int)row);
     png_deflate(&body, rows, (int)((row + 1) * (size_t)height));
     free(rows);
-
-    png_word(&head, (uint32_t)width);
-    png_word(&head, (uint32_t)height);
-    png_byte(&head, 8);                        /* bits per channel */
-    png_byte(&head, 2);                        /* RGB */
-    for (int i = 0; i < 3; i++) png_byte(&head, 0);   /* deflate, the five filters, not interlaced */
-    for (int i = 0; i < 8; i++) png_byte(&file, signature[i]);
-    if (!body.failed && !head.failed) {
-        png_chunk(&file, "IHDR", head.data, head.size);
-        png_chunk(&file, "IDAT", body.data, body.size);
-        png_chunk(&file, "IEND", head.data, 0);
-    }
-    if (body.failed || head.failed || file.failed) {
-        free(file.data);
-        file.data = NULL;
-        file.size = 0;
-    }
-    free(head.data);
+    png_head(&file, width, height, 2);         /* RGB */
+    if (!body.failed) png_chunk(&file, "IDAT", body.data, body.size);
+    file.failed |= body.failed;
     free(body.data);
-    *size = file.size;
-    return file.data;
+    return png_end(&file, size);
+}
+
+/* ==== 4. Animations ==========================================================================
+ * APNG: a PNG file that old readers show as its first picture. All frames share one palette of 255 colours. A frame
+ * after the first is the box of what changed, and in it number 255, transparent, stands for what did not. A pixel
+ * changes when what it shows is off by more than PNG_NEAR of 255 in some channel: soft shadows would change all. */
+
+enum { PNG_CELLS = 1 << 18, PNG_PALETTE = 255, PNG_NEAR = 4 };   /* colours by 6 bits a channel */
+
+/* Colours that occur, as a box to be cut: cells first .. last - 1 of a list. */
+typedef struct png_cut { int first, last, axis; double spread; } png_cut;
+
+typedef struct png_palette {
+    int *cell;                  /* list of cells that occur (cells) */
+    int cells;
+    unsigned *count;            /* pixels in each cell (PNG_CELLS) */
+    unsigned char *number;      /* palette number of each cell (PNG_CELLS) */
+    unsigned char rgb[3 * PNG_PALETTE];
+    int colours;
+} png_palette;
+
+static int png_cell_of(const unsigned char *rgb) { return (rgb[0] >> 2) << 12 | (rgb[1] >> 2) << 6 | rgb[2] >> 2; }
+static int png_channel(int cell, int axis) { return cell >> (12 - 6 * axis) & 63; }
+
+/* Mean and sum of squared differences of a box along an axis. */
+static double png_spread(const png_palette *p, const png_cut *cut, int axis, double *mean)
+{
+    double n = 0, sum = 0, squares = 0;
+    for (int i = cut->first; i < cut->last; i++) {
+        double w = p->count[p->cell[i]], v = png_channel(p->cell[i], axis);
+        n += w;
+        sum += w * v;
+        squares += w * v * v;
+    }
+    *mean = sum / n;
+    return squares - sum * sum / n;
+}
+
+static void png_measure(const png_palette *p, png_cut *cut)
+{
+    cut->spread = -1;
+    for (int axis = 0; axis < 3; axis++) {
+        double mean, spread = png_spread(p, cut, axis, &mean);
+        if (spread > cut->spread) { cut->spread = spread; cut->axis = axis; }
+    }
+}
+
+/* Cuts a box at its mean; the cells below it come first. The new box has the others. */
+static png_cut png_cut_box(png_palette *p, png_cut *cut)
+{
+    double mean;
+    int low = cut->first;
+    png_cut other = *cut;
+    (void)png_spread(p, cut, cut->axis, &mean);
+    for (int i = cut->first; i < cut->last; i++)
+        if (png_channel(p->cell[i], cut->axis) <= mean) {
+            int t = p->cell[i];
+            p->cell[i] = p->cell[low];
+            p->cell[low++] = t;
+        }
+    other.first = cut->last = low;
+    png_measure(p, cut);
+    png_measure(p, &other);
+    return other;
+}
+
+/* The palette of pixels: the box with the largest spread is cut until there are 255, or nothing is left to cut. */
+static void png_make_palette(png_palette *p, const unsigned char *rgb, size_t pixels)
+{
+    png_cut cut[PNG_PALETTE];
+    for (size_t i = 0; i < pixels; i++)
+        if (!p->count[png_cell_of(rgb + 3 * i)]++) p->cell[p->cells++] = png_cell_of(rgb + 3 * i);
+    cut[0].first = 0;
+    cut[0].last = p->cells;
+    png_measure(p, &cut[0]);
+    for (p->colours = 1; p->colours < PNG_PALETTE; p->colours++) {
+        int widest = 0;
+        for (int i = 1; i < p->colours; i++)
+            if (cut[i].spread > cut[widest].spread) widest = i;
+        if (cut[widest].spread <= 1e-9) break;
+        cut[p->colours] = png_cut_box(p, &cut[widest]);
+    }
+    for (int i = 0; i < p->colours; i++)
+        for (int axis = 0; axis < 3; axis++) {
+            double mean;
+            (void)png_spread(p, &cut[i], axis, &mean);
+            p->rgb[3 * i + axis] = (unsigned char)(mean * 255 / 63 + 0.5);
+            for (int k = cut[i].first; k < cut[i].last; k++) p->number[p->cell[k]] = (unsigned char)i;
+        }
+}
+
+/* The number of a colour: that shown before, if it is near (-1: nothing was shown). */
+static unsigned char png_number(const png_palette *p, const unsigned char *rgb, int before)
+{
+    for (int k = 0; k < 3; k++)
+        if (before < 0 || abs(rgb[k] - p->rgb[3 * before + k]) > PNG_NEAR) return p->number[png_cell_of(rgb)];
+    return (unsigned char)before;
+}
+
+/* The part of a frame that differs from the one before it (NULL: all): x, y, width, height. */
+static void png_changed(const unsigned char *now, const unsigned char *before, int width, int height, int box[4])
+{
+    int lo[2] = {width, height}, hi[2] = {-1, -1};
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            if (before && now[y * width + x] == before[y * width + x]) continue;
+            if (x < lo[0]) lo[0] = x;
+            if (y < lo[1]) lo[1] = y;
+            if (x > hi[0]) hi[0] = x;
+            hi[1] = y;
+        }
+    if (hi[0] < 0) lo[0] = lo[1] = hi[0] = hi[1] = 0;   /* a frame has at least one pixel */
+    for (int k = 0; k < 2; k++) {
+        box[k] = lo[k];
+        box[2 + k] = hi[k] - lo[k] + 1;
+    }
+}
+
+/* One frame: fcTL, and its pixels as IDAT or fdAT. *sequence counts both kinds of chunk but IDAT. */
+static void png_frame(png_bytes *file, const unsigned char *now, const unsigned char *before, int width, int height,
+                      int milliseconds, uint32_t *sequence)
+{
+    png_bytes control = {0}, body = {0}, rows = {0};
+    int box[4];
+    png_changed(now, before, width, height, box);
+    png_word(&control, (*sequence)++);
+    png_word(&control, (uint32_t)box[2]);
+    png_word(&control, (uint32_t)box[3]);
+    png_word(&control, (uint32_t)box[0]);
+    png_word(&control, (uint32_t)box[1]);
+    png_word(&control, (uint32_t)milliseconds << 16 | 1000);
+    png_byte(&control, 0);                     /* the frame stays, and the next one is drawn over it */
+    png_byte(&control, before != NULL);
+    for (int y = box[1]; y < box[1] + box[3]; y++) {
+        png_byte(&rows, 0);                    /* numbers of colours are not filtered */
+        for (int x = box[0]; x < box[0] + box[2]; x++) {
+            int i = y * width + x;
+            png_byte(&rows, before && before[i] == now[i] ? PNG_PALETTE : now[i]);
+        }
+    }
+    if (before) png_word(&body, (*sequence)++);
+    if (!rows.failed) png_deflate(&body, rows.data, (int)rows.size);
+    file->failed |= control.failed | rows.failed | body.failed;
+    if (!file->failed) {
+        png_chunk(file, "fcTL", control.data, control.size);
+        png_chunk(file, before ? "fdAT" : "IDAT", body.data, body.size);
+    }
+    free(control.data);
+    free(rows.data);
+    free(body.data);
+}
+
+static void png_frames(png_bytes *file, png_palette *p, const unsigned char *rgb, int count, int width, int height,
+                       int milliseconds, int last_milliseconds)
+{
+    size_t pixels = (size_t)width * (size_t)height;
+    unsigned char *frame = (unsigned char *)malloc(2 * pixels), clear[PNG_PALETTE + 1];
+    png_bytes control = {0};
+    uint32_t sequence = 0;
+    png_make_palette(p, rgb, pixels * (size_t)count);
+    for (int i = 0; i <= PNG_PALETTE; i++) clear[i] = i < PNG_PALETTE ? 255 : 0;
+    png_head(file, width, height, 3);          /* numbers of a palette */
+    png_word(&control, (uint32_t)count);
+    png_word(&control, 0);                     /* plays for ever */
+    file->failed |= control.failed | !frame;
+    if (!file->failed) {
+        unsigned char palette[3 * PNG_PALETTE + 3] = {0};
+        memcpy(palette, p->rgb, sizeof p->rgb);
+        png_chunk(file, "acTL", control.data, control.size);
+        png_chunk(file, "PLTE", palette, sizeof palette);
+        png_chunk(file, "tRNS", clear, sizeof clear);
+    }
+    for (int k = 0; k < count && !file->failed; k++) {
+        unsigned char *now = frame + (size_t)(k % 2) * pixels, *before = frame + (size_t)((k + 1) % 2) * pixels;
+        for (size_t i = 0; i < pixels; i++)
+            now[i] = png_number(p, rgb + 3 * ((size_t)k * pixels + i), k ? before[i] : -1);
+        png_frame(file, now, k ? before : NULL, width, height, k + 1 < count ? milliseconds : last_milliseconds,
+                  &sequence);
+    }
+    free(control.data);
+    free(frame);
+}
+
+unsigned char *png_encode_animation(const unsigned char *rgb, int count, int width, int height, int milliseconds,
+                                    int last_milliseconds, size_t *size)
+{
+    png_bytes file = {0};
+    png_palette p = {0};
+    *size = 0;
+    if (width <= 0 || height <= 0 || width > 4096 || height > 4096 || count <= 0 || milliseconds < 0
+        || milliseconds > 65535 || last_milliseconds < 0 || last_milliseconds > 65535)
+        return NULL;
+    p.cell = (int *)malloc(sizeof(int) * PNG_CELLS);
+    p.count = (unsigned *)calloc(PNG_CELLS, sizeof(unsigned));
+    p.number = (unsigned char *)calloc(PNG_CELLS, 1);
+    if (p.cell && p.count && p.number)
+        png_frames(&file, &p, rgb, count, width, height, milliseconds, last_milliseconds);
+    else file.failed = 1;
+    free(p.cell);
+    free(p.count);
+    free(p.number);
+    return png_end(&file, size);
+}
+
+/* Writes a file of size bytes, and frees them. Returns 1, or 0 when there are none or the file is not complete. */
+static int png_save(const char *path, unsigned char *data, size_t size)
+{
+    FILE *f = data ? fopen(path, "wb") : NULL;
+    int good = f != NULL && fwrite(data, 1, size, f) == size;
+    if (f && fclose(f) != 0) good = 0;
+    free(data);
+    return good;
 }
 
 int png_write(const char *path, const unsigned char *rgb, int width, int height)
 {
     size_t size;
     unsigned char *data = png_encode(rgb, width, height, &size);
-    FILE *f = data ? fopen(path, "wb") : NULL;
-    int good = f != NULL && fwrite(data, 1, size, f) == size;
-    if (f && fclose(f) != 0) good = 0;
-    free(data);
-    return good;
+    return png_save(path, data, size);
+}
+
+int png_write_animation(const char *path, const unsigned char *rgb, int count, int width, int height,
+                        int milliseconds, int last_milliseconds)
+{
+    size_t size;
+    unsigned char *data = png_encode_animation(rgb, count, width, height, milliseconds, last_milliseconds, &size);
+    return png_save(path, data, size);
 }

@@ -14,6 +14,14 @@ unsigned char *png_encode(const unsigned char *rgb, int width, int height, size_
 /* Writes the picture to a file. Returns 1, or 0 when it could not be encoded or written in full. */
 int png_write(const char *path, const unsigned char *rgb, int width, int height);
 
+/* The same for `count` frames, one after the other in rgb, as an animated PNG (APNG) that plays for ever. It has at
+ * most 255 colours. A frame is shown for `milliseconds`, the last one for `last_milliseconds`. Sides are at most
+ * 4096, times at most 65535. */
+unsigned char *png_encode_animation(const unsigned char *rgb, int count, int width, int height, int milliseconds,
+                                    int last_milliseconds, size_t *size);
+int png_write_animation(const char *path, const unsigned char *rgb, int count, int width, int height,
+                        int milliseconds, int last_milliseconds);
+
 /* The two check sums of the format, continued from an earlier value (start with 0 and with 1). */
 uint32_t png_crc32(uint32_t crc, const unsigned char *data, size_t size);
 uint32_t png_adler32(uint32_t adler, const unsigned char *data, size_t size);
