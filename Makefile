@@ -7,7 +7,7 @@
 #   make examples   build/examples/*                  make check     silent compile matrix, order, symbols,
 #                                                     comments, contents, stack, what is installed
 #   make docs/scenes.md   the keys of scene files, from the table that the reader has
-#   make pictures   those of docs/pictures.md, in build/pictures
+#   make pictures   those of README.md and docs/pictures.md, in build/pictures
 #   make paper      the papers' experiments, build/paper/index.html (paper-quick: some of them, in minutes;
 #                   paper-browser: opens every page of it in Chromium)
 #   make bench      times a set of scenes, tells where the time goes and which targets are met (T=quick: in minutes)
@@ -363,7 +363,12 @@ $(BUILD)/examples/hello: examples/hello.c $(HEADER) | $(BUILD)/examples
 $(BUILD)/examples/%: examples/%.c $(BUILD)/library.o | $(BUILD)/examples
 	$(Q)sed -e 's/^#define EMBIPC_IMPLEMENTATION//' -e 's|"../embipc.h"|"$(HEADER)"|' $< | $(CC) $(STD) $(STRICT) $(CFLAGS) -x c - -x none $(BUILD)/library.o -o $@ -lm -lpthread
 
-examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES))
+# the program of README.md, as it is pasted
+$(BUILD)/examples/readme: README.md $(HEADER) | $(BUILD)/examples
+	$(Q)sed -n '/^```c$$/,/^```$$/p' README.md | sed -e 1d -e '$$d' > $@.c
+	$(Q)$(CC) $(STD) $(STRICT) $(patsubst -O2,-O0,$(CFLAGS)) -I. $@.c -o $@ -lm
+
+examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES) $(if $(EXAMPLES),readme))
 
 clean:
 	rm -rf build

@@ -1,5 +1,5 @@
 #!/bin/sh
-# The pictures of docs/pictures.md, made by the tool alone: sh docs/pictures.sh OUT, from the top folder (make pictures).
+# The pictures of docs/pictures.md and README.md, made by the tool alone: sh docs/pictures.sh OUT, from the top folder (make pictures).
 set -e
 out=$1
 tool=${BUILD:-build}/embipc
@@ -33,4 +33,6 @@ last rods rods "--duration 1.6"
 "$tool" doctor docs/heap.json -o "$out/tmp/heap.json" > "$out/tmp/heap.txt"
 "$tool" run "$out/tmp/heap.json" --duration 0.01 --quiet --picture "$out/heap.png"
 echo "$out/heap.png"
+"$tool" run examples/scenes/grasp.json --every 4 --quiet --animation "$out/grasp.png"
+echo "$out/grasp.png"
 rm -r "$out/tmp"

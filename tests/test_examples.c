@@ -63,6 +63,17 @@ static void test_hello(void)
     ENSURE_CLOSE(rest, number("after 0.9 s its centre is at z =", 0), 1e-4);
 }
 
+/* the same box, as README.md has it, from a cube of embipc_shape() */
+static void test_readme(void)
+{
+    double rest;
+    LAUNCH("readme");
+    rest = number("after 1 s its centre is at z =", 0);
+    ENSURE(rest > 0.045 && rest < 0.0502);
+    LAUNCH("hello");
+    ENSURE_CLOSE(rest, number("after 1.0 s its centre is at z =", 0), 1e-5);
+}
+
 /* uniform strain sags by rho g H^2 / (4 E), the continuum by rho g H^2 / (3 E) */
 static void test_drop(void)
 {
@@ -321,6 +332,7 @@ int main(int argc, char **argv)
     else snprintf(directory, sizeof directory, "build/examples");
     test_begin(argc, argv);
     RUN(hello);
+    RUN(readme);
     RUN(snapshot_branch);
     RUN(tactile);
     RUN(drop);
