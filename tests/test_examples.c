@@ -325,6 +325,105 @@ static void test_tactile(void)
     free(whole);
 }
 
+/* A force of the state before a step makes the box swing by x'' = (2 - w^2 h^2) x' - x, which has a period, and an
+ * amplitude. */
+static void test_own_force(void)
+{
+    static const double k[3] = {40, 400, 4000};
+    static const char *const key[3] = {"\n     40", "\n    400", "\n   4000"};
+    double h = 0.01, before = 0.1, now = 0.1, largest = 0;
+    LAUNCH("own_force");
+    for (int i = 0; i < 3; i++) {
+        double half = sqrt(k[i]) * h / 2;
+        ENSURE_REL(number(key[i], 0), acos(-1.0) * h / asin(half), 1e-5);
+        ENSURE_REL(number(key[i], 3), 0.1 / sqrt(1 - half * half), 2e-3);
+    }
+    for (int i = 0; i < 50; i++) {   /* at rest before: x' = x - w^2 h^2 x */
+        double next = (2 - 40100 * h * h) * now - before;
+        before = now;
+        now = next;
+        if (fabs(now) > largest) largest = fabs(now);
+    }
+    ENSURE(largest > 5);
+    ENSURE_REL(number("half a second it was", 0), largest, 1e-3);
+}
+
+/* the root of t^2/2 + t - 1, from below, each call nearer; a tenth of a gap of 1 m at most is left */
+static void test_ccd_only(void)
+{
+    double root = sqrt(3.0) - 1, first, gap;
+    LAUNCH("ccd_only");
+    first = number("\n   1 ", 0);
+    ENSURE(first < root && first > root - 0.1);
+    ENSURE(number("\n   2 ", 0) > first && number("\n   3 ", 0) > number("\n   2 ", 0));
+    ENSURE(number("\n   3 ", 0) < root && root - number("\n   3 ", 0) < 1e-3);
+    ENSURE_CLOSE(number("sqrt(3) - 1 =", 0), root, 1e-15);
+    ENSURE(!strstr(out, " -") || strstr(out, " -") == strstr(out, " - 1 ="));   /* never after contact */
+    ENSURE_CLOSE(number("to stay 0.1 m away: hit", 0), 1, 0);
+    gap = number("to stay 0.1 m away: hit", 2);
+    ENSURE(gap > 0.1 && gap < 0.2);
+    ENSURE_CLOSE(number("falls past: hit", 0), 0, 0);
+    ENSURE_CLOSE(number("falls past: hit", 1), 1, 0);
+    ENSURE_CLOSE(number("two bars: hit", 0), 1, 0);
+    ENSURE(number("two bars: hit", 1) <= 0.25 && number("two bars: hit", 1) >= 0.25 * 0.9);
+}
+
+/* Facets of an edge e <= 0.06 lie within e^2/6 of the unit sphere; where a ray grazes it, that becomes the root of twice
+ * as much. The sphere says which rays meet it. */
+static void test_raycast(void)
+{
+    LAUNCH("raycast");
+    ENSURE(number("rays on the ball:", 0) > 100 && number("rays on the ball:", 1) < sqrt(2 * 0.06 * 0.06 / 6));
+    ENSURE(number("rays on the ball:", 2) <= 2);
+    ENSURE_CLOSE(number("from (0, -3, 1) the nearest point is", 0), 1, 1e-4);   /* the ground */
+    ENSURE_CLOSE(number("m away, at", 1), -3, 1e-3);
+    ENSURE_CLOSE(number("beside the ball:", 0), 1, 0);
+    ENSURE_CLOSE(number("beside the ball:", 1), 1, 0);
+}
+
+/* statics and Newton's law for a box of 1 kg with mu = 0.5; a weak hand moves it by the creep of friction only */
+static void test_drag(void)
+{
+    const double hold = 0.5 * 9.81, epsv = 1e-3 * 0.1 * sqrt(3.0);
+    LAUNCH("drag");
+    ENSURE_CLOSE(number("friction holds with up to", 0), hold, 1e-4);
+    ENSURE(number("a weak hand:", 0) < 2 * epsv && number("a weak hand:", 0) >= 0);
+    ENSURE_CLOSE(number("a weak hand:", 4), 4, 1e-3);
+    ENSURE_CLOSE(number("gained", 0), 0, 1e-4);
+    ENSURE_REL(number("a strong one:", 2), 8 - hold, 1e-3);
+    ENSURE_REL(number("a strong one:", 0), 0.5 * (8 - hold) * 0.01 * 0.01 * 200 * 201, 2e-3);   /* backward Euler */
+    ENSURE_CLOSE(number("a strong one:", 4), 8, 1e-3);
+    ENSURE_CLOSE(number("a steady one:", 1), 0.5, 1e-3);
+    ENSURE_REL(number("a steady one:", 3), hold / 400, 1e-2);
+    ENSURE_REL(number("a steady one:", 4), hold, 1e-3);
+}
+
+/* a rolling ball keeps its speed, and 5/7 of the pull moves it on a slope; its rim is as fast as its centre */
+static void test_rolling(void)
+{
+    const double pull = 9.81 * sin(0.1);
+    LAUNCH("rolling");
+    ENSURE_CLOSE(number("level,   642 vertices: from", 1), 1, 0.05);
+    ENSURE_CLOSE(number("level,  2562 vertices: from", 1), 1, 0.03);
+    ENSURE_CLOSE(number("level, 10242 vertices: from", 1), 1, 0.01);
+    ENSURE_CLOSE(number("level, 10242 vertices: from", 2), number("level, 10242 vertices: from", 1), 0.01);
+    ENSURE_REL(number("block on ice:", 0), pull, 1e-3);
+    ENSURE_REL(number("slope, ball:", 0), 5.0 / 7 * pull, 0.01);
+    ENSURE_CLOSE(number("slope, ball:", 3), number("slope, ball:", 0), 0.01);
+}
+
+/* a physical pendulum; the hinge carries the weight */
+static void test_links(void)
+{
+    const double mass = 1.25, d = 0.25, inertia = mass * ((0.05 * 0.05 + 0.25) / 12 + d * d), pi = acos(-1.0);
+    const double T = 2 * pi * sqrt(inertia / (mass * 9.81 * d)), w = 2 * pi / T;
+    LAUNCH("links");
+    ENSURE_REL(number("period", 0), T * (1 + 0.04 / 16) * (1 + w * w * 1e-4 / 3), 2e-4);
+    ENSURE(number("rad,", 0) > 0.19 && number("rad,", 0) <= 0.2);
+    ENSURE(number("opened by at most", 0) < 1e-5);
+    ENSURE_REL(number("the hinge carries", 0), mass * 9.81, 1e-5);
+}
+
 int main(int argc, char **argv)
 {
     const char *slash = strrchr(argv[0], '/');
@@ -348,5 +447,11 @@ int main(int argc, char **argv)
     RUN(arm);
     RUN(game_loop);
     RUN(sleep);
+    RUN(own_force);
+    RUN(ccd_only);
+    RUN(raycast);
+    RUN(drag);
+    RUN(rolling);
+    RUN(links);
     return test_end("test_examples");
 }
