@@ -23,7 +23,7 @@ static int drag(const char *what, double limit, double speed, double jump)
     embipc_body_def bd = embipc_default_body_def();
     embipc_drive_def dd = embipc_default_drive_def();
     embipc_world *world;
-    embipc_body ground, box;
+    embipc_body ground, box = {0, 0};
     embipc_drive hand;
     embipc_drive_state pull;
     embipc_body_state s;
