@@ -197,8 +197,9 @@ tsan: | $(BUILD)
 browser: $(BUILD)/embipc
 	@$(BUILD)/embipc run examples/scenes/grasp.json --quiet --view $(BUILD)/view.html
 	@$(BUILD)/embipc run examples/scenes/arm.json --quiet --view $(BUILD)/view_joints.html
+	@$(BUILD)/embipc run examples/scenes/arch.json --duration 0.05 --quiet --view $(BUILD)/view_many.html
 	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }
-	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html $(BUILD)/view_joints.html
+	@! command -v node > /dev/null || node tests/browser/view_test.js $(BUILD)/view.html $(BUILD)/view_joints.html $(BUILD)/view_many.html
 # the page that runs the library, played by mouse and fingers; screenshots beside it
 web-browser: web
 	@command -v node > /dev/null || { echo "skipped: no node"; echo "0 passed, 0 failed, 1 skipped"; }

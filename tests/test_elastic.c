@@ -635,7 +635,7 @@ static void test_patch(void)
 
 /* ---- beams ---- */
 
-/* The linear-tet answers for the cantilever 1 x 0.1 x 0.1, E 1e6, rho 1000, small loads [validation.md 6b]:
+/* The linear-tet answers for the cantilever 1 x 0.1 x 0.1, E 1e6, rho 1000, small loads [an independent code]:
  * mean z of the end face under self weight at 1e-3 m/s^2 and under 1e-3 N, first three lumped frequencies. */
 typedef struct beam_row { int fine; double poisson, weight, tip, f[3]; } beam_row;
 static const beam_row beam_table[6] = {{0, 0.0, -8.321959e-5, -2.211666e-5, {0.64198, 0.73259, 3.83055}},
@@ -760,7 +760,7 @@ static void test_column(void)
     }
 }
 
-/* ---- locking: plain and with the volume strain averaged over nodes [methods-spec.md 0 and 4.4] ---- */
+/* ---- locking: plain and with the volume strain averaged over nodes [BB98] ---- */
 
 static void test_averaged_cantilever(void)
 {

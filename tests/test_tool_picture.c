@@ -70,6 +70,68 @@ static void test_sheet(void)
     scene_free(&s);
 }
 
+/* A ball behind a wall, then in a box without a lid: the camera goes to where it is seen; without them it stays. */
+static void test_view(void)
+{
+    static const char *const around[3] = {
+        "",
+        ",{\"name\":\"wall\",\"kind\":\"fixed\",\"shape\":\"box\","
+        "\"size\":[0.02,0.6,0.6],\"position\":[0.2,0.1,0.3]}",
+        ",{\"name\":\"a\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[0.02,0.4,0.2],\"position\":[0.1,0,0.1]},"
+        "{\"name\":\"b\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[0.02,0.4,0.2],\"position\":[-0.1,0,0.1]},"
+        "{\"name\":\"c\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[0.4,0.02,0.2],\"position\":[0,0.1,0.1]},"
+        "{\"name\":\"d\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[0.4,0.02,0.2],\"position\":[0,-0.1,0.1]}" };
+    for (int k = 0; k < 3; k++) {
+        double seen[PICTURE_DIRECTIONS] = { 0 }, share;
+        picture_box box = picture_empty();
+        tool_text text = { NULL, 0, 0 };
+        embipc_world *world = NULL;
+        picture_scene p;
+        tool_error e;
+        scene s;
+        tool_put(&text, "{\"version\":1,\"bodies\":[{\"name\":\"ground\",\"kind\":\"fixed\",\"shape\":\"plane\"},"
+                        "{\"name\":\"ball\",\"kind\":\"affine\",\"shape\":\"sphere\",\"radius\":0.05,\"position\":[0,0,0.06]}"
+                        "%s]}", around[k]);
+        if (!scene_parse(&s, "s.json", text.data, strlen(text.data), &e) || !scene_build(&s, &world, &e)) {
+            printf("  %s\n", e.text);
+            ENSURE(0);
+            return;
+        }
+        ENSURE(picture_get(&p, &s, world));
+        picture_grow_subject(&box, &p);
+        picture_look(&p, &box, seen);
+        picture_turn(&p, seen);
+        share = picture_seen(&p, &box, p.from);
+        if (k == 0) ENSURE(p.from[0] == 1 && seen[0] > 0.7 * 3.14159 * 0.25 * pow(96 / 1.8, 2));
+        if (k == 1) ENSURE(seen[0] == 0 && p.from[0] < 0 && p.from[2] < 0.5);
+        if (k == 2) ENSURE(p.from[2] > 0.5 && share > 2 * seen[0]);
+        free(p.view);
+        embipc_world_destroy(world);
+        scene_free(&s);
+        tool_text_free(&text);
+    }
+}
+
+/* Colours of 24 bodies stay apart: in Lab, where 2.3 is just seen, by 15 at least. */
+static void test_colours(void)
+{
+    double lab[24][3];
+    for (int i = 0; i < 24; i++) {
+        double c[3], x[3];
+        picture_body_colour(c, EMBIPC_CAGE, i);
+        for (int k = 0; k < 3; k++) c[k] = c[k] <= 0.04045 ? c[k] / 12.92 : pow((c[k] + 0.055) / 1.055, 2.4);
+        x[0] = (0.4124 * c[0] + 0.3576 * c[1] + 0.1805 * c[2]) / 0.9505;
+        x[1] = 0.2126 * c[0] + 0.7152 * c[1] + 0.0722 * c[2];
+        x[2] = (0.0193 * c[0] + 0.1192 * c[1] + 0.9505 * c[2]) / 1.089;
+        for (int k = 0; k < 3; k++) x[k] = cbrt(x[k]);
+        lab[i][0] = 116 * x[1] - 16; lab[i][1] = 500 * (x[0] - x[1]); lab[i][2] = 200 * (x[1] - x[2]);
+        for (int j = 0; j < i; j++) {
+            double a = lab[i][0] - lab[j][0], b = lab[i][1] - lab[j][1], d = lab[i][2] - lab[j][2];
+            ENSURE(sqrt(a * a + b * b + d * d) > 15);
+        }
+    }
+}
+
 static void test_film(void)
 {
     char directory[1024], name[1100];
@@ -108,6 +170,8 @@ int main(int argc, char **argv)
     test_unused();
     test_begin(argc, argv);
     RUN(sheet);
+    RUN(view);
+    RUN(colours);
     RUN(film);
     return test_end(__FILE__);
 }

@@ -27,12 +27,15 @@ typedef struct picture_scene {
     const scene *s;
     embipc_body_view *view;       /* owned; s->body_count */
     double check;                 /* squares of the ground, m; 0: by what is seen */
+    double from[3];               /* direction of the camera, as seen from the middle */
 } picture_scene;
 
 static int picture_get(picture_scene *p, const scene *s, const embipc_world *world)
 {
+    static const double from[3] = { 1, 0.42, 0.4 };   /* three quarters: front, a side, and the top */
     p->s = s;
     p->check = 0;
+    memcpy(p->from, from, sizeof from);
     p->view = (embipc_body_view *)tool_alloc((size_t)s->body_count, sizeof *p->view);
     for (int i = 0; i < s->body_count; i++)
         if (embipc_body_get_view(world, s->body[i].handle, &p->view[i]) != EMBIPC_OK) return 0;
@@ -93,8 +96,11 @@ static void picture_add_ground(raster_scene *r, const embipc_body_view *view, do
 void picture_body_colour(double rgb[3], embipc_kind kind, int number)
 {
     static const double grey[3] = { 0.74, 0.75, 0.76 };
-    for (int k = 0; k < 3; k++)
-        rgb[k] = kind == EMBIPC_FIXED ? grey[k] : picture_colour[number % PICTURE_COLOURS][k];
+    int round = number / PICTURE_COLOURS % 3;   /* as they are, then darker, then lighter */
+    for (int k = 0; k < 3; k++) {
+        double c = picture_colour[number % PICTURE_COLOURS][k];
+        rgb[k] = kind == EMBIPC_FIXED ? grey[k] : round == 0 ? c : round == 1 ? 0.65 * c : c + 0.4 * (1 - c);
+    }
 }
 
 static int picture_add_body(raster_scene *r, const scene_body *body, const embipc_body_view *view, int colour)
@@ -117,7 +123,6 @@ static int picture_add_body(raster_scene *r, const scene_body *body, const embip
 
 static int picture_add_all(raster_scene *r, const picture_scene *p, picture_box subject)
 {
-    static const double from[3] = { 1, 0.42, 0.4 };   /* three quarters: front, a side, and the top */
     int colour = 0, has_ground = 0;
     for (int i = 0; i < p->s->body_count; i++) {
         const embipc_body_view *view = &p->view[i];
@@ -132,8 +137,130 @@ static int picture_add_all(raster_scene *r, const picture_scene *p, picture_box 
         subject.lo[k] -= air;
         subject.hi[k] += air;
     }
-    raster_frame(r, subject.lo, subject.hi, from, 28);
+    raster_frame(r, subject.lo, subject.hi, p->from, 28);
     return 1;
+}
+
+/* ---- From where the subject is seen --------------------------------------------------------- */
+
+enum { PICTURE_GRID = 96 };
+
+/* A coarse picture along parallel rays: which body is nearest in each cell. */
+typedef struct picture_grid {
+    double right[3], up[3], back[3], middle[3], scale;   /* cells a metre */
+    double depth[PICTURE_GRID][PICTURE_GRID];
+    int body[PICTURE_GRID][PICTURE_GRID], last[PICTURE_GRID][PICTURE_GRID];   /* last: body that came there last */
+} picture_grid;
+
+static double picture_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+
+static void picture_grid_aim(picture_grid *g, const picture_box *box, const double from[3])
+{
+    double length = sqrt(picture_dot(from, from)), flat = hypot(from[0], from[1]), reach = 0;
+    for (int k = 0; k < 3; k++) {
+        g->back[k] = from[k] / length;
+        g->middle[k] = (box->lo[k] + box->hi[k]) / 2;
+        reach = fmax(reach, box->hi[k] - box->lo[k]);
+    }
+    g->right[0] = -from[1] / flat; g->right[1] = from[0] / flat; g->right[2] = 0;
+    g->up[0] = -g->back[2] * g->right[1]; g->up[1] = g->back[2] * g->right[0];
+    g->up[2] = g->back[0] * g->right[1] - g->back[1] * g->right[0];
+    g->scale = reach > 0 ? PICTURE_GRID / (1.8 * reach) : 1;
+    for (int i = 0; i < PICTURE_GRID * PICTURE_GRID; i++) {
+        g->depth[i / PICTURE_GRID][i % PICTURE_GRID] = -HUGE_VAL;
+        g->body[i / PICTURE_GRID][i % PICTURE_GRID] = g->last[i / PICTURE_GRID][i % PICTURE_GRID] = -1;
+    }
+}
+
+/* Cells of a triangle whose middle it covers. own: counts those where the body comes first. */
+static void picture_grid_triangle(picture_grid *g, const double *const corner[3], int body, int *own)
+{
+    double x[3], y[3], z[3], area;
+    int lo[2], hi[2];
+    for (int c = 0; c < 3; c++) {
+        double d[3];
+        for (int k = 0; k < 3; k++) d[k] = corner[c][k] - g->middle[k];
+        x[c] = PICTURE_GRID / 2.0 + g->scale * picture_dot(d, g->right);
+        y[c] = PICTURE_GRID / 2.0 + g->scale * picture_dot(d, g->up);
+        z[c] = picture_dot(d, g->back);
+    }
+    area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
+    if (area == 0) return;
+    for (int k = 0; k < 2; k++) {
+        const double *v = k ? y : x;
+        lo[k] = (int)fmax(0, ceil(fmin(fmin(v[0], v[1]), v[2]) - 0.5));
+        hi[k] = (int)fmin(PICTURE_GRID - 1, floor(fmax(fmax(v[0], v[1]), v[2]) - 0.5));
+    }
+    for (int j = lo[1]; j <= hi[1]; j++)
+        for (int i = lo[0]; i <= hi[0]; i++) {
+            double a = ((x[1] - i - 0.5) * (y[2] - j - 0.5) - (x[2] - i - 0.5) * (y[1] - j - 0.5)) / area;
+            double b = ((x[2] - i - 0.5) * (y[0] - j - 0.5) - (x[0] - i - 0.5) * (y[2] - j - 0.5)) / area;
+            double depth = a * z[0] + b * z[1] + (1 - a - b) * z[2];
+            if (a < 0 || b < 0 || a + b > 1) continue;
+            *own += g->last[j][i] != body;
+            g->last[j][i] = body;
+            if (depth <= g->depth[j][i]) continue;
+            g->depth[j][i] = depth;
+            g->body[j][i] = body;
+        }
+}
+
+/* How much of what moves is seen from there: cells, times the mean share of a body that nothing hides. */
+static double picture_seen(const picture_scene *p, const picture_box *box, const double from[3])
+{
+    picture_grid *g = (picture_grid *)tool_alloc(1, sizeof *g);
+    int n = p->s->body_count, *own = (int *)tool_alloc((size_t)n, 2 * sizeof *own), *seen = own + n;
+    int moving = 0, bodies = 0;
+    double cells = 0, share = 0;
+    memset(own, 0, (size_t)n * 2 * sizeof *own);
+    picture_grid_aim(g, box, from);
+    for (int i = 0; i < n; i++) {
+        const embipc_body_view *view = &p->view[i];
+        moving |= view->kind > EMBIPC_KINEMATIC;
+        if (picture_is_ground(view, box)) continue;
+        for (int t = 0; t < view->triangle_count; t++) {
+            const double *corner[3];
+            for (int c = 0; c < 3; c++) corner[c] = view->x + 3 * view->triangles[3 * t + c];
+            picture_grid_triangle(g, corner, i, &own[i]);
+        }
+    }
+    for (int i = 0; i < PICTURE_GRID * PICTURE_GRID; i++)
+        if (g->body[i / PICTURE_GRID][i % PICTURE_GRID] >= 0) seen[g->body[i / PICTURE_GRID][i % PICTURE_GRID]]++;
+    for (int i = 0; i < n; i++) {
+        if (!own[i] || (moving && p->view[i].kind <= EMBIPC_KINEMATIC)) continue;
+        bodies++;
+        cells += seen[i];
+        share += (double)seen[i] / own[i];
+    }
+    free(own);
+    free(g);
+    return bodies ? cells * share / bodies : 0;
+}
+
+/* The camera moves around what it looks at, or higher, where a third more is seen from there. seen: sums over moments
+ * of what picture_seen() says, for each direction of picture_direction(). */
+enum { PICTURE_DIRECTIONS = 16 };
+static void picture_direction(double from[3], int k)
+{
+    double angle = acos(-1.0) / 4 * (k % 8), c = cos(angle), s = sin(angle);
+    from[0] = c - 0.42 * s;
+    from[1] = s + 0.42 * c;
+    from[2] = k < 8 ? 0.4 : 1;
+}
+static void picture_look(const picture_scene *p, const picture_box *box, double seen[PICTURE_DIRECTIONS])
+{
+    for (int k = 0; k < PICTURE_DIRECTIONS; k++) {
+        double from[3];
+        picture_direction(from, k);
+        seen[k] += picture_seen(p, box, from);
+    }
+}
+static void picture_turn(picture_scene *p, const double seen[PICTURE_DIRECTIONS])
+{
+    int best = 0;
+    for (int k = 1; k < PICTURE_DIRECTIONS; k++)
+        if (seen[k] > 1.001 * seen[best]) best = k;
+    if (seen[best] > 4.0 / 3 * seen[0]) picture_direction(p->from, best);
 }
 
 /* Draws what the box holds into width x height x 3 bytes; time, s, in a corner unless it is below 0. */
@@ -165,7 +292,12 @@ int picture_write(const char *path, const scene *s, const embipc_world *world, t
     picture_box subject = picture_empty();
     picture_scene p;
     int ok = picture_get(&p, s, world);
-    if (ok) picture_grow_subject(&subject, &p);
+    if (ok) {
+        double seen[PICTURE_DIRECTIONS] = { 0 };
+        picture_grow_subject(&subject, &p);
+        picture_look(&p, &subject, seen);
+        picture_turn(&p, seen);
+    }
     ok = ok && picture_draw(rgb, PICTURE_WIDTH, PICTURE_HEIGHT, &p, &subject, -1);
     ok = picture_save(path, ok, rgb, PICTURE_WIDTH, PICTURE_HEIGHT, e);
     free(rgb);
@@ -225,14 +357,20 @@ static void picture_sheet_turn(picture_scene *p, const picture_sheet *sheet, int
     }
 }
 
-/* What moved at any moment. */
+/* What moved at any moment; and the camera turns to where it is seen at the first, the last, and one between. */
 static picture_box picture_sheet_box(const picture_sheet *sheet, picture_scene *p)
 {
     picture_box box = picture_empty();
+    double seen[PICTURE_DIRECTIONS] = { 0 };
     for (int i = 0; i < sheet->count; i++) {
         picture_sheet_turn(p, sheet, i);
         picture_grow_subject(&box, p);
     }
+    for (int i = 0; i < 3; i++) {
+        picture_sheet_turn(p, sheet, i * (sheet->count - 1) / 2);
+        picture_look(p, &box, seen);
+    }
+    picture_turn(p, seen);
     return box;
 }
 

@@ -121,7 +121,9 @@ function showNearest(step) {
     if (box.hidden) return;
     const [x, y] = pixelOf([0, 1, 2].map(k => (at[k] + at[3 + k]) / 2));
     box.style.transform = 'translate(' + x.toFixed(1) + 'px,' + y.toFixed(1) + 'px)';
-    box.lastElementChild.textContent = withUnit(run.steps[step].distance, 'm');
+    const names = [...new Set([at[6], at[7]])].map(i => bodies[i]).filter(b => b).map(b => b.name);
+    box.lastElementChild.textContent = withUnit(run.steps[step].distance, 'm') + ' ' + names.join(' – ');
+    box.classList.toggle('left', x > 0.6 * canvas.clientWidth);   /* so that the words stay in the picture */
 }
 
 function updateMeshes(k) {
@@ -146,7 +148,7 @@ function draw() {
     if (r && !r.gl.isContextLost()) {
         const moved = state.at !== shownAt || reshaped;
         if (moved) updateMeshes(k);
-        drawPicture(moved, state.colour !== 'body', () => {
+        drawPicture(moved, state.colour === 'pressure' ? 'faded' : state.colour !== 'body', () => {
             if (state.cage) drawCages();
             buildOverlay(step);
             drawArrows();
@@ -225,6 +227,7 @@ function changeSpeed(by) {
 }
 
 function buildBodies() {
+    $('count').textContent = bodies.length === 1 ? '1 body' : bodies.length + ' bodies';
     bodies.forEach((body, i) => {
         const item = makeElement('li', $('bodies')), label = makeElement('label', item);
         body.box = makeElement('input', label);

@@ -58,11 +58,12 @@ varying vec3 toEye, n, c, out_;
 varying vec2 at;
 varying float v, floorLight;
 uniform vec3 light, paper;
-uniform float alpha, fade;
+uniform float alpha, fade, part;   /* part 1: only where there is a value; -1: only where there is none; 0: all */
 uniform sampler2D source;
 void main() {
     vec3 N = normalize(gl_FrontFacing ? n : -n), V = normalize(toEye), H = normalize(light + V), base = c;
 #ifdef COLOURED
+    if (part * (v - 0.02) < 0.0) discard;
     base = 0.93 * texture2D(source, vec2(v, 0.5)).rgb;
 #endif
 #ifdef PAINTED
@@ -73,6 +74,9 @@ void main() {
     rim *= rim;
     vec3 around = mix(vec3(0.24, 0.22, 0.21) * floorLight, vec3(0.50, 0.53, 0.57), sky);
     vec3 seen = sqrt(base * base * (0.78 * max(0.0, dot(N, light)) + around) + 0.09 * shine + 0.05 * rim * rim);
+#ifdef COLOURED
+    if (part > 0.0) seen = mix(seen, base, 0.7);   /* in the dark between bodies, too */
+#endif
     gl_FragColor = vec4(mix(seen, paper, fade * smoothstep(2.5, 6.0, length(out_))), alpha);
 }`;
 

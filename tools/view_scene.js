@@ -273,15 +273,17 @@ function useSolid(p, alpha) {
     gl.uniform1f(p.fade, 0);
 }
 
-/* The nearest first, so that hidden points are not lit; of closed surfaces only the outside. */
-function drawBodies(coloured) {
+/* The nearest first, so that hidden points are not lit; of closed surfaces only the outside. part: of a coloured
+ * picture where there is a value (1, from both sides) or where there is none (-1); 0: all. */
+function drawBodies(coloured, part) {
     const gl = r.gl, shown = bodies.filter(b => b.visible && !b.floor);
     for (const body of shown) body.depth = norm(sub([body.x[0], body.x[1], body.x[2]], eye));
     for (const body of shown.sort((a, b) => a.depth - b.depth)) {
         const mesh = body.mesh, p = coloured ? r.coloured : mesh.paint ? r.painted : r.solid;
-        useSolid(p, 1);
+        useSolid(p, part < 0 ? 0.22 : 1);
+        if (coloured) gl.uniform1f(p.part, part);
         if (p !== r.solid) gl.bindTexture(gl.TEXTURE_2D, p === r.painted ? mesh.paint : r.ramp);
-        if (body.kind === 'fixed' || body.kind === 'kinematic') gl.disable(gl.CULL_FACE);
+        if (body.kind === 'fixed' || body.kind === 'kinematic' || part > 0) gl.disable(gl.CULL_FACE);
         else gl.enable(gl.CULL_FACE);
         gl.uniform1f(p.fade, body.moving ? 0 : 1);
         bindMesh(r, p, mesh.points, mesh.colours);
@@ -291,6 +293,17 @@ function drawBodies(coloured) {
         if (p.uv >= 0) gl.disableVertexAttribArray(p.uv);
     }
     gl.disable(gl.CULL_FACE);
+}
+
+/* Where there is no value, bodies are faded, so that values between them are seen. */
+function drawFaded() {
+    const gl = r.gl;
+    drawBodies(true, 1);
+    gl.enable(gl.BLEND);
+    gl.depthMask(false);
+    drawBodies(true, -1);
+    gl.depthMask(true);
+    gl.disable(gl.BLEND);
 }
 
 /* Cages as lines: strong in front, weak where a surface hides them. */
@@ -351,7 +364,7 @@ function resize() {
 }
 
 /* The picture of this moment, in which `moved` says whether a body has. coloured: by values instead of their own
- * colours; over() draws what lies over them. */
+ * colours, 'faded' where there are none; over() draws what lies over them. */
 function drawPicture(moved, coloured, over) {
     const gl = r.gl;
     resize();
@@ -374,7 +387,7 @@ function drawPicture(moved, coloured, over) {
     gl.blendFunc(gl.SRC_ALPHA, gl.ONE_MINUS_SRC_ALPHA);
     if (!floor.body || floor.body.visible) drawFloor(middle, half);
     gl.enable(gl.DEPTH_TEST);
-    drawBodies(coloured);
+    if (coloured === 'faded') drawFaded(); else drawBodies(coloured, 0);
     over();
     reshaped = false;
 }

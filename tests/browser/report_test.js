@@ -30,6 +30,14 @@ async function report(browser, width, height, phone, size) {
     for (const link of links)
         ensure('link ' + link, link[0] === '#' ? await page.evaluate('!!document.getElementById(' + JSON.stringify(link.slice(1)) + ')')
                                                : fs.existsSync(path.join(dir, link)));
+    const images = await page.evaluate(`Promise.all([...document.images].map(i => { i.loading = "eager"; return i.decode()
+        .then(() => 0, () => i.src); })).then(all => all.filter(src => src))`);
+    ensure('the report, ' + size + ': every picture is there, but not ' + images.join(', '), images.length === 0);
+    const lost = await page.evaluate(`[...document.querySelectorAll('.legend span')].filter(e => {
+        const b = e.getBoundingClientRect(); return b.width && (b.left < 0 || b.right > innerWidth); }).map(e => e.textContent)`);
+    ensure('the report, ' + size + ': legends are in view, but not ' + lost.join(', '), lost.length === 0);
+    if (phone) ensure('the report has legends on a phone', await page.evaluate(
+        "[...document.querySelectorAll('figure svg')].every(e => e.parentElement.querySelector('.legend').offsetHeight > 0)"));
     const tall = shots ? await page.evaluate('document.documentElement.scrollHeight') : 0;
     for (let y = 0, k = 0; y < tall; y += height - 20, k++) {
         await page.evaluate('scrollTo(0, ' + y + ')');

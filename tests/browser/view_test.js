@@ -1,12 +1,12 @@
 /* The page of `embipc run --view` in a real browser: it loads in silence, draws, follows keys, mouse and fingers,
  * on a screen and on a phone. Screenshots are left beside the page. Usage:
- * node view_test.js PAGE.html PAGE_WITH_JOINTS.html */
+ * node view_test.js PAGE.html PAGE_WITH_JOINTS.html PAGE_WITH_MANY_BODIES.html */
 'use strict';
 const fs = require('fs');
 const path = require('path');
 const chromium = require('./chromium.js');
 
-const [, , page, jointed] = process.argv;
+const [, , page, jointed, many] = process.argv;
 let passed = 0, failed = 0;
 
 function ensure(what, ok) {
@@ -77,7 +77,9 @@ async function testKeys(p) {
     await p.press('m', 'm');
     await settle(p);
     const told = await p.evaluate("(e => e.hidden ? '' : e.textContent)(document.getElementById('nearest'))");
-    ensure('m shows the smallest distance', /m$/.test(told));
+    const names = await p.evaluate('embipc.bodies.map(b => b.name)');
+    ensure('m shows the smallest distance and its pair: ' + told,
+           /^[0-9.e-]+ .?m /.test(told) && names.filter(name => told.includes(name)).length === 2);
     await p.press('m', 'm');
     await p.press('ArrowUp');
     ensure('up is faster', await p.evaluate('embipc.state.speed') === 2);
@@ -184,6 +186,10 @@ async function testPhone(browser) {
     const seen = await look(p);
     ensure('the phone draws bodies (' + seen.share.toFixed(3) + ' of the picture)', seen.share > 0.04);
     ensure('the phone does not scroll sideways', await fits(p));
+    const small = await p.evaluate(`[...document.querySelectorAll('button, select, #scrub, #bodies label, summary')]
+        .filter(e => e.offsetParent && e.getBoundingClientRect().height < 43.5).map(e => e.id || e.textContent)`);
+    ensure('what fingers touch is 44 px high, but not ' + small.join(', '), small.length === 0);
+    ensure('help is folded', await p.evaluate("!document.querySelector('details').open"));
     ensure('plots are below the picture', (await boxOf(p, '#plots')).y > (await boxOf(p, '#picture')).bottom);
     await later(600);
     await shot(p, 'view_390x844.png');
@@ -199,6 +205,49 @@ async function testCut(browser) {
     await settle(p);
     const frames = await p.evaluate('embipc.run.frames.length');
     ensure('half a page plays', frames > 20 && p.complaints.length === 0);
+}
+
+/* Pixels of the ramp's hot end: where there is pressure. */
+const hot = p => p.evaluate(`(() => {
+    const canvas = document.getElementById('picture'), gl = canvas.getContext('webgl');
+    embipc.draw();
+    const w = canvas.width, h = canvas.height, px = new Uint8Array(4 * w * h);
+    gl.readPixels(0, 0, w, h, gl.RGBA, gl.UNSIGNED_BYTE, px);
+    let n = 0;
+    for (let i = 0; i < px.length; i += 4) n += px[i] > 1.45 * px[i + 1] && px[i] > 1.3 * px[i + 2];
+    return n / (w * h);
+})()`);
+
+/* Pressure lies between bodies: it is seen from the front, through the faded bodies, as well as with one of them hidden. */
+async function testPressure(browser) {
+    const p = await chromium.openPage(browser, 1280, 800, false);
+    await p.load(page);
+    await p.evaluate('embipc.seek(embipc.run.frames.length - 1)');
+    await p.evaluate("embipc.setColour('pressure')");
+    await settle(p);
+    const share = await hot(p);
+    ensure('pressure between bodies is seen, on ' + (100 * share).toFixed(2) + ' % of the picture', share > 0.001);
+    await later(600);
+    await shot(p, 'view_pressure.png');
+}
+
+/* A list of many bodies scrolls, says how many they are, and shows half a row; their colours differ. */
+async function testMany(browser) {
+    const p = await chromium.openPage(browser, 1280, 800, false);
+    await p.load(many);
+    await settle(p);
+    const list = await p.evaluate(`(e => ({ inside: e.scrollHeight, height: e.clientHeight,
+        cut: [...e.children].some(c => { const b = c.getBoundingClientRect(), t = e.getBoundingClientRect();
+            return b.top < t.bottom - 4 && b.bottom > t.bottom + 4; }) }))(document.getElementById('bodies'))`);
+    ensure('the list of bodies scrolls', list.inside > list.height + 20);
+    ensure('its last row is cut, so that this is seen', list.cut);
+    const moving = await p.evaluate('embipc.bodies.filter(b => b.moving).map(b => b.colour.join())');
+    ensure('it says how many', await p.evaluate("document.getElementById('count').textContent")
+           === await p.evaluate('embipc.bodies.length') + ' bodies');
+    ensure('colours of ' + moving.length + ' bodies differ', new Set(moving).size === Math.min(moving.length, 24));
+    await later(400);
+    await shot(p, 'view_many.png');
+    ensure('no complaints of many: ' + p.complaints.join('; '), p.complaints.length === 0);
 }
 
 /* Joints are drawn where there are some, and go with their bodies. */
@@ -218,7 +267,7 @@ async function testJoints(browser) {
 
 (async () => {
     const program = chromium.find();
-    if (!jointed) { console.log('usage: node view_test.js PAGE.html PAGE_WITH_JOINTS.html'); process.exit(2); }
+    if (!many) { console.log('usage: node view_test.js PAGE.html PAGE_WITH_JOINTS.html PAGE_WITH_MANY_BODIES.html'); process.exit(2); }
     if (!program) {
         console.log('skipped: no chromium found (its name can be given as CHROMIUM)');
         console.log('0 passed, 0 failed, 1 skipped');
@@ -228,7 +277,7 @@ async function testJoints(browser) {
     ensure('the page is below 5 MB', bytes < 5e6);
     console.log('page: ' + (bytes / 1e3).toFixed(0) + ' kB');
     try {
-        for (const test of [testScreen, testPhone, testCut, testJoints]) await test(browser);
+        for (const test of [testScreen, testPhone, testCut, testJoints, testPressure, testMany]) await test(browser);
     } catch (error) { ensure(error.stack, false); }
     await browser.close();
     console.log(passed + ' passed, ' + failed + ' failed, 0 skipped');

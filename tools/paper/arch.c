@@ -237,18 +237,18 @@ static void arch_catenary(paper *p)
     g.y_high = 0.5;
     plot_draw(p, &g, "Cut at 0.5 m: what falls leaves the plot.%s", stones ? " IPC's own stones have wide gaps and faces of unlike sizes, and sink by what closes the gaps." : "");
     if (!p->data) paper_text(p, "Skipped: IPC's own 25 stones, whose mesh comes from outside (<code>make paper DATA=DIR</code>).");
-    arch_stands(p, "μ = 1", "convex-contact paper VII-B; validation.md 5a", duration, &a, &r[0]);
-    arch_stands(p, "μ = 0.5", "statics: stands from μ = 0.17 on; validation.md 5a", duration, &a, &r[1]);
-    arch_stands(p, "μ = 0.2", "statics: stands from μ = 0.17 on; validation.md 5a", duration, &a, &r[2]);
-    paper_range(p, "μ = 0.05 falls: share of its height that the crown has sunk", "statics: no equilibrium below μ = 0.10; validation.md 5a", 0.3, INFINITY, r[3].fallen, "");
+    arch_stands(p, "μ = 1", "convex-contact paper VII-B", duration, &a, &r[0]);
+    arch_stands(p, "μ = 0.5", "statics: stands from μ = 0.17 on", duration, &a, &r[1]);
+    arch_stands(p, "μ = 0.2", "statics: stands from μ = 0.17 on", duration, &a, &r[2]);
+    paper_range(p, "μ = 0.05 falls: share of its height that the crown has sunk", "statics: no equilibrium below μ = 0.10", 0.3, INFINITY, r[3].fallen, "");
     if (stones) {
-        arch_stands(p, "IPC's stones, μ = 1", "convex-contact paper VII-B; validation.md 5a", duration, &b, &s[0]);
-        arch_stands(p, "IPC's stones, μ = 0.5", "IPC 2020, masonry arch; validation.md 5a", duration, &b, &s[1]);
-        paper_range(p, "IPC's stones, μ = 0.05 fall: share of its height that the crown has sunk", "statics: no equilibrium below μ = 0.10; validation.md 5a", 0.3, INFINITY, s[3].fallen, "");
+        arch_stands(p, "IPC's stones, μ = 1", "convex-contact paper VII-B", duration, &b, &s[0]);
+        arch_stands(p, "IPC's stones, μ = 0.5", "IPC 2020, masonry arch", duration, &b, &s[1]);
+        paper_range(p, "IPC's stones, μ = 0.05 fall: share of its height that the crown has sunk", "statics: no equilibrium below μ = 0.10", 0.3, INFINITY, s[3].fallen, "");
     }
     if (!p->quick) {
-        paper_range(p, "μ = 0.17 stands: share of its height that the crown has sunk", "statics: on inner edges from 0.169 on; validation.md 5a", -INFINITY, 0.01, l[0].fallen, "");
-        paper_range(p, "μ = 0.1 falls: share of its height that the crown has sunk", "statics: no equilibrium below μ = 0.103; validation.md 5a", 0.3, INFINITY, l[3].fallen, "");
+        paper_range(p, "μ = 0.17 stands: share of its height that the crown has sunk", "statics: on inner edges from 0.169 on", -INFINITY, 0.01, l[0].fallen, "");
+        paper_range(p, "μ = 0.1 falls: share of its height that the crown has sunk", "statics: no equilibrium below μ = 0.103", 0.3, INFINITY, l[3].fallen, "");
         paper_range(p, "μ = 0.2 falls in the convex-contact paper: share of its height that the crown has sunk", "convex-contact paper VII-B", 0.3, INFINITY, r[2].fallen, "");
         paper_why(p, PAPER_MODEL, "Statics of these stones has an equilibrium at 0.2, for every way in which they may stand: on a flat base from 0.103 to 0.108 on, on their inner edges alone from 0.169 on. "
                                   "Here it %s at 0.17, %s at 0.14, %s at 0.12 and %s at 0.1: the limit lies where statics has it. That paper's stones, of 75 nodes in all, are others and not told, and so is their limit.",
@@ -292,15 +292,15 @@ static void arch_semicircle(paper *p)
     for (int k = 0; k < 4; k++) {
         char name[160];
         snprintf(name, sizeof name, "semicircular arch, t/R = %g, μ = %g: %s", c[k].thick, c[k].mu, c[k].stands ? "crown has sunk by" : "share of its height the crown has sunk");
-        if (c[k].stands) paper_range(p, name, "Couplet, Heyman; validation.md 5b", -INFINITY, 0.02, r[k].crown, "m");
-        else paper_range(p, name, "Couplet, Heyman; validation.md 5b", 0.3, INFINITY, r[k].fallen, "");
+        if (c[k].stands) paper_range(p, name, "Couplet, Heyman", -INFINITY, 0.02, r[k].crown, "m");
+        else paper_range(p, name, "Couplet, Heyman", 0.3, INFINITY, r[k].fallen, "");
         arch_free(&r[k]);
     }
 }
 
 void paper_arch(paper *p)
 {
-    paper_section(p, "arch", "Masonry arches", "Han, Masterjohn, Castro 2023, section VII-B, figure 5 and Table I; IPC 2020; validation.md 5.");
+    paper_section(p, "arch", "Masonry arches", "Han, Masterjohn, Castro 2023, section VII-B, figure 5 and Table I; IPC 2020.");
     arch_catenary(p);
     arch_semicircle(p);
 }

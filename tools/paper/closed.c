@@ -29,7 +29,7 @@ static void rest_and_bounce(paper *p)
         paper_row(p, "%g|%.5e|%.5e|%+.1e", load, expected, gap, gap / expected - 1);
     }
     paper_table_end(p);
-    paper_near(p, "gap of one vertex under 0.1 to 1000 N, worst relative difference", "Embedded IPC eq. 7; validation.md 3", 0, worst_gap, 2e-5, "");
+    paper_near(p, "gap of one vertex under 0.1 to 1000 N, worst relative difference", "Embedded IPC eq. 7", 0, worst_gap, 2e-5, "");
     paper_table(p, "Bounce", "mass, kg|h, s|restitution, exact|measured|smallest gap, exact, m|measured, m");
     for (int m = 0; m < 2; m++)
         for (int k = 0; k < 5; k++) {
@@ -46,8 +46,8 @@ static void rest_and_bounce(paper *p)
             paper_row(p, "%g|%g|%.5f|%.5f|%.4e|%.4e", r.mass, r.h, r.expected_bounce, r.bounce, r.expected_least, r.least);
         }
     paper_table_end(p);
-    paper_near(p, "restitution, worst difference of ten throws", "validation.md 8 (one-vertex minimum)", 0, worst_bounce, 2e-4, "");
-    paper_near(p, "smallest gap, worst relative difference", "validation.md 8 (one-vertex minimum)", 0, worst_least, 1e-3, "");
+    paper_near(p, "restitution, worst difference of ten throws", "minimum of Embedded IPC eq. 6 for one vertex, found apart", 0, worst_bounce, 2e-4, "");
+    paper_near(p, "smallest gap, worst relative difference", "minimum of Embedded IPC eq. 6 for one vertex, found apart", 0, worst_least, 1e-3, "");
     g.log_x = 1;
     plot_add(&g, "1 g, exact", x[0], e[0], 5, PLOT_POINTS | PLOT_REFERENCE);
     plot_add(&g, "1 kg, exact", x[1], e[1], 5, PLOT_POINTS | PLOT_REFERENCE);
@@ -82,9 +82,9 @@ static void slope(paper *p)
         paper_row(p, "< %s|%.5f|%.5f|%.5f|%.1e", name, slide, creep, stop, left);
     }
     paper_table_end(p);
-    paper_near(p, "acceleration over closed form with μ just below tan θ, off 1 by at most, of all kinds", "rigid body; validation.md 3, 4", 0, worst[0], 0.01, "");
-    paper_near(p, "creep over closed form with μ just above tan θ, off 1 by at most", "Embedded IPC eq. 8, 9; validation.md 3", 0, worst[1], 0.02, "");
-    paper_near(p, "stopping distance over closed form, off 1 by at most", "backward Euler sum; validation.md 3", 0, worst[2], 0.01, "");
+    paper_near(p, "acceleration over closed form with μ just below tan θ, off 1 by at most, of all kinds", "rigid body", 0, worst[0], 0.01, "");
+    paper_near(p, "creep over closed form with μ just above tan θ, off 1 by at most", "Embedded IPC eq. 8, 9", 0, worst[1], 0.02, "");
+    paper_near(p, "stopping distance over closed form, off 1 by at most", "backward Euler sum", 0, worst[2], 0.01, "");
     paper_holds(p, "all steps of these runs succeed", "", ran, "yes", ran ? "yes" : "no");
 }
 
@@ -156,7 +156,7 @@ static void bar(paper *p)
         face_mean(&r, "body", &end, before);
         while (paper_step(&r)) continue;
         face_mean(&r, "body", &end, after);
-        paper_value(p, "sag of a hanging bar, ρgL²/(2E)", "validation.md 6c", 1000 * 1e-3 / (2 * E), before[2] - after[2], 1e-6, "m");
+        paper_value(p, "sag of a hanging bar, ρgL²/(2E)", "statics of a bar under its weight", 1000 * 1e-3 / (2 * E), before[2] - after[2], 1e-6, "m");
         face_free(&end);
         paper_end(&r);
     }
@@ -241,8 +241,8 @@ static void cantilever_small(paper *p)
     g.y_low = 0;
     g.y_high = 1.2;
     plot_draw(p, &g, "Second order in the end: what each halving of the cells leaves of the error tends to a quarter.");
-    paper_value(p, "cantilever of 20 × 2 × 2 cells, ν = 0, over Euler (discrete answer)", "validation.md 6b, independent code", 0.555, ratio[0][0], 0.01, "");
-    paper_value(p, "cantilever of 40 × 4 × 4 cells, ν = 0.3, over Euler (discrete answer)", "validation.md 6b, independent code", 0.793, ratio[1][1], 0.01, "");
+    paper_value(p, "cantilever of 20 × 2 × 2 cells, ν = 0, over Euler (discrete answer)", "linear tets by an independent code", 0.555, ratio[0][0], 0.01, "");
+    paper_value(p, "cantilever of 40 × 4 × 4 cells, ν = 0.3, over Euler (discrete answer)", "linear tets by an independent code", 0.793, ratio[1][1], 0.01, "");
     limit = ratio[0][n - 1] + (ratio[0][n - 1] - ratio[0][n - 2]) / 3;
     paper_value(p, "limit of refinement (Richardson), ν = 0, over Euler with shear", "Timoshenko: 1 + 4EI/(κGAL²), κ = 5/6", 1 + 4.0 / 12 * 2 / (5.0 / 6) * 0.01, limit,
                 n > 2 ? 0.03 : 0.1, "");
@@ -308,9 +308,9 @@ static void cantilever_large(paper *p)
         double q = (double)cells[n - 1] / cells[n - 2], share = 1 / (q * q - 1);   /* second order */
         double a = w[n - 1][1] + (w[n - 1][1] - w[n - 2][1]) * share, b = hw[n - 1][1] + (hw[n - 1][1] - hw[n - 2][1]) * share;
         double c = w[n - 1][3] + (w[n - 1][3] - w[n - 2][3]) * share;
-        paper_value(p, "tip load PL²/EI = 2: deflection, limit of refinement", "Mattiasson 1981; validation.md 6b", W[1], a, n > 2 ? 0.03 : 0.1, "L");
-        paper_value(p, "self weight G = 3: H/W, limit of refinement", "Romero et al. 2021; validation.md 6b", HW[1], b, n > 2 ? 0.03 : 0.1, "");
-        paper_value(p, "tip load PL²/EI = 10: deflection, limit of refinement", "Mattiasson 1981; validation.md 6b", W[3], c, n > 2 ? 0.03 : 0.1, "L");
+        paper_value(p, "tip load PL²/EI = 2: deflection, limit of refinement", "Mattiasson 1981", W[1], a, n > 2 ? 0.03 : 0.1, "L");
+        paper_value(p, "self weight G = 3: H/W, limit of refinement", "Romero et al. 2021", HW[1], b, n > 2 ? 0.03 : 0.1, "");
+        paper_value(p, "tip load PL²/EI = 10: deflection, limit of refinement", "Mattiasson 1981", W[3], c, n > 2 ? 0.03 : 0.1, "L");
     }
 }
 
@@ -346,7 +346,7 @@ static void patch(paper *p)
         while (paper_step(&r));
         paper_force(&r, "block", "ground", force, NULL);
         sum = pressure * 0.04 + weight;
-        paper_value(p, "pressure patch: contact forces carry pA + mg", "validation.md 2", sum, force[2], 1e-6, "N");
+        paper_value(p, "pressure patch: contact forces carry pA + mg", "statics", sum, force[2], 1e-6, "N");
         face_free(&top);
         paper_end(&r);
     }
@@ -363,7 +363,7 @@ static void fall(paper *p)
         double start = paper_state(&r, "bear").centre[2], h = 0.01;
         int n = 100;
         while (paper_step(&r)) continue;
-        paper_near(p, "free fall of an embedded body, 1 s: centre against the sum of backward Euler", "validation.md 7", start + n * h - 9.81 * h * h * n * (n + 1) / 2,
+        paper_near(p, "free fall of an embedded body, 1 s: centre against the sum of backward Euler", "Embedded IPC eq. 2 to 4", start + n * h - 9.81 * h * h * n * (n + 1) / 2,
                    paper_state(&r, "bear").centre[2], 1e-12, "m");
         paper_end(&r);
     }
@@ -371,7 +371,7 @@ static void fall(paper *p)
 
 void paper_closed_forms(paper *p)
 {
-    paper_section(p, "closed", "Closed forms", "Textbook answers; research notes of this project, validation.md sections 2, 3, 6, 7, 8.");
+    paper_section(p, "closed", "Closed forms", "Textbook answers, and Du et al., Embedded IPC, section III, equations 2 to 9; each row tells its own.");
     fall(p);
     bar(p);
     patch(p);

@@ -375,15 +375,15 @@ static void order(paper *p)
         double least = tight ? 1.8 : 1.7, most = tight ? 2.2 : 2.5;
         char name[96];
         snprintf(name, sizeof name, "error at h = 0.02 s over 0.01 s, %s, from rest", model_name[model[k]]);
-        paper_range(p, name, "Embedded IPC fig. 6; validation.md 7", least, most, error[k][2] / error[k][1], "");
+        paper_range(p, name, "Embedded IPC fig. 6", least, most, error[k][2] / error[k][1], "");
         snprintf(name, sizeof name, "error at h = 0.01 s over 0.005 s, %s, from rest", model_name[model[k]]);
-        if (!paper_range(p, name, "Embedded IPC fig. 6; validation.md 7", least, most, error[k][1] / error[k][0], "") && k == 3)
+        if (!paper_range(p, name, "Embedded IPC fig. 6", least, most, error[k][1] / error[k][0], "") && k == 3)
             paper_why(p, PAPER_DISCRETISATION, "The coefficient of h is %.4f and %.4f m/s at h = 0.001 and 0.0025 s, %.4f at 0.005, and %.4f and %.4f at 0.01 and 0.02: first order on both sides, "
                       "with a jump between these steps, and the steps of this verdict stand on either side of it.", rate[0], rate[1], rate[2], rate[3], rate[4]);
     }
-    paper_range(p, "error over error per halving of h, from 0.02 s to 0.005 s, low cage, from rest", "Embedded IPC fig. 6; validation.md 7", 1.8, 2.2,
+    paper_range(p, "error over error per halving of h, from 0.02 s to 0.005 s, low cage, from rest", "Embedded IPC fig. 6", 1.8, 2.2,
                 sqrt(error[3][2] / error[3][0]), "");
-    paper_value(p, "the same coefficient of h at 0.001 s and at 0.0025 s, low cage, from rest", "Embedded IPC fig. 6; validation.md 7", 1, rate[1] / rate[0], 0.15, "");
+    paper_value(p, "the same coefficient of h at 0.001 s and at 0.0025 s, low cage, from rest", "Embedded IPC fig. 6", 1, rate[1] / rate[0], 0.15, "");
     paper_range(p, "the same, low cage, given start: 0.02 s over 0.01 s", "Embedded IPC fig. 6", 1.7, 2.5, error[0][2] / error[0][1], "");
     paper_why(p, PAPER_DISCRETISATION, "Undamped, the bear falls 5 mm onto its feet; how high it bounces depends on what backward Euler resolves of the impact (see the one-vertex bounce above: "
               "restitution has no limit at these h), and it keeps what it landed on. In the first 0.02 s, in free fall, the same errors are %.2e, %.2e, %.2e m and their ratios %.2f and %.2f.",

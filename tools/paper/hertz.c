@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define HERTZ_SOURCE "Johnson 1985; validation.md 2"
+#define HERTZ_SOURCE "Johnson 1985"
 #define HERTZ_CELLS 40
 
 static const double pi = 3.14159265358979323846;

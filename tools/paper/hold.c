@@ -257,7 +257,7 @@ static void hand(paper *p)
 
 void paper_hold(paper *p)
 {
-    paper_section(p, "hold", "Grasps that are shaken", "Han, Masterjohn, Castro 2023, sections VII-C and VII-D, figures 1 and 6, Table I; validation.md 9, 10.");
+    paper_section(p, "hold", "Grasps that are shaken", "Han, Masterjohn, Castro 2023, sections VII-C and VII-D, figures 1 and 6, Table I.");
     bubble(p);
     hand(p);
     paper_allegro(p);

@@ -3,6 +3,7 @@
  * where. All numbers, curves and tables come out of runs; scenes are written as files that `embipc run` takes too. */
 #ifndef PAPER_H
 #define PAPER_H
+#include "../picture.h"
 #include "../scene.h"
 #include "../view.h"
 #include "scene_sum.h"
@@ -120,6 +121,7 @@ typedef struct paper_run {
     scene s;
     embipc_world *world;
     view view;
+    picture_sheet shots;      /* two moments, for the report */
     int viewing, step_count, every;   /* every: steps between frames of the viewer; all steps are looked at for crossings */
     char *skip;               /* owned: pairs that the scene switches off */
     embipc_pair_force pair[256];

@@ -195,6 +195,19 @@ static void put_labels(tool_text *t, const plot *g, const int *colour, const plo
     }
 }
 
+/* The names once more, for small screens, where the plot scrolls and its right side is out of view. */
+static void put_legend(tool_text *t, const plot *g, const int *colour)
+{
+    tool_put(t, "<p class=\"legend\">");
+    for (int k = 0; k < g->count; k++) {
+        const plot_curve *c = &g->curve[k];
+        if (!c->count || !c->label[0]) continue;
+        if (c->style & PLOT_REFERENCE) tool_put(t, "<span class=\"quiet\">- - %s</span> ", c->label);
+        else tool_put(t, "<span style=\"color:var(--c%d)\">― %s</span> ", colour[k], c->label);
+    }
+    tool_put(t, "</p>");
+}
+
 void plot_draw(paper *p, plot *g, const char *caption, ...)
 {
     tool_text *t = &p->body;
@@ -213,7 +226,9 @@ void plot_draw(paper *p, plot *g, const char *caption, ...)
     y.from = g->height - PLOT_BOTTOM;
     y.to = PLOT_TOP;
     for (int k = 0; k < g->count; k++) colour[k] = g->curve[k].style & PLOT_REFERENCE ? 0 : used++ % 8;
-    tool_put(t, "<figure><svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n", PLOT_WIDTH, g->height, g->title);
+    tool_put(t, "<figure>\n");
+    put_legend(t, g, colour);
+    tool_put(t, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"%s\">\n", PLOT_WIDTH, g->height, g->title);
     tool_put(t, "<text class=\"t\" x=\"%d\" y=\"18\">%s</text>\n", PLOT_LEFT, g->title);
     put_ticks(t, &x, 0, y.from, y.to);
     put_ticks(t, &y, 1, x.from, x.to);

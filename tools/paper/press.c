@@ -59,10 +59,10 @@ static void press_material(paper *p, int which, const char *name, const char *so
         char text[160];
         if (averaged) {
             snprintf(text, sizeof text, "%s: force at 0.2 m, averaged volume strain, %d cells", name, resolution[1]);
-            paper_value(p, text, "validation.md 1; convex-contact paper fig. 4", best->reference[10], best->force[10], 0.03, "kN/m");
+            paper_value(p, text, "convex-contact paper VII-A, fig. 4", best->reference[10], best->force[10], 0.03, "kN/m");
         }
         snprintf(text, sizeof text, "%s: force at 0.2 m, plain tetrahedra, %d cells", name, resolution[n - 1]);
-        paper_value(p, text, "validation.md 1; convex-contact paper fig. 4", c[0][0].reference[10], c[0][n - 1].force[10], 0.03, "kN/m");
+        paper_value(p, text, "convex-contact paper VII-A, fig. 4", c[0][0].reference[10], c[0][n - 1].force[10], 0.03, "kN/m");
         if (fabs(last - 1) > 0.03)
             paper_why(p, PAPER_DISCRETISATION, "Locking: linear tetrahedra of a nearly incompressible rubber (bulk over shear modulus 1500) can hardly bend without changing volume, and "
                       "stand above the curve. %s That paper's figure 4 shows the same.", n > 1 ? "The share comes down as cells get smaller, see the table; averaging the volume strain over nodes removes it." : "");
@@ -70,7 +70,7 @@ static void press_material(paper *p, int which, const char *name, const char *so
             double e[3], fine = (double)resolution[n - 1] / resolution[n - 2];
             for (int k = 0; k < 3; k++) e[k] = c[0][n - 3 + k].force[10] / c[0][0].reference[10] - 1;
             snprintf(text, sizeof text, "the same, limit of refinement (Richardson, %d and %d cells)", resolution[n - 2], resolution[n - 1]);
-            paper_value(p, text, "validation.md 1; convex-contact paper fig. 4", c[0][0].reference[10], c[0][0].reference[10] * (1 + e[2] - (e[1] - e[2]) / (fine - 1)), 0.03, "kN/m");
+            paper_value(p, text, "convex-contact paper VII-A, fig. 4", c[0][0].reference[10], c[0][0].reference[10] * (1 + e[2] - (e[1] - e[2]) / (fine - 1)), 0.03, "kN/m");
             paper_why(p, PAPER_NO_CAUSE, "The excess falls with order %.2f between the last two meshes, and did with %.2f before: first order is taken.", log(e[1] / e[2]) / log(fine),
                       log(e[0] / e[1]) / log((double)resolution[n - 2] / resolution[n - 3]));
         }
@@ -85,7 +85,7 @@ static void press_material(paper *p, int which, const char *name, const char *so
 
 void paper_press(paper *p)
 {
-    paper_section(p, "press", "Rubber cylinder between plates", "Han, Masterjohn, Castro, A Convex Formulation of Frictional Contact, 2023, section VII-A, figures 3 and 4; validation.md 1.");
+    paper_section(p, "press", "Rubber cylinder between plates", "Han, Masterjohn, Castro, A Convex Formulation of Frictional Contact, 2023, section VII-A, figures 3 and 4.");
     paper_text(p, "Diameter 0.4 m, plane strain, frictionless rigid plates that come 0.2 m nearer; two layers of tetrahedra. That paper presses with a force and measures the travel; "
                   "here the travel is given and the force measured. The curve is from independent finite elements with mean dilatation; 1.41 to 1.42 MN/m at 0.2 m.");
     paper_heading(p, "Rubber: Mooney and Rivlin, C₁ = 0.293, C₂ = 0.177, K = 1410 MPa");

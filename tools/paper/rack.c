@@ -63,7 +63,7 @@ static void fin_ray(paper *p)
     paper_row(p, "< with ribs|%.3f|%+.2f|%.2f|%.2f|%+.2f", ray.force, 1e3 * ray.tip, degree * ray.below, degree * ray.above, degree * (ray.below - ray.above));
     paper_row(p, "< solid|%.3f|%+.2f|%.2f|%.2f|%+.2f", solid.force, 1e3 * solid.tip, degree * solid.below, degree * solid.above, degree * (solid.below - solid.above));
     paper_table_end(p);
-    paper_range(p, "finger with ribs: its front turns towards the push, above it against below", "fin ray effect; Embedded IPC fig. 9, 10; validation.md 10", 1, INFINITY, degree * (ray.below - ray.above), "degrees");
+    paper_range(p, "finger with ribs: its front turns towards the push, above it against below", "fin ray effect; Embedded IPC fig. 9, 10", 1, INFINITY, degree * (ray.below - ray.above), "degrees");
     paper_range(p, "solid finger: the same", "bending of a block: away, or straight", -INFINITY, 1, degree * (solid.below - solid.above), "degrees");
 }
 
@@ -195,15 +195,15 @@ static void place(paper *p, const rack_kind *kind, const char *data, int path, d
         paper_row(p, "< <a href=\"%s.html\">%spath %d</a>|%d|%.2f|%.2f|%.1f|%.1f|%.1f|%d|%.2e|%.2f", name, what, path + 1, r.sum.unknowns, 1e3 * slip, 1e3 * epsv * 1.45, 1e3 * (x - target), tilt,
                   1e3 * lowest, r.sum.cut, r.sum.smallest, r.sum.simulated / r.sum.cpu);
         snprintf(title, sizeof title, "%spath %d: plate against fingers while held, shift that remains after 1.45 s", what, path + 1);
-        paper_range(p, title, "Embedded IPC IV-B: held; validation.md 10", 0, epsv * 1.45 + 5e-4, slip, "m");
+        paper_range(p, title, "Embedded IPC IV-B: held", 0, epsv * 1.45 + 5e-4, slip, "m");
         paper_why(p, PAPER_MODEL, "ε<sub>v</sub> t is %.2g mm, and 0.5 mm are granted to fingers that have not come to rest yet. On the way the plate sways by up to %.2g mm, as the fingers are soft.",
                   1e3 * epsv * 1.45, 1e3 * sway);
         snprintf(title, sizeof title, "%spath %d: middle of the plate off the middle of its slot, at the end", what, path + 1);
-        paper_near(p, title, "validation.md 10", 0, x - target, kind->play, "m");
+        paper_near(p, title, "Embedded IPC IV-B: placed; play of the slot", 0, x - target, kind->play, "m");
         if (kind->mesh) paper_why(p, PAPER_MODEL, "Let go, it leans on the wires on its heavy side. They leave %.1f mm to each side of the slot's middle, and where they touch, within the ring of its foot, "
                                                   "the face is 7.1 mm from the middle of its thickness.", 1e3 * (RACK_PITCH - 2 * RACK_WIRE) / 2);
         snprintf(title, sizeof title, "%spath %d: tilt of the plate at the end", what, path + 1);
-        paper_range(p, title, "Embedded IPC fig. 11; validation.md 10", 0, 15, tilt, "degrees");
+        paper_range(p, title, "Embedded IPC fig. 11", 0, 15, tilt, "degrees");
         paper_end(&r);
     }
     tool_text_free(&t);
@@ -211,7 +211,7 @@ static void place(paper *p, const rack_kind *kind, const char *data, int path, d
 
 void paper_rack(paper *p)
 {
-    paper_section(p, "rack", "Plate and dish rack", "Du et al., Embedded IPC, section IV-B, figures 9 to 11; validation.md 10. Meshes and paths of that paper are not published.");
+    paper_section(p, "rack", "Plate and dish rack", "Du et al., Embedded IPC, section IV-B, figures 9 to 11. Meshes and paths of that paper are not published.");
     fin_ray(p);
     paper_heading(p, "Grasp, lift, move over, lower into a slot, release");
     paper_text(p, "Two fingers with ribs (cages of 100 nodes, 2 MPa) take a plate of 180 × 5 mm (affine, 10<sup>7</sup> Pa, as in that paper) by its faces from a stand, lift it, carry it over a rack of "

@@ -102,6 +102,7 @@ static int run_ready(paper_run *r, double frame)
         r->viewing = view_open(&r->view, path, &r->s, r->world, every, &e);
         r->sum.viewer = r->viewing;
         if (!r->viewing) fprintf(stderr, "%s\n", e.text);
+        else picture_sheet_add(&r->shots, &r->s, r->world);
     }
     return 1;
 }
@@ -202,6 +203,10 @@ int paper_step(paper_run *r)
     r->pair_count = embipc_world_pair_forces(r->world, r->pair, 256);
     if (r->pair_count > 256) r->pair_count = 256;
     run_look(r);
+    if (r->viewing && r->sum.steps == (int)(0.45 * r->step_count + 0.5)) {   /* in place of the start */
+        picture_sheet_free(&r->shots);
+        picture_sheet_add(&r->shots, &r->s, r->world);
+    }
     if (r->viewing && !view_step(&r->view, r->world, s, r->pair, r->pair_count, r->sum.steps % r->every == 0, &e)) {
         fprintf(stderr, "%s\n", e.text);
         (void)view_close(&r->view, &e);
@@ -215,6 +220,13 @@ void paper_end(paper_run *r)
     paper *p = r->p;
     tool_error e;
     if (r->viewing) (void)view_close(&r->view, &e);
+    if (r->shots.count) {
+        char path[1200];
+        picture_sheet_add(&r->shots, &r->s, r->world);
+        snprintf(path, sizeof path, "%s/%s.png", p->out, r->sum.name);
+        r->sum.picture = picture_sheet_write(&r->shots, path, &r->s, r->world, &e);
+    }
+    picture_sheet_free(&r->shots);
     embipc_world_destroy(r->world);
     embipc_pool_destroy(r->pool);
     scene_free(&r->s);

@@ -315,11 +315,11 @@ static void thirty(paper *p)
                   a.steps, a.steps ? (double)a.solves / a.steps : 0.0, a.smallest, small, a.crossings + b.crossings, ok[0] && ok[1] ? "good" : "bad", ok[0] && ok[1] ? "yes" : "no");
     }
     paper_table_end(p);
-    paper_holds(p, "unit scenes without crossing and inversion, h = 0.025 s", "IPC (Li et al. 2020), supplement B; validation.md 11", coarse.passed == coarse.run, "all", "%d of %d",
+    paper_holds(p, "unit scenes without crossing and inversion, h = 0.025 s", "IPC (Li et al. 2020), supplement B", coarse.passed == coarse.run, "all", "%d of %d",
                 coarse.passed, coarse.run);
     paper_range(p, "steps of them that are cut short, h = 0.025 s", "own measure", -INFINITY, 2, coarse.steps ? 100.0 * coarse.cut / coarse.steps : 0, "%");
     if (p->quick) return;
-    paper_holds(p, "the same, h = 0.005 s", "IPC (Li et al. 2020), supplement B; validation.md 11", fine.passed == fine.run, "all", "%d of %d", fine.passed, fine.run);
+    paper_holds(p, "the same, h = 0.005 s", "IPC (Li et al. 2020), supplement B", fine.passed == fine.run, "all", "%d of %d", fine.passed, fine.run);
     paper_range(p, "steps of them that are cut short, h = 0.005 s", "own measure", -INFINITY, 2, fine.steps ? 100.0 * fine.cut / fine.steps : 0, "%");
 }
 
@@ -360,7 +360,7 @@ static void twist_stress(paper *p)
     g.log_x = g.log_y = 1;
     plot_add(&g, "solves a step", x, y, run, PLOT_LINE | PLOT_POINTS);
     plot_draw(p, &g, "A drive that would go through something stops and says by how much it is short: at h = 2 s an end is told to jump 144 degrees at once.");
-    paper_holds(p, "time steps that end without crossing or inversion", "IPC tb1_diffDt; validation.md 11", passed == run, "all", "%d of %d", passed, run);
+    paper_holds(p, "time steps that end without crossing or inversion", "IPC tb1_diffDt", passed == run, "all", "%d of %d", passed, run);
 }
 
 static void mass_ratio(paper *p)
@@ -381,7 +381,7 @@ static void mass_ratio(paper *p)
         paper_extent(&r, "small", 2, &low, &high);
         paper_text(p, "A cube of 10 m and 10<sup>7</sup> kg falls on a soft one of 1 m and 10<sup>3</sup> kg (IPC 12_largeMassRatio): 98 MPa on rubber of 1 MPa. "
                       "In the end the small one is %.3g m high.", high - low);
-        paper_holds(p, "mass ratio 1 : 10000: no crossing, no inversion", "IPC 12_largeMassRatio; validation.md 8", !r.failed && r.sum.crossings == 0 && inverted == 0, "none",
+        paper_holds(p, "mass ratio 1 : 10000: no crossing, no inversion", "IPC 12_largeMassRatio", !r.failed && r.sum.crossings == 0 && inverted == 0, "none",
                     "%ld crossings, %d steps with inverted tets", r.sum.crossings, inverted);
         paper_range(p, "mass ratio 1 : 10000: steps cut short", "", -INFINITY, 2, 100.0 * r.sum.cut / r.sum.steps, "%");
         paper_end(&r);
@@ -396,7 +396,7 @@ static void mass_ratio(paper *p)
     if (paper_begin(&r, p, "mass_ratio_stiff", "stiff cubes, 1 : 1000", t.data, 0.05)) {
         while (paper_step(&r)) continue;
         paper_extent(&r, "big", 2, &low, &high);
-        paper_range(p, "stiff cubes 1 : 1000: the big one still stands on the small one, its lowest point", "rigid-ipc large-mass-ratio; validation.md 8", 0.9, 1.1, low, "m");
+        paper_range(p, "stiff cubes 1 : 1000: the big one still stands on the small one, its lowest point", "rigid-ipc large-mass-ratio", 0.9, 1.1, low, "m");
         paper_end(&r);
     }
     tool_text_free(&t);
@@ -416,7 +416,7 @@ static void tunnel(paper *p)
     if (paper_begin(&r, p, "tunnel", "1000 m/s at a sheet without thickness", t.data, 0.01)) {
         while (paper_step(&r)) continue;
         paper_extent(&r, "cube", 2, &low, &high);
-        paper_range(p, "cube at 1000 m/s, ten times its size a step: lowest point stays above the sheet", "rigid-ipc tunneling; validation.md 8", 1e-12, INFINITY, low, "m");
+        paper_range(p, "cube at 1000 m/s, ten times its size a step: lowest point stays above the sheet", "rigid-ipc tunneling", 1e-12, INFINITY, low, "m");
         paper_end(&r);
     }
     tool_text_free(&t);
@@ -428,7 +428,7 @@ static void tunnel(paper *p)
     if (paper_begin(&r, p, "slit", "100 m/s through a slit, 0.1 mm to each side", t.data, 0.01)) {
         while (paper_step(&r)) continue;
         v = paper_state(&r, "cube").centre[0];
-        paper_near(p, "cube at 100 m/s between walls 0.1 mm away: where it is after 0.5 s", "rigid-ipc 3-walls; validation.md 8", 50, v, 1e-9, "m");
+        paper_near(p, "cube at 100 m/s between walls 0.1 mm away: where it is after 0.5 s", "rigid-ipc 3-walls", 50, v, 1e-9, "m");
         paper_end(&r);
     }
     tool_text_free(&t);
@@ -436,7 +436,7 @@ static void tunnel(paper *p)
 
 void paper_units(paper *p)
 {
-    paper_section(p, "units", "Unit scenes of IPC", "Li et al., Incremental Potential Contact, 2020, supplement B and technical tables; rigid-ipc fixtures; validation.md 8, 11.");
+    paper_section(p, "units", "Unit scenes of IPC", "Li et al., Incremental Potential Contact, 2020, supplement B and technical tables; rigid-ipc fixtures.");
     unit_meshes(p);
     thirty(p);
     twist_stress(p);

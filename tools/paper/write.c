@@ -126,6 +126,8 @@ static paper_verdict *verdict_add(paper *p, const char *name, const char *source
     return v;
 }
 
+static const char *const cause_name[4] = { "", "discretisation", "model", "a fault of the library" };
+
 static int verdict_done(const paper *p, paper_verdict *v, int pass)
 {
     v->pass = pass;
@@ -179,6 +181,20 @@ int paper_holds(paper *p, const char *name, const char *source, int ok, const ch
     return verdict_done(p, v, ok);
 }
 
+/* The cause on the console, without the tags of the page. */
+static void verdict_progress(const paper *p, const paper_verdict *v)
+{
+    char text[sizeof v->why];
+    int n = 0, tag = 0;
+    for (const char *s = v->why; *s; s++) {
+        tag |= *s == '<';
+        if (!tag) text[n++] = *s;
+        tag &= *s != '>';
+    }
+    text[n] = 0;
+    paper_progress(p, "        why (%s): %s", cause_name[v->cause], text);
+}
+
 void paper_why(paper *p, paper_cause cause, const char *html, ...)
 {
     paper_verdict *v = &p->verdict[p->verdict_count - 1];
@@ -187,6 +203,7 @@ void paper_why(paper *p, paper_cause cause, const char *html, ...)
     va_start(args, html);
     (void)vsnprintf(v->why, sizeof v->why, html, args);
     va_end(args);
+    if (!v->pass) verdict_progress(p, v);
 }
 
 /* ---- The page ------------------------------------------------------------------------------- */
@@ -215,10 +232,14 @@ static const char *const style =
     ".wide,figure{background:linear-gradient(90deg,var(--paper) 40%,transparent) 0 0/36px 100% no-repeat local,"
     "linear-gradient(270deg,var(--paper) 40%,transparent) 100% 0/36px 100% no-repeat local,"
     "linear-gradient(90deg,#0004,transparent) 0 0/10px 100% no-repeat,linear-gradient(270deg,#0004,transparent) 100% 0/10px 100% no-repeat}\n"
-    "@media(max-width:640px){main{padding:20px 14px 60px}nav{columns:1}figure{overflow-x:auto}svg{width:640px}td.w{min-width:17ch}tr.why td{max-width:none}}"
+    /* pictures of runs side by side; on wide screens plots, too */
+    ".shots{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,540px),1fr));gap:14px;margin:18px 0}"
+    ".shots figure{margin:0;background:none}.shots img{display:block;width:100%;height:auto;border-radius:4px}"
+    ".legend{display:none;margin:0 0 4px;font-size:13px}.legend span{white-space:nowrap;margin-right:12px}\n"
+    "@media(min-width:1500px){main{max-width:1800px;padding:32px 40px 80px}section>figure{display:inline-block;vertical-align:top;"
+    "width:calc(50% - 24px);margin-right:20px}}\n"
+    "@media(max-width:640px){.legend{display:block;position:sticky;left:0;width:calc(100vw - 28px)}main{padding:20px 14px 60px}nav{columns:1}figure{overflow-x:auto}svg{width:640px}td.w{min-width:17ch}tr.why td{max-width:none}}"
     "@media print{body{background:#fff}}\n";
-
-static const char *const cause_name[4] = { "", "discretisation", "model", "a fault of the library" };
 
 static int verdict_is_failure(const paper_verdict *v) { return !v->pass && (v->cause == PAPER_NO_CAUSE || v->cause == PAPER_LIBRARY); }
 
@@ -240,6 +261,23 @@ static void put_verdict(tool_text *t, const paper_verdict *v)
     tool_put(t, "%s</td></tr>\n", v->why);
 }
 
+/* A picture of each run of a section that has one, on the way to its viewer. */
+static void put_shots(tool_text *t, const paper *p, const char *section)
+{
+    int any = 0;
+    for (int i = 0; i < p->scene_count; i++) {
+        const paper_scene *s = &p->scene[i];
+        if (!s->picture || strcmp(s->section, section) != 0) continue;
+        tool_put(t, "%s<figure><a href=\"%s.html\"><img loading=\"lazy\" src=\"%s.png\" alt=\"", any++ ? "" : "<div class=\"shots\">\n",
+                 s->name, s->name);
+        put_escaped(t, s->title);
+        tool_put(t, "\" width=\"1280\" height=\"430\"></a><figcaption>");
+        put_escaped(t, s->title);
+        tool_put(t, "</figcaption></figure>\n");
+    }
+    if (any) tool_put(t, "</div>\n");
+}
+
 static const char verdict_columns[] = "<thead><tr><th class=\"l\"></th><th class=\"l\">what</th><th class=\"l\">expected</th>"
                                       "<th class=\"l\">measured</th><th class=\"l\">from</th></tr></thead>\n<tbody>\n";
 
@@ -249,6 +287,7 @@ static void put_verdicts(tool_text *t, const paper *p, const char *section)
     for (int i = 0; i < p->verdict_count; i++)
         if (strcmp(p->verdict[i].section, section) == 0) put_verdict(t, &p->verdict[i]);
     tool_put(t, "</tbody></table></div>\n");
+    put_shots(t, p, section);
 }
 
 void paper_add_scene(paper *p, const paper_scene *sum, const char *name, const char *title)
