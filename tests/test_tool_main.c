@@ -58,12 +58,12 @@ static const char scene_text[] =
 static void test_paths(void)
 {
     static const char *const option[] = { "--picture", "--sheet", "--view", "--out", "--video-frames",
-                                          "--animation" };
+                                          "--animation", "--gltf" };
     char line[4096];
     if (command_missing()) SKIP("no tool beside this test");
     ENSURE(run("rm -rf %s", "") == 0 && run("mkdir -p %s", "") == 0);
     ENSURE(command_put(place("scene.json"), scene_text) && command_put(place("file"), "kept"));
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 7; i++) {
         /* below a file no directory can be made */
         snprintf(line, sizeof line, "@ run %s --report %s %s/x", place("scene.json"), option[i], place("file"));
         ENSURE(command(line) == 2 && command_says("cannot be written: "));

@@ -418,7 +418,7 @@ static void test_frames(void)
 /* Moments are spread from the start to the end, pictures of a film come with the frames, and a page is there. */
 static void test_pictures(void)
 {
-    char directory[1024], film[1100], page[1100], *text;
+    char directory[1024], film[1100], page[1100], gltf_path[1100], *text;
     run_options o;
     memset(&o, 0, sizeof o);
     strcpy(directory, place("pictures"));
@@ -428,6 +428,8 @@ static void test_pictures(void)
     o.view = page;
     o.sheet = "sheet.png";
     o.animation = "moving.png";
+    snprintf(gltf_path, sizeof gltf_path, "%s/run.glb", directory);
+    o.gltf = gltf_path;
     o.every = 5;
     for (o.moments = 1; o.moments < 40; o.moments += 4) {
         films = sheets = 0;
@@ -439,6 +441,9 @@ static void test_pictures(void)
     }
     text = read_all(directory, "page.html");
     ENSURE(text && strstr(text, "\nf ") && strstr(text, "\ns 20 0.2 ") && strstr(text, "</html>\n"));
+    free(text);
+    text = read_all(directory, "run.glb");
+    ENSURE(text && memcmp(text, "glTF\2", 5) == 0);
     free(text);
     o.view = "no/such/place/page.html";
     ENSURE(run_in(directory, &o) == 2);

@@ -38,12 +38,14 @@ static const char main_usage[] =
     "  --view FILE      writes FILE (.html), a page that plays the run back, with plots, in any browser; it\n"
     "                   needs no network. Positions in it have 16 bits over the box of their body: off by\n"
     "                   at most 7.7e-6 of its diagonal. The exact ones are in --frames\n"
-    "  --every N        a frame every N steps (1), of --frames, --view, --animation and --video-frames\n"
+    "  --every N        a frame every N steps (1), of --frames, --view, --animation, --gltf and\n"
+    "                   --video-frames\n"
     "  --duration S     simulated seconds, instead of the scene's\n"
     "  --time-step S    seconds a step, instead of the scene's\n"
     "  --threads N      worker threads (1); results do not depend on it\n"
     "  --picture FILE   a PNG picture of the end\n"
     "  --animation FILE an animated PNG picture, 600 x 400; browsers play it\n"
+    "  --gltf FILE      the run as animated glTF 2.0 (.glb), for other programs\n"
     "  --sheet FILE     a PNG picture of moments of the run, side by side\n"
     "  --moments N      of the sheet (9)\n"
     "  --video-frames DIR   picture_00000.png and so on, 960 x 640, to make a video of; slow\n"
@@ -126,19 +128,19 @@ static int main_number(const char *option, const char *value, int whole, double 
 /* Those before OPT_FRAMES take a value. */
 enum {
     OPT_OUT, OPT_EVERY, OPT_DURATION, OPT_TIME_STEP, OPT_THREADS, OPT_PICTURE, OPT_VIEW, OPT_SHEET,
-    OPT_MOMENTS, OPT_FILM, OPT_ANIMATION,
+    OPT_MOMENTS, OPT_FILM, OPT_ANIMATION, OPT_GLTF,
     OPT_FRAMES, OPT_REPORT, OPT_QUIET, OPT_COUNT
 };
 static const char *const main_option[OPT_COUNT] = {
     "--out", "--every", "--duration", "--time-step", "--threads", "--picture", "--view", "--sheet",
-    "--moments", "--video-frames", "--animation",
+    "--moments", "--video-frames", "--animation", "--gltf",
     "--frames", "--report", "--quiet"
 };
 
 static int main_is_path(int k)
 {
     return k == OPT_OUT || k == OPT_PICTURE || k == OPT_VIEW || k == OPT_SHEET || k == OPT_FILM
-           || k == OPT_ANIMATION;
+           || k == OPT_ANIMATION || k == OPT_GLTF;
 }
 
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
@@ -177,6 +179,7 @@ static int main_take(run_options *o, int argc, char **argv, int *i)
     case OPT_VIEW: o->view = value; break;
     case OPT_SHEET: o->sheet = value; break;
     case OPT_MOMENTS: o->moments = (int)number; break;
+    case OPT_GLTF: o->gltf = value; break;
     case OPT_ANIMATION: o->animation = value; break;
     case OPT_FILM: o->film = value; break;
     case OPT_FRAMES: o->frames = 1; break;

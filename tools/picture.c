@@ -152,11 +152,9 @@ typedef struct picture_grid {
     int body[PICTURE_GRID][PICTURE_GRID], last[PICTURE_GRID][PICTURE_GRID];   /* last: body that came there last */
 } picture_grid;
 
-static double picture_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-
 static void picture_grid_aim(picture_grid *g, const picture_box *box, const double from[3])
 {
-    double length = sqrt(picture_dot(from, from)), flat = hypot(from[0], from[1]), reach = 0;
+    double length = sqrt(tool_dot(from, from)), flat = hypot(from[0], from[1]), reach = 0;
     for (int k = 0; k < 3; k++) {
         g->back[k] = from[k] / length;
         g->middle[k] = (box->lo[k] + box->hi[k]) / 2;
@@ -180,9 +178,9 @@ static void picture_grid_triangle(picture_grid *g, const double *const corner[3]
     for (int c = 0; c < 3; c++) {
         double d[3];
         for (int k = 0; k < 3; k++) d[k] = corner[c][k] - g->middle[k];
-        x[c] = PICTURE_GRID / 2.0 + g->scale * picture_dot(d, g->right);
-        y[c] = PICTURE_GRID / 2.0 + g->scale * picture_dot(d, g->up);
-        z[c] = picture_dot(d, g->back);
+        x[c] = PICTURE_GRID / 2.0 + g->scale * tool_dot(d, g->right);
+        y[c] = PICTURE_GRID / 2.0 + g->scale * tool_dot(d, g->up);
+        z[c] = tool_dot(d, g->back);
     }
     area = (x[1] - x[0]) * (y[2] - y[0]) - (x[2] - x[0]) * (y[1] - y[0]);
     if (area == 0) return;

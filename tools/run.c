@@ -1,4 +1,5 @@
 #include "run.h"
+#include "gltf.h"
 #include "json.h"
 #include "output.h"
 #include "picture.h"
@@ -21,6 +22,7 @@ typedef struct run {
     view view;
     picture_film film;
     picture_sheet sheet, animation;
+    gltf moments;                     /* of the glTF file */
     int step_count;                   /* of the whole run */
     report report;
     embipc_pair_force *pair;          /* owned: forces of the last step */
@@ -85,6 +87,7 @@ static void run_moment(run *r, int step)
 static int run_film(run *r, int step)
 {
     if (step % r->o->every != 0) return 1;
+    if (r->o->gltf) gltf_add(&r->moments, &r->s, r->world);
     if (r->o->animation) picture_sheet_add(&r->animation, &r->s, r->world);
     if (!r->o->film) return 1;
     return picture_film_add(&r->film, r->o->film, &r->s, r->world, &r->e);
@@ -145,7 +148,8 @@ static int run_check_outputs(run *r)
 {
     return output_check_directory(r->o->out, &r->e) && output_check_directory(r->o->film, &r->e)
            && output_check_file(r->o->picture, &r->e) && output_check_file(r->o->sheet, &r->e)
-           && output_check_file(r->o->animation, &r->e) && output_check_file(r->o->view, &r->e);
+           && output_check_file(r->o->animation, &r->e) && output_check_file(r->o->gltf, &r->e)
+           && output_check_file(r->o->view, &r->e);
 }
 
 /* What the library says of a step, on a line of its own under the progress. */
@@ -228,6 +232,7 @@ static int run_finish(run *r, int code)
     fflush(stdout);
     if (r->o->picture && !picture_write(r->o->picture, &r->s, r->world, &r->e)) return run_fail(r, 2);
     if (r->o->sheet && !picture_sheet_write(&r->sheet, r->o->sheet, &r->s, r->world, &r->e)) return run_fail(r, 2);
+    if (r->o->gltf && !gltf_write(&r->moments, r->o->gltf, &r->s, r->world, &r->e)) return run_fail(r, 2);
     if (r->o->animation && !picture_sheet_animate(&r->animation, r->o->animation, &r->s, r->world,
                                                   r->o->every * r->s.world.time_step, &r->e))
         return run_fail(r, 2);
@@ -269,6 +274,7 @@ int run_scene(const run_options *options)
     if (!view_close(&r.view, &r.e) && code != 2) code = run_fail(&r, 2);
     picture_sheet_free(&r.sheet);
     picture_sheet_free(&r.animation);
+    gltf_free(&r.moments);
     output_close(&r.out);
     report_free(&r.report);
     free(r.pair);

@@ -10,10 +10,11 @@ typedef struct run_options {
     const char *picture;          /* PNG file for a picture of the end, or NULL */
     const char *sheet;            /* PNG file for moments of the run side by side, or NULL */
     int moments;                  /* of the sheet */
+    const char *gltf;             /* file for animated glTF, or NULL */
     const char *animation;        /* PNG file for an animated picture, or NULL */
     const char *film;             /* directory for numbered pictures, or NULL */
     const char *view;             /* HTML file that plays the run back, or NULL */
-    int frames, every;            /* write a frame every so many steps, of the view, film and animation, too */
+    int frames, every;            /* write a frame every so many steps; also of view, film, animation and glTF */
     int threads;
     int quiet, report;
     double duration, time_step;   /* s; 0: as the scene says (a duration of 0 needs has_duration) */

@@ -1,0 +1,317 @@
+#include "gltf.h"
+#include "json.h"
+#include "output.h"
+#include "picture.h"
+#include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Numbers of the format. */
+enum { GLTF_FLOAT = 5126, GLTF_UNSIGNED = 5125, GLTF_VERTICES = 34962, GLTF_TRIANGLES = 34963 };
+
+/* A body that stays within this part of its size of its rigid motion moves as a node. */
+#define GLTF_RIGID 1e-4
+
+/* ---- Moments -------------------------------------------------------------------------------- */
+
+void gltf_add(gltf *g, const scene *s, const embipc_world *world)
+{
+    int k = g->moments++;
+    if (k == 0) {
+        g->body_count = s->body_count;
+        g->body = (gltf_body *)tool_alloc((size_t)s->body_count, sizeof *g->body);
+    }
+    TOOL_GROW(double, g->time, g->time_capacity, k + 1);
+    g->time[k] = embipc_world_time(world);
+    for (int i = 0; i < g->body_count; i++) {
+        gltf_body *b = &g->body[i];
+        embipc_body_view v;
+        embipc_pose pose;
+        if (embipc_body_get_view(world, s->body[i].handle, &v) != EMBIPC_OK) continue;
+        b->vertex_count = v.vertex_count;
+        if (k > 0 && v.kind == EMBIPC_FIXED) continue;
+        TOOL_GROW(double, b->x, b->x_capacity, 3 * v.vertex_count * (k + 1));
+        memcpy(b->x + (size_t)(3 * v.vertex_count) * (size_t)k, v.x, (size_t)(3 * v.vertex_count) * sizeof *v.x);
+        TOOL_GROW(double, b->pose, b->pose_capacity, 12 * (k + 1));
+        memset(&pose, 0, sizeof pose);
+        (void)embipc_body_get_pose(world, s->body[i].handle, 1, &pose);
+        memcpy(b->pose + 12 * k, pose.position, 3 * sizeof(double));
+        memcpy(b->pose + 12 * k + 3, pose.rotation, 9 * sizeof(double));
+    }
+}
+
+void gltf_free(gltf *g)
+{
+    for (int i = 0; i < g->body_count; i++) {
+        free(g->body[i].x);
+        free(g->body[i].pose);
+    }
+    free(g->body);
+    free(g->time);
+    memset(g, 0, sizeof *g);
+}
+
+/* A point in the frame of the body at moment k, and back. */
+static void gltf_to_body(double out[3], const gltf_body *b, int k, const double x[3])
+{
+    const double *p = b->pose + 12 * k, *R = p + 3;
+    for (int i = 0; i < 3; i++) {
+        out[i] = 0;
+        for (int j = 0; j < 3; j++) out[i] += R[3 * j + i] * (x[j] - p[j]);
+    }
+}
+static void gltf_to_world(double out[3], const gltf_body *b, int k, const double x[3])
+{
+    const double *p = b->pose + 12 * k, *R = p + 3;
+    for (int i = 0; i < 3; i++) out[i] = p[i] + R[3 * i] * x[0] + R[3 * i + 1] * x[1] + R[3 * i + 2] * x[2];
+}
+
+/* Does its pose alone say where the body is, at every moment? */
+static int gltf_is_rigid(const gltf *g, const gltf_body *b)
+{
+    double most = 0, lo[3] = { HUGE_VAL, HUGE_VAL, HUGE_VAL }, hi[3] = { -HUGE_VAL, -HUGE_VAL, -HUGE_VAL }, size[3];
+    for (int i = 0; i < 3 * b->vertex_count; i++) {
+        lo[i % 3] = fmin(lo[i % 3], b->x[i]);
+        hi[i % 3] = fmax(hi[i % 3], b->x[i]);
+    }
+    tool_sub(size, hi, lo);
+    for (int k = 1; k < g->moments; k++)
+        for (int i = 0; i < b->vertex_count; i++) {
+            double local[3], there[3], d[3];
+            gltf_to_body(local, b, 0, b->x + 3 * i);
+            gltf_to_world(there, b, k, local);
+            tool_sub(d, there, b->x + 3 * ((size_t)k * (size_t)b->vertex_count + (size_t)i));
+            most = fmax(most, tool_length(d));
+        }
+    return most <= GLTF_RIGID * tool_length(size);
+}
+
+/* ---- The two parts of the file -------------------------------------------------------------- */
+
+/* What is written so far: bytes, and the lists of views and accessors that say what is in them. */
+typedef struct gltf_file {
+    tool_text bytes, views, accessors, meshes, nodes, materials, channels, samplers, children;
+    int view_count, mesh_count, node_count, sampler_count;
+} gltf_file;
+
+/* Four bytes, the lowest first, whatever the machine. */
+static void gltf_word(tool_text *t, uint32_t value)
+{
+    TOOL_GROW(char, t->data, t->capacity, t->length + 4);
+    for (int i = 0; i < 4; i++) t->data[t->length++] = (char)(unsigned char)(value >> (8 * i) & 255);
+}
+
+/* A number of rows as an accessor with a view of its own; returns its number. width: numbers in a row; bounds: its
+ * least and greatest stand in the file. */
+static int gltf_floats(gltf_file *f, const float *x, int rows, int width, int target, int bounds)
+{
+    static const char *const type[5] = { "", "SCALAR", "", "VEC3", "VEC4" };
+    tool_put(&f->views, "%s{\"buffer\":0,\"byteOffset\":%d,\"byteLength\":%d", f->view_count ? ",\n" : "",
+             f->bytes.length, 4 * rows * width);
+    if (target) tool_put(&f->views, ",\"target\":%d", target);
+    tool_put(&f->views, "}");
+    tool_put(&f->accessors, "%s{\"bufferView\":%d,\"componentType\":%d,\"count\":%d,\"type\":\"%s\"",
+             f->view_count ? ",\n" : "", f->view_count, GLTF_FLOAT, rows, type[width]);
+    for (int most = 0; most < 2 && bounds; most++)
+        for (int k = 0; k < width; k++) {
+            float best = x[k];
+            for (int i = 1; i < rows; i++)
+                if (most ? x[width * i + k] > best : x[width * i + k] < best) best = x[width * i + k];
+            tool_put(&f->accessors, "%s%.9g%s", k ? "," : most ? ",\"max\":[" : ",\"min\":[", (double)best,
+                     k == width - 1 ? "]" : "");
+        }
+    tool_put(&f->accessors, "}");
+    for (int i = 0; i < rows * width; i++) {
+        uint32_t word;
+        memcpy(&word, &x[i], 4);
+        gltf_word(&f->bytes, word);
+    }
+    return f->view_count++;
+}
+
+static int gltf_triangles(gltf_file *f, const int *tri, int count)
+{
+    tool_put(&f->views, "%s{\"buffer\":0,\"byteOffset\":%d,\"byteLength\":%d,\"target\":%d}",
+             f->view_count ? ",\n" : "", f->bytes.length, 12 * count, GLTF_TRIANGLES);
+    tool_put(&f->accessors, "%s{\"bufferView\":%d,\"componentType\":%d,\"count\":%d,\"type\":\"SCALAR\"}",
+             f->view_count ? ",\n" : "", f->view_count, GLTF_UNSIGNED, 3 * count);
+    for (int i = 0; i < 3 * count; i++) gltf_word(&f->bytes, (uint32_t)tri[i]);
+    return f->view_count++;
+}
+
+/* One property of a node over the moments of accessor `input`. */
+static void gltf_channel(gltf_file *f, int node, const char *path, int input, int values)
+{
+    const char *comma = f->sampler_count ? ",\n" : "";
+    tool_put(&f->samplers, "%s{\"input\":%d,\"output\":%d}", comma, input, values);
+    tool_put(&f->channels, "%s{\"sampler\":%d,\"target\":{\"node\":%d,\"path\":\"%s\"}}", comma, f->sampler_count++,
+             node, path);
+}
+
+/* ---- Bodies --------------------------------------------------------------------------------- */
+
+/* The unit quaternion x, y, z, w of a rotation, on the side of `before`. */
+static void gltf_quaternion(float out[4], const double R[9], const float before[4])
+{
+    double q[4], size, side = 0;
+    int big = R[0] > R[4] ? R[0] > R[8] ? 0 : 2 : R[4] > R[8] ? 1 : 2, j = (big + 1) % 3, k = (big + 2) % 3;
+    if (R[0] + R[4] + R[8] > 0) {
+        q[0] = R[7] - R[5]; q[1] = R[2] - R[6]; q[2] = R[3] - R[1]; q[3] = 1 + R[0] + R[4] + R[8];
+    } else {
+        q[big] = 1 + R[4 * big] - R[4 * j] - R[4 * k];
+        q[j] = R[3 * big + j] + R[3 * j + big];
+        q[k] = R[3 * big + k] + R[3 * k + big];
+        q[3] = R[3 * k + j] - R[3 * j + k];
+    }
+    size = sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
+    for (int i = 0; i < 4; i++) side += q[i] * (before ? (double)before[i] : 0);
+    for (int i = 0; i < 4; i++) out[i] = (float)(side < 0 ? -q[i] / size : q[i] / size);
+}
+
+static void gltf_move(gltf_file *f, const gltf *g, const gltf_body *b, int node, int input)
+{
+    float *at = (float *)tool_alloc((size_t)g->moments, 7 * sizeof *at), *turn = at + 3 * g->moments;
+    for (int k = 0; k < g->moments; k++) {
+        for (int i = 0; i < 3; i++) at[3 * k + i] = (float)b->pose[12 * k + i];
+        gltf_quaternion(turn + 4 * k, b->pose + 12 * k + 3, k ? turn + 4 * (k - 1) : NULL);
+    }
+    gltf_channel(f, node, "translation", input, gltf_floats(f, at, g->moments, 3, 0, 0));
+    gltf_channel(f, node, "rotation", input, gltf_floats(f, turn, g->moments, 4, 0, 0));
+    free(at);
+}
+
+/* A target for each moment after the first: how far each vertex is from its start. Weights go from one to the next. */
+static void gltf_morph(gltf_file *f, const gltf *g, const gltf_body *b, int node, int input)
+{
+    int n = 3 * b->vertex_count, targets = g->moments - 1;
+    float *x = (float *)tool_alloc((size_t)n, sizeof *x);
+    float *weight = (float *)tool_alloc((size_t)(targets * g->moments), sizeof *weight);
+    for (int k = 1; k < g->moments; k++) {
+        for (int i = 0; i < n; i++) x[i] = (float)(b->x[(size_t)k * (size_t)n + (size_t)i] - (double)(float)b->x[i]);
+        tool_put(&f->meshes, "%s{\"POSITION\":%d}", k > 1 ? "," : ",\"targets\":[",
+                 gltf_floats(f, x, b->vertex_count, 3, GLTF_VERTICES, 1));
+        weight[k * targets + k - 1] = 1;
+    }
+    tool_put(&f->meshes, "]");
+    gltf_channel(f, node, "weights", input, gltf_floats(f, weight, targets * g->moments, 1, 0, 0));
+    free(x);
+    free(weight);
+}
+
+static void gltf_material(gltf_file *f, const scene_body *body, embipc_kind kind, int number)
+{
+    double rgb[3];
+    picture_body_colour(rgb, kind, number);
+    if (body->is_bear) { rgb[0] = 0.55; rgb[1] = 0.36; rgb[2] = 0.22; }
+    tool_put(&f->materials, "%s{\"doubleSided\":%s,\"pbrMetallicRoughness\":{\"metallicFactor\":0,"
+                            "\"roughnessFactor\":0.7,\"baseColorFactor\":[", f->mesh_count ? ",\n" : "",
+             kind == EMBIPC_FIXED || kind == EMBIPC_KINEMATIC ? "true" : "false");
+    for (int k = 0; k < 3; k++)   /* the format has them linear */
+        tool_put(&f->materials, "%.4g,", rgb[k] <= 0.04045 ? rgb[k] / 12.92 : pow((rgb[k] + 0.055) / 1.055, 2.4));
+    tool_put(&f->materials, "1]}}");
+}
+
+static void gltf_put_body(gltf_file *f, const gltf *g, const scene_body *body, const gltf_body *b,
+                          const embipc_body_view *v, int number, int input)
+{
+    int moves = v->kind != EMBIPC_FIXED && g->moments > 1, rigid = moves && gltf_is_rigid(g, b), node = f->node_count++;
+    float *x = (float *)tool_alloc((size_t)b->vertex_count, 3 * sizeof *x);
+    const char *comma = f->mesh_count ? ",\n" : "";
+    for (int i = 0; i < b->vertex_count; i++) {
+        double local[3];
+        memcpy(local, b->x + 3 * i, sizeof local);
+        if (rigid) gltf_to_body(local, b, 0, b->x + 3 * i);
+        for (int k = 0; k < 3; k++) x[3 * i + k] = (float)local[k];
+    }
+    gltf_material(f, body, v->kind, number);
+    tool_put(&f->meshes, "%s{\"primitives\":[{\"attributes\":{\"POSITION\":%d}", comma,
+             gltf_floats(f, x, b->vertex_count, 3, GLTF_VERTICES, 1));
+    tool_put(&f->meshes, ",\"indices\":%d,\"material\":%d", gltf_triangles(f, v->triangles, v->triangle_count),
+             f->mesh_count);
+    if (moves && !rigid) gltf_morph(f, g, b, node, input);
+    tool_put(&f->meshes, "}]}");
+    tool_put(&f->children, "%s%d", f->mesh_count ? "," : "", node);
+    tool_put(&f->nodes, ",\n{\"mesh\":%d,\"name\":", f->mesh_count++);
+    json_write_string(&f->nodes, body->name);
+    if (rigid) {
+        float q[4];
+        gltf_quaternion(q, b->pose + 3, NULL);
+        tool_put(&f->nodes, ",\"translation\":[%.9g,%.9g,%.9g],\"rotation\":[%.9g,%.9g,%.9g,%.9g]", b->pose[0],
+                 b->pose[1], b->pose[2], (double)q[0], (double)q[1], (double)q[2], (double)q[3]);
+        gltf_move(f, g, b, node, input);
+    }
+    tool_put(&f->nodes, "}");
+    free(x);
+}
+
+/* ---- The file ------------------------------------------------------------------------------- */
+
+/* Header, the JSON filled up with blanks, the bytes. */
+static void gltf_join(tool_text *out, gltf_file *f)
+{
+    tool_text text = { NULL, 0, 0 };
+    tool_put(&text, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"embipc\"},\"scene\":0,"
+                    "\"scenes\":[{\"nodes\":[0]}],\n\"nodes\":[{\"name\":\"z up\","
+                    "\"rotation\":[-0.70710678,0,0,0.70710678],\"children\":[%s]}%s],\n",
+             f->children.data, f->nodes.data);
+    tool_put(&text, "\"materials\":[%s],\n\"meshes\":[%s],\n", f->materials.data, f->meshes.data);
+    if (f->sampler_count)
+        tool_put(&text, "\"animations\":[{\"name\":\"run\",\"channels\":[%s],\n\"samplers\":[%s]}],\n",
+                 f->channels.data, f->samplers.data);
+    tool_put(&text, "\"accessors\":[%s],\n\"bufferViews\":[%s],\n\"buffers\":[{\"byteLength\":%d}]}", f->accessors.data,
+             f->views.data, f->bytes.length);
+    while (text.length % 4) tool_put(&text, " ");
+    gltf_word(out, 0x46546C67u);               /* "glTF" */
+    gltf_word(out, 2);
+    gltf_word(out, (uint32_t)(12 + 8 + text.length + 8 + f->bytes.length));
+    gltf_word(out, (uint32_t)text.length);
+    gltf_word(out, 0x4E4F534Au);               /* "JSON" */
+    tool_put(out, "%s", text.data);
+    gltf_word(out, (uint32_t)f->bytes.length);
+    gltf_word(out, 0x004E4942u);               /* "BIN" */
+    TOOL_GROW(char, out->data, out->capacity, out->length + f->bytes.length);
+    memcpy(out->data + out->length, f->bytes.data, (size_t)f->bytes.length);
+    out->length += f->bytes.length;
+    tool_text_free(&text);
+}
+
+/* Bytes that the targets and weights of all bodies may take at most. */
+static double gltf_bytes(const gltf *g)
+{
+    double bytes = 0;
+    for (int i = 0; i < g->body_count; i++)
+        bytes += (12.0 * g->body[i].vertex_count + 150 + 4.0 * g->moments) * g->moments;
+    return bytes;
+}
+
+int gltf_write(const gltf *g, const char *path, const scene *s, const embipc_world *world, tool_error *e)
+{
+    gltf_file f;
+    tool_text out = { NULL, 0, 0 }, *part[9];
+    float *time = (float *)tool_alloc((size_t)g->moments, sizeof *time);
+    int input = -1, colour = 0, ok;
+    memset(&f, 0, sizeof f);
+    if (gltf_bytes(g) > 1e9) {
+        free(time);
+        return tool_fail(e, "%s: not written: found %d frames of more than 1 GB, expected a larger --every", path,
+                         g->moments);
+    }
+    for (int k = 0; k < g->moments; k++) time[k] = (float)g->time[k];
+    f.node_count = 1;
+    if (g->moments > 1) input = gltf_floats(&f, time, g->moments, 1, 0, 1);
+    for (int i = 0; i < g->body_count; i++) {
+        embipc_body_view v;
+        if (embipc_body_get_view(world, s->body[i].handle, &v) != EMBIPC_OK) continue;
+        gltf_put_body(&f, g, &s->body[i], &g->body[i], &v, colour, input);
+        colour += v.kind != EMBIPC_FIXED && !s->body[i].is_bear;
+    }
+    gltf_join(&out, &f);
+    ok = output_file(path, &out, e);
+    part[0] = &f.bytes; part[1] = &f.views; part[2] = &f.accessors; part[3] = &f.meshes; part[4] = &f.nodes;
+    part[5] = &f.materials; part[6] = &f.channels; part[7] = &f.samplers; part[8] = &f.children;
+    for (int i = 0; i < 9; i++) tool_text_free(part[i]);
+    tool_text_free(&out);
+    free(time);
+    return ok;
+}
