@@ -250,7 +250,7 @@ static void picture_look(const picture_scene *p, const picture_box *box, double 
     for (int k = 0; k < PICTURE_DIRECTIONS; k++) {
         double from[3];
         picture_direction(from, k);
-        seen[k] += picture_seen(p, box, from);
+        seen[k] += (k < 8 ? 1 : 0.5) * picture_seen(p, box, from);   /* what lies flat looks large from above */
     }
 }
 static void picture_turn(picture_scene *p, const double seen[PICTURE_DIRECTIONS])
