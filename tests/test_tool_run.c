@@ -60,6 +60,11 @@ int picture_sheet_write(const picture_sheet *sheet, const char *path, const scen
 
 void picture_sheet_free(picture_sheet *sheet) { memset(sheet, 0, sizeof *sheet); }
 
+void picture_view(double from[3], const scene *s, const embipc_world *world)
+{
+    (void)s; (void)world;
+    from[0] = 0; from[1] = -2; from[2] = 2;
+}
 void picture_body_colour(double rgb[3], embipc_kind kind, int number)
 {
     rgb[0] = rgb[1] = rgb[2] = kind == EMBIPC_FIXED || number < 0 ? 0.5 : 0.6;

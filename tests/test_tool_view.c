@@ -12,6 +12,11 @@
 #include "../tools/view.h"
 
 /* stands in for picture.c, which has the rasteriser below it */
+void picture_view(double from[3], const scene *s, const embipc_world *world)
+{
+    (void)s; (void)world;
+    from[0] = 0; from[1] = -2; from[2] = 2;
+}
 void picture_body_colour(double rgb[3], embipc_kind kind, int number)
 {
     rgb[0] = rgb[1] = rgb[2] = kind == EMBIPC_FIXED || number < 0 ? 0.5 : 0.6;
@@ -237,6 +242,7 @@ static void test_decode(void)
         if (at[1] == 'f' && at[2] == ' ') { check_frame(page, at + 1, &s, world, &m[steps - 1]); frames++; }
     }
     ENSURE(steps == STEPS + 1 && frames == STEPS / 2 + 1);
+    ENSURE(strstr(page, "\"view\": [-1.571, 0.7854]"));   /* as picture_view() says above: angles, rad */
     ENSURE(strstr(page, "\np 0 1 ") && strstr(page, "\nm "));
     for (int i = 0; i <= STEPS; i++)
         for (int k = 0; k < BODIES; k++) { free(m[i].x[k]); free(m[i].force[k]); }

@@ -261,6 +261,20 @@ static void picture_turn(picture_scene *p, const double seen[PICTURE_DIRECTIONS]
     if (seen[best] > 4.0 / 3 * seen[0]) picture_direction(p->from, best);
 }
 
+void picture_view(double from[3], const scene *s, const embipc_world *world)
+{
+    double seen[PICTURE_DIRECTIONS] = { 0 };
+    picture_box box = picture_empty();
+    picture_scene p;
+    if (picture_get(&p, s, world)) {
+        picture_grow_subject(&box, &p);
+        picture_look(&p, &box, seen);
+        picture_turn(&p, seen);
+    }
+    memcpy(from, p.from, sizeof p.from);
+    free(p.view);
+}
+
 /* Draws what the box holds into width x height x 3 bytes; time, s, in a corner unless it is below 0. */
 static int picture_draw(unsigned char *rgb, int width, int height, const picture_scene *p, const picture_box *box,
                         double time)
@@ -290,12 +304,8 @@ int picture_write(const char *path, const scene *s, const embipc_world *world, t
     picture_box subject = picture_empty();
     picture_scene p;
     int ok = picture_get(&p, s, world);
-    if (ok) {
-        double seen[PICTURE_DIRECTIONS] = { 0 };
-        picture_grow_subject(&subject, &p);
-        picture_look(&p, &subject, seen);
-        picture_turn(&p, seen);
-    }
+    if (ok) picture_grow_subject(&subject, &p);
+    picture_view(p.from, s, world);
     ok = ok && picture_draw(rgb, PICTURE_WIDTH, PICTURE_HEIGHT, &p, &subject, -1);
     ok = picture_save(path, ok, rgb, PICTURE_WIDTH, PICTURE_HEIGHT, e);
     free(rgb);

@@ -34,6 +34,9 @@ int picture_sheet_animate(const picture_sheet *sheet, const char *path, const sc
                           double seconds, tool_error *e);
 void picture_sheet_free(picture_sheet *sheet);
 
+/* A direction from which what moves is seen at present. */
+void picture_view(double from[3], const scene *s, const embipc_world *world);
+
 /* The colour (sRGB, 0 to 1) of a body that has no paint: grey when fixed, else by its number among the others. */
 void picture_body_colour(double rgb[3], embipc_kind kind, int number);
 #endif

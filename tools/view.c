@@ -324,10 +324,14 @@ static int view_put_scene(view *v, const embipc_world *world, int every, tool_er
 {
     const char *slash = strrchr(v->s->path, '/');
     int colour = 0;
+    double from[3];
+    picture_view(from, v->s, world);
     tool_put(&v->text, "<script id=\"scene\" type=\"application/json\">\n{\"version\": 1, \"name\": ");
     view_put_name(&v->text, slash ? slash + 1 : v->s->path);
-    tool_put(&v->text, ", \"time_step\": %.9g, \"duration\": %.9g, \"every\": %d, \"bodies\": [",
-             v->s->world.time_step, v->s->duration, every);
+    tool_put(&v->text, ", \"time_step\": %.9g, \"duration\": %.9g, \"every\": %d", v->s->world.time_step,
+             v->s->duration, every);
+    tool_put(&v->text, ", \"view\": [%.4g, %.4g], \"bodies\": [", atan2(from[1], from[0]),
+             atan2(from[2], hypot(from[0], from[1])));
     for (int i = 0; i < v->body_count; i++) {
         embipc_body_view b;
         if (embipc_body_get_view(world, v->body[i].handle, &b) != EMBIPC_OK) continue;

@@ -309,6 +309,7 @@ function tick(now) {
 
 function readPage() {
     scene = JSON.parse($('scene').textContent);
+    camera.first = scene.view;
     run = readRun($('run').textContent);
     bodies = scene.bodies.map(readBody);
     frameAt = frameReader(run, bodies);

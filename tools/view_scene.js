@@ -78,8 +78,7 @@ function axes() {
 
 /* So far away that the box of the subject just fits. */
 function resetView() {
-    camera.yaw = 0.4;
-    camera.pitch = 0.34;
+    [camera.yaw, camera.pitch] = camera.first || [0.4, 0.34];
     camera.target = camera.fit.slice();
     const { back, right, up } = axes(), aspect = canvas.clientWidth / canvas.clientHeight || 1;
     camera.distance = 0;

@@ -242,6 +242,9 @@ async function testMany(browser) {
     ensure('the list of bodies scrolls', list.inside > list.height + 20);
     ensure('its last row is cut, so that this is seen', list.cut);
     const moving = await p.evaluate('embipc.bodies.filter(b => b.moving).map(b => b.colour.join())');
+    const [view, yaw, pitch] = await p.evaluate(
+        '[JSON.parse(document.getElementById("scene").textContent).view, embipc.camera.yaw, embipc.camera.pitch]');
+    ensure('the first view is that of the file', view[0] === yaw && view[1] === pitch);
     ensure('it says how many', await p.evaluate("document.getElementById('count').textContent")
            === await p.evaluate('embipc.bodies.length') + ' bodies');
     ensure('colours of ' + moving.length + ' bodies differ', new Set(moving).size === Math.min(moving.length, 24));
