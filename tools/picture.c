@@ -384,15 +384,16 @@ static picture_box picture_sheet_box(const picture_sheet *sheet, picture_scene *
 
 static int picture_sheet_draw(unsigned char *rgb, int across, const picture_sheet *sheet, picture_scene *p)
 {
-    size_t row = (size_t)PICTURE_CELL_WIDTH * 3;
-    unsigned char *cell = (unsigned char *)tool_alloc(PICTURE_CELL_HEIGHT, row);
+    int wide = PICTURE_CELL_WIDTH >> sheet->small, high = PICTURE_CELL_HEIGHT >> sheet->small;
+    size_t row = (size_t)wide * 3;
+    unsigned char *cell = (unsigned char *)tool_alloc((size_t)high, row);
     picture_box box = picture_sheet_box(sheet, p);
     int ok = 1;
     for (int i = 0; ok && i < sheet->count; i++) {
-        size_t first = (size_t)(i / across * PICTURE_CELL_HEIGHT);
+        size_t first = (size_t)(i / across * high);
         picture_sheet_turn(p, sheet, i);
-        ok = picture_draw(cell, PICTURE_CELL_WIDTH, PICTURE_CELL_HEIGHT, p, &box, sheet->time[i]);
-        for (size_t y = 0; ok && y < PICTURE_CELL_HEIGHT; y++)
+        ok = picture_draw(cell, wide, high, p, &box, sheet->time[i]);
+        for (size_t y = 0; ok && y < (size_t)high; y++)
             memcpy(rgb + ((first + y) * (size_t)across + (size_t)(i % across)) * row, cell + y * row, row);
     }
     free(cell);
@@ -403,7 +404,8 @@ int picture_sheet_write(const picture_sheet *sheet, const char *path, const scen
                         tool_error *e)
 {
     int across = (int)ceil(sqrt(sheet->count)), down = (sheet->count + across - 1) / across;
-    int width = across * PICTURE_CELL_WIDTH, height = down * PICTURE_CELL_HEIGHT, ok;
+    int width = across * (PICTURE_CELL_WIDTH >> sheet->small), ok;
+    int height = down * (PICTURE_CELL_HEIGHT >> sheet->small);
     unsigned char *rgb = (unsigned char *)tool_alloc((size_t)width * (size_t)height, 3);
     picture_scene p;
     memset(rgb, 255, (size_t)width * (size_t)height * 3);   /* cells without a moment */

@@ -25,6 +25,7 @@ typedef struct picture_sheet {
     double *time;                 /* owned; s */
     int vertex_count;             /* of all bodies */
     int count, x_capacity, time_capacity;
+    int small;                    /* nonzero: half as wide and high, in a quarter of the time */
 } picture_sheet;
 void picture_sheet_add(picture_sheet *sheet, const scene *s, const embipc_world *world);
 int picture_sheet_write(const picture_sheet *sheet, const char *path, const scene *s, const embipc_world *world,

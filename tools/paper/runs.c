@@ -223,6 +223,7 @@ void paper_end(paper_run *r)
     if (r->shots.count) {
         char path[1200];
         picture_sheet_add(&r->shots, &r->s, r->world);
+        r->shots.small = 1;
         snprintf(path, sizeof path, "%s/%s.png", p->out, r->sum.name);
         r->sum.picture = picture_sheet_write(&r->shots, path, &r->s, r->world, &e);
     }

@@ -271,7 +271,7 @@ static void put_shots(tool_text *t, const paper *p, const char *section)
         tool_put(t, "%s<figure><a href=\"%s.html\"><img loading=\"lazy\" src=\"%s.png\" alt=\"", any++ ? "" : "<div class=\"shots\">\n",
                  s->name, s->name);
         put_escaped(t, s->title);
-        tool_put(t, "\" width=\"1280\" height=\"430\"></a><figcaption>");
+        tool_put(t, "\" width=\"640\" height=\"215\"></a><figcaption>");
         put_escaped(t, s->title);
         tool_put(t, "</figcaption></figure>\n");
     }
