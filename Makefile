@@ -63,7 +63,7 @@ $(BUILD)/view_page.h: $(wildcard tools/view*.html tools/view*.css tools/view*.js
 	$(Q)mv $@.new $@
 
 # The library, compiled once for the tool and for all programs that only call it, and the parts of the tool.
-LIBRARY = $(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBIPC_PTHREADS -DEMBIPC_IMPLEMENTATION -x c -c
+LIBRARY = $(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBIPC_PTHREADS -DEMBIPC_SELFTEST -DEMBIPC_IMPLEMENTATION -x c -c
 $(BUILD)/library.o: $(HEADER) | $(BUILD)
 	$(Q)$(LIBRARY) $(HEADER) -o $@
 TOOL_O = $(TOOL_C:tools/%.c=$(BUILD)/tools/%.o)
@@ -172,6 +172,12 @@ $(BUILD)/test_convex: $(BUILD)/convex_contact.inc
 $(BUILD)/convex_contact.inc: examples/convex_contact.c | $(BUILD)
 	$(Q)sed -e '/^#define EMBIPC_IMPLEMENTATION/d' -e '/^#include "..\/embipc.h"/d' $< > $@
 
+# One has the header with wrong formulas, unoptimized: it takes 5 s to compile, and no time to run.
+$(BUILD)/selftest_broken.h: $(HEADER) tests/selftest_breaks.sed | $(BUILD)
+	$(Q)sed -f tests/selftest_breaks.sed $(HEADER) > $@
+$(BUILD)/test_selftest_broken: $(BUILD)/selftest_broken.h
+$(BUILD)/test_selftest_broken: private CFLAGS := $(patsubst -O%,-O0,$(CFLAGS))
+
 # the longest begin first: nothing waits for them at the end
 FIRST = $(filter test_oom test_cage test_world test_plain test_undo test_doctor,$(TESTS))
 tests: $(addprefix $(BUILD)/,$(TESTS)) $(BUILD)/embipc examples
@@ -184,7 +190,7 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 # Left out: tests of numbers, and of what `make tsan` and `make fuzz` try; other tests call the same functions. GOAL=tests: only
 # builds the tests; EVERY=1: all tests, and all cases of those that take some otherwise; T=name: also those left out.
 NUMBERS = $(if $(EVERY)$(T),,test_motion test_integrator test_defaults test_self_contact test_dual test_world_material test_slope \
-  test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign test_sleep test_game_large test_cells test_tiny test_convex)
+  test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign test_sleep test_game_large test_cells test_tiny test_convex test_selftest_broken)
 asan:
 	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory $(or $(GOAL),test) BUILD=build/asan EXAMPLES= WITHOUT="$(NUMBERS)" CC="$(CC)" CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $(if $(EVERY),-DTEST_EVERY)"
 
@@ -316,7 +322,7 @@ matrix: | $(BUILD)
 order: | $(BUILD)
 	@test -z "$$(awk '/^#ifdef EMBIPC_IMPLEMENTATION/{i=1} i && /^static[^={]*\);/' $(HEADER))" || \
 	  { echo "order: the implementation has a prototype"; exit 1; }
-	@{ echo '#define EMBIPC_IMPLEMENTATION'; echo '#define EMBIPC_PTHREADS'; echo '#define EMBIPC_VALIDATE'; \
+	@{ echo '#define EMBIPC_IMPLEMENTATION'; echo '#define EMBIPC_PTHREADS'; echo '#define EMBIPC_VALIDATE'; echo '#define EMBIPC_SELFTEST'; \
 	  awk '/^#ifdef EMBIPC_IMPLEMENTATION/{impl=1} !impl && /^EMBIPC_API/{skip=1} !skip{print} \
 	       skip{if(/;/)skip=0; print ""}' $(HEADER); } > $(BUILD)/order.c
 	@$(CC) -std=c99 -fsyntax-only -Werror=implicit-function-declaration $(BUILD)/order.c
@@ -324,7 +330,7 @@ order: | $(BUILD)
 
 # no writable data, and no global name outside embipc_
 symbols: | $(BUILD)
-	@printf '#define EMBIPC_IMPLEMENTATION\n#define EMBIPC_PTHREADS\n#include "../$(HEADER)"\n' > $(BUILD)/symbols.c
+	@printf '#define EMBIPC_IMPLEMENTATION\n#define EMBIPC_PTHREADS\n#define EMBIPC_SELFTEST\n#include "../$(HEADER)"\n' > $(BUILD)/symbols.c
 	@$(CC) -std=c99 -O1 -fno-pic -c $(BUILD)/symbols.c -o $(BUILD)/symbols.o
 	@bad="$$(nm $(BUILD)/symbols.o | awk '($$2 ~ /^[bBdDC]$$/) || ($$2 ~ /^[A-TV-Z]$$/ && $$3 !~ /^embipc_/)')"; \
 	  test -z "$$bad" || { echo "symbols: $$bad"; exit 1; }

@@ -1,4 +1,5 @@
 /* The command line tool embipc: reads its arguments and calls run.c, check.c, doctor.c, embed.c or bench.c. */
+#define EMBIPC_SELFTEST
 #include "../embipc.h"
 #include "bench.h"
 #include "check.h"
@@ -30,6 +31,7 @@ static const char main_usage[] =
     "       embipc import FILE [-o SCENE.json] [options]   a scene of a robot: URDF, or MJCF\n"
     "       embipc scene-help [KEY]           keys of a scene file; of KEY: value, unit, default, an example\n"
     "       embipc scene-help --markdown      all of it, as in docs/scenes.md\n"
+    "       embipc selftest                   tries each formula on this machine, by the number of its equation\n"
     "       embipc --version                  0.N, and EMBIPC_VERSION of the header that the tool has, N\n"
     "\n"
     "options of run\n"
@@ -499,6 +501,20 @@ static int main_scene_help(int argc, char **argv)
     return 0;
 }
 
+static void main_line(int passed, const char *text, void *ctx)
+{
+    ++((int *)ctx)[passed];
+    puts(text);
+}
+static int main_selftest(int argc, char **argv)
+{
+    int count[2] = {0, 0}, failed;
+    if (argc > 2) return main_bad("found \"%s\" after selftest, expected nothing%s", argv[2], "");
+    failed = embipc_selftest(NULL, main_line, count);
+    printf("%d checks passed, %d failed\n", count[1], count[0]);
+    return failed != 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) { main_help(stderr); return 2; }
@@ -527,8 +543,9 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "import") == 0) return main_import(argc, argv);
     if (strcmp(argv[1], "sweep") == 0) return main_sweep(argc, argv);
     if (strcmp(argv[1], "scene-help") == 0) return main_scene_help(argc, argv);
+    if (strcmp(argv[1], "selftest") == 0) return main_selftest(argc, argv);
     return main_bad(
-        "found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep, import or "
-        "scene-help%s",
+        "found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep, import, "
+        "scene-help or selftest%s",
         argv[1], "");
 }
