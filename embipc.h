@@ -790,6 +790,7 @@ typedef struct embipc_iteration {
     int fresh;                   /* the matrix was factored for this iteration */
     int contacts;
     embipc_real alpha_ccd;       /* largest safe fraction of the direction */
+    embipc_body limit[2];        /* bodies whose contact bounds alpha_ccd; 0: none does */
     embipc_real alpha;           /* fraction taken */
     embipc_real direction;       /* max |p| over nodes, divided by h (2 h/3 with BDF2), m/s */
     embipc_real slope;           /* p . grad E / h^2 at the start of the iteration, J */
@@ -797,6 +798,9 @@ typedef struct embipc_iteration {
 } embipc_iteration;
 /* Returns the number of iterations, of all islands together. *list is NULL for a NULL world. */
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
+/* The island of a body in the last step, as in embipc_iteration. -1: none, for a body that no step has moved, that
+ * sleeps or does not exist. */
+EMBIPC_API int embipc_body_island(const embipc_world *world, embipc_body body);
 
 /* ---- Queries --------------------------------------------------------------------------------
  * Pointers stay valid until a body is created or destroyed; their contents change with each step. A step evaluates
@@ -20432,6 +20436,9 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     int limit, reused = isle->factor.reuse_next;
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     isle->record.alpha_ccd = alpha = isle->bound.safe;
+    memset(isle->record.limit, 0, sizeof isle->record.limit);
+    if (limit >= 0) isle->record.limit[0] = s->body[s->pair[isle->bound.limit_pair].a].handle;
+    if (limit >= 0) isle->record.limit[1] = s->body[s->pair[isle->bound.limit_pair].b].handle;
     isle->record.drive_left = embi_island_drive_left(s, isle);
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
         isle->record.alpha = 0;
@@ -25868,8 +25875,8 @@ static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_b
     int own_edge = embi_same_body(x->edge_body, b->handle), own_triangle = embi_same_body(x->triangle_body, b->handle);
     const embi_body *edge = own_edge ? b : other, *triangle = own_triangle ? b : other;
     (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
-                    "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude "
-                    "the pair",
+                    "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart "
+                    "(embipc_separate()) or exclude the pair",
                     b == other ? "crosses itself" : "crosses \"", b == other ? "" : other->name, b == other ? "" : "\"",
                     own_edge ? b->origin[x->edge[0]] : x->edge[0], own_edge ? b->origin[x->edge[1]] : x->edge[1],
                     edge->name, x->triangle, triangle->name);
@@ -27374,6 +27381,12 @@ EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_itera
 {
     if (list) *list = w ? w->report.iteration : NULL;
     return w ? w->report.iteration_count : 0;
+}
+
+EMBIPC_API int embipc_body_island(const embipc_world *w, embipc_body body)
+{
+    const embi_body *b = embi_body_of(w, body);
+    return b && b->moving ? b->island : -1;
 }
 
 /* Three counters of the allocator; 0 for a NULL world. */

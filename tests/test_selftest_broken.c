@@ -1,5 +1,5 @@
-/* embipc_selftest() with formulas that are wrong: it fails, and names the formula. The header here is that of the project with
- * the changes of selftest_breaks.sed, which make writes. */
+/* embipc_selftest() with formulas that are wrong: it fails, and names the formula. The header here is that of the
+ * project with the changes of selftest_breaks.sed, which make writes. */
 static int broken;   /* the formula that is wrong now, 0: none */
 #define BROKEN(k) (broken != (k) ? 1.0 : (k) < 3 ? 1.01 : 1.3)   /* a wrong barrier, and steps take long */
 #define EMBIPC_IMPLEMENTATION
@@ -21,9 +21,10 @@ static void look(int passed, const char *text, void *ctx)
 static void test_each_is_named(void)
 {
     static const char *const name[] = {
-        NULL, "eq. 7: barrier b(d)", "eq. 7: b'(d)", "eq. 7: b''(d)", "eq. 9: f1 = f0'", "eq. 9: f1'", "eq. 15: corotated",
-        "eqs. 13, 14", "distance of point and triangle", "its gradient, edges", "its Hessian, point and triangle",
-        "CCD of point", "exact signs", "eqs. 2-4", "eq. 1: mass", "eq. 16", "eq. 17", "eq. 8: friction slips",
+        NULL, "eq. 7: barrier b(d)", "eq. 7: b'(d)", "eq. 7: b''(d)", "eq. 9: f1 = f0'", "eq. 9: f1'",
+        "eq. 15: corotated", "eqs. 13, 14", "distance of point and triangle", "its gradient, edges",
+        "its Hessian, point and triangle", "CCD of point", "exact signs", "eqs. 2-4", "eq. 1: mass", "eq. 16", "eq. 17",
+        "eq. 8: friction slips",
         "eqs. 10, 11", "Newton: dense", "Newton: sparse"};
     for (broken = 0; broken < (int)(sizeof name / sizeof *name); broken++) {
         int failed;

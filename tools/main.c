@@ -48,6 +48,8 @@ static const char main_usage[] =
     "  --sheet FILE     a PNG picture of moments of the run, side by side\n"
     "  --moments N      of the sheet (9)\n"
     "  --video-frames DIR   picture_00000.png and so on, 960 x 640, to make a video of; slow\n"
+    "  --explain N      tells step N in sentences, to be read beside docs/one_step.md, and ends there\n"
+    "  --explain-page FILE   into FILE (.html) instead\n"
     "  --report         adds the force balance to the summary, and prints it even with --quiet\n"
     "  --quiet          no progress, no summary\n"
     "\n";
@@ -127,18 +129,19 @@ static int main_number(const char *option, const char *value, int whole, double 
 /* Those before OPT_FRAMES take a value. */
 enum {
     OPT_OUT, OPT_EVERY, OPT_DURATION, OPT_TIME_STEP, OPT_THREADS, OPT_PICTURE, OPT_VIEW, OPT_SHEET,
-    OPT_MOMENTS, OPT_FILM,
+    OPT_MOMENTS, OPT_FILM, OPT_EXPLAIN, OPT_EXPLAIN_PAGE,
     OPT_FRAMES, OPT_REPORT, OPT_QUIET, OPT_COUNT
 };
 static const char *const main_option[OPT_COUNT] = {
     "--out", "--every", "--duration", "--time-step", "--threads", "--picture", "--view", "--sheet",
-    "--moments", "--video-frames",
+    "--moments", "--video-frames", "--explain", "--explain-page",
     "--frames", "--report", "--quiet"
 };
 
 static int main_is_path(int k)
 {
-    return k == OPT_OUT || k == OPT_PICTURE || k == OPT_VIEW || k == OPT_SHEET || k == OPT_FILM;
+    return k == OPT_OUT || k == OPT_PICTURE || k == OPT_VIEW || k == OPT_SHEET || k == OPT_FILM
+           || k == OPT_EXPLAIN_PAGE;
 }
 
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
@@ -163,9 +166,7 @@ static int main_take(run_options *o, int argc, char **argv, int *i)
         if (*i + 1 >= argc)
             return !main_bad("found the end of the command, expected a value after %s%s", word, "");
         value = argv[++*i];
-        if (!main_is_path(k)
-            && !main_number(word, value, k == OPT_EVERY || k == OPT_THREADS || k == OPT_MOMENTS, &number))
-            return 0;
+        if (!main_is_path(k) && !main_number(word, value, k != OPT_DURATION && k != OPT_TIME_STEP, &number)) return 0;
     }
     switch (k) {
     case OPT_OUT: o->out = value; break;
@@ -178,6 +179,8 @@ static int main_take(run_options *o, int argc, char **argv, int *i)
     case OPT_SHEET: o->sheet = value; break;
     case OPT_MOMENTS: o->moments = (int)number; break;
     case OPT_FILM: o->film = value; break;
+    case OPT_EXPLAIN: o->explain = (int)number; break;
+    case OPT_EXPLAIN_PAGE: o->explain_page = value; break;
     case OPT_FRAMES: o->frames = 1; break;
     case OPT_REPORT: o->report = 1; break;
     default: o->quiet = 1; break;
@@ -196,6 +199,8 @@ static int main_run(int argc, char **argv)
     if (o.frames && !o.out) return main_bad("found --frames alone, expected --out DIR with it%s%s", "", "");
     if (o.moments && !o.sheet)
         return main_bad("found --moments alone, expected --sheet FILE with it%s%s", "", "");
+    if (o.explain_page && !o.explain)
+        return main_bad("found --explain-page alone, expected --explain N with it%s%s", "", "");
     if (o.moments > 64) return main_bad("found more than %s moments, expected fewer%s", "64", "");
     if (!o.moments) o.moments = 9;
     if (o.threads > 256) return main_bad("found more than %s threads, expected fewer%s", "256", "");
