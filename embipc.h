@@ -30770,6 +30770,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
  *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
+ *      embipc_selftest() (EMBIPC_SELFTEST). embipc_body_island(), embipc_iteration.limit.
  *      Joints; surfaces that run; static friction.
  *      Renamed since its first text, old -> new:
  *        embipc_drive_state.short_m -> shortfall

@@ -89,7 +89,21 @@ static void test_box(void)
     end(&t);
 }
 
-/* E after iteration k is that of a step that is cut there: read from the text, it falls, and ends at the step's. */
+/* E and contacts of a world of its own, whose last step is cut after so many iterations. */
+static embipc_step_stats cut_after(const char *text, int steps, int solves)
+{
+    told t;
+    tool_error e;
+    int ok = scene_parse(&t.s, "scene.json", text, strlen(text), &e) && scene_build(&t.s, &t.world, &e);
+    ENSURE(ok);
+    for (int i = 1; i < steps && ok; i++) ok = embipc_world_step(t.world, &t.stats) == EMBIPC_OK;
+    ENSURE(ok && embipc_world_set_limits(t.world, solves, NULL) == EMBIPC_OK);
+    ENSURE(embipc_world_step(t.world, &t.stats) == EMBIPC_OK);
+    end(&t);
+    return t.stats;
+}
+
+/* E after iteration k is that of a step that is cut there. It falls, and ends at the step's. */
 static void test_energies(void)
 {
     told t;
@@ -100,6 +114,9 @@ static void test_energies(void)
     if (!begin(&t, one, TOUCH)) return;
     for (at = command_said; (at = strstr(at, "E / h^2 goes from ")) != NULL; at++, n++) {
         double before = to;
+        embipc_step_stats cut = cut_after(one, TOUCH, n + 1);
+        ENSURE(says("J to %.6g J. Then %d pairs are active", cut.objective_after, cut.contacts));
+        ENSURE_REL(cut.objective_after, atof(strstr(at, " J to ") + 6), 1e-5);
         ENSURE(sscanf(at, "E / h^2 goes from %lf J to %lf J", &from, &to) == 2);
         ENSURE(to <= from && (n == 0 || from == before));
     }
