@@ -16,7 +16,7 @@ cut -d ' ' -f 2- "$dir/order" | xargs -P "$(nproc 2> /dev/null || echo 1)" -I '{
     echo $? > "$out.code"
     grep -m 1 " {}$" "$dir/order" >> "$dir/done"
     left=$(awk -v all="$all" -v spent=$(($(date +%s) - start)) -v count="$count" \
-        "{ s += \$1 } END { printf \"%d of %d done, about %.0f s left\", NR, count, all > s ? spent * (all - s) / s : 0 }" "$dir/done")
+        "{ s += \$1 } END { printf \"%d of %d done, about %.0f s left\", NR, count, (all > s ? spent * (all - s) / s : 0) }" "$dir/done")
     sed "\$s/\(: [0-9]* passed, [0-9]* failed, [0-9]* skipped\)\$/\1   ($left)/" "$out"'
 passed=0 failed=0 skipped=0 wrong=""
 for t in "$@"; do
