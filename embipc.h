@@ -83,7 +83,7 @@
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step;
  *   Queries; Contact events; Poses; Rays and regions; Geometry: predicates, distances, continuous collision;
  *   Toolbox: linear algebra; Meshes; Ready shapes; Meshes that are broken; Separating what overlaps; Cages;
- *   Toolbox: barrier and friction.
+ *   Toolbox: barrier and friction; Self-test.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
  *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
  *   12 Structure of a sparse factor; 13 Sparse LDL^T; 14 Conjugate gradients.
@@ -108,7 +108,7 @@
  *   87 Forces and drives; 88 Joints of a world; 89 Settings and reset; 90 Queries; 91 Ready shapes;
  *   92 Contact events; 93 Poses of bodies; 94 Rays and regions; 95 Copies of worlds; 96 Validation;
  *   97 Sparse LDL^T for callers; 98 Repair of surfaces; 99 Surfaces that overlap; 100 Shifts and rotations;
- *   101 Separating surfaces.
+ *   101 Separating surfaces; 102 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -180,6 +180,7 @@
  *                          Default: what the registers of the target hold, 4 with AVX and AVX-512.
  *                          The last bits of results differ between the three
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for debugging)
+ *   EMBIPC_SELFTEST        adds embipc_selftest(), which tries the formulas on the machine that runs them
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  compiles even where FLT_EVAL_METHOD is 2 (x87). The exact
  *                          predicates, and so the guarantee, are not assured there
  * Parts that can be left out, each alone or with others. Their functions are not declared. A description that
@@ -789,6 +790,7 @@ typedef struct embipc_iteration {
     int fresh;                   /* the matrix was factored for this iteration */
     int contacts;
     embipc_real alpha_ccd;       /* largest safe fraction of the direction */
+    embipc_body limit[2];        /* bodies whose contact bounds alpha_ccd; 0: none does */
     embipc_real alpha;           /* fraction taken */
     embipc_real direction;       /* max |p| over nodes, divided by h (2 h/3 with BDF2), m/s */
     embipc_real slope;           /* p . grad E / h^2 at the start of the iteration, J */
@@ -796,6 +798,9 @@ typedef struct embipc_iteration {
 } embipc_iteration;
 /* Returns the number of iterations, of all islands together. *list is NULL for a NULL world. */
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
+/* The island of a body in the last step, as in embipc_iteration. -1: none, for a body that no step has moved, that
+ * sleeps or does not exist. */
+EMBIPC_API int embipc_body_island(const embipc_world *world, embipc_body body);
 
 /* ---- Queries --------------------------------------------------------------------------------
  * Pointers stay valid until a body is created or destroyed; their contents change with each step. A step evaluates
@@ -1501,6 +1506,18 @@ EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, 
  * the smoothing width e = epsv h, both m. f1(y)/y and f1'(y), 1/m, may be NULL. */
 EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
                                        embipc_real *f1_slope);
+#ifdef EMBIPC_SELFTEST
+/* ---- Self-test ------------------------------------------------------------------------------
+ * Receives one line for each check: PASS or FAIL, the number of the equation as in EQUATIONS at the top, and the error
+ * beside its limit. The text is valid during the call only. */
+typedef void embipc_selftest_fn(int passed, const char *text, void *ctx);
+
+/* Tries each formula on the machine that runs it: for a new board, compiler or libm.
+ *   allocator   may be NULL: malloc and free
+ *   report      may be NULL
+ * Returns how many checks failed. Takes about 0.01 s on a PC, and 140 kB from the allocator at most. */
+EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftest_fn *report, void *ctx);
+#endif
 #endif /* EMBIPC_H */
 
 #ifdef EMBIPC_IMPLEMENTATION
@@ -20419,6 +20436,9 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     int limit, reused = isle->factor.reuse_next;
     if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
     isle->record.alpha_ccd = alpha = isle->bound.safe;
+    memset(isle->record.limit, 0, sizeof isle->record.limit);
+    if (limit >= 0) isle->record.limit[0] = s->body[s->pair[isle->bound.limit_pair].a].handle;
+    if (limit >= 0) isle->record.limit[1] = s->body[s->pair[isle->bound.limit_pair].b].handle;
     isle->record.drive_left = embi_island_drive_left(s, isle);
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
         isle->record.alpha = 0;
@@ -25855,8 +25875,8 @@ static void embi_fail_crossing(embipc_world *w, const embi_body *b, const embi_b
     int own_edge = embi_same_body(x->edge_body, b->handle), own_triangle = embi_same_body(x->triangle_body, b->handle);
     const embi_body *edge = own_edge ? b : other, *triangle = own_triangle ? b : other;
     (void)embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
-                    "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart or exclude "
-                    "the pair",
+                    "%s%.40s%s: edge %d-%d of \"%.40s\" meets triangle %d of \"%.40s\"; move them apart "
+                    "(embipc_separate()) or exclude the pair",
                     b == other ? "crosses itself" : "crosses \"", b == other ? "" : other->name, b == other ? "" : "\"",
                     own_edge ? b->origin[x->edge[0]] : x->edge[0], own_edge ? b->origin[x->edge[1]] : x->edge[1],
                     edge->name, x->triangle, triangle->name);
@@ -27361,6 +27381,12 @@ EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_itera
 {
     if (list) *list = w ? w->report.iteration : NULL;
     return w ? w->report.iteration_count : 0;
+}
+
+EMBIPC_API int embipc_body_island(const embipc_world *w, embipc_body body)
+{
+    const embi_body *b = embi_body_of(w, body);
+    return b && b->moving ? b->island : -1;
 }
 
 /* Three counters of the allocator; 0 for a NULL world. */
@@ -30359,6 +30385,377 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
+/* ==== 102. Self-test =================================================================================
+ * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
+ * Coordinates are of the order of 1, and not near places where the closest feature changes.
+ * Uses: part I, part II, world step, part V.   Checked by: tests/test_selftest.c */
+
+#ifdef EMBIPC_SELFTEST
+
+typedef struct embi_selftest {
+    embipc_selftest_fn *report;
+    void *ctx;
+    const embipc_allocator *allocator;
+    int failed;
+} embi_selftest;
+
+/* Reports one check. An error that is nan fails. */
+static void embi_selftest_tell(embi_selftest *t, const char *what, embipc_real error, embipc_real limit)
+{
+    char text[192];
+    int passed = error <= limit;
+    snprintf(text, sizeof text, "%s  %s (off by %.1e, limit %.0e)", passed ? "PASS" : "FAIL", what, error, limit);
+    t->failed += !passed;
+    if (t->report) (t->report)(passed, text, t->ctx);
+}
+
+/* the larger of an error and |a - b|; nan stays */
+static embipc_real embi_selftest_off(embipc_real error, embipc_real a, embipc_real b)
+{
+    embipc_real d = embi_abs(a - b);
+    return d > error || !embi_finite(d) ? d : error;
+}
+
+/* What the guarantee takes for granted of the machine and its libm. volatile: not when it is compiled. */
+static void embi_selftest_machine(embi_selftest *t)
+{
+    volatile embipc_real one = 1, half = EMBI_EPS / 2, tiny = DBL_MIN, none = -1, x, y;
+    const embipc_real pi = (embipc_real)3.141592653589793;
+    embipc_real off = 0, err, p;
+    x = one + half; off = embi_selftest_off(off, x, 1);
+    x = one + 3 * half; off = embi_selftest_off(off, x, 1 + 2 * EMBI_EPS);
+    x = -one - half; off = embi_selftest_off(off, x, -1);
+    embi_selftest_tell(t, "machine: sums round to the nearest", off / EMBI_EPS, 0);
+    x = tiny / 4; y = x * 4;
+    embi_selftest_tell(t, "machine: numbers below 2^-1022 are kept", embi_abs(y / tiny - 1), 0);
+    x = sqrt(none); y = x - x;
+    embi_selftest_tell(t, "machine: the root of -1 is no number, and equals none",
+                       x == x || x < 0 || x >= 0 || embi_finite(x) || y == 0, 0);
+    x = ldexp(one, -30); y = one - x; x = one + x;
+    p = embi_two_product(x, y, &err);
+    off = embi_selftest_off(!embi_sums_are_exact(), p, 1);
+    embi_selftest_tell(t, "machine: sums and products of two numbers, with their errors",
+                       embi_selftest_off(off, ldexp(err, 60), -1), 0);
+    off = 0;
+    for (int i = 1; i < 200; i++) {   /* the nearest number, between 1 and 2: |s^2 - a| <= s eps */
+        embipc_real a = 1 + (embipc_real)i / 67, s = (x = a, sqrt(x)), low;
+        p = embi_two_product(s, s, &low);
+        off = embi_selftest_off(off, ((p - a) + low) / (s * EMBI_EPS), 0);
+    }
+    embi_selftest_tell(t, "machine: square roots are the nearest numbers", off, 1 + 1e-9);
+    off = 0;
+    for (int i = 1; i < 60; i++) {
+        embipc_real a = (embipc_real)i / 19, s = (x = a, sin(x)), c = cos(x), small = (y = a / 4096, log1p(y));
+        off = embi_selftest_off(off, s * s + c * c, 1);
+        off = embi_selftest_off(off, acos(c), a < pi ? a : 2 * pi - a);
+        off = embi_selftest_off(off, atan2(s, c), a < pi ? a : a - 2 * pi);
+        off = embi_selftest_off(off, exp(log(x)) / a, 1);
+        off = embi_selftest_off(off, small / y, 1 - y / 2 + y * y / 3 - y * y * y / 4 + y * y * y * y / 5);
+        off = embi_selftest_off(off, pow(x, 3) / (a * a * a), 1);
+    }
+    embi_selftest_tell(t, "machine: sin, cos, acos, atan2, exp, log, log1p, pow", off, 1e-13);
+}
+
+/* Signs of a point beside the plane x = y by one unit in the last place, where rounded determinants are noise */
+static void embi_selftest_signs(embi_selftest *t)
+{
+    embipc_real a[3] = {12, 12, 0}, b[3] = {24, 24, 1}, c[3] = {24, 24, 0}, d[3] = {0.5, 0.5, 0}, x[15];
+    int right = 1;
+    for (int k = -2; k <= 2; k++) {
+        d[1] = (embipc_real)0.5 + k * EMBI_EPS / 2;
+        right &= embipc_orient3d(a, b, c, d) == (k > 0) - (k < 0) && embipc_orient3d(b, a, c, d) == (k < 0) - (k > 0);
+    }
+    for (int i = 0; i < 15; i++) x[i] = 0;
+    x[2] = x[6] = x[10] = 1;                       /* the segment ends in the triangle's last corner */
+    right &= embipc_segment_triangle_intersect(x) == 1;
+    x[5] = (embipc_real)1e-100;
+    right &= embipc_segment_triangle_intersect(x) == 0;
+    embi_selftest_tell(t, "exact signs of determinants, and crossings by them", !right, 0);
+}
+
+/* d, its gradient and its Hessian, of points and triangles or of edges */
+static void embi_selftest_distance(embi_selftest *t, int edges, const embipc_real place[4][12],
+                                   const embipc_real expected[4])
+{
+    embipc_real (*distance)(const embipc_real *, embipc_real *) =
+        edges ? embipc_edge_edge_distance : embipc_point_triangle_distance;
+    embipc_real value = 0, slope = 0, curve = 0, e = (embipc_real)1e-5;
+    for (int k = 0; k < 4; k++) {
+        embipc_real x[12], g[12], low[12], high[12], H[144];
+        memcpy(x, place[k], sizeof x);
+        value = embi_selftest_off(value, (*distance)(x, g), expected[k]);
+        if (edges) embipc_edge_edge_hessian(x, H);
+        else embipc_point_triangle_hessian(x, H);
+        for (int i = 0; i < 12; i++) {
+            embipc_real at = x[i], up, down;
+            x[i] = at + e; up = (*distance)(x, high);
+            x[i] = at - e; down = (*distance)(x, low);
+            x[i] = at;
+            slope = embi_selftest_off(slope, g[i], (up - down) / (2 * e));
+            for (int j = 0; j < 12; j++)
+                curve = embi_selftest_off(curve, H[12 * i + j], (high[j] - low[j]) / (2 * e));
+        }
+    }
+    embi_selftest_tell(t, edges ? "distance of two edges" : "distance of point and triangle", value, 1e-14);
+    embi_selftest_tell(t, edges ? "its gradient, edges" : "its gradient, point and triangle", slope, 1e-9);
+    embi_selftest_tell(t, edges ? "its Hessian, edges" : "its Hessian, point and triangle", curve, 1e-8);
+}
+
+/* Places with different closest features, and their distances */
+static void embi_selftest_distances(embi_selftest *t)
+{
+    static const embipc_real point[4][12] = {
+        {0.25, 0.25, 0.5, 0, 0, 0, 1, 0, 0, 0, 1, 0},   /* face */
+        {0.25, -3, 4, 0, 0, 0, 1, 0, 0, 0, 1, 0},       /* two edges */
+        {1, 1, 0.5, 0, 0, 0, 1, 0, 0, 0, 1, 0},
+        {-2, -1, 2, 0, 0, 0, 1, 0, 0, 0, 1, 0}};        /* corner */
+    static const embipc_real edge[4][12] = {
+        {-1, 0, 0, 1, 0, 0, 0, -1, 0.5, 0, 1, 0.5},     /* inside of both, at two angles */
+        {-1, 0, 0, 1, 0, 0, -1, -1, 0.25, 1, 1, 0.25},
+        {-1, 0, 0, 1, 0, 0, 0.25, 3, 4, 0.5, 6, 9},     /* end against inside */
+        {-1, 0, 0, 1, 0, 0, 3, 1, 2, 6, 2, 3}};         /* two ends */
+    static const embipc_real point_is[4] = {0.5, 5, 0.8660254037844386468, 3}, edge_is[4] = {0.5, 0.25, 5, 3};
+    embi_selftest_distance(t, 0, point, point_is);
+    embi_selftest_distance(t, 1, edge, edge_is);
+}
+
+/* Straight paths from a gap of 1 that meet at time 1/2, may end a tenth of the gap early, and miss by little */
+static void embi_selftest_ccd(embi_selftest *t)
+{
+    static const embipc_real x[2][12] = {{0.25, 0.25, 1, 0, 0, 0, 1, 0, 0, 0, 1, 0},
+                                         {0, -1, 1, 0, 1, 1, -1, 0, 0, 1, 0, 0}};
+    embipc_real y[12], toi;
+    for (int edges = 0; edges < 2; edges++) {
+        int (*ccd)(const embipc_real *, const embipc_real *, embipc_real, embipc_real *) =
+            edges ? embipc_ccd_edge_edge : embipc_ccd_point_triangle;
+        int right, last = edges ? 5 : 2;   /* what moves: the point, or both ends of the first edge */
+        memcpy(y, x[edges], sizeof y);
+        y[2] = y[last] = -1;
+        right = (*ccd)(x[edges], y, 0, &toi) == 1 && toi < 0.5 && toi >= 0.45;
+        right &= (*ccd)(x[edges], y, (embipc_real)0.5, &toi) == 1 && toi < 0.25 && toi >= 0.225;
+        y[2] = y[last] = (embipc_real)0.01;
+        right &= (*ccd)(x[edges], y, 0, &toi) == 0 && toi == 1;
+        embi_selftest_tell(t, edges ? "CCD of two edges" : "CCD of point and triangle", !right, 0);
+    }
+}
+
+/* Barrier and friction: dimensionless, dhat = e = 1/2 */
+static void embi_selftest_contact(embi_selftest *t)
+{
+    embipc_real slope = 0, curve = 0, gap = 0, a = (embipc_real)0.5, e = (embipc_real)1e-5, f, s, low, high, up, down;
+    embipc_real value = embi_selftest_off(embipc_barrier(a, a, NULL, NULL), embipc_barrier(a / 2, a, NULL, NULL),
+                                          a * a / 4 * log(2.0));
+    for (int i = 1; i < 10; i++) {
+        embipc_real d = a * i / 10;
+        (void)embipc_barrier(d, a, &f, &s);
+        up = embipc_barrier(d + e, a, &high, NULL);
+        down = embipc_barrier(d - e, a, &low, NULL);
+        slope = embi_selftest_off(slope, f, (up - down) / (2 * e));
+        curve = embi_selftest_off(curve, s, (high - low) / (2 * e));
+        gap = embi_selftest_off(gap, embipc_barrier_gap(-3 * f, 3, a), d);
+    }
+    embi_selftest_tell(t, "eq. 7: barrier b(d)", value, 1e-15);
+    embi_selftest_tell(t, "eq. 7: b'(d)", slope, 1e-6);
+    embi_selftest_tell(t, "eq. 7: b''(d)", curve, 1e-4);
+    embi_selftest_tell(t, "eq. 7: gap of a force", gap, 1e-12);
+    value = embi_selftest_off(embipc_friction(0, a, NULL, NULL), embipc_friction(2 * a, a, &f, &s), 2 * a - a / 3);
+    value = embi_selftest_off(embi_selftest_off(value, f * 2 * a, 1), s, 0);
+    slope = curve = 0;
+    for (int i = 1; i <= 20; i++) {
+        embipc_real y = a * (i - (embipc_real)0.5) / 20;
+        up = embipc_friction(y + e, a, &high, NULL);
+        down = embipc_friction(y - e, a, &low, NULL);
+        (void)embipc_friction(y, a, &f, &s);
+        slope = embi_selftest_off(slope, f * y, (up - down) / (2 * e));
+        curve = embi_selftest_off(curve, s, (high * (y + e) - low * (y - e)) / (2 * e));
+    }
+    embi_selftest_tell(t, "eq. 9: friction f0(y)", value, 1e-15);
+    embi_selftest_tell(t, "eq. 9: f1 = f0'", slope, 1e-9);
+    embi_selftest_tell(t, "eq. 9: f1'", curve, 1e-7);
+}
+
+/* Weights in a tet, energy and stress of each material, and the matrix of the lagged one */
+static void embi_selftest_terms(embi_selftest *t)
+{
+    static const embipc_real X[12] = {1, -1, 0.5, 3, -1, 0.5, 1.5, 0, 0.5, 1.25, -0.5, 2}, p[3] = {1.5, -0.7, 0.75};
+    static const embipc_real stretched[9] = {0, -1, 0, 1.5, 0, 0, 0, 0, 1};   /* by half along x, then a quarter turn */
+    static const embipc_real F[9] = {1.1, 0.2, -0.1, 0.3, 0.9, 0.1, -0.2, 0.1, 0.9};
+    embipc_material m = embipc_default_body_def().material;
+    embipc_real w[4], r[3], psi;
+    embipc_real mu = m.young / (2 * (1 + m.poisson)), lambda = 2 * mu * m.poisson / (1 - 2 * m.poisson);
+    embipc_real G[9], P[9], H[81], low[9], high[9], up, down, slope, curve, e = (embipc_real)1e-5;
+    int model, ok = embi_tet_weights(X, p, w);
+    embi_tet_residual(r, X, w, p);
+    embi_selftest_tell(t, "eqs. 13, 14: weights of a point in a tet", ok ? embi_norm(r) : EMBI_HUGE, 1e-14);
+    (void)embipc_material_evaluate(&m, stretched, &psi, P, H, 0);
+    slope = embi_selftest_off(0, psi / ((mu + lambda / 2) / 4), 1);
+    slope = embi_selftest_off(slope, P[3] / (mu + lambda / 2), 1);
+    slope = embi_selftest_off(embi_selftest_off(slope, P[1] / (-lambda / 2), 1), P[8] / (lambda / 2), 1);
+    slope = embi_selftest_off(embi_selftest_off(slope, H[30] / (2 * mu + lambda), 1), H[35] / lambda, 1);
+    embi_selftest_tell(t, "eq. 15: corotated energy, stress and stiffness", slope, 1e-14);
+    m.mooney[0] = m.mooney[1] = mu; m.mooney[2] = 10 * mu;
+    m.stiffness = m.young;
+    slope = curve = 0;
+    for (model = 0; model < EMBIPC_MODEL_COUNT; model++) {
+        m.model = (embipc_model)model;
+        if (embipc_material_evaluate(&m, F, NULL, P, H, 0) != EMBIPC_OK) continue;   /* EMBIPC_NO_MATERIALS */
+        for (int i = 0; i < 9; i++) {
+            memcpy(G, F, sizeof G);
+            G[i] += e;
+            (void)embipc_material_evaluate(&m, G, &up, high, NULL, 0);
+            G[i] -= 2 * e;
+            (void)embipc_material_evaluate(&m, G, &down, low, NULL, 0);
+            slope = embi_selftest_off(slope, P[i] / m.young, (up - down) / (2 * e * m.young));
+            for (int j = 0; j < 9 && model != EMBIPC_COROTATED; j++)   /* of which H is that with R held */
+                curve = embi_selftest_off(curve, H[9 * j + i] / m.young, (high[j] - low[j]) / (2 * e * m.young));
+        }
+    }
+    embi_selftest_tell(t, "eq. 15: stress of each material", slope, 1e-8);
+    embi_selftest_tell(t, "eq. 15: its stiffness", curve, 1e-7);
+}
+
+/* A x = b with a chain of blocks, dense and sparse, against the x that b is made of */
+static void embi_selftest_solve(embi_selftest *t)
+{
+    static const int pairs[10] = {0, 0, 1, 1, 2, 2, 1, 0, 2, 1};
+    embipc_real A[81] = {0}, block[45], b[9] = {0}, x[9], off = 0;
+    embipc_sparse_ldlt *f = embipc_sparse_ldlt_create(t->allocator);
+    int replaced = 1;
+    for (int k = 0; k < 5; k++)
+        for (int i = 0; i < 9; i++) {
+            int row = 3 * pairs[2 * k] + i / 3, col = 3 * pairs[2 * k + 1] + i % 3;
+            block[9 * k + i] = k >= 3 ? (embipc_real)(i - 4) / 8 : i % 4 ? (embipc_real)0.25 : (embipc_real)4;
+            A[9 * row + col] = A[9 * col + row] = block[9 * k + i];
+        }
+    for (int i = 0; i < 81; i++) b[i / 9] += A[i] * (i % 9 + 1);
+    memcpy(x, b, sizeof x);
+    if (!f || embipc_sparse_ldlt_factor(f, 3, 5, pairs, block, &replaced) != EMBIPC_OK) off = EMBI_HUGE;
+    else embipc_sparse_ldlt_solve(f, x);
+    embipc_sparse_ldlt_destroy(f);
+    for (int i = 0; i < 9; i++) off = embi_selftest_off(off, x[i], i + 1);
+    embi_selftest_tell(t, "Newton: sparse LDL^T", off + replaced, 1e-13);
+    off = embipc_dense_ldlt_factor(9, A, 9);
+    embipc_dense_ldlt_solve(9, A, 9, b);
+    for (int i = 0; i < 9; i++) off = embi_selftest_off(off, b[i], i + 1);
+    embi_selftest_tell(t, "Newton: dense LDL^T", off, 1e-13);
+}
+
+/* A world with a stiff cube of 0.1 m and 1 kg, its lowest point at `height`; with gravity also a fixed one below 0 */
+static embipc_world *embi_selftest_world(embi_selftest *t, embipc_real gravity, embipc_real height, embipc_body *box)
+{
+    static const int tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+    embipc_real x[24];
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = embipc_default_body_def();
+    embipc_world *w;
+    int ok;
+    wd.gravity[2] = -gravity;
+    wd.tolerance = 1e-9;
+    if (t->allocator) wd.allocator = *t->allocator;
+    if (embipc_world_create(&wd, &w, NULL) != EMBIPC_OK) return NULL;
+    for (int i = 0; i < 24; i++) x[i] = (embipc_real)(i / 3 >> i % 3 & 1) - (embipc_real)0.5;
+    d.x = x;
+    d.vertex_count = 8;
+    d.triangles = tri;
+    d.triangle_count = 12;
+    d.friction = (embipc_real)0.5;
+    d.position[2] = (embipc_real)-0.5;
+    ok = !(gravity > 0) || embipc_body_create(w, &d, box) == EMBIPC_OK;
+    d.kind = EMBIPC_AFFINE;
+    d.scale = (embipc_real)0.1;
+    d.position[2] = height + (embipc_real)0.05;
+    d.material.young = 1e7;
+    if (ok && embipc_body_create(w, &d, box) == EMBIPC_OK) return w;
+    embipc_world_destroy(w);
+    return NULL;
+}
+
+/* A free cube: its kinetic energy, a force at a corner, and a fall by backward Euler */
+static void embi_selftest_flight(embi_selftest *t)
+{
+    static const embipc_real v[3] = {1, 2, 3}, spin[3] = {4, -5, 6}, none[3] = {0, 0, 0};
+    static const embipc_real force[3] = {1e-6, -2e-6, 3e-6};
+    embipc_body box;
+    embipc_world *w = embi_selftest_world(t, 0, 0, &box);
+    embipc_real off = EMBI_HUGE, turn = EMBI_HUGE, h = (embipc_real)0.01, moment[3];
+    embipc_body_state s, at;
+    embipc_body_view view;
+    int ok;
+    if (w && embipc_body_set_velocity(w, box, v, spin) == EMBIPC_OK && embipc_body_get_state(w, box, &s) == EMBIPC_OK)
+        off = embi_selftest_off(embi_selftest_off(0, s.mass, 1), s.kinetic, 7 + (embipc_real)0.01 / 6 * 77 / 2);
+    embi_selftest_tell(t, "eq. 1: mass, and kinetic energy of a body that spins", off, 1e-12);
+    off = EMBI_HUGE;
+    ok = w && embipc_body_set_velocity(w, box, none, none) == EMBIPC_OK;
+    if (ok && embipc_body_get_view(w, box, &view) == EMBIPC_OK &&
+        embipc_body_apply_force(w, box, 0, force) == EMBIPC_OK) {
+        embi_sub(s.centre, view.x, s.centre);   /* to the corner */
+        embi_cross(moment, s.centre, force);
+        if (embipc_world_step(w, NULL) == EMBIPC_OK && embipc_body_get_state(w, box, &at) == EMBIPC_OK)
+            for (int i = 0; i < 3; i++) {
+                off = embi_selftest_off(i ? off : 0, at.momentum[i] / h / 1e-6, force[i] / 1e-6);
+                turn = embi_selftest_off(i ? turn : 0, at.angular_momentum[i] / h / 1e-6, moment[i] / 1e-6);
+            }
+    }
+    embi_selftest_tell(t, "eq. 16: a force gives momentum", off, 1e-6);
+    embi_selftest_tell(t, "eq. 17: and angular momentum, J^T f", turn, 1e-6);
+    embipc_world_destroy(w);
+    w = embi_selftest_world(t, 10, 1, &box);
+    off = EMBI_HUGE;
+    for (int i = 0; w && i < 10; i++)
+        if (embipc_world_step(w, NULL) != EMBIPC_OK) break;
+    if (w && embipc_body_get_state(w, box, &s) == EMBIPC_OK)
+        off = embi_selftest_off(embi_selftest_off(0, s.centre[2], (embipc_real)1.05 - 10 * h * h * 55), s.velocity[2],
+                                -10 * h * 10);
+    embi_selftest_tell(t, "eqs. 2-4: ten steps of a fall", off, 1e-12);
+    embipc_world_destroy(w);
+}
+
+/* A cube that comes to rest, is pushed with half of what friction holds, and then with twice that */
+static void embi_selftest_rest(embi_selftest *t)
+{
+    embipc_real off[5] = {0, EMBI_HUGE, EMBI_HUGE, EMBI_HUGE, 0}, push[3] = {0, 0, 0};
+    embipc_body box;
+    embipc_world *w = embi_selftest_world(t, 10, 1e-4, &box);
+    embipc_pair_force f;
+    embipc_step_stats s;
+    int ok = w != NULL;
+    for (int i = 0; ok && i < 120; i++) {
+        push[0] = i < 60 ? 0 : i < 90 ? (embipc_real)2.5 : (embipc_real)10;   /* mu m g = 5 N */
+        ok = embipc_body_apply_force(w, box, -1, push) == EMBIPC_OK && embipc_world_step(w, &s) == EMBIPC_OK;
+        if (ok) off[0] = embi_max(off[0], s.objective_after - s.objective_before - s.objective_rounding);
+        if (!ok || i % 30 < 29 || i < 59 || embipc_world_pair_forces(w, &f, 1) != 1) continue;
+        off[i / 30] = i < 60 ? embi_abs(f.force[2] + 10) : embi_abs(f.friction[0] - embi_min(push[0], 5));
+    }
+    off[4] = ok ? embipc_world_intersections(w, NULL, 0) : 1;
+    embi_selftest_tell(t, "eqs. 5, 6, 12: E does not grow in a step", ok ? off[0] : EMBI_HUGE, 0);
+    embi_selftest_tell(t, "eqs. 10, 11: contact force is weight, N", off[1], 1e-5);
+    embi_selftest_tell(t, "eq. 8: friction holds, N", off[2], 1e-5);
+    embi_selftest_tell(t, "eq. 8: friction slips with mu lambda, N", off[3], 1e-5);
+    embi_selftest_tell(t, "no surfaces cross", off[4], 0);
+    embipc_world_destroy(w);
+}
+
+/* All of them, the simplest first: what fails first explains the rest. */
+EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftest_fn *report, void *ctx)
+{
+    embi_selftest t;
+    t.report = report;
+    t.ctx = ctx;
+    t.allocator = allocator;
+    t.failed = 0;
+    embi_selftest_machine(&t);
+    embi_selftest_signs(&t);
+    embi_selftest_distances(&t);
+    embi_selftest_ccd(&t);
+    embi_selftest_contact(&t);
+    embi_selftest_terms(&t);
+    embi_selftest_solve(&t);
+    embi_selftest_flight(&t);
+    embi_selftest_rest(&t);
+    return t.failed;
+}
+#endif /* EMBIPC_SELFTEST */
+
 #ifdef EMBI_LESS
 #pragma GCC diagnostic pop
 #endif
@@ -30373,6 +30770,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
  *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
+ *      embipc_selftest() (EMBIPC_SELFTEST). embipc_body_island(), embipc_iteration.limit.
  *      Joints; surfaces that run; static friction.
  *      Renamed since its first text, old -> new:
  *        embipc_drive_state.short_m -> shortfall

@@ -58,10 +58,10 @@ refused() {   # compiler, options
 # whatever stands side by side, the mathematics are the same
 lanes() {   # compiler, option
     try $1 -std=c99 $strict $2 -c "$dir/impl.c" -o "$dir/impl_lanes.o"
-    for t in math elastic ldlt; do
-        try $1 -std=c99 $strict -Wno-unused-function -Wno-double-promotion -O1 $2 -DEMBIPC_STATIC tests/test_$t.c -o "$dir/lanes" -lm
-        try "$dir/lanes"
-    done
+    # the three share one object of the library: see Makefile
+    tests="$dir/lanes/test_math $dir/lanes/test_elastic $dir/lanes/test_ldlt"
+    try env MAKEFLAGS= make --no-print-directory BUILD="$dir/lanes" CC="$1" CFLAGS="-O1 -Werror $2" $tests
+    for t in $tests; do try $t; done
 }
 
 # A small world runs without parts, with the same bits, and says what it lacks (tests/test_parts.c).
@@ -77,11 +77,9 @@ runs_without() {   # compiler, macros
 parts() {   # compiler
     all=$(printf -- '-D%s ' $parts)
     rm -f "$dir/rests_all"
-    if [ $1 = gcc ]; then
+    if [ $1 = gcc ]; then   # the other compiler: all of them
         runs_without $1
         for part in $parts; do runs_without $1 -D$part; done
-    else
-        for part in $parts; do try $1 -std=c99 $strict -D$part -fsyntax-only "$dir/impl.c"; done
     fi
     runs_without $1 $all
     if [ $1 = gcc ]; then   # the example prints the same, and is told where its cage cannot be made
@@ -103,16 +101,18 @@ parts() {   # compiler
 }
 
 as_c() {   # compiler
-    for std in c99 c11 c17; do
-        # what the standards differ in is syntax; the last of C99 is linked below
-        for more in "-DEMBIPC_PTHREADS" "-DEMBIPC_VALIDATE" "-DEMBIPC_PLAIN" "-DEMBIPC_PLAIN_KERNEL" ""; do
-            if [ $std = c99 ]; then try $1 -std=$std $strict $more -c "$dir/impl.c" -o "$dir/impl.o"
-            else try $1 -std=$std $strict $more -fsyntax-only "$dir/impl.c"; fi
-        done
-        try $1 -std=$std $strict -c "$dir/user.c" -o "$dir/user.o"
-        try $1 -std=$std $strict -c "$dir/static_a.c" -o "$dir/static_a.o"
+    # the last is linked below
+    for more in "-DEMBIPC_PTHREADS -DEMBIPC_SELFTEST" "-DEMBIPC_VALIDATE" "-DEMBIPC_PLAIN" "-DEMBIPC_PLAIN_KERNEL" ""; do
+        try $1 -std=c99 $strict $more -c "$dir/impl.c" -o "$dir/impl.o"
     done
-    for f in words generic; do try $1 -std=c99 $strict -c "$dir/$f.c" -o "$dir/$f.o"; done
+    # what the standards differ in is syntax
+    for std in c11 c17; do
+        try $1 -std=$std $strict -DEMBIPC_PTHREADS -DEMBIPC_SELFTEST -DEMBIPC_VALIDATE -fsyntax-only "$dir/impl.c"
+        try $1 -std=$std $strict -fsyntax-only "$dir/user.c"
+    done
+    try $1 -std=c99 $strict -c "$dir/user.c" -o "$dir/user.o"
+    try $1 -std=c99 $strict -c "$dir/static_a.c" -o "$dir/static_a.o"
+    for f in words generic; do try $1 -std=c99 $strict -fsyntax-only "$dir/$f.c"; done
     try $1 -std=c99 $strict -fshort-enums -c "$dir/impl.c" -o "$dir/impl_short.o"   # an enum's type is unsigned char
     if [ $1 = gcc ]; then lanes $1 -DEMBIPC_LANES=1; elif grep -q -m 1 -w avx /proc/cpuinfo; then
         watch="-fsanitize=address,undefined -fno-sanitize-recover=all"
@@ -126,9 +126,11 @@ as_c() {   # compiler
     parts $1
 }
 as_cxx() {
-    for f in impl user static_a words; do try $1 -x c++ -std=c++11 $strict -c "$dir/$f.c" -o "$dir/$f.cxx.o"; done
-    try $1 -x c++ -std=c++11 $strict -DEMBIPC_PTHREADS -c "$dir/impl.c" -o "$dir/impl_p.cxx.o"
-    try $1 -x c++ -std=c++11 $strict $(printf -- '-D%s ' $parts) -c "$dir/impl.c" -o "$dir/impl_least.cxx.o"
+    for f in impl user; do
+        try $1 -x c++ -std=c++11 $strict -DEMBIPC_PTHREADS -DEMBIPC_SELFTEST -c "$dir/$f.c" -o "$dir/$f.cxx.o"
+    done
+    for f in static_a words; do try $1 -x c++ -std=c++11 $strict -fsyntax-only "$dir/$f.c"; done
+    try $1 -x c++ -std=c++11 $strict $(printf -- '-D%s ' $parts) -fsyntax-only "$dir/impl.c"
     try $1 -x c++ -std=c++11 -c "$dir/main_1.c" -o "$dir/main.cxx.o"
 }
 # the small one: no system underneath, and enums as small as they can be

@@ -84,10 +84,31 @@ static void test_words_and_files(void)
     remove(place("words"));
 }
 
+/* A lattice that takes gigabytes is told before it is made; here the library then refuses it. */
+static void test_large(void)
+{
+    char text[4000], obj[1024];
+    embed_options o;
+    FILE *f = fopen(place("large"), "w+b");
+    memset(&o, 0, sizeof o);
+    snprintf(obj, sizeof obj, "%s", place("one.obj"));
+    write_boxes(obj, 1);
+    o.surface = obj;
+    o.cell = 1e-5;
+    o.report = o.errors = f;
+    ENSURE(embed_surface(&o) == 1);
+    rewind(f);
+    text[fread(text, 1, 3999, f)] = 0;
+    fclose(f);
+    ENSURE(strncmp(text, "warning: ", 9) == 0 && strstr(text, "this cage takes about 2.4e+09 GB"));
+    ENSURE(embed(obj, 30, NULL, NULL, text) == 0 && !strstr(text, "warning"));
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(words_and_files);
+    RUN(large);
     test_unused();
     return test_end("test_tool_embed");
 }

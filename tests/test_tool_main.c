@@ -160,8 +160,41 @@ static void test_advice(void)
         char text[1024];
         snprintf(text, sizeof text, format, "", "1.4", "");
         ENSURE(command_put(place("advice.json"), text) && run("@ run %s", "advice.json") == 2);
-        ENSURE(command_says("embipc doctor says how deep"));
+        ENSURE(command_says("\n  (they overlap by ") && command_says("m: embipc doctor says how deep"));
     }
+}
+
+/* An overlap is told with its depth: the shortest way out, here upwards. One of depth 0 is a touch. */
+static void test_depth(void)
+{
+    static const char format[] = "{\"version\":1,\"duration\":0,\"bodies\":[{\"name\":\"ground\",\"kind\":"
+                                 "\"fixed\",\"shape\":\"box\",\"size\":[1,1,1],\"position\":[0,0,-0.5]},"
+                                 "{\"name\":\"box\",\"kind\":\"affine\",\"shape\":\"box\","
+                                 "\"size\":[0.1,0.1,0.1],\"position\":[0,0,%g]}]}";
+    const char *at;
+    double depth = 0;
+    char text[1024];
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(run("mkdir -p %s", "") == 0);
+    snprintf(text, sizeof text, format, 0.04);
+    ENSURE(command_put(place("depth.json"), text) && run("@ run %s", "depth.json") == 2);
+    at = strstr(command_said, "they overlap by ");
+    ENSURE(at && sscanf(at, "they overlap by %lf m", &depth) == 1);
+    ENSURE(command_says("embipc_separate()"));
+    ENSURE_REL(depth, 0.01, 0.05);
+    snprintf(text, sizeof text, format, 0.05);
+    ENSURE(command_put(place("depth.json"), text) && run("@ run %s", "depth.json") == 2);
+    ENSURE(command_says("the two only touch, and need a gap") && !strstr(command_said, "overlap by"));
+}
+
+/* A terminal is told what takes long; a file is not. */
+static void test_progress(void)
+{
+    if (command_missing()) SKIP("no tool beside this test");
+    if (command("command -v script > /dev/null") != 0) SKIP("no terminal: script of util-linux is missing");
+    ENSURE(run("mkdir -p %s", "") == 0 && command_put(place("scene.json"), scene_text));
+    ENSURE(run("script -qec \"@ run %s\" /dev/null", "scene.json") == 0 && command_says("building bodies and cages"));
+    ENSURE(run("@ run %s", "scene.json") == 0 && !strstr(command_said, "building"));
 }
 
 /* The forces of a dozen bodies are printed, and how many more there are. */
@@ -187,6 +220,8 @@ int main(int argc, char **argv)
     RUN(paths);
     RUN(units);
     RUN(advice);
+    RUN(depth);
+    RUN(progress);
     RUN(report);
     return test_end(__FILE__);
 }

@@ -119,6 +119,29 @@ static int embed_write(const char *path, const embipc_cage *c)
     return ok;
 }
 
+/* Says before it starts that a cage will take minutes or gigabytes. Measured: 2.4 kB and 10 us for each cell of the
+ * lattice over the box of the surface. Where a number of nodes is asked for, several lattices are tried: 3 kB and
+ * 0.14 ms for each node. And 0.2 kB and 5 us for each triangle. */
+static void embed_warn(const embed_options *o, const tool_mesh *m)
+{
+    double cells = 1, bytes, seconds;
+    for (int k = 0; k < 3 && m->node_count; k++) {
+        double lo = m->x[k], hi = lo;
+        for (int i = 1; i < m->node_count; i++) {
+            lo = fmin(lo, m->x[3 * i + k]);
+            hi = fmax(hi, m->x[3 * i + k]);
+        }
+        if (o->cell > 0) cells *= fmax(1, (hi - lo) / o->cell);
+    }
+    bytes = (o->cell > 0 ? 2.4e3 * cells : 3e3 * o->nodes) + 200.0 * m->tri_count;
+    seconds = (o->cell > 0 ? 1e-5 * cells : 1.4e-4 * o->nodes) + 5e-6 * m->tri_count;
+    if (bytes < 1e9 && seconds < 60) return;
+    fprintf(o->errors,
+            "warning: %s: this cage takes about %.2g GB and %.2g minutes: ask for fewer nodes or larger cells\n",
+            o->surface, bytes / 1e9, seconds / 60);
+    fflush(o->errors);
+}
+
 int embed_surface(const embed_options *o)
 {
     tool_mesh m;
@@ -134,6 +157,7 @@ int embed_surface(const embed_options *o)
         return 2;
     }
     embed_skin(&m);
+    embed_warn(o, &m);
     def.nodes = o->nodes;
     def.cell_size = o->cell;
     if (embipc_cage_build(&def, m.x, m.node_count, m.tri, m.tri_count, NULL, &cage, &e) != EMBIPC_OK) {

@@ -1,4 +1,5 @@
 /* The command line tool embipc: reads its arguments and calls run.c, check.c, doctor.c, embed.c or bench.c. */
+#define EMBIPC_SELFTEST
 #include "../embipc.h"
 #include "bench.h"
 #include "check.h"
@@ -30,6 +31,7 @@ static const char main_usage[] =
     "       embipc import FILE [-o SCENE.json] [options]   a scene of a robot: URDF, or MJCF\n"
     "       embipc scene-help [KEY]           keys of a scene file; of KEY: value, unit, default, an example\n"
     "       embipc scene-help --markdown      all of it, as in docs/scenes.md\n"
+    "       embipc selftest                   tries each formula on this machine, by the number of its equation\n"
     "       embipc --version                  0.N, and EMBIPC_VERSION of the header that the tool has, N\n"
     "\n"
     "options of run\n"
@@ -49,6 +51,8 @@ static const char main_usage[] =
     "  --sheet FILE     a PNG picture of moments of the run, side by side\n"
     "  --moments N      of the sheet (9)\n"
     "  --video-frames DIR   picture_00000.png and so on, 960 x 640, to make a video of; slow\n"
+    "  --explain N      tells step N in sentences, to be read beside docs/one_step.md, and ends there\n"
+    "  --explain-page FILE   into FILE (.html) instead\n"
     "  --report         adds the force balance to the summary, and prints it even with --quiet\n"
     "  --quiet          no progress, no summary\n"
     "\n";
@@ -128,19 +132,19 @@ static int main_number(const char *option, const char *value, int whole, double 
 /* Those before OPT_FRAMES take a value. */
 enum {
     OPT_OUT, OPT_EVERY, OPT_DURATION, OPT_TIME_STEP, OPT_THREADS, OPT_PICTURE, OPT_VIEW, OPT_SHEET,
-    OPT_MOMENTS, OPT_FILM, OPT_ANIMATION, OPT_GLTF,
+    OPT_MOMENTS, OPT_FILM, OPT_ANIMATION, OPT_GLTF, OPT_EXPLAIN, OPT_EXPLAIN_PAGE,
     OPT_FRAMES, OPT_REPORT, OPT_QUIET, OPT_COUNT
 };
 static const char *const main_option[OPT_COUNT] = {
     "--out", "--every", "--duration", "--time-step", "--threads", "--picture", "--view", "--sheet",
-    "--moments", "--video-frames", "--animation", "--gltf",
+    "--moments", "--video-frames", "--animation", "--gltf", "--explain", "--explain-page",
     "--frames", "--report", "--quiet"
 };
 
 static int main_is_path(int k)
 {
     return k == OPT_OUT || k == OPT_PICTURE || k == OPT_VIEW || k == OPT_SHEET || k == OPT_FILM
-           || k == OPT_ANIMATION || k == OPT_GLTF;
+           || k == OPT_ANIMATION || k == OPT_GLTF || k == OPT_EXPLAIN_PAGE;
 }
 
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
@@ -165,9 +169,7 @@ static int main_take(run_options *o, int argc, char **argv, int *i)
         if (*i + 1 >= argc)
             return !main_bad("found the end of the command, expected a value after %s%s", word, "");
         value = argv[++*i];
-        if (!main_is_path(k)
-            && !main_number(word, value, k == OPT_EVERY || k == OPT_THREADS || k == OPT_MOMENTS, &number))
-            return 0;
+        if (!main_is_path(k) && !main_number(word, value, k != OPT_DURATION && k != OPT_TIME_STEP, &number)) return 0;
     }
     switch (k) {
     case OPT_OUT: o->out = value; break;
@@ -182,6 +184,8 @@ static int main_take(run_options *o, int argc, char **argv, int *i)
     case OPT_GLTF: o->gltf = value; break;
     case OPT_ANIMATION: o->animation = value; break;
     case OPT_FILM: o->film = value; break;
+    case OPT_EXPLAIN: o->explain = (int)number; break;
+    case OPT_EXPLAIN_PAGE: o->explain_page = value; break;
     case OPT_FRAMES: o->frames = 1; break;
     case OPT_REPORT: o->report = 1; break;
     default: o->quiet = 1; break;
@@ -200,6 +204,8 @@ static int main_run(int argc, char **argv)
     if (o.frames && !o.out) return main_bad("found --frames alone, expected --out DIR with it%s%s", "", "");
     if (o.moments && !o.sheet)
         return main_bad("found --moments alone, expected --sheet FILE with it%s%s", "", "");
+    if (o.explain_page && !o.explain)
+        return main_bad("found --explain-page alone, expected --explain N with it%s%s", "", "");
     if (o.moments > 64) return main_bad("found more than %s moments, expected fewer%s", "64", "");
     if (!o.moments) o.moments = 9;
     if (o.threads > 256) return main_bad("found more than %s threads, expected fewer%s", "256", "");
@@ -505,6 +511,20 @@ static int main_scene_help(int argc, char **argv)
     return 0;
 }
 
+static void main_line(int passed, const char *text, void *ctx)
+{
+    ++((int *)ctx)[passed];
+    puts(text);
+}
+static int main_selftest(int argc, char **argv)
+{
+    int count[2] = {0, 0}, failed;
+    if (argc > 2) return main_bad("found \"%s\" after selftest, expected nothing%s", argv[2], "");
+    failed = embipc_selftest(NULL, main_line, count);
+    printf("%d checks passed, %d failed\n", count[1], count[0]);
+    return failed != 0;
+}
+
 int main(int argc, char **argv)
 {
     if (argc < 2) { main_help(stderr); return 2; }
@@ -533,8 +553,9 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "import") == 0) return main_import(argc, argv);
     if (strcmp(argv[1], "sweep") == 0) return main_sweep(argc, argv);
     if (strcmp(argv[1], "scene-help") == 0) return main_scene_help(argc, argv);
+    if (strcmp(argv[1], "selftest") == 0) return main_selftest(argc, argv);
     return main_bad(
-        "found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep, import or "
-        "scene-help%s",
+        "found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep, import, "
+        "scene-help or selftest%s",
         argv[1], "");
 }

@@ -1,4 +1,5 @@
 #include "run.h"
+#include "explain.h"
 #include "gltf.h"
 #include "json.h"
 #include "output.h"
@@ -29,6 +30,7 @@ typedef struct run {
     int pair_count, pair_capacity;
     const volatile int *stop;
     double last_progress;             /* when the progress line was written last, s */
+    embipc_world *before;             /* copy of the world before the step that is explained; its log says nothing */
     tool_error e;
 } run;
 
@@ -55,6 +57,14 @@ static void run_progress(run *r, const embipc_step_stats *s, double end_time, in
             "%s%.4g of %.4g s, %.3g x real time, Newton %d, contacts %d, distance %.2e m, %.0f s left%s",
             terminal ? "\r\033[K" : "", s->time, end_time, speed, s->newton_iterations, s->contacts,
             s->min_distance, left, terminal && !last ? "" : "\n");
+    fflush(stderr);
+}
+
+/* What long work is done before and after the steps; NULL when it is over. Only for who watches a terminal. */
+static void run_working(const run *r, const char *what)
+{
+    if (r->o->quiet || !system_stderr_is_terminal()) return;
+    fprintf(stderr, "\r\033[K%s", what ? what : "");
     fflush(stderr);
 }
 
@@ -90,12 +100,17 @@ static int run_film(run *r, int step)
     if (r->o->gltf) gltf_add(&r->moments, &r->s, r->world);
     if (r->o->animation) picture_sheet_add(&r->animation, &r->s, r->world);
     if (!r->o->film) return 1;
+    if (step == 0) run_working(r, "drawing the first picture");
     return picture_film_add(&r->film, r->o->film, &r->s, r->world, &r->e);
 }
 
 static int run_start(run *r)
 {
     r->step_count = (int)ceil(r->s.duration / r->s.world.time_step - 1e-9);
+    if (r->o->explain > r->step_count)
+        return tool_fail(&r->e, "%s: found --explain %d, expected one of its %d steps", r->s.path, r->o->explain,
+                         r->step_count);
+    if (r->o->explain) r->step_count = r->o->explain;
     run_moment(r, 0);
     if (!run_film(r, 0)) return 0;
     if (r->o->view && !view_open(&r->view, r->o->view, &r->s, r->world, r->o->every, &r->e)) return 0;
@@ -115,6 +130,23 @@ static int run_write(run *r, const embipc_step_stats *stats, double wall)
     return run_film(r, step) && run_frame(r, step);
 }
 
+/* Tells of the step that was just made. */
+static int run_explain(run *r, const embipc_step_stats *stats)
+{
+    tool_text text = { NULL, 0, 0 }, page = { NULL, 0, 0 };
+    const embipc_world_def *w = &r->s.world;
+    int ok = explain_step(r->before, r->world, stats, w->time_step, w->gravity, w->max_iterations, &text, &r->e);
+    if (ok && r->o->explain_page) {
+        explain_page(&text, &page);
+        ok = output_file(r->o->explain_page, &page, &r->e);
+    } else if (ok) fputs(text.data, stdout);
+    tool_text_free(&text);
+    tool_text_free(&page);
+    embipc_world_destroy(r->before);
+    r->before = NULL;
+    return ok;
+}
+
 /* All steps. Returns the exit code; 1 is a step that failed, or an interrupt. */
 static int run_steps(run *r)
 {
@@ -125,6 +157,10 @@ static int run_steps(run *r)
         embipc_step_stats stats;
         double start = system_seconds(), wall;
         if (!scene_steer(&r->s, r->world, &r->e)) return run_fail(r, 2);
+        if (step == r->o->explain && embipc_world_copy(r->world, &r->before) != EMBIPC_OK) {
+            tool_fail(&r->e, "%s: no memory for a copy of the world", r->s.path);
+            return run_fail(r, 1);
+        }
         if (embipc_world_step(r->world, &stats) != EMBIPC_OK) {
             tool_fail(&r->e, "%s: step %d failed: %s", r->s.path, step, embipc_world_error(r->world)->text);
             return run_fail(r, 1);
@@ -135,6 +171,7 @@ static int run_steps(run *r)
                     step > count - window || step == count);
         report_joints(&r->report, &r->s, r->world, stats.time, step > count - window || step == count);
         if (!run_write(r, &stats, wall)) return run_fail(r, 2);
+        if (step == r->o->explain && !run_explain(r, &stats)) return run_fail(r, 2);
         run_progress(r, &stats, count * h, step == count || *r->stop);
     }
     if (!*r->stop || r->report.steps == count) return 0;
@@ -149,7 +186,7 @@ static int run_check_outputs(run *r)
     return output_check_directory(r->o->out, &r->e) && output_check_directory(r->o->film, &r->e)
            && output_check_file(r->o->picture, &r->e) && output_check_file(r->o->sheet, &r->e)
            && output_check_file(r->o->animation, &r->e) && output_check_file(r->o->gltf, &r->e)
-           && output_check_file(r->o->view, &r->e);
+           && output_check_file(r->o->view, &r->e) && output_check_file(r->o->explain_page, &r->e);
 }
 
 /* What the library says of a step, on a line of its own under the progress. */
@@ -157,7 +194,8 @@ static void run_log(int level, const char *text, void *ctx)
 {
     const run *r = (const run *)ctx;
     (void)level;
-    if (!r->o->quiet) fprintf(stderr, "%swarning: %s\n", system_stderr_is_terminal() ? "\r\033[K" : "", text);
+    if (r->o->quiet || r->before) return;
+    fprintf(stderr, "%swarning: %s\n", system_stderr_is_terminal() ? "\r\033[K" : "", text);
 }
 
 /* What the readers of its mesh files passed over, once for each file. */
@@ -228,14 +266,16 @@ static int run_finish(run *r, int code)
 {
     report_check(&r->report, r->world);
     if (r->o->record) report_record(&r->report, &r->s, r->world, r->pair, r->pair_count, r->o->record);
-    if (!r->o->quiet || r->o->report) report_print(&r->report, &r->s, r->world, r->o->report);
+    if (r->o->report || !(r->o->quiet || r->o->explain)) report_print(&r->report, &r->s, r->world, r->o->report);
     fflush(stdout);
+    if (r->o->picture || r->o->sheet) run_working(r, "drawing");
     if (r->o->picture && !picture_write(r->o->picture, &r->s, r->world, &r->e)) return run_fail(r, 2);
     if (r->o->sheet && !picture_sheet_write(&r->sheet, r->o->sheet, &r->s, r->world, &r->e)) return run_fail(r, 2);
     if (r->o->gltf && !gltf_write(&r->moments, r->o->gltf, &r->s, r->world, &r->e)) return run_fail(r, 2);
     if (r->o->animation && !picture_sheet_animate(&r->animation, r->o->animation, &r->s, r->world,
                                                   r->o->every * r->s.world.time_step, &r->e))
         return run_fail(r, 2);
+    if (r->o->picture || r->o->sheet) run_working(r, NULL);
     if (r->report.stuck_most >= REPORT_STUCK) {
         tool_fail(&r->e, "%s: bodies stood still for %d steps, until %g s, though their forces are out of balance",
                   r->s.path, r->report.stuck_most, r->report.stuck_time);
@@ -262,7 +302,10 @@ int run_scene(const run_options *options)
     else {
         run_say_notes(&r);
         pool = run_threads(&r.s.world, options->threads);
-        if (!scene_build(&r.s, &r.world, &r.e) || !run_start(&r)) code = run_fail(&r, 2);
+        run_working(&r, "building bodies and cages");
+        code = !scene_build(&r.s, &r.world, &r.e);
+        run_working(&r, NULL);
+        if (code || !run_start(&r)) code = run_fail(&r, 2);
         else {
             run_say_advice(&r);
             r.stop = system_catch_interrupt();
@@ -278,6 +321,7 @@ int run_scene(const run_options *options)
     output_close(&r.out);
     report_free(&r.report);
     free(r.pair);
+    embipc_world_destroy(r.before);
     embipc_world_destroy(r.world);
     run_end_threads(pool);
     scene_free(&r.s);

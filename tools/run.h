@@ -17,6 +17,8 @@ typedef struct run_options {
     int frames, every;            /* write a frame every so many steps; also of view, film, animation and glTF */
     int threads;
     int quiet, report;
+    int explain;                  /* tells this step, on stdout or in explain_page, and ends there; 0: none */
+    const char *explain_page;     /* HTML file, or NULL */
     double duration, time_step;   /* s; 0: as the scene says (a duration of 0 needs has_duration) */
     int has_duration;
     const char *text;             /* the scene itself (text_size bytes), in the place of the file; or NULL */

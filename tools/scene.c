@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SCENE_DEPTH_MOST 20000   /* triangles of a body for which the depth of an overlap is looked for: a second or so */
 #define SCENE_DEGREE (3.14159265358979323846 / 180)
 #define SCENE_COUNT(list) ((int)(sizeof(list) / sizeof *(list)))
 
@@ -1115,6 +1116,64 @@ static void scene_list_crossings(const scene *s, const embipc_world *world, cons
     if (count > 4) tool_put(t, "\n  and %d more", count - 4);
 }
 
+/* The corners and triangles of a body that is not in the world, placed as it asks. Returns 0 where it has too many. */
+static int scene_place(const scene_body *b, double **x, int **tri, int *count)
+{
+    const embipc_body_def *d = &b->def;
+    *count = d->triangles ? d->triangle_count : embipc_tets_boundary(d->tets, d->tet_count, NULL, 0);
+    if (*count <= 0 || *count > SCENE_DEPTH_MOST) return 0;
+    *tri = (int *)tool_alloc((size_t)*count, 3 * sizeof **tri);
+    if (d->triangles) memcpy(*tri, d->triangles, 3 * (size_t)*count * sizeof **tri);
+    else (void)embipc_tets_boundary(d->tets, d->tet_count, *tri, *count);
+    *x = (double *)tool_alloc((size_t)d->vertex_count, 3 * sizeof **x);
+    for (int i = 0; i < d->vertex_count; i++)
+        for (int k = 0; k < 3; k++)
+            (*x)[3 * i + k] = d->scale * tool_dot(d->rotation + 3 * k, d->x + 3 * i) + d->position[k];
+    return 1;
+}
+
+/* How far a refused body must move out of one of the world, m, beside `gap`. Returns -1 where that is not known. */
+static double scene_depth(const scene_body *b, const embipc_world *world, embipc_body other, double *gap)
+{
+    embipc_movable body[2];
+    embipc_movement movement[2];
+    embipc_overlap overlap;
+    embipc_body_view v;
+    double *x = NULL, gaps[4] = { 0, 0, 0, 0 }, size = 0, depth = -1;
+    int *tri = NULL, found = 0, count;
+    if (embipc_body_get_view(world, other, &v) != EMBIPC_OK || v.triangle_count > SCENE_DEPTH_MOST) return -1;
+    if (scene_place(b, &x, &tri, &count)) {
+        memset(body, 0, sizeof body);
+        body[0].x = v.x;
+        body[0].vertex_count = v.vertex_count;
+        body[0].tri = v.triangles;
+        body[0].tri_count = v.triangle_count;
+        body[0].fixed = 1;
+        body[1].x = x;
+        body[1].vertex_count = b->def.vertex_count;
+        body[1].tri = tri;
+        body[1].tri_count = count;
+        for (int i = 0; i < 3 * b->def.vertex_count; i++) size = fmax(size, fabs(x[i] - x[i % 3]));
+        *gap = gaps[1] = gaps[2] = 1e-3 * size;
+        (void)embipc_separate(body, 2, gaps, movement, &overlap, 1, &found, NULL);
+        if (found == 1) depth = fmax(overlap.depth - *gap, 0);
+    }
+    free(x);
+    free(tri);
+    return depth;
+}
+
+/* What helps against an overlap. */
+static void scene_put_overlap(const embipc_world *world, const scene_body *b, tool_text *t)
+{
+    embipc_body other = embipc_world_error(world)->body[1];
+    double gap = 0, depth = other.index1 ? scene_depth(b, world, other, &gap) : -1;
+    if (depth >= gap / 4) tool_put(t, "\n  (they overlap by %.3g m: ", depth);
+    else if (depth >= 0) tool_put(t, "\n  (the two only touch, and need a gap: ");
+    else tool_put(t, "\n  (");
+    tool_put(t, "embipc doctor says how deep all overlaps are, and parts them; in a program, embipc_separate())");
+}
+
 /* What the library said about a body, with file, line, and the mesh it came from. */
 static int scene_refused(const scene *s, const embipc_world *world, int line, const scene_body *b,
                          tool_error *e)
@@ -1126,7 +1185,7 @@ static int scene_refused(const scene *s, const embipc_world *world, int line, co
     tool_put(&t, "%s", text);
     if (w->code == EMBIPC_ERR_INTERSECTION) {
         scene_list_crossings(s, world, b->name, &t);
-        tool_put(&t, "\n  (embipc doctor says how deep all overlaps are, and parts them)");
+        scene_put_overlap(world, b, &t);
     }
     if (b->is_file) tool_put(&t, "\n  (the mesh is %s)", b->source);
     tool_fail(e, "%s:%d: %s", s->path, line, t.data);
