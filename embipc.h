@@ -2001,6 +2001,8 @@ enum {
 #define EMBI_SHARE_REFIT EMBI_SHARE(1024)
 /* [triangle pairs] In a run of a shared search. Greater: threads wait; smaller: more runs. */
 #define EMBI_SHARE_KEYS EMBI_SHARE(256)
+/* [pairs, candidates] First room of a lane. Greater: more memory; smaller: first searches are made more often. */
+#define EMBI_LANE_ROOM 32
 /* [candidates] Cached ones tested again in a part. Greater: fewer parts; smaller: more waiting. */
 #define EMBI_SHARE_AGAIN EMBI_SHARE(256)
 /* [steps] Without use until a list is released. Greater: more memory where bodies mix; smaller: more searches. */
@@ -2654,7 +2656,7 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
     int capacity, want;
     memcpy(&p, array, sizeof p);   /* pointers to all types look alike */
     capacity = embi_capacity(p);
-    want = capacity > INT_MAX / 2 ? INT_MAX : 2 * capacity;
+    want = capacity > INT_MAX / 2 ? INT_MAX : capacity + capacity / 2;
     if (want < need) want = need;
     r = embi_alloc_raw(m, want, elem);
     if (!r) return 0;
@@ -13419,9 +13421,9 @@ typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; 
 typedef struct embi_lane {
     embi_key *keys;
     int key_count;
-    int walked;                  /* all its keys found room */
     embi_candidate *list;
     int count;
+    int done;                    /* all its keys, or all its candidates, found room */
 } embi_lane;
 
 enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
@@ -14445,13 +14447,15 @@ static void embi_keys_work(void *arg, int begin, int end)
         const embi_chunk *run = t->w->search.parts.list + t->first + n;
         embi_memory still = t->w->memory;
         still.fixed = 1;
+        if (lane->done) continue;
         lane->count = 0;
-        (void)embi_candidates(&still, &a, &b, t->w->search.lane[run->item].keys + run->begin, run->end - run->begin,
-                              &s->pair[t->one->pair].rule, &approach, &lane->list, &lane->count);
+        lane->done = embi_candidates(&still, &a, &b, t->w->search.lane[run->item].keys + run->begin,
+                                     run->end - run->begin, &s->pair[t->one->pair].rule, &approach, &lane->list,
+                                     &lane->count);
     }
 }
 
-/* Doubles the room for keys, or for candidates. */
+/* Doubles the room for keys, or for candidates, of a lane. */
 static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
 {
     int room = 2 * (keys ? embi_capacity(lane->keys) : embi_capacity(lane->list));
@@ -14459,7 +14463,7 @@ static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
                 : EMBI_ROOM(m, lane->list, room);
 }
 
-/* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `walked` stays 0 without enough room. */
+/* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `done` stays 0 without enough room. */
 static void embi_traverse_work(void *arg, int begin, int end)
 {
     const embi_traverse_task *t = (const embi_traverse_task *)arg;
@@ -14468,30 +14472,36 @@ static void embi_traverse_work(void *arg, int begin, int end)
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->search.lane + n;
         int from = t->first + n * t->grain, to = embi_min_int(from + t->grain, t->count);
-        if (lane->walked) continue;
+        if (lane->done) continue;
         lane->key_count = 0;
-        lane->walked = 1;
-        for (int k = from; k < to && lane->walked; k++)
-            lane->walked = embi_traverse_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
-                                           &lane->key_count);
+        lane->done = 1;
+        for (int k = from; k < to && lane->done; k++)
+            lane->done = embi_traverse_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
+                                             &lane->key_count);
     }
+}
+
+/* fn over the first lanes, with more room for those that have too little, until all have enough. */
+static int embi_lanes_fill(embipc_world *w, int lanes, int keys, embipc_range_fn *fn, void *arg)
+{
+    for (int n = 0; n < lanes; n++) w->search.lane[n].done = 0;
+    for (int left = 1; left;) {
+        embi_for(&w->s.threads, lanes, 1, fn, arg);
+        left = 0;
+        for (int n = 0; n < lanes; n++) {
+            if (w->search.lane[n].done) continue;
+            left = 1;
+            if (!embi_lane_grow(&w->memory, w->search.lane + n, keys)) return 0;
+        }
+    }
+    return 1;
 }
 
 /* Finds pairs of triangles of a large search from the next starts, in parallel lanes. w->parts cuts them into
  * runs. */
 static int embi_search_walk(embipc_world *w, embi_traverse_task *t, int lanes)
 {
-    int left = 1;
-    for (int n = 0; n < lanes; n++) w->search.lane[n].walked = 0;
-    while (left) {
-        embi_for(&w->s.threads, lanes, 1, embi_traverse_work, t);
-        left = 0;
-        for (int n = 0; n < lanes; n++) {
-            if (w->search.lane[n].walked) continue;
-            left = 1;
-            if (!embi_lane_grow(&w->memory, w->search.lane + n, 1)) return 0;
-        }
-    }
+    if (!embi_lanes_fill(w, lanes, 1, embi_traverse_work, t)) return 0;
     embi_chunks_clear(&w->search.parts);
     for (int n = 0; n < lanes; n++)
         if (!embi_chunks_add(&w->memory, &w->search.parts, n, 0, w->search.lane[n].key_count,
@@ -14499,14 +14509,13 @@ static int embi_search_walk(embipc_world *w, embi_traverse_task *t, int lanes)
     return 1;
 }
 
-/* Turns the runs of a large search into candidates. A pair of triangles gives at most 15: 6 vertices, 9 edge
- * pairs. */
+/* Turns the runs of a large search into candidates. */
 static int embi_search_runs(embipc_world *w, embi_search_task *t)
 {
     embi_cached *k = t->one->kept;
     for (t->first = 0; t->first < w->search.parts.count; t->first += EMBI_TASKS) {
         int runs = embi_min_int(EMBI_TASKS, w->search.parts.count - t->first);
-        embi_for(&w->s.threads, runs, 1, embi_keys_work, t);
+        if (!embi_lanes_fill(w, runs, 0, embi_keys_work, t)) return 0;
         for (int n = 0; n < runs; n++) {
             const embi_lane *lane = w->search.lane + n;
             if (!EMBI_ROOM(&w->memory, k->list, k->count + lane->count)) return 0;
@@ -14517,12 +14526,12 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
     return 1;
 }
 
-/* Reserves room in the first lanes. */
-static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidates)
+/* Gives the first lanes some room. */
+static int embi_lanes_reserve(embipc_world *w, int lanes)
 {
     for (int n = 0; n < lanes; n++)
-        if (!EMBI_GROW(&w->memory, w->search.lane[n].keys, keys) ||
-            !EMBI_ROOM(&w->memory, w->search.lane[n].list, candidates))
+        if (!EMBI_GROW(&w->memory, w->search.lane[n].keys, EMBI_LANE_ROOM) ||
+            !EMBI_ROOM(&w->memory, w->search.lane[n].list, EMBI_LANE_ROOM))
             return 0;
     return 1;
 }
@@ -14541,7 +14550,7 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
     walk.start = embi_traverse_starts(&walk.walk, walk.opened, &walk.count);
     walk.grain = (walk.count - 1) / EMBI_STARTS + 1;
     k->count = 0;
-    if (!embi_lanes_reserve(w, EMBI_TASKS, 1024, 15 * EMBI_SHARE_KEYS)) return 0;
+    if (!embi_lanes_reserve(w, EMBI_TASKS)) return 0;
     for (walk.first = 0; walk.first < walk.count; walk.first += EMBI_TASKS * walk.grain) {
         int lanes = embi_min_int((walk.count - walk.first - 1) / walk.grain + 1, EMBI_TASKS);
         if (!embi_search_walk(w, &walk, lanes) || !embi_search_runs(w, &t)) return 0;
@@ -14613,7 +14622,7 @@ static int embi_searches_keep(embipc_world *w)
                 little = 1;
             }
         if (!little) return 1;
-        if (!embi_lanes_reserve(w, (w->search.due_count - 1) / task.grain + 1, 1024, 1024)) return 0;
+        if (!embi_lanes_reserve(w, (w->search.due_count - 1) / task.grain + 1)) return 0;
         embi_for(&w->s.threads, w->search.due_count, task.grain, embi_search_work, &task);
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
     }
@@ -24978,7 +24987,7 @@ static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FI
 static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int need)
 {
     embipc_real *block, *old = *field[0];
-    int room = embi_capacity(old) / (3 * n), want = embi_max_int(need, room > INT_MAX / 2 ? INT_MAX : 2 * room);
+    int room = embi_capacity(old) / (3 * n), want = embi_max_int(need, room > INT_MAX / 2 ? INT_MAX : room + room / 2);
     if (need <= room) return 1;
     if (want > INT_MAX / (3 * n)) { m->failed = 1; return 0; }
     block = (embipc_real *)embi_alloc(m, 3 * n * want, sizeof *block);
@@ -25776,14 +25785,21 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_cross
 {
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
+    /* boxes are rounded differently, so pairs nearby are tested, too */
+    embi_traversal walk = embi_traverse_of(&sa, &sb, embi_none, embi_pair_rounding(a, b));
     embipc_body body[2];
+    int opened[EMBI_STARTS][2], starts;
+    const int *start = embi_traverse_starts(&walk, opened, &starts);
     body[0] = a->handle;
     body[1] = b->handle;
-    w->search.tri_pair_count = 0;
-    /* boxes are rounded differently, so pairs nearby are tested, too */
-    return embi_bvh_pairs(&w->memory, &sa, &sb, embi_none, embi_pair_rounding(a, b), &w->search.tri_pairs,
-                          &w->search.tri_pair_count) &&
-           embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count);
+    for (int n = 0; n < starts; n++) {   /* one by one, for short lists */
+        w->search.tri_pair_count = 0;
+        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], &w->search.tri_pairs,
+                                 &w->search.tri_pair_count) ||
+            !embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count))
+            return 0;
+    }
+    return 1;
 }
 
 /* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a
@@ -25796,16 +25812,23 @@ static embi_answer embi_check_gap(embipc_world *w, int i, int j)
     embi_pair_rule rule;
     embipc_real least = embi_pair_rounding(a, b);
     embi_approach none;
-    int v, of_a;
+    embi_traversal walk;
+    int v, of_a, opened[EMBI_STARTS][2], starts;
+    const int *start;
     memset(&rule, 0, sizeof rule);
     rule.xi = i == j ? (embipc_real)0 : a->rules.thickness + b->rules.thickness;
     none = embi_approach_of(embi_none, rule.xi + least);
-    w->search.tri_pair_count = s->candidates.count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, embi_none, rule.xi + least, &w->search.tri_pairs,
-                        &w->search.tri_pair_count) ||
-        !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
-                         &s->candidates.list, &s->candidates.count))
-        return EMBI_NO_MEMORY;
+    walk = embi_traverse_of(&sa, &sb, embi_none, rule.xi + least);
+    start = embi_traverse_starts(&walk, opened, &starts);
+    s->candidates.count = 0;
+    for (int n = 0; n < starts; n++) {
+        w->search.tri_pair_count = 0;
+        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], &w->search.tri_pairs,
+                                 &w->search.tri_pair_count) ||
+            !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
+                             &s->candidates.list, &s->candidates.count))
+            return EMBI_NO_MEMORY;
+    }
     if (!s->candidates.count) return EMBI_NO;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
                        "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
