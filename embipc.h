@@ -198,7 +198,7 @@
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
  *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
  *   EMBIPC_NO_EVENTS       embipc_world_contact_events()                                              (0)
- *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore()                                (0)
+ *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore(), embipc_worlds_step()          (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
@@ -776,6 +776,18 @@ typedef struct embipc_step_stats {
 } embipc_step_stats;
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stats *stats /* may be NULL */);
+
+#ifndef EMBIPC_NO_COPY
+/* Steps several worlds side by side, for example copies by embipc_world_copy(). Each takes the step that
+ * embipc_world_step() would make, to the last bit, in one thread: parallel_for of its own description rests.
+ *   world, count       different worlds (count); their allocators and callbacks are called by any of the threads
+ *   parallel_for, ctx  the loop over worlds, as in embipc_world_def; NULL: one after another
+ *   stats, result      of each world (count), or NULL
+ * Returns the first result that is not EMBIPC_OK. A world whose step fails does not change, and the others take their
+ * steps. Returns EMBIPC_ERR_ARGUMENT, without any step, for a NULL or a world that comes twice. No allocation. */
+EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int count, embipc_parallel_for_fn *parallel_for,
+                                            void *ctx, embipc_step_stats *stats, embipc_result *result);
+#endif
 
 /* Limits for later steps: linear solves per island (at least 1), and a flag, which may be NULL. Another thread, an
  * interrupt or the world's clock callback (as a time budget) may set it. Nonzero ends the step after its present
@@ -13575,6 +13587,8 @@ struct embipc_world {
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
     int mixed_start;             /* bodies were made, or contacts enabled, after the first step */
+    int batch;                   /* its number in the last embipc_worlds_step() */
+    embipc_result stepped;       /* result of that step */
     embipc_error error;
 };
 
@@ -28663,6 +28677,49 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
     embi_world_moved(world);
     embipc_world_destroy(c);
     return EMBIPC_OK;
+}
+
+/* ---- steps of several worlds ---- */
+
+typedef struct embi_batch { embipc_world *const *world; embipc_step_stats *stats; } embi_batch;
+
+/* The loop of the caller may be that of a world too, and only one loop may run in a pool. */
+static void embi_batch_work(void *arg, int begin, int end)
+{
+    const embi_batch *t = (const embi_batch *)arg;
+    for (int n = begin; n < end; n++) {
+        embipc_world *w = t->world[n];
+        embi_threads threads = w->s.threads;
+        w->s.threads.run = NULL;
+        w->stepped = embipc_world_step(w, t->stats ? t->stats + n : NULL);
+        w->s.threads = threads;
+    }
+}
+
+/* Results do not depend on threads, so each world has the bits of its own step. */
+EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int count, embipc_parallel_for_fn *parallel_for,
+                                            void *ctx, embipc_step_stats *stats, embipc_result *result)
+{
+    embi_threads threads;
+    embi_batch task;
+    embipc_result first = EMBIPC_OK;
+    if (count < 0 || (count && !world)) return EMBIPC_ERR_ARGUMENT;
+    for (int n = 0; n < count; n++) {
+        if (!world[n]) return EMBIPC_ERR_ARGUMENT;
+        world[n]->batch = n;
+    }
+    for (int n = 0; n < count; n++)
+        if (world[n]->batch != n) return EMBIPC_ERR_ARGUMENT;
+    threads.run = parallel_for;
+    threads.ctx = ctx;
+    task.world = world;
+    task.stats = stats;
+    embi_for(&threads, count, 1, embi_batch_work, &task);
+    for (int n = count - 1; n >= 0; n--) {
+        if (world[n]->stepped) first = world[n]->stepped;
+        if (result) result[n] = world[n]->stepped;
+    }
+    return first;
 }
 #endif
 
