@@ -29523,6 +29523,23 @@ static embipc_real embi_part_reach(const embi_parting *p, int i, int j, embipc_r
     return p->body[i].thickness + p->body[j].thickness + share * embi_part_gap(p, i, j);
 }
 
+/* bound of rounding errors of a shift, m */
+static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
+{
+    embipc_real slack = a->diagonal + b->diagonal;
+    for (int k = 0; k < 3; k++)
+        slack += embi_abs(t[k]) + embi_abs(a->now.centre[k]) + embi_abs(b->now.centre[k]);
+    return 16 * EMBI_EPS * slack;
+}
+
+/* Are the boxes of two bodies farther apart than their gap? A pair with loops is not asked: it may be linked. */
+static int embi_part_far(const embi_parting *p, int i, int j)
+{
+    const embi_part_body *a = p->body + i, *b = p->body + j;
+    embipc_real reach = embi_part_reach(p, i, j, 1) + embi_part_slack(a, b, embi_none);
+    return !(a->loops && b->loops) && !embi_ranges_meet(a->bvh.box + 6, embi_none, reach, b->bvh.box + 6);
+}
+
 /* ---- Links: loops round the handles of a body, and linking numbers of two bodies ---- */
 
 /* The point half way from vertex v, against its normal, to the other side of the solid. */
@@ -29791,15 +29808,6 @@ static void embi_part_met(embi_parting *p, const embi_part_body *a, const embi_p
     p->met = key;
 }
 
-/* bound of rounding errors of a shift, m */
-static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
-{
-    embipc_real slack = a->diagonal + b->diagonal;
-    for (int k = 0; k < 3; k++)
-        slack += embi_abs(t[k]) + embi_abs(a->now.centre[k]) + embi_abs(b->now.centre[k]);
-    return 16 * EMBI_EPS * slack;
-}
-
 /* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. */
 static embi_answer embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                              const embipc_real t[3], embipc_real gap, const embi_key *keys, int count)
@@ -30025,7 +30033,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
 /* ---- Rounds of shifts ---- */
 
 /* Separates the pair (i, j) if it overlaps. A pair that was not moved and is only nearer than its gap is left. late
- * 1: the body farther from fixed ones moves alone; 2: so does the second of equals. */
+ * 1: the body farther from fixed ones moves alone; 2, 3: so does the second or the first of equals. */
 static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 {
     embi_part_body *a = p->body + i, *b = p->body + j;
@@ -30039,7 +30047,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     *moved = 1;
     share = a->volume + b->volume > 0 ? b->volume / (a->volume + b->volume) : (embipc_real)0.5;
     if (late && a->rank != b->rank) share = a->rank > b->rank ? (embipc_real)1 : (embipc_real)0;
-    if (late > 1 && a->rank == b->rank) share = 0;
+    if (late > 1 && a->rank == b->rank) share = late - 2;
     if (a->fixed) share = 0;
     if (b->fixed) share = 1;
     embi_part_move(a, share, shift);
@@ -30050,7 +30058,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 /* Are bodies i and j apart, or exempt from contact? *kind is set if not. */
 static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
-    if (!(embi_part_gap(p, i, j) > 0)) return EMBI_YES;
+    if (!(embi_part_gap(p, i, j) > 0) || embi_part_far(p, i, j)) return EMBI_YES;
     return embi_part_apart(p, p->body + i, p->body + j, embi_none, embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
@@ -30108,17 +30116,20 @@ static int embi_part_is_listed(const embi_parting *p, int n, int i, int j)
     return n < p->pair_count && p->pair[n].o.a == i && p->pair[n].o.b == j;
 }
 
-/* Rounds over all pairs until none moves. */
+/* Rounds over all pairs until none moves. Which of equals moves takes turns, or else one between two others would be
+ * pushed to and fro. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
         int n = 0;   /* the next pair of the list, which is in this order */
+        int late = round > 11 && round % 3 ? 1 + round % 3 : round > 3;
         moved = 0;
         for (int i = 0; i < p->count; i++)
             for (int j = i + 1; j < p->count; j++) {
                 int hopeless = embi_part_is_listed(p, n, i, j) && p->pair[n++].hopeless;
                 if (!(embi_part_gap(p, i, j) > 0) || hopeless || (p->body[i].fixed && p->body[j].fixed)) continue;
-                if (!embi_part_pair(p, i, j, (round > 3) + (round > 11), &moved)) return 0;
+                if (embi_part_far(p, i, j)) continue;
+                if (!embi_part_pair(p, i, j, late, &moved)) return 0;
             }
     }
     return 1;
