@@ -107,8 +107,8 @@
  *   83 Shape of a new body; 84 Mechanics of a new body; 85 Adding a body; 86 Removing a body;
  *   87 Forces and drives; 88 Joints of a world; 89 Settings and reset; 90 Queries; 91 Ready shapes;
  *   92 Contact events; 93 Poses of bodies; 94 Rays and regions; 95 Copies of worlds; 96 Validation;
- *   97 Sparse LDL^T for callers; 98 Repair of surfaces; 99 Surfaces that overlap; 100 Shifts and rotations;
- *   101 Separating surfaces.
+ *   97 Steps of several worlds; 98 Sparse LDL^T for callers; 99 Repair of surfaces; 100 Surfaces that overlap;
+ *   101 Shifts and rotations; 102 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -197,7 +197,7 @@
  *   EMBIPC_NO_SHAPES       embipc_shape()                                                             (0)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
  *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
- *   EMBIPC_NO_EVENTS       embipc_world_contact_events()                                              (0)
+ *   EMBIPC_NO_EVENTS       embipc_world_contact_events(), embipc_body_taxels()                        (0)
  *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore(), embipc_worlds_step()          (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
@@ -966,6 +966,29 @@ typedef struct embipc_contact_event {
  * many there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its
  * events with it. No allocation. */
 EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_contact_event *out, int capacity);
+#endif
+
+/* One element of a tactile sensor. Its forces are those on the surface vertices that lie over it. */
+typedef struct embipc_taxel {
+    embipc_real normal;          /* N, against the z axis of the grid: a push is positive */
+    embipc_real shear[2];        /* N, along its x and y axes */
+    embipc_real area;            /* m^2, of a third of each triangle around the vertices that carry a force */
+    int touches, slides;         /* some vertex carries a force; the shear is at least 0.95 friction * normal */
+} embipc_taxel;
+
+#ifndef EMBIPC_NO_EVENTS
+/* Sums the contact forces of the last step on a body over a grid. The sum of all taxels is the force on the body if all
+ * vertices with a force are over the grid. Friction acts where contacts were at the start of the step: at speeds near a
+ * vertex distance per step, a taxel has the shear of its neighbour.
+ *   rotation, position  of the grid, as in embipc_pose: it lies in its plane z = 0, with the middle at the origin
+ *   size       along x and y, m; and the distance from the plane up to which vertices count (3), > 0; INFINITY: all
+ *   nx, ny     taxels along x and y
+ *   friction   coefficient for `slides`, >= 0
+ *   out        taxel (i, j) at i + nx j (nx * ny)
+ * O(vertices + triangles + taxels), no allocation. Returns EMBIPC_OK, HANDLE, or ARGUMENT (out is then unchanged). */
+EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *world, embipc_body body, const embipc_real rotation[9],
+                                            const embipc_real position[3], const embipc_real size[3], int nx, int ny,
+                                            embipc_real friction, embipc_taxel *out);
 #endif
 
 /* ---- Poses ----------------------------------------------------------------------------------
@@ -27824,7 +27847,9 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #ifndef EMBIPC_NO_EVENTS
 /* ==== 92. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
- * Uses: small math, distances, world data, parameters of bodies and pairs.   Checked by: tests/test_game.c */
+ * Sums the forces on a body over a grid, too.
+ * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
+ * parameters of bodies and pairs, creating a world.   Checked by: tests/test_game.c */
 
 /* Order of two pairs of bodies: < 0 if (a, b) stands before (c, d), 0 if they are the same. */
 static int embi_pair_order(const embipc_world *w, embipc_body a, embipc_body b, embipc_body c, embipc_body d)
@@ -27890,6 +27915,73 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
     }
     embi_events_place(w, out, embi_min_int(count, capacity));
     return count;
+}
+
+/* ---- forces on a grid ---- */
+
+typedef struct embi_taxels {
+    const embipc_real *rotation, *position, *size;
+    int nx, ny;
+    embipc_taxel *out;
+} embi_taxels;
+
+/* The taxel below a point, or NULL. */
+static embipc_taxel *embi_taxel_of(const embi_taxels *g, const embipc_real x[3])
+{
+    embipc_real d[3], p[3], i, j;
+    embi_sub(d, x, g->position);
+    embi_m3_tmulv(p, g->rotation, d);
+    i = floor((p[0] / g->size[0] + (embipc_real)0.5) * g->nx);
+    j = floor((p[1] / g->size[1] + (embipc_real)0.5) * g->ny);
+    if (!(i >= 0 && i < g->nx && j >= 0 && j < g->ny && embi_abs(p[2]) <= g->size[2])) return NULL;
+    return g->out + (int)i + (size_t)g->nx * (size_t)(int)j;
+}
+
+/* The force on vertex v of a body, or NULL where it is 0. */
+static const embipc_real *embi_vertex_pushed(const embipc_world *w, const embi_body *b, int v)
+{
+    const embipc_real *f = w->s.load.vertex_force + 3 * (b->vert0 + v);
+    return f[0] != 0 || f[1] != 0 || f[2] != 0 ? f : NULL;
+}
+
+/* Forces go by vertices, areas by triangles. */
+EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body body, const embipc_real rotation[9],
+                                            const embipc_real position[3], const embipc_real size[3], int nx, int ny,
+                                            embipc_real friction, embipc_taxel *out)
+{
+    embi_body *b = embi_body_of(w, body);
+    const embipc_real *x, *f;
+    embi_taxels g;
+    embipc_taxel *t;
+    if (!b) return EMBIPC_ERR_HANDLE;
+    if (!rotation || !position || !size || !out || nx < 1 || ny < 1 || nx > INT_MAX / ny || !(friction >= 0) ||
+        !embi_all_finite(rotation, 9) || !embi_all_finite(position, 3) || !(embi_min(size[0], size[1]) > 0) ||
+        !(size[2] > 0))
+        return EMBIPC_ERR_ARGUMENT;
+    g.rotation = rotation; g.position = position; g.size = size;
+    g.nx = nx; g.ny = ny;
+    g.out = out;
+    memset(out, 0, (size_t)nx * (size_t)ny * sizeof *out);
+    embi_body_follow(&w->s, b);
+    x = w->s.x + 3 * b->vert0;
+    for (int v = 0; v < b->nv; v++) {
+        embipc_real push[3];
+        if (!(f = embi_vertex_pushed(w, b, v)) || !(t = embi_taxel_of(&g, x + 3 * v))) continue;
+        embi_m3_tmulv(push, rotation, f);
+        t->shear[0] += push[0];
+        t->shear[1] += push[1];
+        t->normal -= push[2];
+        t->touches = 1;
+    }
+    for (int i = 0; i < 3 * b->nt; i++) {
+        embipc_real n[3];
+        if (!embi_vertex_pushed(w, b, b->tri[i]) || !(t = embi_taxel_of(&g, x + 3 * b->tri[i]))) continue;
+        embi_triangle_cross(n, x, b->tri + 3 * (i / 3));
+        t->area += embi_norm(n) / 6;
+    }
+    for (t = out; t < out + (size_t)nx * (size_t)ny; t++)
+        t->slides = t->touches && hypot(t->shear[0], t->shear[1]) >= (embipc_real)0.95 * friction * t->normal;
+    return EMBIPC_OK;
 }
 
 #endif /* EMBIPC_NO_EVENTS */
@@ -28678,49 +28770,6 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
     embipc_world_destroy(c);
     return EMBIPC_OK;
 }
-
-/* ---- steps of several worlds ---- */
-
-typedef struct embi_batch { embipc_world *const *world; embipc_step_stats *stats; } embi_batch;
-
-/* The loop of the caller may be that of a world too, and only one loop may run in a pool. */
-static void embi_batch_work(void *arg, int begin, int end)
-{
-    const embi_batch *t = (const embi_batch *)arg;
-    for (int n = begin; n < end; n++) {
-        embipc_world *w = t->world[n];
-        embi_threads threads = w->s.threads;
-        w->s.threads.run = NULL;
-        w->stepped = embipc_world_step(w, t->stats ? t->stats + n : NULL);
-        w->s.threads = threads;
-    }
-}
-
-/* Results do not depend on threads, so each world has the bits of its own step. */
-EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int count, embipc_parallel_for_fn *parallel_for,
-                                            void *ctx, embipc_step_stats *stats, embipc_result *result)
-{
-    embi_threads threads;
-    embi_batch task;
-    embipc_result first = EMBIPC_OK;
-    if (count < 0 || (count && !world)) return EMBIPC_ERR_ARGUMENT;
-    for (int n = 0; n < count; n++) {
-        if (!world[n]) return EMBIPC_ERR_ARGUMENT;
-        world[n]->batch = n;
-    }
-    for (int n = 0; n < count; n++)
-        if (world[n]->batch != n) return EMBIPC_ERR_ARGUMENT;
-    threads.run = parallel_for;
-    threads.ctx = ctx;
-    task.world = world;
-    task.stats = stats;
-    embi_for(&threads, count, 1, embi_batch_work, &task);
-    for (int n = count - 1; n >= 0; n--) {
-        if (world[n]->stepped) first = world[n]->stepped;
-        if (result) result[n] = world[n]->stepped;
-    }
-    return first;
-}
 #endif
 
 /* ==== 96. Validation =================================================================================
@@ -28975,7 +29024,54 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 97. Sparse LDL^T for callers ===================================================================
+#ifndef EMBIPC_NO_COPY
+/* ==== 97. Steps of several worlds ====================================================================
+ * Worlds share nothing, so that each may take its step in a thread of its own.
+ * Uses: threads, world data, world step.   Checked by: tests/test_threads.c */
+
+typedef struct embi_batch { embipc_world *const *world; embipc_step_stats *stats; } embi_batch;
+
+/* The loop of the caller may be that of a world too, and only one loop may run in a pool. */
+static void embi_batch_work(void *arg, int begin, int end)
+{
+    const embi_batch *t = (const embi_batch *)arg;
+    for (int n = begin; n < end; n++) {
+        embipc_world *w = t->world[n];
+        embi_threads threads = w->s.threads;
+        w->s.threads.run = NULL;
+        w->stepped = embipc_world_step(w, t->stats ? t->stats + n : NULL);
+        w->s.threads = threads;
+    }
+}
+
+/* Results do not depend on threads, so each world has the bits of its own step. */
+EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int count, embipc_parallel_for_fn *parallel_for,
+                                            void *ctx, embipc_step_stats *stats, embipc_result *result)
+{
+    embi_threads threads;
+    embi_batch task;
+    embipc_result first = EMBIPC_OK;
+    if (count < 0 || (count && !world)) return EMBIPC_ERR_ARGUMENT;
+    for (int n = 0; n < count; n++) {
+        if (!world[n]) return EMBIPC_ERR_ARGUMENT;
+        world[n]->batch = n;
+    }
+    for (int n = 0; n < count; n++)
+        if (world[n]->batch != n) return EMBIPC_ERR_ARGUMENT;
+    threads.run = parallel_for;
+    threads.ctx = ctx;
+    task.world = world;
+    task.stats = stats;
+    embi_for(&threads, count, 1, embi_batch_work, &task);
+    for (int n = count - 1; n >= 0; n--) {
+        if (world[n]->stepped) first = world[n]->stepped;
+        if (result) result[n] = world[n]->stepped;
+    }
+    return first;
+}
+#endif
+
+/* ==== 98. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -29048,7 +29144,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 98. Repair of surfaces =========================================================================
+/* ==== 99. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -29432,7 +29528,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 99. Surfaces that overlap ======================================================================
+/* ==== 100. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -29885,7 +29981,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 100. Shifts and rotations ======================================================================
+/* ==== 101. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -30169,7 +30265,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 101. Separating surfaces =======================================================================
+/* ==== 102. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
