@@ -39,8 +39,8 @@
  *           and motors; forces of contacts, drives and joints in newtons; steps that may be cut short at any
  *           iteration; equal bits for equal input and any number of threads; no allocation in a warmed-up
  *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert; rays, contact
- *           events, poses within a step and vertices to draw; copies of worlds, to branch
- *           and to go back; bodies at rest that sleep.
+ *           events, poses within a step and vertices to draw; copies of worlds, to branch,
+ *           to go back, and to step side by side; bodies at rest that sleep.
  * DOES NOT  read files, print, exit or abort; save states to files; plasticity,
  *           tearing, fluids, GPUs, gradients of results; shells, rods (planned).
  *

@@ -8,7 +8,7 @@ typedef struct memory_case {
     embipc_kind kind;
     embipc_shape_kind shape;
     int detail, bodies;
-    double most;                 /* bytes: what docs/measured.md has, and a third more */
+    double most;                 /* bytes: what `make memory` tells, and a third more */
 } memory_case;
 static const memory_case memory_cases[] = {
     {"one affine box", EMBIPC_AFFINE, EMBIPC_BOX, 1, 1, 62e3},
