@@ -25,6 +25,7 @@
 #                   each, 60; 600 before a release, 8 for a minute or so)
 #   make size       bytes of code of two programs at -Os, x86 and Cortex-M7, without each part that can be left out;
 #                   needs arm-none-eabi-gcc with newlib, else it says so
+#   make memory     bytes of the arrays of five small worlds; needs addr2line and glibc, else it says so
 #   make campaign   violent worlds by chance, T of them (500: 5 minutes); their first ones are part of make test-all
 #                   (PLAIN_TOO=1: the candidates of every iteration against those of the plain search, half a second a world)
 #   make install-check   whether what make install leaves can be used, from C with pkg-config and from Python
@@ -366,6 +367,14 @@ instruments: | $(BUILD)
 size: | $(BUILD)
 	@sh tools/size.sh $(BUILD)
 
+# nothing is inlined, so that an allocation can be told by its line
+memory: | $(BUILD)
+	@if ! command -v addr2line > /dev/null || ! echo '#include <execinfo.h>' | $(CC) -E - > /dev/null 2>&1; then \
+	  echo "skipped: no addr2line, or no glibc"; else \
+	$(CC) $(STD) -O1 -g1 -fno-inline -fno-optimize-sibling-calls -fno-omit-frame-pointer -no-pie -w -DEMBIPC_STATIC \
+	  -DEMBIPC_IMPLEMENTATION -DMEMORY_ROWS tests/test_memory.c -o $(BUILD)/memory -lm && \
+	$(BUILD)/memory > $(BUILD)/memory.rows && python3 tools/memory.py $(BUILD)/memory $(HEADER) < $(BUILD)/memory.rows; fi
+
 # ---- examples ----------------------------------------------------------------------------------
 # hello is compiled as its first lines say. All others carry the whole header, too, but here they share its object.
 $(BUILD)/examples/hello: examples/hello.c $(HEADER) | $(BUILD)/examples
@@ -385,6 +394,6 @@ clean:
 
 .PHONY: all lib install uninstall install-check tuning demo paper paper-quick paper-browser pictures browser web \
         web-browser tests test test-all begin validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order \
-        symbols size metrics docs-check toc stack instruments \
+        symbols size memory metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

@@ -39,8 +39,8 @@
  *           and motors; forces of contacts, drives and joints in newtons; steps that may be cut short at any
  *           iteration; equal bits for equal input and any number of threads; no allocation in a warmed-up
  *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert; rays, contact
- *           events, poses within a step and vertices to draw; copies of worlds, to branch
- *           and to go back; bodies at rest that sleep.
+ *           events, poses within a step and vertices to draw; copies of worlds, to branch,
+ *           to go back, and to step side by side; bodies at rest that sleep.
  * DOES NOT  read files, print, exit or abort; save states to files; plasticity,
  *           tearing, fluids, GPUs, gradients of results; shells, rods (planned).
  *
@@ -107,8 +107,8 @@
  *   83 Shape of a new body; 84 Mechanics of a new body; 85 Adding a body; 86 Removing a body;
  *   87 Forces and drives; 88 Joints of a world; 89 Settings and reset; 90 Queries; 91 Ready shapes;
  *   92 Contact events; 93 Poses of bodies; 94 Rays and regions; 95 Copies of worlds; 96 Validation;
- *   97 Sparse LDL^T for callers; 98 Repair of surfaces; 99 Surfaces that overlap; 100 Shifts and rotations;
- *   101 Separating surfaces; 102 Self-test.
+ *   97 Steps of several worlds; 98 Sparse LDL^T for callers; 99 Repair of surfaces; 100 Surfaces that overlap;
+ *   101 Shifts and rotations; 102 Separating surfaces; 103 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -198,8 +198,8 @@
  *   EMBIPC_NO_SHAPES       embipc_shape()                                                             (0)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
  *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
- *   EMBIPC_NO_EVENTS       embipc_world_contact_events()                                              (0)
- *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore()                                (0)
+ *   EMBIPC_NO_EVENTS       embipc_world_contact_events(), embipc_body_taxels()                        (0)
+ *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore(), embipc_worlds_step()          (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
@@ -778,6 +778,18 @@ typedef struct embipc_step_stats {
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stats *stats /* may be NULL */);
 
+#ifndef EMBIPC_NO_COPY
+/* Steps several worlds side by side, for example copies by embipc_world_copy(). Each takes the step that
+ * embipc_world_step() would make, to the last bit, in one thread: parallel_for of its own description rests.
+ *   world, count       different worlds (count); their allocators and callbacks are called by any of the threads
+ *   parallel_for, ctx  the loop over worlds, as in embipc_world_def; NULL: one after another
+ *   stats, result      of each world (count), or NULL
+ * Returns the first result that is not EMBIPC_OK. A world whose step fails does not change, and the others take their
+ * steps. Returns EMBIPC_ERR_ARGUMENT, without any step, for a NULL or a world that comes twice. No allocation. */
+EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int count, embipc_parallel_for_fn *parallel_for,
+                                            void *ctx, embipc_step_stats *stats, embipc_result *result);
+#endif
+
 /* Limits for later steps: linear solves per island (at least 1), and a flag, which may be NULL. Another thread, an
  * interrupt or the world's clock callback (as a time budget) may set it. Nonzero ends the step after its present
  * iteration, the first at the earliest (exact in free flight). */
@@ -959,6 +971,29 @@ typedef struct embipc_contact_event {
  * many there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its
  * events with it. No allocation. */
 EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_contact_event *out, int capacity);
+#endif
+
+/* One element of a tactile sensor. Its forces are those on the surface vertices that lie over it. */
+typedef struct embipc_taxel {
+    embipc_real normal;          /* N, against the z axis of the grid: a push is positive */
+    embipc_real shear[2];        /* N, along its x and y axes */
+    embipc_real area;            /* m^2, of a third of each triangle around the vertices that carry a force */
+    int touches, slides;         /* some vertex carries a force; the shear is at least 0.95 friction * normal */
+} embipc_taxel;
+
+#ifndef EMBIPC_NO_EVENTS
+/* Sums the contact forces of the last step on a body over a grid. The sum of all taxels is the force on the body if all
+ * vertices with a force are over the grid. Friction acts where contacts were at the start of the step: at speeds near a
+ * vertex distance per step, a taxel has the shear of its neighbour.
+ *   rotation, position  of the grid, as in embipc_pose: it lies in its plane z = 0, with the middle at the origin
+ *   size       along x and y, m; and the distance from the plane up to which vertices count (3), > 0; INFINITY: all
+ *   nx, ny     taxels along x and y
+ *   friction   coefficient for `slides`, >= 0
+ *   out        taxel (i, j) at i + nx j (nx * ny)
+ * O(vertices + triangles + taxels), no allocation. Returns EMBIPC_OK, HANDLE, or ARGUMENT (out is then unchanged). */
+EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *world, embipc_body body, const embipc_real rotation[9],
+                                            const embipc_real position[3], const embipc_real size[3], int nx, int ny,
+                                            embipc_real friction, embipc_taxel *out);
 #endif
 
 /* ---- Poses ----------------------------------------------------------------------------------
@@ -2018,6 +2053,8 @@ enum {
 #define EMBI_SHARE_REFIT EMBI_SHARE(1024)
 /* [triangle pairs] In a run of a shared search. Greater: threads wait; smaller: more runs. */
 #define EMBI_SHARE_KEYS EMBI_SHARE(256)
+/* [pairs, candidates] First room of a lane. Greater: more memory; smaller: first searches are made more often. */
+#define EMBI_LANE_ROOM 32
 /* [candidates] Cached ones tested again in a part. Greater: fewer parts; smaller: more waiting. */
 #define EMBI_SHARE_AGAIN EMBI_SHARE(256)
 /* [steps] Without use until a list is released. Greater: more memory where bodies mix; smaller: more searches. */
@@ -2671,7 +2708,7 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
     int capacity, want;
     memcpy(&p, array, sizeof p);   /* pointers to all types look alike */
     capacity = embi_capacity(p);
-    want = capacity > INT_MAX / 2 ? INT_MAX : 2 * capacity;
+    want = capacity > INT_MAX / 2 ? INT_MAX : capacity + capacity / 2;
     if (want < need) want = need;
     r = embi_alloc_raw(m, want, elem);
     if (!r) return 0;
@@ -13436,9 +13473,9 @@ typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; 
 typedef struct embi_lane {
     embi_key *keys;
     int key_count;
-    int walked;                  /* all its keys found room */
     embi_candidate *list;
     int count;
+    int done;                    /* all its keys, or all its candidates, found room */
 } embi_lane;
 
 enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
@@ -13590,6 +13627,8 @@ struct embipc_world {
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
     int mixed_start;             /* bodies were made, or contacts enabled, after the first step */
+    int batch;                   /* its number in the last embipc_worlds_step() */
+    embipc_result stepped;       /* result of that step */
     embipc_error error;
 };
 
@@ -14462,13 +14501,15 @@ static void embi_keys_work(void *arg, int begin, int end)
         const embi_chunk *run = t->w->search.parts.list + t->first + n;
         embi_memory still = t->w->memory;
         still.fixed = 1;
+        if (lane->done) continue;
         lane->count = 0;
-        (void)embi_candidates(&still, &a, &b, t->w->search.lane[run->item].keys + run->begin, run->end - run->begin,
-                              &s->pair[t->one->pair].rule, &approach, &lane->list, &lane->count);
+        lane->done = embi_candidates(&still, &a, &b, t->w->search.lane[run->item].keys + run->begin,
+                                     run->end - run->begin, &s->pair[t->one->pair].rule, &approach, &lane->list,
+                                     &lane->count);
     }
 }
 
-/* Doubles the room for keys, or for candidates. */
+/* Doubles the room for keys, or for candidates, of a lane. */
 static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
 {
     int room = 2 * (keys ? embi_capacity(lane->keys) : embi_capacity(lane->list));
@@ -14476,7 +14517,7 @@ static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
                 : EMBI_ROOM(m, lane->list, room);
 }
 
-/* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `walked` stays 0 without enough room. */
+/* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `done` stays 0 without enough room. */
 static void embi_traverse_work(void *arg, int begin, int end)
 {
     const embi_traverse_task *t = (const embi_traverse_task *)arg;
@@ -14485,30 +14526,36 @@ static void embi_traverse_work(void *arg, int begin, int end)
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->search.lane + n;
         int from = t->first + n * t->grain, to = embi_min_int(from + t->grain, t->count);
-        if (lane->walked) continue;
+        if (lane->done) continue;
         lane->key_count = 0;
-        lane->walked = 1;
-        for (int k = from; k < to && lane->walked; k++)
-            lane->walked = embi_traverse_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
-                                           &lane->key_count);
+        lane->done = 1;
+        for (int k = from; k < to && lane->done; k++)
+            lane->done = embi_traverse_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
+                                             &lane->key_count);
     }
+}
+
+/* fn over the first lanes, with more room for those that have too little, until all have enough. */
+static int embi_lanes_fill(embipc_world *w, int lanes, int keys, embipc_range_fn *fn, void *arg)
+{
+    for (int n = 0; n < lanes; n++) w->search.lane[n].done = 0;
+    for (int left = 1; left;) {
+        embi_for(&w->s.threads, lanes, 1, fn, arg);
+        left = 0;
+        for (int n = 0; n < lanes; n++) {
+            if (w->search.lane[n].done) continue;
+            left = 1;
+            if (!embi_lane_grow(&w->memory, w->search.lane + n, keys)) return 0;
+        }
+    }
+    return 1;
 }
 
 /* Finds pairs of triangles of a large search from the next starts, in parallel lanes. w->parts cuts them into
  * runs. */
 static int embi_search_walk(embipc_world *w, embi_traverse_task *t, int lanes)
 {
-    int left = 1;
-    for (int n = 0; n < lanes; n++) w->search.lane[n].walked = 0;
-    while (left) {
-        embi_for(&w->s.threads, lanes, 1, embi_traverse_work, t);
-        left = 0;
-        for (int n = 0; n < lanes; n++) {
-            if (w->search.lane[n].walked) continue;
-            left = 1;
-            if (!embi_lane_grow(&w->memory, w->search.lane + n, 1)) return 0;
-        }
-    }
+    if (!embi_lanes_fill(w, lanes, 1, embi_traverse_work, t)) return 0;
     embi_chunks_clear(&w->search.parts);
     for (int n = 0; n < lanes; n++)
         if (!embi_chunks_add(&w->memory, &w->search.parts, n, 0, w->search.lane[n].key_count,
@@ -14516,14 +14563,13 @@ static int embi_search_walk(embipc_world *w, embi_traverse_task *t, int lanes)
     return 1;
 }
 
-/* Turns the runs of a large search into candidates. A pair of triangles gives at most 15: 6 vertices, 9 edge
- * pairs. */
+/* Turns the runs of a large search into candidates. */
 static int embi_search_runs(embipc_world *w, embi_search_task *t)
 {
     embi_cached *k = t->one->kept;
     for (t->first = 0; t->first < w->search.parts.count; t->first += EMBI_TASKS) {
         int runs = embi_min_int(EMBI_TASKS, w->search.parts.count - t->first);
-        embi_for(&w->s.threads, runs, 1, embi_keys_work, t);
+        if (!embi_lanes_fill(w, runs, 0, embi_keys_work, t)) return 0;
         for (int n = 0; n < runs; n++) {
             const embi_lane *lane = w->search.lane + n;
             if (!EMBI_ROOM(&w->memory, k->list, k->count + lane->count)) return 0;
@@ -14534,12 +14580,12 @@ static int embi_search_runs(embipc_world *w, embi_search_task *t)
     return 1;
 }
 
-/* Reserves room in the first lanes. */
-static int embi_lanes_reserve(embipc_world *w, int lanes, int keys, int candidates)
+/* Gives the first lanes some room. */
+static int embi_lanes_reserve(embipc_world *w, int lanes)
 {
     for (int n = 0; n < lanes; n++)
-        if (!EMBI_GROW(&w->memory, w->search.lane[n].keys, keys) ||
-            !EMBI_ROOM(&w->memory, w->search.lane[n].list, candidates))
+        if (!EMBI_GROW(&w->memory, w->search.lane[n].keys, EMBI_LANE_ROOM) ||
+            !EMBI_ROOM(&w->memory, w->search.lane[n].list, EMBI_LANE_ROOM))
             return 0;
     return 1;
 }
@@ -14558,7 +14604,7 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
     walk.start = embi_traverse_starts(&walk.walk, walk.opened, &walk.count);
     walk.grain = (walk.count - 1) / EMBI_STARTS + 1;
     k->count = 0;
-    if (!embi_lanes_reserve(w, EMBI_TASKS, 1024, 15 * EMBI_SHARE_KEYS)) return 0;
+    if (!embi_lanes_reserve(w, EMBI_TASKS)) return 0;
     for (walk.first = 0; walk.first < walk.count; walk.first += EMBI_TASKS * walk.grain) {
         int lanes = embi_min_int((walk.count - walk.first - 1) / walk.grain + 1, EMBI_TASKS);
         if (!embi_search_walk(w, &walk, lanes) || !embi_search_runs(w, &t)) return 0;
@@ -14630,7 +14676,7 @@ static int embi_searches_keep(embipc_world *w)
                 little = 1;
             }
         if (!little) return 1;
-        if (!embi_lanes_reserve(w, (w->search.due_count - 1) / task.grain + 1, 1024, 1024)) return 0;
+        if (!embi_lanes_reserve(w, (w->search.due_count - 1) / task.grain + 1)) return 0;
         embi_for(&w->s.threads, w->search.due_count, task.grain, embi_search_work, &task);
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
     }
@@ -24998,7 +25044,7 @@ static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FI
 static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int need)
 {
     embipc_real *block, *old = *field[0];
-    int room = embi_capacity(old) / (3 * n), want = embi_max_int(need, room > INT_MAX / 2 ? INT_MAX : 2 * room);
+    int room = embi_capacity(old) / (3 * n), want = embi_max_int(need, room > INT_MAX / 2 ? INT_MAX : room + room / 2);
     if (need <= room) return 1;
     if (want > INT_MAX / (3 * n)) { m->failed = 1; return 0; }
     block = (embipc_real *)embi_alloc(m, 3 * n * want, sizeof *block);
@@ -25796,14 +25842,21 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_cross
 {
     const embi_body *a = w->s.body + at, *b = w->s.body + other;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
+    /* boxes are rounded differently, so pairs nearby are tested, too */
+    embi_traversal walk = embi_traverse_of(&sa, &sb, embi_none, embi_pair_rounding(a, b));
     embipc_body body[2];
+    int opened[EMBI_STARTS][2], starts;
+    const int *start = embi_traverse_starts(&walk, opened, &starts);
     body[0] = a->handle;
     body[1] = b->handle;
-    w->search.tri_pair_count = 0;
-    /* boxes are rounded differently, so pairs nearby are tested, too */
-    return embi_bvh_pairs(&w->memory, &sa, &sb, embi_none, embi_pair_rounding(a, b), &w->search.tri_pairs,
-                          &w->search.tri_pair_count) &&
-           embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count);
+    for (int n = 0; n < starts; n++) {   /* one by one, for short lists */
+        w->search.tri_pair_count = 0;
+        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], &w->search.tri_pairs,
+                                 &w->search.tri_pair_count) ||
+            !embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count))
+            return 0;
+    }
+    return 1;
 }
 
 /* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a
@@ -25816,16 +25869,23 @@ static embi_answer embi_check_gap(embipc_world *w, int i, int j)
     embi_pair_rule rule;
     embipc_real least = embi_pair_rounding(a, b);
     embi_approach none;
-    int v, of_a;
+    embi_traversal walk;
+    int v, of_a, opened[EMBI_STARTS][2], starts;
+    const int *start;
     memset(&rule, 0, sizeof rule);
     rule.xi = i == j ? (embipc_real)0 : a->rules.thickness + b->rules.thickness;
     none = embi_approach_of(embi_none, rule.xi + least);
-    w->search.tri_pair_count = s->candidates.count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, embi_none, rule.xi + least, &w->search.tri_pairs,
-                        &w->search.tri_pair_count) ||
-        !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
-                         &s->candidates.list, &s->candidates.count))
-        return EMBI_NO_MEMORY;
+    walk = embi_traverse_of(&sa, &sb, embi_none, rule.xi + least);
+    start = embi_traverse_starts(&walk, opened, &starts);
+    s->candidates.count = 0;
+    for (int n = 0; n < starts; n++) {
+        w->search.tri_pair_count = 0;
+        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], &w->search.tri_pairs,
+                                 &w->search.tri_pair_count) ||
+            !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
+                             &s->candidates.list, &s->candidates.count))
+            return EMBI_NO_MEMORY;
+    }
     if (!s->candidates.count) return EMBI_NO;
     (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
                        "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
@@ -27813,7 +27873,9 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #ifndef EMBIPC_NO_EVENTS
 /* ==== 92. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
- * Uses: small math, distances, world data, parameters of bodies and pairs.   Checked by: tests/test_game.c */
+ * Sums the forces on a body over a grid, too.
+ * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
+ * parameters of bodies and pairs, creating a world.   Checked by: tests/test_game.c */
 
 /* Order of two pairs of bodies: < 0 if (a, b) stands before (c, d), 0 if they are the same. */
 static int embi_pair_order(const embipc_world *w, embipc_body a, embipc_body b, embipc_body c, embipc_body d)
@@ -27879,6 +27941,73 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
     }
     embi_events_place(w, out, embi_min_int(count, capacity));
     return count;
+}
+
+/* ---- forces on a grid ---- */
+
+typedef struct embi_taxels {
+    const embipc_real *rotation, *position, *size;
+    int nx, ny;
+    embipc_taxel *out;
+} embi_taxels;
+
+/* The taxel below a point, or NULL. */
+static embipc_taxel *embi_taxel_of(const embi_taxels *g, const embipc_real x[3])
+{
+    embipc_real d[3], p[3], i, j;
+    embi_sub(d, x, g->position);
+    embi_m3_tmulv(p, g->rotation, d);
+    i = floor((p[0] / g->size[0] + (embipc_real)0.5) * g->nx);
+    j = floor((p[1] / g->size[1] + (embipc_real)0.5) * g->ny);
+    if (!(i >= 0 && i < g->nx && j >= 0 && j < g->ny && embi_abs(p[2]) <= g->size[2])) return NULL;
+    return g->out + (int)i + (size_t)g->nx * (size_t)(int)j;
+}
+
+/* The force on vertex v of a body, or NULL where it is 0. */
+static const embipc_real *embi_vertex_pushed(const embipc_world *w, const embi_body *b, int v)
+{
+    const embipc_real *f = w->s.load.vertex_force + 3 * (b->vert0 + v);
+    return f[0] != 0 || f[1] != 0 || f[2] != 0 ? f : NULL;
+}
+
+/* Forces go by vertices, areas by triangles. */
+EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body body, const embipc_real rotation[9],
+                                            const embipc_real position[3], const embipc_real size[3], int nx, int ny,
+                                            embipc_real friction, embipc_taxel *out)
+{
+    embi_body *b = embi_body_of(w, body);
+    const embipc_real *x, *f;
+    embi_taxels g;
+    embipc_taxel *t;
+    if (!b) return EMBIPC_ERR_HANDLE;
+    if (!rotation || !position || !size || !out || nx < 1 || ny < 1 || nx > INT_MAX / ny || !(friction >= 0) ||
+        !embi_all_finite(rotation, 9) || !embi_all_finite(position, 3) || !(embi_min(size[0], size[1]) > 0) ||
+        !(size[2] > 0))
+        return EMBIPC_ERR_ARGUMENT;
+    g.rotation = rotation; g.position = position; g.size = size;
+    g.nx = nx; g.ny = ny;
+    g.out = out;
+    memset(out, 0, (size_t)nx * (size_t)ny * sizeof *out);
+    embi_body_follow(&w->s, b);
+    x = w->s.x + 3 * b->vert0;
+    for (int v = 0; v < b->nv; v++) {
+        embipc_real push[3];
+        if (!(f = embi_vertex_pushed(w, b, v)) || !(t = embi_taxel_of(&g, x + 3 * v))) continue;
+        embi_m3_tmulv(push, rotation, f);
+        t->shear[0] += push[0];
+        t->shear[1] += push[1];
+        t->normal -= push[2];
+        t->touches = 1;
+    }
+    for (int i = 0; i < 3 * b->nt; i++) {
+        embipc_real n[3];
+        if (!embi_vertex_pushed(w, b, b->tri[i]) || !(t = embi_taxel_of(&g, x + 3 * b->tri[i]))) continue;
+        embi_triangle_cross(n, x, b->tri + 3 * (i / 3));
+        t->area += embi_norm(n) / 6;
+    }
+    for (t = out; t < out + (size_t)nx * (size_t)ny; t++)
+        t->slides = t->touches && hypot(t->shear[0], t->shear[1]) >= (embipc_real)0.95 * friction * t->normal;
+    return EMBIPC_OK;
 }
 
 #endif /* EMBIPC_NO_EVENTS */
@@ -28921,7 +29050,54 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 97. Sparse LDL^T for callers ===================================================================
+#ifndef EMBIPC_NO_COPY
+/* ==== 97. Steps of several worlds ====================================================================
+ * Worlds share nothing, so that each may take its step in a thread of its own.
+ * Uses: threads, world data, world step.   Checked by: tests/test_threads.c */
+
+typedef struct embi_batch { embipc_world *const *world; embipc_step_stats *stats; } embi_batch;
+
+/* The loop of the caller may be that of a world too, and only one loop may run in a pool. */
+static void embi_batch_work(void *arg, int begin, int end)
+{
+    const embi_batch *t = (const embi_batch *)arg;
+    for (int n = begin; n < end; n++) {
+        embipc_world *w = t->world[n];
+        embi_threads threads = w->s.threads;
+        w->s.threads.run = NULL;
+        w->stepped = embipc_world_step(w, t->stats ? t->stats + n : NULL);
+        w->s.threads = threads;
+    }
+}
+
+/* Results do not depend on threads, so each world has the bits of its own step. */
+EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int count, embipc_parallel_for_fn *parallel_for,
+                                            void *ctx, embipc_step_stats *stats, embipc_result *result)
+{
+    embi_threads threads;
+    embi_batch task;
+    embipc_result first = EMBIPC_OK;
+    if (count < 0 || (count && !world)) return EMBIPC_ERR_ARGUMENT;
+    for (int n = 0; n < count; n++) {
+        if (!world[n]) return EMBIPC_ERR_ARGUMENT;
+        world[n]->batch = n;
+    }
+    for (int n = 0; n < count; n++)
+        if (world[n]->batch != n) return EMBIPC_ERR_ARGUMENT;
+    threads.run = parallel_for;
+    threads.ctx = ctx;
+    task.world = world;
+    task.stats = stats;
+    embi_for(&threads, count, 1, embi_batch_work, &task);
+    for (int n = count - 1; n >= 0; n--) {
+        if (world[n]->stepped) first = world[n]->stepped;
+        if (result) result[n] = world[n]->stepped;
+    }
+    return first;
+}
+#endif
+
+/* ==== 98. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -28994,7 +29170,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 98. Repair of surfaces =========================================================================
+/* ==== 99. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -29378,7 +29554,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 99. Surfaces that overlap ======================================================================
+/* ==== 100. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -29467,6 +29643,23 @@ static embipc_real embi_part_gap(const embi_parting *p, int i, int j)
 static embipc_real embi_part_reach(const embi_parting *p, int i, int j, embipc_real share)
 {
     return p->body[i].thickness + p->body[j].thickness + share * embi_part_gap(p, i, j);
+}
+
+/* bound of rounding errors of a shift, m */
+static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
+{
+    embipc_real slack = a->diagonal + b->diagonal;
+    for (int k = 0; k < 3; k++)
+        slack += embi_abs(t[k]) + embi_abs(a->now.centre[k]) + embi_abs(b->now.centre[k]);
+    return 16 * EMBI_EPS * slack;
+}
+
+/* Are the boxes of two bodies farther apart than their gap? A pair with loops is not asked: it may be linked. */
+static int embi_part_far(const embi_parting *p, int i, int j)
+{
+    const embi_part_body *a = p->body + i, *b = p->body + j;
+    embipc_real reach = embi_part_reach(p, i, j, 1) + embi_part_slack(a, b, embi_none);
+    return !(a->loops && b->loops) && !embi_ranges_meet(a->bvh.box + 6, embi_none, reach, b->bvh.box + 6);
 }
 
 /* ---- Links: loops round the handles of a body, and linking numbers of two bodies ---- */
@@ -29737,15 +29930,6 @@ static void embi_part_met(embi_parting *p, const embi_part_body *a, const embi_p
     p->met = key;
 }
 
-/* bound of rounding errors of a shift, m */
-static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
-{
-    embipc_real slack = a->diagonal + b->diagonal;
-    for (int k = 0; k < 3; k++)
-        slack += embi_abs(t[k]) + embi_abs(a->now.centre[k]) + embi_abs(b->now.centre[k]);
-    return 16 * EMBI_EPS * slack;
-}
-
 /* Tests whether one of `count` triangle pairs comes nearer than gap with a shifted by t. */
 static embi_answer embi_part_touches(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                              const embipc_real t[3], embipc_real gap, const embi_key *keys, int count)
@@ -29823,7 +30007,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 100. Shifts and rotations ======================================================================
+/* ==== 101. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -29971,7 +30155,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
 /* ---- Rounds of shifts ---- */
 
 /* Separates the pair (i, j) if it overlaps. A pair that was not moved and is only nearer than its gap is left. late
- * 1: the body farther from fixed ones moves alone; 2: so does the second of equals. */
+ * 1: the body farther from fixed ones moves alone; 2, 3: so does the second or the first of equals. */
 static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 {
     embi_part_body *a = p->body + i, *b = p->body + j;
@@ -29985,7 +30169,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     *moved = 1;
     share = a->volume + b->volume > 0 ? b->volume / (a->volume + b->volume) : (embipc_real)0.5;
     if (late && a->rank != b->rank) share = a->rank > b->rank ? (embipc_real)1 : (embipc_real)0;
-    if (late > 1 && a->rank == b->rank) share = 0;
+    if (late > 1 && a->rank == b->rank) share = late - 2;
     if (a->fixed) share = 0;
     if (b->fixed) share = 1;
     embi_part_move(a, share, shift);
@@ -29996,7 +30180,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 /* Are bodies i and j apart, or exempt from contact? *kind is set if not. */
 static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
-    if (!(embi_part_gap(p, i, j) > 0)) return EMBI_YES;
+    if (!(embi_part_gap(p, i, j) > 0) || embi_part_far(p, i, j)) return EMBI_YES;
     return embi_part_apart(p, p->body + i, p->body + j, embi_none, embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
@@ -30054,17 +30238,20 @@ static int embi_part_is_listed(const embi_parting *p, int n, int i, int j)
     return n < p->pair_count && p->pair[n].o.a == i && p->pair[n].o.b == j;
 }
 
-/* Rounds over all pairs until none moves. */
+/* Rounds over all pairs until none moves. Which of equals moves takes turns, or else one between two others would be
+ * pushed to and fro. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
         int n = 0;   /* the next pair of the list, which is in this order */
+        int late = round > 11 && round % 3 ? 1 + round % 3 : round > 3;
         moved = 0;
         for (int i = 0; i < p->count; i++)
             for (int j = i + 1; j < p->count; j++) {
                 int hopeless = embi_part_is_listed(p, n, i, j) && p->pair[n++].hopeless;
                 if (!(embi_part_gap(p, i, j) > 0) || hopeless || (p->body[i].fixed && p->body[j].fixed)) continue;
-                if (!embi_part_pair(p, i, j, (round > 3) + (round > 11), &moved)) return 0;
+                if (embi_part_far(p, i, j)) continue;
+                if (!embi_part_pair(p, i, j, late, &moved)) return 0;
             }
     }
     return 1;
@@ -30104,7 +30291,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 101. Separating surfaces =======================================================================
+/* ==== 102. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -30385,7 +30572,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 102. Self-test =================================================================================
+/* ==== 103. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part V.   Checked by: tests/test_selftest.c */

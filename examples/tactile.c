@@ -1,8 +1,8 @@
 /* tactile.c - a soft fingertip is pressed on a pad and dragged: which part of the contact sticks, and which slides.
  *
- * You learn embipc_body_vertex_forces(): the pad is a tactile sensor. The force on each of its vertices has a normal
- * part, which over the vertex's area is a pressure, and a shear. Where the shear is below mu times the normal force
- * the finger sticks. As the finger is dragged, the rim of the contact slides first and the middle last. The cells of
+ * You learn embipc_body_taxels(): the pad is a tactile sensor. The force on each of its taxels has a normal part,
+ * which over the taxel's area is a pressure, and a shear. Where the shear is below mu times the normal force the
+ * finger sticks. As the finger is dragged, the rim of the contact slides first and the middle last. The cells of
  * its cage must be smaller than the contact: in coarse ones a pressed face stays flat, and only its rim touches.
  * Build: cc -std=c99 -O2 tactile.c -lm */
 #define EMBIPC_IMPLEMENTATION
@@ -10,34 +10,35 @@
 #include <math.h>
 #include <stdio.h>
 
-#define CELLS 20                                   /* of the pad, along x and y */
+enum { CELLS = 20, TAXELS = CELLS + 1 };             /* of the pad, along x and y: a taxel for each vertex of its top */
 static const double pad_size = 0.03, mu = 0.5, ball[3] = {0.015};
-static double x[3 * 2402], force[3 * 2402];          /* a box has 12 CELLS^2 triangles and half as many vertices + 2 */
+static double x[3 * 2402];                           /* a box has 12 CELLS^2 triangles and half as many vertices + 2 */
 static int t[3 * 4800];
 
-/* Pressure, Pa, and the share of mu times the normal force that the shear uses, at each vertex of the top of the pad.
- * Prints the map: . free, o sticks, # slides. */
+/* Prints the map, . free, o sticks, # slides, and how much of mu times the normal force the shear uses. */
 static void show(const embipc_world *w, embipc_body pad)
 {
-    char map[CELLS + 1][CELLS + 2] = {{0}};
-    double area = pad_size / CELLS * pad_size / CELLS, normal = 0, shear = 0, peak = 0;
+    static const double axes[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, top[3] = {0, 0, 0};
+    const double cell = pad_size / CELLS, size[3] = {cell * TAXELS, cell * TAXELS, 1e-9};
+    static embipc_taxel map[TAXELS * TAXELS];
+    double normal = 0, shear = 0, peak = 0;
     int touched = 0, slides = 0;
-    embipc_body_view v;
-    embipc_body_get_view(w, pad, &v);
-    embipc_body_vertex_forces(w, pad, force);
-    for (int i = 0; i < v.vertex_count; i++) {
-        const double *p = v.x + 3 * i, *f = force + 3 * i;
-        double used = f[2] < 0 ? sqrt(f[0] * f[0] + f[1] * f[1]) / (-mu * f[2]) : 0;
-        int col = (int)floor((p[0] / pad_size + 0.5) * CELLS + 0.5), row = (int)floor((0.5 - p[1] / pad_size) * CELLS + 0.5);
-        if (p[2] < -1e-9) continue;                /* the top lies at z = 0 */
-        map[row][col] = f[2] > -1e-4 ? '.' : used < 0.95 ? 'o' : '#';
-        touched += f[2] <= -1e-4;
-        slides += f[2] <= -1e-4 && used >= 0.95;
-        normal -= f[2];
-        shear += f[0];
-        peak = fmax(peak, -f[2] / area);
+    embipc_body_taxels(w, pad, axes, top, size, TAXELS, TAXELS, mu, map);
+    for (int row = TAXELS - 1; row >= 0; row--) {
+        if (row > 2 && row < TAXELS - 3) printf("    ");
+        for (int col = 0; col < TAXELS; col++) {
+            const embipc_taxel *f = map + col + TAXELS * row;
+            int touches = f->normal > 1e-4;
+            if (row > 2 && row < TAXELS - 3 && col > 2 && col < TAXELS - 3)
+                putchar(!touches ? '.' : f->slides ? '#' : 'o');
+            touched += touches;
+            slides += touches && f->slides;
+            normal += f->normal;
+            shear += f->shear[0];
+            peak = fmax(peak, f->normal / (cell * cell));
+        }
+        if (row > 2 && row < TAXELS - 3) puts("");
     }
-    for (int row = 3; row < CELLS - 2; row++) printf("    %.*s\n", CELLS - 5, map[row] + 3);
     printf("    normal %.4f N, shear %.4f N, used %.3f of friction, peak %.2f kPa, %d of %d taxels slide\n", normal, shear,
            shear / (mu * normal), peak / 1000, slides, touched);
 }

@@ -141,8 +141,70 @@ static void test_events_at_rest(void)
     scene_end(&s);
 }
 
+/* A box slides over a plate: the taxels below it hold its weight and its friction, and the area that it touches. */
+static void test_taxels(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("plate", EMBIPC_FIXED, 0, 0, -0.05);
+    static double x[3 * 2402];
+    static int t[3 * 4800];
+    const double edges[3] = {0.4, 0.4, 0.1}, turn[9] = {0, -1, 0, 1, 0, 0, 0, 0, 1}, at[3] = {0.01, 0, 0}, size[3] = {0.5, 0.4, 1e-6};
+    embipc_taxel grid[10 * 8], kept;
+    embipc_body plate;
+    embipc_body_state b;
+    embipc_pair_force pair;
+    scene s;
+    wd.tolerance = 1e-12;
+    s = scene_empty(&wd);
+    d.friction = 0.4;
+    d.x = x;
+    d.triangles = t;
+    d.triangle_count = embipc_shape(EMBIPC_BOX, edges, 20, x, t, 4800);
+    d.vertex_count = d.triangle_count / 2 + 2;
+    ENSURE(!embipc_body_create(s.w, &d, &plate));
+    d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0.0502);
+    d.friction = 0.4;
+    embi_set(d.velocity, 1, 0, 0);
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    for (int n = 0; n < 8; n++) ENSURE(scene_step(&s));
+    for (int turned = 0; turned < 2; turned++) {
+        double sum[3] = {0, 0, 0}, area = 0, inside = 0, used;
+        int slides = 0, touches = 0;
+        ENSURE(!embipc_body_taxels(s.w, plate, turn, at, size, 10, 8, turned ? 0.4 : 0.8, grid));
+        ENSURE(embipc_world_pair_forces(s.w, &pair, 1) == 1);
+        ENSURE(!embipc_body_get_state(s.w, s.body[0], &b));
+        for (int k = 0; k < 80; k++) {
+            /* taxels of 0.05 m: x of the grid is y of the world, and y is -x */
+            double over = at[0] - 0.05 * (k / 10 - 3.5), beside = 0.05 * (k % 10 - 4.5);
+            sum[0] -= grid[k].shear[1];
+            sum[1] += grid[k].shear[0];
+            sum[2] -= grid[k].normal;
+            area += grid[k].area;
+            touches += grid[k].touches;
+            slides += grid[k].slides;
+            used = hypot(grid[k].shear[0], grid[k].shear[1]) / (turned ? 0.4 : 0.8);
+            ENSURE(grid[k].slides == (grid[k].touches && used >= 0.95 * grid[k].normal));
+            if (fabs(over - b.centre[0]) < 0.09 && fabs(beside) < 0.09) inside += grid[k].normal;
+        }
+        for (int i = 0; i < 3; i++) ENSURE_CLOSE(sum[i], pair.force[i], 1e-9);
+        ENSURE(-sum[2] > 1 && sum[0] > 0.3 && fabs(inside + sum[2]) < 1e-9);
+        ENSURE(area > 1e-3 && area < 0.05 && touches > 0 && touches < 40);
+        ENSURE(slides > 0 && slides < touches);
+    }
+    kept = grid[0];
+    ENSURE(embipc_body_taxels(s.w, plate, turn, at, size, 0, 8, 1, grid) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_body_taxels(s.w, plate, turn, at, size, INT_MAX, 2, 1, grid) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_body_taxels(s.w, plate, turn, NULL, size, 1, 1, 1, grid) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_body_taxels(s.w, plate, turn, at, size, 1, 1, -1, grid) == EMBIPC_ERR_ARGUMENT);
+    plate.generation++;
+    ENSURE(embipc_body_taxels(s.w, plate, turn, at, size, 1, 1, 1, grid) == EMBIPC_ERR_HANDLE);
+    ENSURE(!memcmp(&kept, grid, sizeof kept));
+    scene_end(&s);
+}
+
 static void game_event(void)
 {
+    RUN(taxels);
     RUN(events_of_a_collision);
     RUN(events_follow_pairs);
     RUN(events_at_rest);

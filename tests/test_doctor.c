@@ -226,6 +226,16 @@ static void test_stack(void)
     clear();
 }
 /* coatings count: the boxes do not meet, their coatings do */
+/* Shifts alone part a row of boxes, in whatever order they come: which of two moves takes turns. */
+static void test_row(void)
+{
+    int grown = 0;
+    for (int k = 0; k < 7; k++) box(0.1, 0.1, 0.1, 0.08 * (3 * k % 7), 0, 0, 0);
+    ENSURE(separate(1e-3) == EMBIPC_OK && found == 6 && accepted());
+    for (int k = 0; k < count; k++) grown += movement[k].grown;
+    ENSURE(grown == 0);
+    clear();
+}
 static void test_coating(void)
 {
     box(0.1, 0.1, 0.1, 0, 0, 0, 0);
@@ -612,6 +622,7 @@ int main(int argc, char **argv)
     RUN(boxes);
     RUN(inside);
     RUN(stack);
+    RUN(row);
     RUN(coating);
     RUN(turn);
     RUN(rings);

@@ -294,6 +294,17 @@ static void test_snapshot_branch(void)
     ENSURE(number("the box has moved by", 0) == 0 && number("again differs by", 0) == 0);
 }
 
+/* The pendulum arrives by the law of energy, and the box gets the angular momentum that it loses. */
+static void test_coupling(void)
+{
+    double lost;
+    LAUNCH("coupling");
+    ENSURE_CLOSE(number("steps at", 0), sqrt(2 * 9.81 * (1 - cos(0.6))), 1e-3);
+    lost = number("pendulum lost", 0);
+    ENSURE(lost > 0.1);
+    ENSURE_REL(number("pendulum lost", 1), lost, 1e-7);
+}
+
 /* A fingertip: nothing slides while it is only pressed; dragged, ever more slides, until all of friction is used. The sum
  * over the taxels is the force of the pair. */
 static void test_tactile(void)
@@ -434,6 +445,7 @@ int main(int argc, char **argv)
     RUN(readme);
     RUN(snapshot_branch);
     RUN(tactile);
+    RUN(coupling);
     RUN(drop);
     RUN(friction_slope);
     RUN(grasp_drive);

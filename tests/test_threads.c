@@ -265,6 +265,78 @@ static void test_worlds_are_independent(void)
     for (int k = 0; k < 4; k++) pthread_join(thread[k], NULL);
     for (int k = 0; k < 4; k++) ENSURE(!memcmp(alone, bits[k], sizeof alone));
 }
+
+static void *batch_alloc(size_t size, void *ctx) { return *(int *)ctx ? NULL : malloc(size); }
+static void batch_free(void *p, size_t size, void *ctx)
+{
+    (void)size;
+    (void)ctx;
+    free(p);
+}
+/* Copies of a world that differ from it, and in their midst one without memory, side by side and one by one. The pool is
+ * that of the worlds too: two of its loops at a time would hang or skip ranges. */
+static void test_batch(void)
+{
+    enum { BATCH = 7, POOR = 3 };
+    embipc_pool *pool = embipc_pool_create(3);
+    scene s = threads_scene(SCENE_GRASP, embipc_pool_for, pool), poor;
+    embipc_world_def wd = scene_world_def(SCENE_GRASP);
+    embipc_world *batch[BATCH], *alone[BATCH];
+    embipc_step_stats stats[BATCH], one;
+    embipc_result result[BATCH];
+    unsigned long long before;
+    int no_memory = 0;
+    wd.allocator.alloc = batch_alloc;
+    wd.allocator.free = batch_free;
+    wd.allocator.ctx = &no_memory;
+    poor = scene_make(SCENE_GRASP, &wd);
+    for (int k = 0; k < BATCH; k++) {
+        double gravity[3] = {0.3 * k, 0, -9.81};
+        batch[k] = poor.w;
+        if (k == POOR) continue;
+        for (int i = 0; i < 2; i++) {
+            embipc_world **w = i ? batch : alone;
+            ENSURE(!embipc_world_copy(s.w, w + k));
+            ENSURE(!embipc_world_set_gravity(w[k], gravity));
+        }
+    }
+    before = scene_bits(poor.w);
+    for (int n = 0; n < STEPS; n++) {
+        no_memory = 1;
+        ENSURE(embipc_worlds_step(batch, BATCH, n % 3 ? embipc_pool_for : NULL, pool, stats, result) == EMBIPC_ERR_MEMORY);
+        no_memory = 0;
+        for (int k = 0; k < BATCH; k++) {
+            ENSURE(result[k] == (k == POOR ? EMBIPC_ERR_MEMORY : EMBIPC_OK));
+            if (k == POOR) continue;
+            ENSURE(!embipc_world_step(alone[k], &one));
+            ENSURE(one.total_iterations == stats[k].total_iterations && one.kinetic == stats[k].kinetic);
+            ENSURE(scene_bits(alone[k]) == scene_bits(batch[k]));
+        }
+        ENSURE(scene_bits(poor.w) == before && embipc_world_error(poor.w)->code == EMBIPC_ERR_MEMORY);
+        ENSURE(!n || scene_bits(batch[0]) != scene_bits(batch[1]));
+    }
+    ENSURE(!embipc_worlds_step(batch, BATCH, embipc_pool_for, pool, NULL, NULL));
+    ENSURE(scene_bits(poor.w) != before);
+    ENSURE(!embipc_worlds_step(NULL, 0, NULL, NULL, NULL, NULL));
+    before = scene_bits(batch[1]);   /* what is refused changes nothing */
+    ENSURE(embipc_worlds_step(batch, -1, NULL, NULL, NULL, NULL) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_worlds_step(NULL, 1, NULL, NULL, NULL, NULL) == EMBIPC_ERR_ARGUMENT);
+    for (int k = 0; k < 2; k++) {
+        embipc_world *w = batch[2];
+        batch[2] = k ? batch[0] : NULL;
+        ENSURE(embipc_worlds_step(batch, BATCH, NULL, NULL, NULL, NULL) == EMBIPC_ERR_ARGUMENT);
+        batch[2] = w;
+    }
+    ENSURE(scene_bits(batch[1]) == before);
+    for (int k = 0; k < BATCH; k++) {
+        if (k == POOR) continue;
+        embipc_world_destroy(alone[k]);
+        embipc_world_destroy(batch[k]);
+    }
+    scene_end(&poor);
+    scene_end(&s);
+    embipc_pool_destroy(pool);
+}
 #endif
 
 int main(int argc, char **argv)
@@ -276,6 +348,7 @@ int main(int argc, char **argv)
     RUN(any_number_of_threads_same_bits);
     RUN(pool_covers_everything_once);
     RUN(worlds_are_independent);
+    RUN(batch);
 #endif
     return test_end("test_threads");
 }
