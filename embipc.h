@@ -194,6 +194,7 @@
  *   EMBIPC_NO_MESH_REPAIR  functions that list and repair faults of meshes, from embipc_surface_faults() to
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
  *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
+ *   EMBIPC_NO_BUDGET       embipc_world_set_budget()                                                  (1, 1 kB)
  *   EMBIPC_NO_SHAPES       embipc_shape()                                                             (0)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
  *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
@@ -243,6 +244,7 @@ typedef enum embipc_result {
     EMBIPC_ERR_DEGENERATE,    /* no area, no volume, or a flat or inverted tetrahedron */
     EMBIPC_ERR_OUTSIDE,       /* a surface vertex that lies in no tetrahedron of its cage */
     EMBIPC_ERR_INTERSECTION,  /* surfaces cross (see embipc_world_rejected()), or are nearer than their thickness */
+    EMBIPC_ERR_TIME,          /* the time budget was too small for one iteration: see embipc_world_set_budget() */
     EMBIPC_RESULT_COUNT
 } embipc_result;
 
@@ -291,7 +293,7 @@ typedef struct embipc_allocator {
  * and each time this ratio halves. It also warns of bodies that stand still with forces out of balance, in the
  * first, second, fourth, ... such step in a row. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
-/* Clock: returns seconds since any fixed moment. It serves timing only; no result depends on it. With parallel_for
+/* Clock: returns seconds since any fixed moment. No result depends on it, unless a budget is set. With parallel_for
  * several threads may call it at once. */
 typedef double embipc_clock_fn(void *ctx);
 
@@ -408,7 +410,7 @@ typedef struct embipc_world_def {
     embipc_allocator allocator;             /* zero: malloc and free */
     embipc_log_fn *log;                     /* may be NULL */
     void *log_ctx;
-    embipc_clock_fn *clock;                 /* for stats->stage_time; may be NULL */
+    embipc_clock_fn *clock;                 /* for stats->stage_time and embipc_world_set_budget(); may be NULL */
     void *clock_ctx;
     embipc_parallel_for_fn *parallel_for;   /* may be NULL: serial */
     void *parallel_ctx;
@@ -773,15 +775,32 @@ typedef struct embipc_step_stats {
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of the difference of these two */
     double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
+    int late;                    /* the time budget ended the step */
+    double overrun;              /* s by which the return is later than the budget allows; 0 if it is not */
+    embipc_real left;            /* m/s, what islands cut short had left: the largest of their last directions, as in
+                                  * embipc_iteration.direction; 0 if the step converged */
 } embipc_step_stats;
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stats *stats /* may be NULL */);
 
-/* Limits for later steps: linear solves per island (at least 1), and a flag, which may be NULL. Another thread, an
- * interrupt or the world's clock callback (as a time budget) may set it. Nonzero ends the step after its present
- * iteration, the first at the earliest (exact in free flight). */
+/* Limits for later steps: linear solves per island (at least 1), and a flag, which may be NULL. Another thread or an
+ * interrupt may set it. Nonzero ends the step after its present iteration, the first at the earliest (exact in free
+ * flight). */
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations,
                                                  const volatile int *stop);
+
+#ifndef EMBIPC_NO_BUDGET
+/* Sets the time that each later step may take, by the world's clock.
+ *   seconds   > 0; 0: no limit
+ *   strict    what becomes of a step whose first iteration does not fit. 0: it makes this iteration, and
+ *             stats.overrun tells by how much it is late. Nonzero: it is undone, and returns EMBIPC_ERR_TIME with the
+ *             world and its time as before; forces and targets given for it stay
+ * Later iterations are broken off, and the step ends in the state of the last one that was completed. The clock is
+ * looked at in the first search, in factorizations, in collision detection and between them. The end of a step (forces,
+ * velocities) cannot be left out. So steps stop earlier by what that recently took, at most half of the budget. Fails
+ * without a clock, and on a number out of its range. */
+EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *world, double seconds, int strict);
+#endif
 
 /* One Newton iteration of the last successful step, for plots and for learning. Valid until the next step. */
 typedef struct embipc_iteration {
@@ -1530,6 +1549,11 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #else
 #define EMBI_SLEEP 1
 #endif
+#ifdef EMBIPC_NO_BUDGET
+#define EMBI_BUDGET 0
+#else
+#define EMBI_BUDGET 1
+#endif
 #ifdef EMBIPC_NO_BDF2
 #define EMBI_BDF2 0
 #else
@@ -1548,7 +1572,7 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 /* A missing part may have been the only user of a small function. Compilers need not warn of that. */
 #if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
     defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
-    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_SLEEP || !EMBI_BDF2 || !EMBI_MATERIALS || !EMBI_THREADS)
+    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_SLEEP || !EMBI_BDF2 || !EMBI_BUDGET || !EMBI_MATERIALS || !EMBI_THREADS)
 #define EMBI_LESS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -2733,7 +2757,8 @@ EMBIPC_API const char *embipc_result_text(embipc_result r)
         "surface is not manifold",
         "degenerate element",
         "vertex outside its cage",
-        "surfaces intersect"
+        "surfaces intersect",
+        "time budget too small for one iteration"
     };
     return embi_is_one_of((int)r, EMBIPC_RESULT_COUNT) ? text[r] : "unknown result";
 }
@@ -2777,7 +2802,16 @@ static embipc_result embi_fail_memory(embipc_error *e)
 typedef struct embi_threads {
     embipc_parallel_for_fn *run;   /* NULL: serial */
     void *ctx;
+    embipc_clock_fn *clock;        /* NULL: no deadline */
+    void *clock_ctx;
+    double until;                  /* s, the deadline */
 } embi_threads;
+
+/* Has the deadline passed? */
+static int embi_is_past(const embi_threads *t)
+{
+    return EMBI_BUDGET && t && t->clock && (t->clock)(t->clock_ctx) >= t->until;
+}
 
 static int embi_has_threads(const embi_threads *t) { return EMBI_THREADS && t && t->run; }
 
@@ -3720,19 +3754,22 @@ static void embi_panel_work(void *arg, int first, int last)
                       embi_min_int(t->columns, t->end + last * EMBI_TILE), t->U, t->ld);
 }
 
+enum { EMBI_NOT_FINITE = -1, EMBI_TOO_LATE = -2 };   /* what ends a factorization */
+
 /* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. Threads take so many tiles
- * of an update at a time that they multiply 3e5 numbers at least. 0: not finite. */
+ * of an update at a time that they multiply 3e5 numbers at least. Returns 1, EMBI_NOT_FINITE or EMBI_TOO_LATE. */
 static int embi_panel_factor(const embi_threads *threads, int w, int columns, embipc_real *U, int ld,
                              embi_pivots *pivots)
 {
     embi_panel_task t = {0, 0, w, columns, ld, U};
     for (t.end = embi_min_int(EMBI_BLOCK, w); t.begin < w; t.begin = t.end, t.end = embi_min_int(t.end + EMBI_BLOCK, w)) {
+        if (w > EMBI_BLOCK && embi_is_past(threads)) return EMBI_TOO_LATE;
         for (int k = t.begin; k < t.end; k += 3) {
             int m = embi_min_int(3, t.end - k);
             embipc_real *row = U + (size_t)k * (size_t)ld;
             embi_strip_subtract(m, columns - k, k - t.begin, row + t.begin, ld,
                                 U + (size_t)t.begin * (size_t)ld + (size_t)k, ld, row + k, ld, NULL);
-            if (!embi_strip_factor(k, m, w, columns, U, ld, pivots)) return 0;
+            if (!embi_strip_factor(k, m, w, columns, U, ld, pivots)) return EMBI_NOT_FINITE;
         }
         if (t.end < w)
             embi_for(threads, (columns - t.end - 1) / EMBI_TILE + 1,
@@ -3752,7 +3789,7 @@ EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld)
         pivots.biggest = embi_max(pivots.biggest, embi_abs(row[i]));
         for (int j = 0; j < i; j++) A[(size_t)j * (size_t)ld + (size_t)i] = row[j];
     }
-    if (ld >= EMBI_TILE) return embi_panel_factor(NULL, n, n, A, ld, &pivots) ? pivots.replaced : -1;
+    if (ld >= EMBI_TILE) return embi_panel_factor(NULL, n, n, A, ld, &pivots) > 0 ? pivots.replaced : -1;
     /* smaller than one tile: row by row, as in the banner */
     for (int k = 0; k < n; k++) {
         embipc_real *row = A + (size_t)k * (size_t)ld;
@@ -4554,6 +4591,7 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     int above = F->tasks && F->task[t] < 0, alone = above || !F->tasks;
     embipc_real *U = F->value + F->panel[t], *inverse = F->vectors + 3 * F->n + 3 * first;
     embi_pivots pivots;
+    int made;
     pivots.diagonal = F->vectors + 3 * first;
     pivots.biggest = f->biggest;
     pivots.replaced = 0;
@@ -4564,8 +4602,8 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
             f->t = t;
             embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_work, f);
         } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
-        if (!embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots))
-            f->bad[slot] = 1;
+        made = embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots);
+        if (made < 0) f->bad[slot] = made;
         for (int k = 0; k < 3 * nodes; k++) inverse[k] = 1 / U[k * (ld + 1)];
         f->replaced[slot] += pivots.replaced;
     }
@@ -4585,12 +4623,14 @@ static void embi_ldlt_factor_work(void *arg, int begin, int end)
     embi_factoring *f = (embi_factoring *)arg;
     const embi_ldlt *F = f->F;
     for (int k = begin; k < end; k++)
-        for (int i = F->member_start[k]; i < F->member_start[k + 1] && !f->bad[k]; i++)
+        for (int i = F->member_start[k]; i < F->member_start[k + 1] && !f->bad[k]; i++) {
             embi_ldlt_factor_one(f, F->member[i], k);
+            if (embi_is_past(F->threads)) f->bad[k] = EMBI_TOO_LATE;
+        }
 }
 
-/* Numeric factorisation of what has been added. Returns the number of replaced pivots, or -1 when inf or nan
- * was met. */
+/* Numeric factorisation of what has been added. Returns the number of replaced pivots, EMBI_NOT_FINITE when inf or nan
+ * was met, or EMBI_TOO_LATE. */
 static int embi_ldlt_factor(embi_ldlt *F)
 {
     int n = F->n, bad = 0, replaced = 0;
@@ -4606,13 +4646,16 @@ static int embi_ldlt_factor(embi_ldlt *F)
     f.biggest = embi_ldlt_diagonal(F);
     for (int s = 0; s < F->supernodes; s++) f.waiting[s] = -1;
     if (F->tasks) embi_for(F->threads, F->tasks, 1, embi_ldlt_factor_work, &f);
-    for (int k = 0; k < F->tasks; k++) bad |= f.bad[k];
-    if (bad) return -1;
+    for (int k = 0; k < F->tasks; k++) bad = embi_min_int(bad, f.bad[k]);
+    if (bad) return bad;
     for (int s = 0; s < F->supernodes && F->tasks; s++)
         if (F->task[s] >= 0 && f.at[s] < embi_ldlt_row_count(F, s)) embi_ldlt_wait(&f, s);
     for (int t = 0; t < F->supernodes && !f.bad[0]; t++)
-        if (!F->tasks || F->task[t] < 0) embi_ldlt_factor_one(&f, t, 0);
-    if (f.bad[0]) return -1;
+        if (!F->tasks || F->task[t] < 0) {
+            embi_ldlt_factor_one(&f, t, 0);
+            if (t + 1 < F->supernodes && embi_is_past(F->threads)) f.bad[0] = EMBI_TOO_LATE;
+        }
+    if (f.bad[0]) return f.bad[0];
     if (F->partial) memset(F->open, 0, (size_t)n * sizeof *F->open);
     F->partial = 0;
     for (int k = 0; k < EMBI_TASKS; k++) replaced += f.replaced[k];
@@ -4787,7 +4830,7 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
  * Preconditioned conjugate gradients [Hestenes, Stiefel 1952] with the inverse diagonal blocks as P:
  *     alpha = r.z / p.Ap,  x += alpha p,  r -= alpha A p,
  *     z = P r,  beta = r.z / (r.z before),  p = z + beta p.
- * Uses: small math, sparse matrices, dense LDL^T.   Checked by: tests/test_cg.c */
+ * Uses: small math, threads, sparse matrices, dense LDL^T.   Checked by: tests/test_cg.c */
 
 /* P: inverse diagonal blocks of A (9 each). A block that is not positive definite is replaced by the
  * largest diagonal entry of the matrix. Returns how many were, or -1 when inf or nan was met. */
@@ -4812,9 +4855,10 @@ static int embi_jacobi_blocks(int n, const int *row, const embipc_real *val, emb
 }
 
 /* Solves A x = b from the x given; work: (12 n). Returns the iterations done; *residual is |r| / |b| then.
- * Stops at the tolerance, at the cap, and where p.Ap is not positive: A is not, or rounding decides. */
-static int embi_cg(const embi_bsr *A, const embipc_real *P, const embipc_real *b, embipc_real *x,
-                   embipc_real tolerance, int max_iterations, embipc_real *work, embipc_real *residual)
+ * Stops at the tolerance, at the cap, at the deadline of `watch`, and where p.Ap is not positive: A is not, or rounding
+ * decides. */
+static int embi_cg(const embi_threads *watch, const embi_bsr *A, const embipc_real *P, const embipc_real *b,
+                   embipc_real *x, embipc_real tolerance, int max_iterations, embipc_real *work, embipc_real *residual)
 {
     int n = 3 * A->n, k = 0;
     embipc_real *r = work, *z = r + n, *p = z + n, *q = p + n, rz = 0, size = sqrt(embi_row_dot(n, b, b));
@@ -4831,7 +4875,7 @@ static int embi_cg(const embi_bsr *A, const embipc_real *P, const embipc_real *b
     for (;; k++) {
         embipc_real before = rz, beta, alpha, pq;
         *residual = sqrt(embi_row_dot(n, r, r)) / size;
-        if (*residual <= tolerance || k == max_iterations) return k;
+        if (*residual <= tolerance || k == max_iterations || embi_is_past(watch)) return k;
         for (int i = 0; i < A->n; i++) embi_m3_mulv(z + 3 * i, P + 9 * (size_t)i, r + 3 * i);
         rz = embi_row_dot(n, r, z);
         beta = k ? rz / before : (embipc_real)0;
@@ -4860,7 +4904,7 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
     A.col = (int *)col;
     A.val = (embipc_real *)val;
     if (embi_jacobi_blocks(n, row, val, work) < 0) return -1;
-    iterations = embi_cg(&A, work, b, x, tolerance, max_iterations, work + 9 * (size_t)n, &rest);
+    iterations = embi_cg(NULL, &A, work, b, x, tolerance, max_iterations, work + 9 * (size_t)n, &rest);
     if (residual) *residual = rest;
     return embi_finite(rest) ? iterations : -1;
 }
@@ -9840,7 +9884,7 @@ static void embi_system_reopen(embi_system *S)
 }
 
 /* Factors what has been added (which it overwrites, but for CG). Returns the number of pivots, or for CG of
- * diagonal blocks, that had to be replaced; -1 when inf or nan was met. */
+ * diagonal blocks, that had to be replaced; EMBI_NOT_FINITE when inf or nan was met; EMBI_TOO_LATE. */
 static int embi_system_factor(embi_system *S)
 {
     S->clean = 0;
@@ -9866,7 +9910,8 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
     if (n == 0) return;
     x = S->work + 9 * (size_t)n;
     for (int i = 0; i < 3 * n; i++) x[i] = 0;
-    S->iterations = embi_cg(&S->A, S->work, b, x, (embipc_real)1e-12, 6 * n + 200, x + 3 * n, &S->residual);
+    S->iterations = embi_cg(S->F.threads, &S->A, S->work, b, x, (embipc_real)1e-12, 6 * n + 200, x + 3 * n,
+                            &S->residual);
     memcpy(b, x, (size_t)n * 3 * sizeof *b);
 }
 
@@ -9970,13 +10015,20 @@ static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A
     return 1;
 }
 
-/* Factors it. Returns the number of pivots that had to be replaced, -1: inf or nan. */
-static int embi_inverse_take(embi_inverse *V, const embi_bsr *A)
+/* Factors it in this thread. Returns the number of pivots that had to be replaced, EMBI_NOT_FINITE or EMBI_TOO_LATE. */
+static int embi_inverse_take(embi_inverse *V, const embi_bsr *A, const embi_threads *watch)
 {
+    embi_threads alone = {NULL, NULL, NULL, NULL, 0};
+    int replaced;
+    if (watch) alone = *watch;
+    alone.run = NULL;
     V->taken++;
     embi_system_zero(&V->S);
     (void)embi_system_add_bsr(&V->S, A, V->unknown, 1);
-    return embi_system_factor(&V->S);
+    V->S.F.threads = &alone;
+    replaced = embi_system_factor(&V->S);
+    V->S.F.threads = NULL;
+    return replaced;
 }
 
 /* An unknown will be asked for: its place. */
@@ -10002,11 +10054,12 @@ static int embi_inverse_room(embi_memory *m, embi_inverse *V)
     return 1;
 }
 
-/* Computes what was asked for since the last time. */
-static void embi_inverse_fill(embi_inverse *V)
+/* Computes what was asked for since the last time. Returns 0 where the deadline passed first. */
+static int embi_inverse_fill(embi_inverse *V, const embi_threads *watch)
 {
     size_t ld = 3 * (size_t)V->room;
-    for (; V->known < V->asked_count; V->known++)
+    for (; V->known < V->asked_count; V->known++) {
+        if (embi_is_past(watch)) return 0;
         for (int c = 0; c < 3; c++) {
             int r = 3 * V->known + c;
             memset(V->x, 0, (size_t)(3 * V->S.n) * sizeof *V->x);
@@ -10015,6 +10068,8 @@ static void embi_inverse_fill(embi_inverse *V)
             for (int k = 0; k < 3 * (V->known + 1); k++)
                 V->C[(size_t)r * ld + (size_t)k] = V->C[(size_t)k * ld + (size_t)r] = V->x[3 * V->asked[k / 3] + k % 3];
         }
+    }
+    return 1;
 }
 
 /* a vector that is zero but at `count` unknowns, with their places: (3 each) */
@@ -12237,6 +12292,8 @@ typedef struct embi_timer {
     void *ctx;
     embipc_stage stage;          /* stage that is being timed */
     double since, spent[EMBIPC_STAGE_COUNT];
+    int late;                    /* the deadline has been found to have passed in this step */
+    double in_time;              /* s, when it last had not */
 } embi_timer;
 
 /* The rows of J. */
@@ -12382,6 +12439,21 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
     }
     return was;
 }
+
+/* Has the deadline of the step passed? Once it has, it has. */
+static int embi_is_late(embi_state *s)
+{
+    double now;
+    if (!EMBI_BUDGET || !s->threads.clock) return 0;
+    if (s->timer.late) return 1;
+    now = (s->threads.clock)(s->threads.clock_ctx);
+    if (now >= s->threads.until) s->timer.late = 1;
+    else s->timer.in_time = now;
+    return s->timer.late;
+}
+
+/* Functions that return 0 for lack of memory do so for lack of time too: which it was. */
+static embipc_result embi_lack(const embi_state *s) { return s->timer.late ? EMBIPC_ERR_TIME : EMBIPC_ERR_MEMORY; }
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
 
@@ -13169,6 +13241,7 @@ typedef struct embi_bound {
     int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: no contact */
     embipc_real *block_alpha;    /* safe of each block of a pair's candidates */
     int *block_at;
+    int moved;                   /* an iteration has been completed, so the step may end */
 } embi_bound;
 
 /* State of what makes Newton's method converge sooner. */
@@ -13539,6 +13612,14 @@ typedef struct embi_world_sleep {
     unsigned revision;           /* embi_state.revision at the end of the last step */
 } embi_world_sleep;
 
+/* The time that a step may take. */
+typedef struct embi_budget {
+    double seconds;              /* 0: no limit */
+    int strict;                  /* the first iteration may be undone */
+    double end;                  /* s, the deadline of this step */
+    double reserve;              /* s, what the end of steps has taken of late */
+} embi_budget;
+
 #ifdef EMBIPC_NO_CAGE_BUILDER
 typedef struct embi_last_cage { int none; } embi_last_cage;
 #else
@@ -13567,6 +13648,7 @@ struct embipc_world {
     embi_step_report report;
     embi_world_sleep sleep;
     embi_tiles tiles;
+    embi_budget budget;
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int step, builds;
     embipc_real time;
@@ -14417,7 +14499,8 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
     one->due = EMBI_SEARCH_FOUND;
 }
 
-/* A range of the small searches, each with the memory of its lane. A search whose lane is too small is marked. */
+/* A range of the small searches, each with the memory of its lane. A search whose lane is too small is marked. After
+ * the deadline they stay due. */
 static void embi_search_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -14426,7 +14509,7 @@ static void embi_search_work(void *arg, int begin, int end)
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->search.lane + n / t->grain;
         if (n % t->grain == 0) lane->count = 0;
-        if (t->w->search.due[n].due == EMBI_SEARCH_DUE)
+        if (t->w->search.due[n].due == EMBI_SEARCH_DUE && !embi_is_past(&t->w->s.threads))
             embi_search_small(&still, &t->w->s, t->w->search.due + n, lane);
     }
 }
@@ -14544,6 +14627,7 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
     if (!embi_lanes_reserve(w, EMBI_TASKS, 1024, 15 * EMBI_SHARE_KEYS)) return 0;
     for (walk.first = 0; walk.first < walk.count; walk.first += EMBI_TASKS * walk.grain) {
         int lanes = embi_min_int((walk.count - walk.first - 1) / walk.grain + 1, EMBI_TASKS);
+        if (embi_is_late(s)) return 0;
         if (!embi_search_walk(w, &walk, lanes) || !embi_search_runs(w, &t)) return 0;
     }
     return 1;
@@ -14615,6 +14699,7 @@ static int embi_searches_keep(embipc_world *w)
         if (!little) return 1;
         if (!embi_lanes_reserve(w, (w->search.due_count - 1) / task.grain + 1, 1024, 1024)) return 0;
         embi_for(&w->s.threads, w->search.due_count, task.grain, embi_search_work, &task);
+        if (embi_is_late(&w->s)) return 0;
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
     }
 }
@@ -14918,13 +15003,14 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
     for (int own = 0; own < 2; own++)
         for (int n = begin; n < end; n++) {
             const embi_pair *pair = w->s.pair + w->search.due[n].pair;
-            if ((pair->a == pair->b) == own && !embi_search_path(w, w->search.due + n)) return 0;
+            if ((pair->a == pair->b) != own) continue;
+            if (embi_is_late(&w->s) || !embi_search_path(w, w->search.due + n)) return 0;
         }
     return 1;
 }
 
 /* Makes all queued searches at the reference positions. Few cached lists are taken at a time, so that gaps need
- * little room. Searches along paths are last in the queue. */
+ * little room. Searches along paths are last in the queue. Returns 0 for lack of memory or time. */
 static int embi_searches_run(embipc_world *w)
 {
     int all = w->search.due_count;
@@ -14938,7 +15024,7 @@ static int embi_searches_run(embipc_world *w)
         int sum = w->search.due[begin].kept->count;
         for (end = begin + 1; end < w->search.due_count && sum + w->search.due[end].kept->count < 65536; end++)
             sum += w->search.due[end].kept->count;
-        if (!embi_searches_again(w, begin, end)) return 0;
+        if (embi_is_late(&w->s) || !embi_searches_again(w, begin, end)) return 0;
     }
     for (int n = 0; n < w->search.due_count; n++) w->search.due[n].kept->valid = 1;
     if (!embi_paths_run(w, w->search.due_count, all)) return 0;
@@ -19063,7 +19149,8 @@ static void embi_dual_invert(const embi_bodies_task *t, embi_body *b, int k)
     const embi_dual *D = t->isle->dual;
     t->isle->shares.part[k] = 0;
     if (D->first[k] == D->first[k + 1]) return;
-    if (!b->inverse->valid) t->isle->shares.part[k] = (embipc_real)embi_inverse_take(b->inverse, &b->A);
+    if (!b->inverse->valid)
+        t->isle->shares.part[k] = (embipc_real)embi_inverse_take(b->inverse, &b->A, t->isle->system.F.threads);
     b->inverse->valid = t->isle->shares.part[k] == 0;
 }
 
@@ -19082,7 +19169,7 @@ static embi_sparse embi_column_on(const embi_dual *D, int column, int first)
     return u;
 }
 
-/* The body's part of K: u . A^-1 u for all columns u of U on it. */
+/* The body's part of K: u . A^-1 u for all columns u of U on it. part[k]: 0, or EMBI_TOO_LATE. */
 static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->isle->dual;
@@ -19090,12 +19177,16 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
     int count = D->member_start[k + 1] - D->member_start[k], first = D->first[k];
     embi_sparse *u;
     embipc_real *y, *B;
+    t->isle->shares.part[k] = 0;
     if (!count) return;
     list = D->member + D->member_start[k];
     u = D->side_column + 3 * (size_t)D->member_start[k];
     y = D->work + 3 * first;
     B = D->block + 9 * (size_t)D->block_start[k];
-    embi_inverse_fill(b->inverse);
+    if (!embi_inverse_fill(b->inverse, t->isle->system.F.threads)) {
+        t->isle->shares.part[k] = EMBI_TOO_LATE;
+        return;
+    }
     for (int i = 0; i < 3 * count; i++) u[i] = embi_column_on(D, D->column[3 * list[i / 3] + i % 3], first);
     for (int i = 0; i < count; i++, B += 9 * i)
         for (int e = 0; e < 3; e++) {
@@ -19104,6 +19195,12 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
                 for (int f = 0; f < 3; f++) B[9 * j + 3 * e + f] = embi_sparse_dot(u + 3 * j + f, u[3 * j + f].place,
                                                                                    y);
         }
+}
+
+/* What the number that a factorization returns means. */
+static embipc_result embi_factor_result(int replaced)
+{
+    return replaced == EMBI_TOO_LATE ? EMBIPC_ERR_TIME : replaced < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
 }
 
 /* Sums and factors K. D->on: no pivot was replaced. */
@@ -19121,12 +19218,14 @@ static embipc_result embi_dual_gather(embi_memory *m, embi_state *s, embi_island
     D->K.F.threads = isle->system.F.threads;
     for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_part, NULL, NULL, 0);
+    for (int k = 0; k < isle->body_count; k++)
+        if (isle->shares.part[k] < 0) return EMBIPC_ERR_TIME;
     for (int b = 0; b < count; b++)
         (void)embi_system_add(&D->K, (int)(isle->keys[b].key >> 32), (int)(isle->keys[b].key & 0xffffffffu),
                               D->block + 9 * (size_t)b);
     replaced = embi_system_factor(&D->K);
     D->on = replaced == 0;
-    return replaced < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
+    return embi_factor_result(replaced);
 }
 
 /* Number of the body's last factor of A. */
@@ -19146,7 +19245,7 @@ static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
-        if (isle->shares.part[k] != 0) return isle->shares.part[k] < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
+        if (isle->shares.part[k] != 0) return embi_factor_result((int)isle->shares.part[k]);
         D->taken[k] = embi_body_factors(s->body + isle->bodies[k]);
     }
     D->bodies = isle->body_count;
@@ -19202,6 +19301,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
         embi_sparse u = embi_column_of(D, D->column[t]);
         force[t] = embi_sparse_dot(&u, u.node, y);
     }
+    D->K.F.threads = isle->system.F.threads;
     embi_system_solve(&D->K, force);
     for (int t = 0; t < 3 * D->triples; t++) {
         embi_sparse u = embi_column_of(D, D->column[t]);
@@ -19228,7 +19328,7 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
         if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
         pivots = embi_system_factor(&isle->system);
     }
-    if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
+    if (pivots < 0) return embi_factor_result(pivots);
     isle->regularized += pivots;
     return EMBIPC_OK;
 }
@@ -19250,6 +19350,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 {
     embipc_result result;
     embi_island_set_aside(isle);
+    isle->factor.useful = 0;   /* until it is made */
     result = embi_dual_factor(m, s, isle);
     if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
     if (result != EMBIPC_OK) return result;
@@ -19415,7 +19516,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
     embipc_real enough = EMBI_REUSE_EXACT * embi_island_tolerance(s, isle);
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
     memcpy(r, isle->rhs, (size_t)n * sizeof *r);
-    for (int k = 0; k < EMBI_REUSE_ITERATIONS; k++) {
+    for (int k = 0; k < EMBI_REUSE_ITERATIONS && !embi_is_late(s); k++) {
         embipc_real size, pq, alpha;
         memcpy(z, r, (size_t)n * sizeof *z);
         embi_island_back_solve(s, isle, z);
@@ -19487,13 +19588,14 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
         solved = embi_island_solve_reused(s, isle);
         (void)embi_island_driven_motion(s, isle);   /* p on the driven nodes, again */
         if (solved) return EMBIPC_OK;
+        if (embi_is_late(s)) return EMBIPC_ERR_TIME;
         isle->factor.from_last_step = isle->factor.reuse_next = 0;
         (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     }
     if ((r = embi_island_factor(m, s, isle)) != EMBIPC_OK) return r;
     (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
     embi_island_back_solve(s, isle, isle->rhs);
-    return EMBIPC_OK;
+    return embi_is_late(s) ? EMBIPC_ERR_TIME : EMBIPC_OK;
 }
 
 /* Marks friction contacts that reverse. A contact that slips has no stiffness along its motion. When the direction
@@ -19681,7 +19783,7 @@ typedef struct embi_ccd_task {
     embipc_real bound, rounding;
     embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
     embipc_real *alpha;          /* per block of EMBI_CCD_GRAIN */
-    int *index;
+    int *index;                  /* -1: none; EMBI_TOO_LATE: not searched */
 } embi_ccd_task;
 
 /* A move that is cut leaves xi + EMBI_GAP_SHARE min(gap, dhat), and at most EMBI_CCD_KEEP of the gap above that. A
@@ -19731,7 +19833,8 @@ static void embi_ccd_work(void *arg, int begin, int end)
         int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
         embipc_real away = t->slack + embi_max(0, t->rate * t->bound);
         t->alpha[block] = t->bound;
-        t->index[block] = -1;
+        t->index[block] = embi_is_past(&t->s->threads) ? EMBI_TOO_LATE : -1;
+        if (t->index[block] == EMBI_TOO_LATE) continue;
         for (int k = pair->first + first; k < pair->first + last; k++) {
             const embi_candidate *c = t->s->candidates.list + k;
             embi_closest *closest = t->s->candidates.closest + k;
@@ -19768,7 +19871,7 @@ static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* safe: a fraction of the direction that is free of contact and of inversion, at most cap [EIPC24 III-C]; and the
- * candidate that limits it. Returns 0 out of memory. */
+ * candidate that limits it. Returns 0 for lack of memory or time. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->bound.safe = isle->bound.cap;
@@ -19800,12 +19903,18 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
         task.alpha = isle->bound.block_alpha;
         task.index = isle->bound.block_at;
         embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_work, &task);
-        for (int k = 0; k < blocks; k++)
+        for (int k = 0; k < blocks; k++) {
+            if (isle->bound.block_at[k] == EMBI_TOO_LATE) {
+                s->timer.late = 1;
+                isle->bound.is_known = 0;
+                return 0;
+            }
             if (isle->bound.block_at[k] >= 0 && isle->bound.block_alpha[k] < isle->bound.safe) {
                 isle->bound.safe = isle->bound.block_alpha[k];
                 isle->bound.limit_pair = isle->pairs[n];
                 isle->bound.limit_at = isle->bound.block_at[k];
             }
+        }
     }
     return 1;
 }
@@ -19839,7 +19948,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
  * fraction of the direction that candidates are searched for; it bounds alpha. Searching farther than needed would
  * make half the scene candidates. So a direction much longer than expected (an overshoot, most often) is cut. One
  * that leaves the searched range is cut a little behind its first contact with the present candidates. Ten bears
- * in a heap take 0.8 of the time so. Returns 0 out of memory. */
+ * in a heap take 0.8 of the time so. Returns 0 for lack of memory or time. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
@@ -20023,7 +20132,7 @@ static int embi_island_grows(const embi_island *isle, const embi_before *e, embi
 /* The line search: finds alpha in (0, bound] where E has not grown beyond rounding, and where E rises with at most
  * half of the first slope. An alpha that went too far gives a bracket. Within it, regula falsi finds a slope of at
  * most a tenth, up or down. Every third trial halves the bracket, so no end of it can be stuck. *alpha = 0 when
- * there is none. The trial state is left at *alpha. */
+ * there is none. The deadline ends the search after its first trial. The trial state is left at *alpha. */
 static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                         embipc_real *alpha)
 {
@@ -20049,7 +20158,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
             lo = *alpha;
             slope_lo = slope;
         }
-        if (*alpha < 1e-12 * bound) break;
+        if (*alpha < 1e-12 * bound || embi_is_late(s)) break;
         if (slope_hi > 0 && k % 3 != 2) *alpha = lo + (hi - lo) * slope_lo / (slope_lo - slope_hi);
         else *alpha = (lo + hi) / 2;
         *alpha = embi_min(embi_max(*alpha, lo + (hi - lo) / 20), hi - (hi - lo) / 20);
@@ -20390,8 +20499,9 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     /* not a descent of the true E: the next direction is Newton's own */
     if (*alpha == 0 && isle->friction.reversed)
         for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
-    else if (*alpha == 0 && !reused) {   /* no descent left above rounding: as good as it gets. The passes before this
-                                          * one have converged, and full Hessians cost the last digits */
+    else if (*alpha == 0 && !reused && !s->timer.late) {   /* no descent left above rounding: as good as it gets. The
+                                          * passes before this one have converged, and full Hessians cost the last
+                                          * digits */
         isle->active = 0;
         isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes > 0;
     }
@@ -20417,7 +20527,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     embipc_real alpha;
     embipc_result r;
     int limit, reused = isle->factor.reuse_next;
-    if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
+    if (!embi_island_safe(m, s, isle, &limit) || embi_is_late(s)) return embi_lack(s);
     isle->record.alpha_ccd = alpha = isle->bound.safe;
     isle->record.drive_left = embi_island_drive_left(s, isle);
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
@@ -20432,6 +20542,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     isle->factor.reuse_next = embi_island_may_reuse(s, isle, reused, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->first = isle->just_guessed = 0;
+    isle->bound.moved |= alpha > 0;
     return EMBIPC_OK;
 }
 
@@ -20535,7 +20646,7 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     embipc_result r;
     int limit, order = isle->guess;
     isle->guess = 0;
-    if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
+    if (!embi_island_safe(m, s, isle, &limit)) return embi_lack(s);
     if (isle->bound.safe < 1) return EMBIPC_OK;
     if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
@@ -20598,6 +20709,7 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 /* Moves the bodies of an island back to q^n. */
 static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
+    isle->bound.moved = 0;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         memcpy(s->q + 3 * b->node0, s->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
@@ -20761,8 +20873,11 @@ static int embi_island_work(const embi_state *s, const embi_island *isle)
 static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
 {
     embi_island *isle = t->w->islands.list[root];
-    isle->system.F.threads = embi_has_threads(&s->threads) ? &s->threads : NULL;
-    return t->fn(t->w, s, isle);
+    embipc_result r;
+    isle->system.F.threads = embi_has_threads(&s->threads) || s->threads.clock ? &s->threads : NULL;
+    r = t->fn(t->w, s, isle);
+    if (r == EMBIPC_ERR_TIME) s->timer.late = 1;
+    return r;
 }
 
 /* A range of runs. Each works with its own copy of embi_state, which shares the arrays. */
@@ -20820,6 +20935,7 @@ static embipc_result embi_round_share(embi_round *t, int first, int enough)
     for (int n = w->islands.run.count - 1; n >= 0; n--) {
         /* the error of the first run remains */
         if (w->islands.run_end[n].result != EMBIPC_OK) r = w->islands.run_end[n].result;
+        if (w->islands.run_end[n].result == EMBIPC_ERR_TIME) s->timer.late = 1;
         s->candidates.stamp = embi_max_int(s->candidates.stamp, w->islands.run_end[n].stamp);
     }
     embi_round_time(w);
@@ -20861,6 +20977,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
 /* Contacts and friction of an island at the start of a step. */
 static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
 {
+    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
     if (!embi_island_evaluate(&w->memory, s, isle) ||
         !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
         return EMBIPC_ERR_MEMORY;
@@ -20901,7 +21018,7 @@ static int embi_islands_begin(embipc_world *w)
         isle->first = !EMBI_WITHOUT(STICKING);
         isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
             isle->factor.reuse_next = 0;
-        isle->just_drove = isle->just_guessed = isle->relagged = 0;
+        isle->just_drove = isle->just_guessed = isle->relagged = isle->bound.moved = 0;
         isle->friction.passes = isle->friction.merged_passes = 0;
         isle->passes = embi_max_int(1, s->settings.friction_iterations);
         isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
@@ -20958,6 +21075,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->active = 1;
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = 0;   /* the factor is of the old bodies */
     isle->first &= other->first;
+    isle->bound.moved &= other->bound.moved;
     isle->passes = embi_max_int(1, embi_max_int(isle->passes, other->passes));
     isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
                                                 other->friction.passes + other->relagged);
@@ -20995,14 +21113,28 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     return !embi_is_second_order(s) || embi_island_agree(m, s, isle);
 }
 
+/* May the step end now? Each island that is not done has completed an iteration. */
+static int embi_islands_may_end(const embipc_world *w)
+{
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (isle->active && !isle->bound.moved) return 0;
+    }
+    return 1;
+}
+
 /* Searches candidates for the present directions, links islands that they join, and stores the state that drives go
- * back to where saves_safe asks for it. changed[island]: an embi_island_change. Returns 0 out of
- * memory. */
+ * back to where saves_safe asks for it. changed[island]: an embi_island_change. Returns 0 for lack of memory or
+ * time. */
 static int embi_islands_cover(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
-    int searched;
-    if (!embi_search_cover(w, &searched)) return 0;
+    embipc_clock_fn *clock = s->threads.clock;
+    int searched, found;
+    if (embi_islands_may_end(w)) s->threads.clock = NULL;   /* the state to end in needs its candidates */
+    found = embi_search_cover(w, &searched);
+    s->threads.clock = clock;
+    if (!found) return 0;
     for (int k = 0; k < w->islands.order_count; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
         if (isle->saves_safe) embi_island_secure(s, isle);
@@ -21436,9 +21568,10 @@ static void embi_island_stay(embi_state *s, const embi_island *isle)
 static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embipc_result r;
+    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
     if (isle->guess) embi_island_guess(s, isle);
     else if ((r = embi_island_direction(&w->memory, s, isle)) != EMBIPC_OK) return r;
-    return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : embi_lack(s);
 }
 
 /* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 for a nonlinear
@@ -21547,8 +21680,11 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     embi_memory *m = &w->memory;
     embipc_result r;
     embi_answer jumps;
+    int merged = isle->changed == EMBI_ISLAND_MERGED;
     if (isle->changed && !embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    if (!isle->active || isle->changed == EMBI_ISLAND_MERGED) return EMBIPC_OK;
+    isle->changed = EMBI_ISLAND_SAME;
+    if (!isle->active || merged) return EMBIPC_OK;
+    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
     isle->to_record = 1;
@@ -21566,6 +21702,32 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     isle->energy.before = embi_island_energies(s, isle, s->xn, isle->energy.before.of[EMBI_ELEMENT_BARRIER]);
     embi_island_contact_energy(s, isle, s->x);
     return EMBIPC_OK;
+}
+
+/* The deadline has passed: ends the step of all islands in their last state. Where one has none but q^n, it would stop
+ * there. Then the step fails, or goes on without a deadline. */
+static embipc_result embi_islands_stop(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embipc_result r;
+    int ends = embi_islands_may_end(w);
+    if (!ends && w->budget.strict) return EMBIPC_ERR_TIME;
+    s->threads.clock = NULL;
+    s->timer.late = ends;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (isle->changed && !embi_island_refresh(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
+        isle->changed = EMBI_ISLAND_SAME;
+        if (ends && isle->active && (r = embi_island_cut(w, isle)) != EMBIPC_OK) return r;
+    }
+    return EMBIPC_OK;
+}
+
+/* Without `strict` the first iteration of each island has no deadline. */
+static void embi_islands_watch(embipc_world *w)
+{
+    if (EMBI_BUDGET && w->budget.seconds > 0)
+        w->s.threads.clock = w->budget.strict || embi_islands_may_end(w) ? w->s.timer.clock : NULL;
 }
 
 /* Ends the step of islands at a limit, lets inactive ones stay, and lists the others for the round. */
@@ -21599,9 +21761,13 @@ static embipc_result embi_iterate(embipc_world *w)
         for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
         if (w->islands.round_count == 0) return EMBIPC_OK;
-        if ((r = embi_islands_round(w, embi_island_find_direction)) != EMBIPC_OK) return r;
+        embi_islands_watch(w);
+        r = embi_islands_round(w, embi_island_find_direction);
+        if (r == EMBIPC_OK && embi_is_late(s)) r = EMBIPC_ERR_TIME;
+        if (r == EMBIPC_ERR_TIME && (r = embi_islands_stop(w)) == EMBIPC_OK) continue;
+        if (r != EMBIPC_OK) return r;
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
-        if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) return EMBIPC_ERR_MEMORY;
+        if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) return embi_lack(s);
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         if (w->sleep.disturbed) return EMBIPC_OK;   /* the step begins again, with more bodies awake */
         w->islands.round_count = 0;
@@ -21612,11 +21778,13 @@ static embipc_result embi_iterate(embipc_world *w)
             /* new candidates mean new contacts, even where the island rests */
             if (isle->active || isle->changed) w->islands.round[w->islands.round_count++] = w->islands.order[k];
         }
-        if ((r = embi_islands_round(w, embi_island_take_direction)) != EMBIPC_OK) return r;
+        r = embi_islands_round(w, embi_island_take_direction);
         for (int k = 0; k < w->islands.order_count; k++)
             if (w->islands.list[w->islands.order[k]]->to_record &&
                 !embi_iteration_record(w, &w->islands.list[w->islands.order[k]]->record))
                 return EMBIPC_ERR_MEMORY;
+        if (r == EMBIPC_ERR_TIME) r = embi_islands_stop(w);
+        if (r != EMBIPC_OK) return r;
     }
 }
 
@@ -22107,6 +22275,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         const embi_island *isle = w->islands.list[w->islands.order[k]];
         t->converged &= isle->converged;
         t->stuck += embi_island_is_stuck(&w->s, isle);
+        if (!isle->converged) t->left = embi_max(t->left, isle->record.direction);
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
         t->passes = embi_max_int(t->passes,
@@ -22331,6 +22500,8 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     embi_state *s = &w->s;
     embipc_result r = EMBIPC_OK;
     w->memory.failed = 0;
+    s->timer.late = 0;
+    if (!w->budget.strict) s->threads.clock = NULL;
     if (embi_sleeps(w)) embi_sleep_begin(w);
     embi_swap_iterations(w);
     w->report.iteration_count = 0;
@@ -22343,9 +22514,9 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     embi_each_body(w, embi_body_expect);
     embi_each_body(w, embi_body_foresee);
     if ((*lost = embi_body_too_far(s, s->trial_q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
-    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w)) return EMBIPC_ERR_MEMORY;
+    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w)) return embi_lack(s);
     if (embi_sleeps(w) && embi_sleep_is_disturbed(w)) return EMBIPC_OK;
-    if (!embi_islands_begin(w)) return EMBIPC_ERR_MEMORY;
+    if (!embi_islands_begin(w)) return embi_lack(s);
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
@@ -22357,6 +22528,40 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     return r;
 }
 
+/* Sets the deadline. */
+static void embi_budget_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    s->threads.clock = NULL;
+    if (!EMBI_BUDGET || !(w->budget.seconds > 0)) return;
+    s->timer.in_time = s->timer.since;
+    w->budget.end = s->timer.since + w->budget.seconds;
+    s->threads.until = w->budget.end - embi_min(w->budget.reserve, w->budget.seconds / 2);
+    s->threads.clock_ctx = s->timer.ctx;
+    if (w->budget.strict) s->threads.clock = s->timer.clock;
+}
+
+/* Learns how long the end of a step takes. Returns by how much this one is late, s. */
+static double embi_budget_end(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    double now, end;
+    s->threads.clock = NULL;
+    if (!EMBI_BUDGET || !(w->budget.seconds > 0)) return 0;
+    now = (s->timer.clock)(s->timer.ctx);
+    end = now - s->timer.in_time - w->budget.reserve;
+    w->budget.reserve += end > 0 ? end / 2 : end / 10;
+    return embi_max(0, now - w->budget.end);
+}
+
+/* Error of a step that had no time for an iteration. */
+static embipc_result embi_fail_time(embipc_world *w)
+{
+    (void)embi_budget_end(w);
+    return embi_fail(&w->error, EMBIPC_ERR_TIME, "step %d: %g s were not enough for one iteration; the world is back at"
+                     " %g s. Give it more time, or do without strict", w->step + 1, w->budget.seconds, w->time);
+}
+
 /* Solve and finish. q and x change in each round; after an error embi_step_undo() restores them. All else that a caller
  * can see changes at the end. Where a body that sleeps would be touched, it wakes, and the step begins again. */
 static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
@@ -22366,15 +22571,19 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embipc_real away, ratio = (embipc_real)INFINITY;
     const embi_body *lost;
     const embi_contact *tight = NULL;
+    double overrun;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     memset(s->timer.spent, 0, sizeof s->timer.spent);
     s->timer.stage = EMBIPC_STAGE_REST;
     s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
+    embi_budget_begin(w);
     while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && w->sleep.disturbed) embi_step_undo(w);
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
         if (embi_sleeps(w)) embi_sleep_undo(w);
+        if (r == EMBIPC_ERR_TIME) return embi_fail_time(w);
+        s->threads.clock = NULL;
         return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost,
                                                                                            away) : embi_fail_step(w);
     }
@@ -22402,6 +22611,9 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     }
     if (embi_sleeps(w)) embi_islands_sleep(w);
     for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_asleep(s->body + k);
+    overrun = embi_budget_end(w);
+    if (stats) stats->overrun = overrun;
+    if (stats) stats->late = s->timer.late;
     return EMBIPC_OK;
 }
 
@@ -27172,6 +27384,23 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
     w->s.settings.stop = stop;
     return EMBIPC_OK;
 }
+
+#ifndef EMBIPC_NO_BUDGET
+/* What the end of steps takes is learned anew. */
+EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *w, double seconds, int strict)
+{
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if (!(seconds >= 0) || !embi_finite(seconds))
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the budget is %g s; it must be finite, and not negative",
+                         seconds);
+    if (seconds > 0 && !w->s.timer.clock)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a budget needs a clock: set embipc_world_def.clock");
+    w->budget.seconds = seconds;
+    w->budget.strict = strict != 0;
+    w->budget.reserve = 0;
+    return EMBIPC_OK;
+}
+#endif
 
 /* Can all bodies be simulated with this gravity and time step? */
 static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real gravity[3], embipc_real h)
