@@ -992,6 +992,25 @@ typedef struct embipc_pose {
 EMBIPC_API embipc_result embipc_body_get_pose(const embipc_world *world, embipc_body body, embipc_real alpha,
                                               embipc_pose *out);
 
+/* Called after each step of a frame, for example to read its events. It may not set a budget or a time step. */
+typedef void embipc_after_step_fn(embipc_world *world, const embipc_step_stats *stats, void *ctx);
+
+/* One frame of a game, whose steps have a fixed length: begin with zeros. */
+typedef struct embipc_frame {
+    embipc_real seconds;         /* in: its length, s, >= 0 */
+    int max_steps;               /* in: >= 1 */
+    embipc_after_step_fn *after_step;   /* in: may be NULL */
+    void *ctx;
+    embipc_real rest;            /* in, out: time that is left for later steps, s */
+    embipc_real alpha;           /* out: the moment to draw, 0 .. 1, see embipc_body_get_pose() */
+    int steps, dropped;          /* out: steps made; steps that were due and are given up */
+} embipc_frame;
+
+/* Makes the steps that are due: as many as fit into rest + seconds. Those beyond max_steps are given up, so that the
+ * world is slower than the clock for a while. So are those that do not fit into the budget, which counts for the
+ * whole frame here: see embipc_world_set_budget(). Fails as a step does; the rest then includes what was not made. */
+EMBIPC_API embipc_result embipc_world_advance(embipc_world *world, embipc_frame *frame);
+
 /* Writes the surface vertices at such a moment to the caller's buffer, as for a renderer.
  *   size       of a number in bytes: sizeof(float) or sizeof(double)
  *   stride     bytes from one vertex to the next, at least 3 * size
@@ -28424,6 +28443,48 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
     return EMBIPC_OK;
 }
 
+/* Makes steps until none is due, or the budget is used up. Those after the first are made as a whole or not at all. */
+static embipc_result embi_frame_steps(embipc_world *w, embipc_frame *f, embipc_real due)
+{
+    embi_budget all = w->budget;
+    double begin = all.seconds > 0 ? (w->s.timer.clock)(w->s.timer.ctx) : 0;
+    embipc_result r = EMBIPC_OK;
+    for (f->steps = 0; r == EMBIPC_OK && f->steps < due && f->steps < f->max_steps;) {
+        embipc_step_stats stats;
+        if (f->steps > 0 && all.seconds > 0) {
+            w->budget.seconds = all.seconds - ((w->s.timer.clock)(w->s.timer.ctx) - begin);
+            w->budget.strict = 1;
+            if (!(w->budget.seconds > 0)) break;
+        }
+        if ((r = embipc_world_step(w, &stats)) != EMBIPC_OK) break;
+        f->steps++;
+        if (f->after_step) (f->after_step)(w, &stats, f->ctx);
+    }
+    w->budget.seconds = all.seconds;
+    w->budget.strict = all.strict;
+    return r == EMBIPC_ERR_TIME && f->steps > 0 ? EMBIPC_OK : r;
+}
+
+/* The remainder is shorter than a step, and alpha is its share of one. */
+EMBIPC_API embipc_result embipc_world_advance(embipc_world *w, embipc_frame *f)
+{
+    embipc_result r;
+    embipc_real due, h, all;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if (!f) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the frame is NULL");
+    all = f->rest + f->seconds;
+    if (!(f->seconds >= 0) || !(f->rest >= 0) || !embi_finite(all) || f->max_steps < 1)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a frame of %g s with a rest of %g s and at most %d steps; they "
+                         "must be at least 0, 0 and 1", f->seconds, f->rest, f->max_steps);
+    h = w->s.h;
+    due = floor(all / h);
+    f->dropped = 0;
+    r = embi_frame_steps(w, f, due);
+    f->rest = embi_max(0, all - (r == EMBIPC_OK ? due : (embipc_real)f->steps) * h);
+    f->alpha = embi_min(f->rest / h, 1);
+    if (r == EMBIPC_OK) f->dropped = (int)embi_min(due - f->steps, INT_MAX);
+    return r;
+}
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
