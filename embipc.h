@@ -202,6 +202,7 @@
  *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore()                                (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
+ *   EMBIPC_NO_PAIR_FN      embipc_world_def.pair, embipc_body_ask_pairs()                              (0, 0)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
 #include <stddef.h>
 #include <float.h>
@@ -296,6 +297,14 @@ typedef void embipc_log_fn(int level, const char *text, void *ctx);
 /* Clock: returns seconds since any fixed moment. No result depends on it, unless a budget is set. With parallel_for
  * several threads may call it at once. */
 typedef double embipc_clock_fn(void *ctx);
+
+/* Pairs: may two different bodies touch? Nonzero: yes. It adds to groups and masks; a rule of embipc_world_set_pair()
+ * counts more. It is called when the younger of the two is created, once for each older body, and again by
+ * embipc_body_ask_pairs(). In between the answer holds, so that contact is never switched on while two bodies cross. It
+ * may call nothing of the library. Bodies kept apart have neither contacts, forces, events nor friction: conveyor belts
+ * do not move each other then. Rays and embipc_world_overlap() find them still.
+ *   user   of both bodies: see embipc_body_def.user */
+typedef int embipc_pair_fn(embipc_body a, void *user_a, embipc_body b, void *user_b, void *ctx);
 
 /* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), on any threads, and return when all
  * are done. The length of each range is a multiple of grain; the last may be shorter. NULL: serial. Ranges are
@@ -414,6 +423,8 @@ typedef struct embipc_world_def {
     void *clock_ctx;
     embipc_parallel_for_fn *parallel_for;   /* may be NULL: serial */
     void *parallel_ctx;
+    embipc_pair_fn *pair;                   /* may two bodies touch? May be NULL: groups and masks decide alone */
+    void *pair_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
     embipc_real time_step;                  /* h, s                           (0.01)        */
     /* 0: derived for each body, see DEFAULTS above and embipc_body_get_parameters(). Another value holds for all
@@ -551,6 +562,12 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body 
 
 /* Sets both for later steps. Fails if a contact is switched on while the two cross. */
 EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *world, embipc_body body, unsigned groups, unsigned mask);
+
+#ifndef EMBIPC_NO_PAIR_FN
+/* Calls embipc_world_def.pair for this body and each other one. The answers hold for later steps. Fails, with all pairs
+ * as before, if the body crosses one that it may now touch, or is nearer to it than their thickness. */
+EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *world, embipc_body body);
+#endif
 
 /* Friction of a body from the next step on, as in its description. Fixed bodies have it too. */
 EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *world, embipc_body body, embipc_real friction,
@@ -1568,6 +1585,11 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 #else
 #define EMBI_SLEEP 1
 #endif
+#ifdef EMBIPC_NO_PAIR_FN
+#define EMBI_PAIR_FN 0
+#else
+#define EMBI_PAIR_FN 1
+#endif
 #ifdef EMBIPC_NO_BUDGET
 #define EMBI_BUDGET 0
 #else
@@ -1591,7 +1613,8 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
 /* A missing part may have been the only user of a small function. Compilers need not warn of that. */
 #if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
     defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
-    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_SLEEP || !EMBI_BDF2 || !EMBI_BUDGET || !EMBI_MATERIALS || !EMBI_THREADS)
+    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_SLEEP || !EMBI_BDF2 || !EMBI_BUDGET || !EMBI_PAIR_FN || \
+    !EMBI_MATERIALS || !EMBI_THREADS)
 #define EMBI_LESS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -12164,6 +12187,8 @@ typedef struct embi_body_search {
 typedef struct embi_caller {
     embipc_real rotation[9], position[3];   /* of the description */
     void *user;
+    unsigned *apart;             /* bit i: the pair callback keeps the body apart from that of slot i, which is lower than
+                                  * its own; NULL: from none */
     int viewed;                  /* the caller has a view: x = J q after each step */
 } embi_caller;
 
@@ -13776,11 +13801,20 @@ static int embi_groups_meet(const embi_body *a, const embi_body *b)
     return a == b || ((a->rules.groups & b->rules.mask) && (b->rules.groups & a->rules.mask));
 }
 
+/* Does the pair callback keep two bodies apart? */
+static int embi_is_kept_apart(const embi_body *a, const embi_body *b)
+{
+    int i = a->handle.index1 - 1, j = b->handle.index1 - 1;
+    const unsigned *apart = (i > j ? a : b)->caller.apart;
+    int low = embi_min_int(i, j);
+    return EMBI_PAIR_FN && i != j && apart && (apart[low / 32] >> (low % 32) & 1u);
+}
+
 /* Are two bodies (or one with itself) ever tested for contact? */
 static int embi_tested(const embipc_world *w, const embi_body *a, const embi_body *b)
 {
     const embi_rule *rule = embi_find_rule(w, a->handle, b->handle);
-    if (rule ? !rule->contact : !embi_groups_meet(a, b)) return 0;
+    if (rule ? !rule->contact : !embi_groups_meet(a, b) || embi_is_kept_apart(a, b)) return 0;
     if (a == b) return embi_may_fold(a);
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
@@ -25110,6 +25144,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
                          d->sleep_after, d->sleep_speed);
     if (!EMBI_SLEEP && d->sleep_after > 0)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no sleep (EMBIPC_NO_SLEEP): leave sleep_after 0");
+    if (!EMBI_PAIR_FN && d->pair)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no pair callback (EMBIPC_NO_PAIR_FN): leave pair NULL");
     return EMBIPC_OK;
 }
 
@@ -25156,7 +25192,7 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
     EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
-    offsetof(embi_body, search.tet_grad), offsetof(embi_body, search.start_strain),
+    offsetof(embi_body, search.tet_grad), offsetof(embi_body, search.start_strain), offsetof(embi_body, caller.apart),
     EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
     offsetof(embi_body, tangent)};
 
@@ -26233,9 +26269,34 @@ static void embi_tell_fits(const embipc_world *w)
     }
 }
 
+/* May two bodies touch, by the pair callback? The older one comes first. */
+static int embi_ask_pair(const embipc_world *w, const embi_body *a, const embi_body *b)
+{
+    return (w->def.pair)(a->handle, a->caller.user, b->handle, b->caller.user, w->def.pair_ctx);
+}
+
+/* Remembers whether the callback keeps two bodies apart. Returns 0 out of memory. */
+static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart)
+{
+    embi_body *high = a->handle.index1 > b->handle.index1 ? a : b;
+    int low = embi_min_int(a->handle.index1, b->handle.index1) - 1, words = (high->handle.index1 - 1) / 32 + 1;
+    if (!high->caller.apart) {
+        if (!apart) return 1;
+        if (!EMBI_GROW(m, high->caller.apart, words)) return 0;
+        memset(high->caller.apart, 0, (size_t)words * sizeof *high->caller.apart);
+    }
+    if (apart) high->caller.apart[low / 32] |= 1u << (low % 32);
+    else high->caller.apart[low / 32] &= ~(1u << (low % 32));
+    return 1;
+}
+
 /* Adds the no_contact rules of a body that is about to be created. */
 static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
+    embi_body *b = w->s.body + w->s.body_count;
+    for (int i = 0; i < w->s.body_count && EMBI_PAIR_FN && w->def.pair; i++)
+        if (!embi_keep_apart(&w->memory, b, w->s.body + i, !embi_ask_pair(w, w->s.body + i, b)))
+            return embi_fail_memory(&w->error);
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
     if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count)) return embi_fail_memory(&w->error);
@@ -26585,6 +26646,37 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     rule->contact = contact != 0;
     return EMBIPC_OK;
 }
+
+#ifndef EMBIPC_NO_PAIR_FN
+/* Keeps the old answers until the body is checked with the new ones, as at its creation. */
+EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body)
+{
+    embi_body *b = embi_body_of(w, body);
+    embipc_result r = EMBIPC_OK;
+    int *old, at, asked, changed = 0;
+    if (!b) return embi_no_body(w, body);
+    if (!w->def.pair)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the world has no pair callback: see embipc_world_def.pair");
+    at = (int)(b - w->s.body);
+    old = w->islands.parent;   /* no step needs it now */
+    for (asked = 0; r == EMBIPC_OK && asked < w->s.body_count; asked++) {
+        embi_body *one = w->s.body + asked;
+        int apart = asked == at ? 0 : !embi_ask_pair(w, asked < at ? one : b, asked < at ? b : one);
+        old[asked] = embi_is_kept_apart(one, b);
+        changed |= apart != old[asked];
+        if (asked != at && !embi_keep_apart(&w->memory, one, b, apart)) r = embi_fail_memory(&w->error);
+    }
+    if (r == EMBIPC_OK && !changed) return EMBIPC_OK;
+    embi_body_refit(&w->s, b);
+    if (r == EMBIPC_OK) r = embi_check_start(w, at, w->s.body_count);
+    for (int i = 0; i < asked && r != EMBIPC_OK; i++)
+        if (i != at) (void)embi_keep_apart(&w->memory, w->s.body + i, b, old[i]);   /* it has room */
+    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    w->mixed_start |= w->step > 0;
+    embi_body_revise(&w->s, b);
+    return EMBIPC_OK;
+}
+#endif
 
 /* Checks the body as at its creation: what could touch before does not cross. Old factors contain other contacts. */
 EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body body, unsigned groups, unsigned mask)

@@ -1,9 +1,10 @@
-/* What a game loop and a robot call between steps: frames, poses, vertices to draw, jumps, pushes, rays, events, ready shapes. */
+/* What a game loop and a robot call between steps: frames, pairs, poses, vertices to draw, jumps, pushes, rays, events, ready shapes. */
 #include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "undo_test.h"
 #include "game_frame.h"
+#include "game_pair.h"
 #include "game_pose.h"
 #include "game_ray.h"
 #include "game_event.h"
@@ -13,6 +14,7 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     game_frame();
+    game_pair();
     game_pose();
     game_ray();
     game_event();
