@@ -81,9 +81,9 @@
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step;
- *   Queries; Contact events; Poses; Rays and regions; Geometry: predicates, distances, continuous collision;
- *   Toolbox: linear algebra; Meshes; Ready shapes; Meshes that are broken; Separating what overlaps; Cages;
- *   Toolbox: barrier and friction.
+ *   Queries; Contact events; Poses; Debug drawing; Rays and regions;
+ *   Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes; Ready shapes;
+ *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
  *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
  *   12 Structure of a sparse factor; 13 Sparse LDL^T; 14 Conjugate gradients.
@@ -106,9 +106,9 @@
  *   78 Cage pieces; 79 Cage nodes and search; 80 Cage extraction; 81 Cage builder; 82 Creating a world;
  *   83 Shape of a new body; 84 Mechanics of a new body; 85 Adding a body; 86 Removing a body;
  *   87 Forces and drives; 88 Joints of a world; 89 Settings and reset; 90 Queries; 91 Ready shapes;
- *   92 Contact events; 93 Poses of bodies; 94 Rays and regions; 95 Copies of worlds; 96 Validation;
- *   97 Sparse LDL^T for callers; 98 Repair of surfaces; 99 Surfaces that overlap; 100 Shifts and rotations;
- *   101 Separating surfaces.
+ *   92 Contact events; 93 Poses of bodies; 94 Debug drawing; 95 Rays and regions; 96 Copies of worlds;
+ *   97 Validation; 98 Sparse LDL^T for callers; 99 Repair of surfaces; 100 Surfaces that overlap;
+ *   101 Shifts and rotations; 102 Separating surfaces.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -199,6 +199,7 @@
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
  *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
  *   EMBIPC_NO_EVENTS       embipc_world_contact_events()                                              (0)
+ *   EMBIPC_NO_DRAW         embipc_world_draw()                                                        (0)
  *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore()                                (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
@@ -1060,6 +1061,46 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
 /* Adds a pressure on the whole surface for the next step, Pa: from outside if it is positive, else from inside. It acts
  * along the present normals. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
+#endif
+
+/* ---- Debug drawing --------------------------------------------------------------------------
+ * What a world knows, as points, lines and triangles for a renderer, at present. */
+typedef enum embipc_draw_kind {
+    EMBIPC_DRAW_SURFACE,         /* triangles, outward */
+    EMBIPC_DRAW_CAGE,            /* lines: six edges of each tet of a dynamic body; shared edges come more than once */
+    EMBIPC_DRAW_CONTACT,         /* two points and a line: closest points of each contact of the last step */
+    EMBIPC_DRAW_FORCE,           /* line: its normal force on a, from its point on a */
+    EMBIPC_DRAW_FRICTION,        /* line: friction on a from each pair of bodies, at the mean of its contacts by force */
+    EMBIPC_DRAW_JOINT,           /* two points and three lines: centre of a, joint on a, joint on b, centre of b. The world
+                                  * has no centre, and no line to it */
+    EMBIPC_DRAW_BOX,             /* 12 lines: bounding box of the surface, along the axes of the world */
+    EMBIPC_DRAW_AXES,            /* point and three lines: centre, and axes of the pose (red, green, blue) with a quarter
+                                  * of the box's diagonal. Without the section Poses the point alone */
+    EMBIPC_DRAW_SLEEPING,        /* 12 lines: box of a body that sleeps */
+    EMBIPC_DRAW_KINDS
+} embipc_draw_kind;
+
+/* What a primitive belongs to. */
+typedef struct embipc_paint {
+    embipc_draw_kind kind;
+    unsigned colour;             /* 0xRRGGBB, a default for this kind; surfaces of bodies that sleep are darker */
+    embipc_body body;            /* the body; a of a contact, of a pair, of a joint */
+} embipc_paint;
+
+/* Where primitives go. A callback that is NULL gets none. Coordinates in m. */
+typedef struct embipc_draw {
+    unsigned kinds;              /* sum of 1u << kind */
+    embipc_real force_scale;     /* length of a force, m/N */
+    void (*point)(const embipc_real x[3], const embipc_paint *paint, void *ctx);
+    void (*line)(const embipc_real from[3], const embipc_real to[3], const embipc_paint *paint, void *ctx);
+    void (*triangle)(const embipc_real x[9], const embipc_paint *paint, void *ctx);
+    void *ctx;
+} embipc_draw;
+
+#ifndef EMBIPC_NO_DRAW
+/* Draws. Callbacks may not change the world. No allocation, and no bit of later steps changes. Returns the number of
+ * primitives, those for NULL callbacks included, or -1 for a NULL or a scale that is not finite. */
+EMBIPC_API int embipc_world_draw(const embipc_world *world, const embipc_draw *draw);
 #endif
 
 /* ---- Rays and regions -----------------------------------------------------------------------
@@ -28580,7 +28621,183 @@ EMBIPC_API embipc_result embipc_world_advance(embipc_world *w, embipc_frame *f)
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 94. Rays and regions ===========================================================================
+/* ==== 94. Debug drawing ==============================================================================
+ * Passes what queries tell to a renderer's callbacks, kind by kind.
+ * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
+
+#ifndef EMBIPC_NO_DRAW
+
+/* The callbacks, what is drawn at present, and the number of primitives so far. */
+typedef struct embi_pen {
+    const embipc_draw *to;
+    embipc_paint paint;
+    int count;
+} embi_pen;
+
+/* Takes the colour of a kind. Returns whether it is wanted. */
+static int embi_pen_take(embi_pen *p, embipc_draw_kind kind, embipc_body body)
+{
+    static const unsigned colour[EMBIPC_DRAW_KINDS] = {0xA0B8D0, 0x607080, 0xFFD040, 0xFF6040, 0x40C0FF,
+                                                       0xD060FF, 0x80C080, 0xFFFFFF, 0x404060};
+    p->paint.kind = kind;
+    p->paint.colour = colour[kind];
+    p->paint.body = body;
+    return (int)(p->to->kinds >> kind & 1u);
+}
+
+static void embi_pen_point(embi_pen *p, const embipc_real x[3])
+{
+    p->count++;
+    if (p->to->point) (p->to->point)(x, &p->paint, p->to->ctx);
+}
+
+static void embi_pen_line(embi_pen *p, const embipc_real from[3], const embipc_real to[3])
+{
+    p->count++;
+    if (p->to->line) (p->to->line)(from, to, &p->paint, p->to->ctx);
+}
+
+/* The line from x along v, times scale. */
+static void embi_pen_arrow(embi_pen *p, const embipc_real x[3], embipc_real scale, const embipc_real v[3])
+{
+    embipc_real end[3];
+    embi_copy(end, x);
+    embi_axpy(end, scale, v);
+    embi_pen_line(p, x, end);
+}
+
+/* The 12 edges of a box. */
+static void embi_pen_box(embi_pen *p, const embipc_real box[6])
+{
+    for (int k = 0; k < 8; k++)
+        for (int c = 0; c < 3; c++) {
+            embipc_real a[3], b[3];
+            if (k >> c & 1) continue;
+            for (int i = 0; i < 3; i++) a[i] = b[i] = box[3 * (k >> i & 1) + i];
+            b[c] = box[3 + c];
+            embi_pen_line(p, a, b);
+        }
+}
+
+/* Centre and axes of a body; size: length of the axes, m. */
+static void embi_pen_axes(embi_pen *p, const embipc_world *w, embipc_body body, embipc_real size)
+{
+    embipc_body_state state;
+    (void)embipc_body_get_state(w, body, &state);
+    embi_pen_point(p, state.centre);
+#ifndef EMBIPC_NO_POSES
+    for (int c = 0; c < 3; c++) {
+        embipc_pose pose;
+        embipc_real axis[3];
+        (void)embipc_body_get_pose(w, body, 1, &pose);
+        for (int i = 0; i < 3; i++) axis[i] = pose.rotation[3 * i + c];
+        p->paint.colour = 0xFF0000u >> 8 * c;
+        embi_pen_arrow(p, state.centre, size, axis);
+    }
+#else
+    (void)size;
+#endif
+}
+
+/* Surface, cage, boxes and axes of a body. */
+static void embi_pen_body(embi_pen *p, const embipc_world *w, const embi_body *b)
+{
+    const embipc_real *x = w->s.x + 3 * b->vert0, *q = w->s.q + 3 * b->node0;
+    embipc_real box[6], size[3];
+    embi_box_clear(box);
+    for (int v = 0; v < b->nv; v++) embi_box_add(box, x + 3 * v);
+    embi_sub(size, box + 3, box);
+    if (embi_pen_take(p, EMBIPC_DRAW_SURFACE, b->handle))
+        for (int t = 0; t < b->nt; t++) {
+            embipc_real corner[9];
+            if (embi_is_asleep(b)) p->paint.colour = 0x506070;
+            for (int k = 0; k < 3; k++) embi_copy(corner + 3 * k, x + 3 * b->tri[3 * t + k]);
+            p->count++;
+            if (p->to->triangle) (p->to->triangle)(corner, &p->paint, p->to->ctx);
+        }
+    if (embi_pen_take(p, EMBIPC_DRAW_CAGE, b->handle) && embi_is_dynamic(b))
+        for (int t = 0; t < b->ntet; t++)
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < i; j++) embi_pen_line(p, q + 3 * b->tet[4 * t + j], q + 3 * b->tet[4 * t + i]);
+    if (embi_pen_take(p, EMBIPC_DRAW_BOX, b->handle) && b->nv) embi_pen_box(p, box);
+    if (embi_pen_take(p, EMBIPC_DRAW_SLEEPING, b->handle) && embi_is_asleep(b)) embi_pen_box(p, box);
+    if (embi_pen_take(p, EMBIPC_DRAW_AXES, b->handle)) embi_pen_axes(p, w, b->handle, embi_norm(size) / 4);
+}
+
+/* Contacts and their normal forces. */
+static void embi_pen_contacts(embi_pen *p, const embipc_world *w)
+{
+    for (int i = 0; i < w->report.contact_count; i++) {
+        const embipc_contact *c = w->report.contact + i;
+        if (embi_pen_take(p, EMBIPC_DRAW_CONTACT, c->a)) {
+            embi_pen_point(p, c->point_a);
+            embi_pen_point(p, c->point_b);
+            embi_pen_line(p, c->point_a, c->point_b);
+        }
+        if (embi_pen_take(p, EMBIPC_DRAW_FORCE, c->a))
+            embi_pen_arrow(p, c->point_a, p->to->force_scale * c->force, c->normal);
+    }
+}
+
+/* Friction of pairs of bodies. */
+static void embi_pen_friction(embi_pen *p, const embipc_world *w)
+{
+    for (int i = 0; i < w->report.pair_force_count; i++) {
+        const embipc_pair_force *f = w->report.pair_force + i;
+        embipc_real mean[3] = {0, 0, 0}, sum = 0;
+        if (!embi_pen_take(p, EMBIPC_DRAW_FRICTION, f->a)) return;
+        for (int k = 0; k < w->report.contact_count; k++) {
+            const embipc_contact *c = w->report.contact + k;
+            int same = embi_same_body(c->a, f->a) && embi_same_body(c->b, f->b);
+            if (!same && !(embi_same_body(c->a, f->b) && embi_same_body(c->b, f->a))) continue;
+            embi_axpy(mean, c->force, same ? c->point_a : c->point_b);
+            sum += c->force;
+        }
+        if (!(sum > 0)) continue;
+        embi_scale(mean, 1 / sum, mean);
+        embi_pen_arrow(p, mean, p->to->force_scale, f->friction);
+    }
+}
+
+/* The joints: each from centre to centre, by way of its points. */
+static void embi_pen_joints(embi_pen *p, const embipc_world *w)
+{
+    for (int n = 0; n < embi_joint_count(&w->s); n++) {
+        const embi_joint *j = w->s.driven.joint.list + n;
+        embipc_real at[2][3];
+        if (!embi_pen_take(p, EMBIPC_DRAW_JOINT, j->def.a)) return;
+        for (int k = 0; k < 2; k++) {
+            const embi_anchor *a = j->anchor + k * (j->anchor_count / 2);
+            embipc_body_state state;
+            if (a->body < 0) embi_copy(at[k], a->x);
+            else embi_anchor_at(a, w->s.q + 3 * w->s.body[a->body].node0, at[k]);
+            embi_pen_point(p, at[k]);
+            if (embipc_body_get_state(w, k ? j->def.b : j->def.a, &state) == EMBIPC_OK)
+                embi_pen_line(p, k ? at[k] : state.centre, k ? state.centre : at[k]);
+        }
+        embi_pen_line(p, at[0], at[1]);
+    }
+}
+
+/* Bodies in order of creation, then what is between them. */
+EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
+{
+    embi_pen p;
+    if (!w || !draw || !embi_finite(draw->force_scale)) return -1;
+    memset(&p, 0, sizeof p);
+    p.to = draw;
+    for (int k = 0; k < w->s.body_count; k++) {
+        embi_body_follow(&w->s, w->s.body + k);
+        embi_pen_body(&p, w, w->s.body + k);
+    }
+    embi_pen_contacts(&p, w);
+    embi_pen_friction(&p, w);
+    embi_pen_joints(&p, w);
+    return p.count;
+}
+#endif
+
+/* ==== 95. Rays and regions ===========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
@@ -28931,7 +29148,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 95. Copies of worlds ===========================================================================
+/* ==== 96. Copies of worlds ===========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -29025,7 +29242,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 96. Validation =================================================================================
+/* ==== 97. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -29277,7 +29494,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 97. Sparse LDL^T for callers ===================================================================
+/* ==== 98. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -29350,7 +29567,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 98. Repair of surfaces =========================================================================
+/* ==== 99. Repair of surfaces =========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -29734,7 +29951,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 99. Surfaces that overlap ======================================================================
+/* ==== 100. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -30179,7 +30396,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 100. Shifts and rotations ======================================================================
+/* ==== 101. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -30460,7 +30677,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 101. Separating surfaces =======================================================================
+/* ==== 102. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the

@@ -1,8 +1,9 @@
-/* What a game loop and a robot call between steps: frames, pairs, poses, vertices to draw, jumps, pushes, rays, events, ready shapes. */
+/* What a game loop and a robot call between steps: drawing, frames, pairs, poses, vertices to draw, jumps, pushes, rays, events, ready shapes. */
 #include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "undo_test.h"
+#include "game_draw.h"
 #include "game_frame.h"
 #include "game_pair.h"
 #include "game_pose.h"
@@ -13,6 +14,7 @@
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    game_draw();
     game_frame();
     game_pair();
     game_pose();
