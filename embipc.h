@@ -1058,6 +1058,18 @@ EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *world, embipc_bo
 EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_body body, const embipc_real impulse[3],
                                                    const embipc_real angular[3], const embipc_real point[3]);
 
+/* Replaces a body by one of another kind with the same surface, as for level of detail: affine far away, a cage nearby.
+ *   def    of the new body, as for embipc_body_create(), with the mesh and scale of the old one. Position and rotation
+ *          are those of the old description. Velocities count after a reset only
+ *   with   out: the new body; {0, 0} on failure
+ * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid body
+ * with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the contact force
+ * on the old one, by at most 1/64 of its diagonal. Pair rules, surface velocity and user pointer go over; the old handle
+ * and its events are gone. Fails, with the world unchanged, where embipc_body_create() and embipc_body_set_pose() do: a
+ * body that was bent may have no room. Both must be dynamic. */
+EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body body, const embipc_body_def *def,
+                                             embipc_body *with);
+
 /* Adds a pressure on the whole surface for the next step, Pa: from outside if it is positive, else from inside. It acts
  * along the present normals. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
@@ -1070,12 +1082,12 @@ typedef enum embipc_draw_kind {
     EMBIPC_DRAW_CAGE,            /* lines: six edges of each tet of a dynamic body; shared edges come more than once */
     EMBIPC_DRAW_CONTACT,         /* two points and a line: closest points of each contact of the last step */
     EMBIPC_DRAW_FORCE,           /* line: its normal force on a, from its point on a */
-    EMBIPC_DRAW_FRICTION,        /* line: friction on a from each pair of bodies, at the mean of its contacts by force */
-    EMBIPC_DRAW_JOINT,           /* two points and three lines: centre of a, joint on a, joint on b, centre of b. The world
-                                  * has no centre, and no line to it */
+    EMBIPC_DRAW_FRICTION,        /* line: friction on a, one for each pair of bodies, at the mean of its contacts */
+    EMBIPC_DRAW_JOINT,           /* two points and three lines: centre of a, joint on a, on b, centre of b. The world has
+                                  * no centre, and no line to it */
     EMBIPC_DRAW_BOX,             /* 12 lines: bounding box of the surface, along the axes of the world */
-    EMBIPC_DRAW_AXES,            /* point and three lines: centre, and axes of the pose (red, green, blue) with a quarter
-                                  * of the box's diagonal. Without the section Poses the point alone */
+    EMBIPC_DRAW_AXES,            /* point and three lines: centre, and axes of the pose (red, green, blue), a quarter of the
+                                  * box's diagonal long. Without the section Poses the point alone */
     EMBIPC_DRAW_SLEEPING,        /* 12 lines: box of a body that sleeps */
     EMBIPC_DRAW_KINDS
 } embipc_draw_kind;
@@ -28574,6 +28586,148 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
         for (int k = 0; k < 3; k++) embi_vertex_push(&s->J, b->vert0 + b->tri[3 * t + k], -pressure / 6, n, w->applied);
     }
     return EMBIPC_OK;
+}
+
+/* Puts the nodes of a new body where the affine map from creation that fits those of the old body best, by mass, takes
+ * them. Both have one creation. A map that inverts becomes a rotation. */
+static void embi_body_take_shape(embi_state *s, embi_body *b, const embi_body *old)
+{
+    int o = 3 * old->node0;
+    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, A[9], B[9], F[9], from[3], to[3], d[3];
+    memset(A, 0, sizeof A);
+    memset(B, 0, sizeof B);
+    embi_body_arms(old, s->creation.q + o, r, Mr, from);
+    embi_copy(to, s->q + o);
+    for (int i = 0; i < old->nn; i++) {
+        embi_sub(d, s->q + o + 3 * i, s->q + o);
+        embi_axpy(to, embi_node_share(old, i), d);
+        for (int k = 0; k < 9; k++) A[k] += d[k / 3] * Mr[3 * i + k % 3];
+        for (int k = 0; k < 9; k++) B[k] += r[3 * i + k / 3] * Mr[3 * i + k % 3];
+    }
+    if (embi_m3_inverse(F, B) > 0) embi_m3_mul(B, A, F);
+    if (!(embi_m3_inverse(F, B) > 0)) embi_polar_by_quaternion(B, A);
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
+        embi_sub(d, s->creation.q + i, from);
+        embi_m3_mulv(s->q + i, B, d);
+        embi_add(s->q + i, s->q + i, to);
+    }
+    memset(s->v + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->v);
+    b->started = 0;
+    embi_body_unturn(s, b);
+}
+
+/* Moves a body, which has just been put somewhere, by size * way, m. */
+static void embi_body_shift_by(embi_state *s, embi_body *b, embipc_real size, const embipc_real way[3])
+{
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) embi_axpy(s->q + i, size, way);
+    memcpy(s->before.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+    embi_body_jump(s, b);
+    embi_body_refit(s, b);
+}
+
+/* Direction of the sum of the contact forces on a body, or 0. */
+static void embi_contact_direction(const embipc_world *w, embipc_body body, embipc_real way[3])
+{
+    embipc_real size;
+    embi_set(way, 0, 0, 0);
+    for (int i = 0; i < w->report.pair_force_count; i++) {
+        const embipc_pair_force *f = w->report.pair_force + i;
+        if (embi_same_body(f->a, body)) embi_add(way, way, f->force);
+        if (embi_same_body(f->b, body)) embi_sub(way, way, f->force);
+    }
+    size = embi_norm(way);
+    if (size > 0) embi_scale(way, 1 / size, way);
+}
+
+/* Appends a rule; there is room. */
+static void embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, embipc_real friction, int contact)
+{
+    embi_rule *rule = w->rule + w->rule_count++;
+    rule->a = a;
+    rule->b = b;
+    rule->friction = friction;
+    rule->contact = contact;
+}
+
+/* The rules of a new body: those of the old one, and no contact with what its description names, nor with the old one. */
+static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, const embipc_body_def *def, int rules)
+{
+    w->rule_count = rules;
+    for (int i = 0; i < rules; i++) {
+        embi_rule one = w->rule[i];
+        int a = embi_same_body(one.a, old), b = embi_same_body(one.b, old);
+        if (a || b) embi_rule_add(w, a ? with : one.a, b ? with : one.b, one.friction, one.contact);
+    }
+    embi_rule_add(w, with, old, -1, 0);
+    for (int i = 0; i < def->no_contact_count; i++)
+        if (!embi_find_rule(w, with, def->no_contact[i])) embi_rule_add(w, with, def->no_contact[i], -1, 0);
+}
+
+/* Puts the new body to where the old one is, as fast, and checks it as at its creation. Where it crosses, it gives way. */
+static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const embi_body *old)
+{
+    embipc_body_state was, now;
+    embipc_result r = EMBIPC_ERR_INTERSECTION;
+    embipc_real way[3], spin[3], gone = 0;
+    embi_contact_direction(w, old->handle, way);
+    embi_body_take_shape(&w->s, b, old);
+    for (int k = 0; k < 8 && r == EMBIPC_ERR_INTERSECTION; k++) {
+        embipc_real to = k ? b->diagonal / (embipc_real)(8192 >> k) : (embipc_real)0;   /* 1/4096 .. 1/64 of it */
+        embi_body_shift_by(&w->s, b, to - gone, way);
+        gone = to;
+        r = embi_check_start(w, (int)(b - w->s.body), w->s.body_count);
+    }
+    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    (void)embipc_body_get_state(w, old->handle, &was);
+    (void)embipc_body_get_state(w, b->handle, &now);
+    embi_sub(way, was.centre, now.centre);
+    embi_cross(spin, way, was.momentum);
+    embi_add(spin, spin, was.angular_momentum);
+    embi_copy(b->rules.surface_velocity, old->rules.surface_velocity);
+    return embipc_body_apply_impulse(w, b->handle, was.momentum, spin, NULL);
+}
+
+/* Both bodies are there for a moment: the new one is created without contact where the old one was created, and takes its
+ * place. The old one goes when nothing can fail any more. */
+EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, const embipc_body_def *def,
+                                             embipc_body *with)
+{
+    embi_body *b = embi_body_of(w, body);
+    embipc_body_def d;
+    embipc_result r;
+    embipc_error error;
+    embipc_body *all;
+    int rules = w ? w->rule_count : 0;
+    if (with) with->index1 = 0, with->generation = 0;
+    if (!b) return embi_no_body(w, body);
+    if (!def || !with)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_replace: %s is NULL", def ? "with" : "def");
+    if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE || def->no_contact_count < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "\"%.40s\": only dynamic bodies replace each other", b->name);
+    if ((r = embi_check_jump(w, b, b->caller.position, b->caller.rotation)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    all = EMBI_GROW(&w->memory, w->rule, 2 * rules + def->no_contact_count + w->s.body_count + 1)
+              ? (embipc_body *)embi_alloc(&w->memory, w->s.body_count, sizeof *all) : NULL;
+    if (!all) return embi_fail_memory(&w->error);
+    for (int i = 0; i < w->s.body_count; i++) all[i] = w->s.body[i].handle;
+    d = *def;
+    d.no_contact = all;
+    d.no_contact_count = w->s.body_count;
+    d.user = b->caller.user;
+    memcpy(d.rotation, b->caller.rotation, sizeof d.rotation);
+    embi_copy(d.position, b->caller.position);
+    r = embipc_body_create(w, &d, with);
+    embi_free(&w->memory, all);
+    if (r != EMBIPC_OK) return r;
+    embi_rules_pass(w, body, *with, def, rules);
+    r = embi_body_take_place(w, embi_body_of(w, *with), embi_body_of(w, body));
+    error = w->error;
+    (void)embipc_body_destroy(w, r == EMBIPC_OK ? body : *with);
+    if (r == EMBIPC_OK) return r;
+    with->index1 = 0, with->generation = 0;
+    w->error = error;
+    return r;
 }
 
 /* Makes steps until none is due, or the budget is used up. Those after the first are made as a whole or not at all. */
