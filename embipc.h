@@ -28255,7 +28255,7 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
- * Uses: small math, errors, part II, part III, part IV, part V.
+ * Uses: small math, memory, errors, part II, part III, part IV, part V.
  * Checked by: tests/test_game.c */
 
 /* Nodes at a moment of the last step: q at its end, alpha 1, else a blend in scratch memory. Only those of the body. */
