@@ -814,9 +814,10 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_it
  *             stats.overrun tells by how much it is late. Nonzero: it is undone, and returns EMBIPC_ERR_TIME with the
  *             world and its time as before; forces and targets given for it stay
  * Later iterations are broken off, and the step ends in the state of the last one that was completed. The clock is
- * looked at in the first search, in factorizations, in collision detection and between them. The end of a step (forces,
- * velocities) cannot be left out. So steps stop earlier by what that recently took, at most half of the budget. Fails
- * without a clock, and on a number out of its range. */
+ * looked at in the first search, in factorizations, in collision detection and between them. Later searches, and
+ * evaluations of all contacts, are not broken off. The end of a step (forces, velocities) cannot be left out. So steps
+ * stop earlier by what that recently took, at most half of the budget. Fails without a clock, and on a number
+ * out of its range. */
 EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *world, double seconds, int strict);
 #endif
 
@@ -14588,6 +14589,8 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
     const int *start = embi_traverse_begin(&walk, &starts);
     one->at = lane->count;
     for (int n = 0; n < starts; n++) {
+        one->due = EMBI_SEARCH_DUE;
+        if (n > 0 && embi_is_past(&s->threads)) break;
         one->due = EMBI_SEARCH_NO_KEYS;
         lane->key_count = 0;
         if (strained) t.strain = A->search.start_strain[n];
