@@ -1063,11 +1063,11 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
  *   def    of the new body, as for embipc_body_create(), with the mesh and scale of the old one. Position and rotation
  *          are those of the old description. Velocities count after a reset only
  *   with   out: the new body; {0, 0} on failure
- * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid body
- * with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the contact force
- * on the old one, by at most 1/64 of its diagonal. Pair rules, surface velocity and user pointer go over; the old handle
- * and its events are gone. Fails, with the world unchanged, where embipc_body_create() and embipc_body_set_pose() do: a
- * body that was bent may have no room. Both must be dynamic. */
+ * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid
+ * body with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the
+ * contact force on the old one, by at most 1/64 of its diagonal. Pair rules, surface velocity and user pointer go over;
+ * the old handle and its events are gone. Fails, with the world unchanged, where embipc_body_create() and
+ * embipc_body_set_pose() do: a body that was bent may have no room. Both must be dynamic. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with);
 
@@ -1084,11 +1084,11 @@ typedef enum embipc_draw_kind {
     EMBIPC_DRAW_CONTACT,         /* two points and a line: closest points of each contact of the last step */
     EMBIPC_DRAW_FORCE,           /* line: its normal force on a, from its point on a */
     EMBIPC_DRAW_FRICTION,        /* line: friction on a, one for each pair of bodies, at the mean of its contacts */
-    EMBIPC_DRAW_JOINT,           /* two points and three lines: centre of a, joint on a, on b, centre of b. The world has
-                                  * no centre, and no line to it */
+    EMBIPC_DRAW_JOINT,           /* two points and three lines: centre of a, joint on a, on b, centre of b. The world
+                                  * has no centre, and no line to it */
     EMBIPC_DRAW_BOX,             /* 12 lines: bounding box of the surface, along the axes of the world */
-    EMBIPC_DRAW_AXES,            /* point and three lines: centre, and axes of the pose (red, green, blue), a quarter of the
-                                  * box's diagonal long. Without the section Poses the point alone */
+    EMBIPC_DRAW_AXES,            /* point and three lines: centre, and axes of the pose (red, green, blue), a quarter of
+                                  * the box's diagonal long. Without the section Poses the point alone */
     EMBIPC_DRAW_SLEEPING,        /* 12 lines: box of a body that sleeps */
     EMBIPC_DRAW_KINDS
 } embipc_draw_kind;
@@ -12241,8 +12241,8 @@ typedef struct embi_body_search {
 typedef struct embi_caller {
     embipc_real rotation[9], position[3];   /* of the description */
     void *user;
-    unsigned *apart;             /* bit i: the pair callback keeps the body apart from that of slot i, which is lower than
-                                  * its own; NULL: from none */
+    unsigned *apart;             /* bit i: the pair callback keeps the body apart from that of slot i, which is lower
+                                  * than its own; NULL: from none */
     int viewed;                  /* the caller has a view: x = J q after each step */
 } embi_caller;
 
@@ -25201,7 +25201,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     if (!EMBI_SLEEP && d->sleep_after > 0)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no sleep (EMBIPC_NO_SLEEP): leave sleep_after 0");
     if (!EMBI_PAIR_FN && d->pair)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no pair callback (EMBIPC_NO_PAIR_FN): leave pair NULL");
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no pair callback (EMBIPC_NO_PAIR_FN): leave pair "
+                         "NULL");
     return EMBIPC_OK;
 }
 
@@ -28652,7 +28653,8 @@ static void embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, embipc_
     rule->contact = contact;
 }
 
-/* The rules of a new body: those of the old one, and no contact with what its description names, nor with the old one. */
+/* The rules of a new body: those of the old one, and no contact with what its description names, nor with the old
+ * one. */
 static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, const embipc_body_def *def, int rules)
 {
     w->rule_count = rules;
@@ -28666,7 +28668,8 @@ static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, 
         if (!embi_find_rule(w, with, def->no_contact[i])) embi_rule_add(w, with, def->no_contact[i], -1, 0);
 }
 
-/* Puts the new body to where the old one is, as fast, and checks it as at its creation. Where it crosses, it gives way. */
+/* Puts the new body to where the old one is, as fast, and checks it as at its creation. Where it crosses, it gives
+ * way. */
 static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const embi_body *old)
 {
     embipc_body_state was, now;
@@ -28690,8 +28693,8 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
     return embipc_body_apply_impulse(w, b->handle, was.momentum, spin, NULL);
 }
 
-/* Both bodies are there for a moment: the new one is created without contact where the old one was created, and takes its
- * place. The old one goes when nothing can fail any more. */
+/* Both bodies are there for a moment: the new one is created without contact where the old one was created, and takes
+ * its place. The old one goes when nothing can fail any more. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with)
 {
@@ -28764,8 +28767,8 @@ EMBIPC_API embipc_result embipc_world_advance(embipc_world *w, embipc_frame *f)
     if (!f) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the frame is NULL");
     all = f->rest + f->seconds;
     if (!(f->seconds >= 0) || !(f->rest >= 0) || !embi_finite(all) || f->max_steps < 1)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a frame of %g s with a rest of %g s and at most %d steps; they "
-                         "must be at least 0, 0 and 1", f->seconds, f->rest, f->max_steps);
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a frame of %g s with a rest of %g s and at most %d steps; they"
+                         " must be at least 0, 0 and 1", f->seconds, f->rest, f->max_steps);
     h = w->s.h;
     due = floor(all / h);
     f->dropped = 0;
