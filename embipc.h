@@ -81,9 +81,9 @@
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
  *   Public: Configuration; Results and errors; Callbacks; Materials; World; Bodies; Drives; Joints; Step;
- *   Queries; Contact events; Poses; Rays and regions; Geometry: predicates, distances, continuous collision;
- *   Toolbox: linear algebra; Meshes; Ready shapes; Meshes that are broken; Separating what overlaps; Cages;
- *   Toolbox: barrier and friction; Self-test.
+ *   Queries; Contact events; Poses; Debug drawing; Rays and regions;
+ *   Geometry: predicates, distances, continuous collision; Toolbox: linear algebra; Meshes; Ready shapes;
+ *   Meshes that are broken; Separating what overlaps; Cages; Toolbox: barrier and friction; Self-test.
  *   Part I. Ground: 1 Platform; 2 Tuning; 3 Small math; 4 Memory; 5 Errors; 6 Threads; 7 Sorting and sets;
  *   8 Exact predicates; 9 Sparse matrices; 10 Dense LDL^T; 11 Elimination order;
  *   12 Structure of a sparse factor; 13 Sparse LDL^T; 14 Conjugate gradients.
@@ -106,9 +106,9 @@
  *   78 Cage pieces; 79 Cage nodes and search; 80 Cage extraction; 81 Cage builder; 82 Creating a world;
  *   83 Shape of a new body; 84 Mechanics of a new body; 85 Adding a body; 86 Removing a body;
  *   87 Forces and drives; 88 Joints of a world; 89 Settings and reset; 90 Queries; 91 Ready shapes;
- *   92 Contact events; 93 Poses of bodies; 94 Rays and regions; 95 Copies of worlds; 96 Validation;
- *   97 Steps of several worlds; 98 Sparse LDL^T for callers; 99 Repair of surfaces; 100 Surfaces that overlap;
- *   101 Shifts and rotations; 102 Separating surfaces; 103 Self-test.
+ *   92 Contact events; 93 Poses of bodies; 94 Debug drawing; 95 Rays and regions; 96 Copies of worlds;
+ *   97 Validation; 98 Steps of several worlds; 99 Sparse LDL^T for callers; 100 Repair of surfaces;
+ *   101 Surfaces that overlap; 102 Shifts and rotations; 103 Separating surfaces; 104 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -195,13 +195,16 @@
  *   EMBIPC_NO_MESH_REPAIR  functions that list and repair faults of meshes, from embipc_surface_faults() to
  *                          embipc_surface_gap(); embipc_surface_parts() stays                         (0)
  *   EMBIPC_NO_BDF2         EMBIPC_BDF2                                                                (3, 2 kB)
+ *   EMBIPC_NO_BUDGET       embipc_world_set_budget()                                                  (1, 1 kB)
  *   EMBIPC_NO_SHAPES       embipc_shape()                                                             (0)
  *   EMBIPC_NO_VALIDATE     embipc_world_validate()                                                    (0)
  *   EMBIPC_NO_RAYS         embipc_world_cast_ray(), embipc_world_closest(), embipc_world_overlap()    (0)
  *   EMBIPC_NO_EVENTS       embipc_world_contact_events(), embipc_body_taxels()                        (0)
+ *   EMBIPC_NO_DRAW         embipc_world_draw()                                                        (0)
  *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore(), embipc_worlds_step()          (0)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
+ *   EMBIPC_NO_PAIR_FN      embipc_world_def.pair, embipc_body_ask_pairs()                              (0, 0)
  *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
 #include <stddef.h>
 #include <float.h>
@@ -244,6 +247,7 @@ typedef enum embipc_result {
     EMBIPC_ERR_DEGENERATE,    /* no area, no volume, or a flat or inverted tetrahedron */
     EMBIPC_ERR_OUTSIDE,       /* a surface vertex that lies in no tetrahedron of its cage */
     EMBIPC_ERR_INTERSECTION,  /* surfaces cross (see embipc_world_rejected()), or are nearer than their thickness */
+    EMBIPC_ERR_TIME,          /* the time budget was too small for one iteration: see embipc_world_set_budget() */
     EMBIPC_RESULT_COUNT
 } embipc_result;
 
@@ -292,9 +296,17 @@ typedef struct embipc_allocator {
  * and each time this ratio halves. It also warns of bodies that stand still with forces out of balance, in the
  * first, second, fourth, ... such step in a row. */
 typedef void embipc_log_fn(int level, const char *text, void *ctx);
-/* Clock: returns seconds since any fixed moment. It serves timing only; no result depends on it. With parallel_for
+/* Clock: returns seconds since any fixed moment. No result depends on it, unless a budget is set. With parallel_for
  * several threads may call it at once. */
 typedef double embipc_clock_fn(void *ctx);
+
+/* Pairs: may two different bodies touch? Nonzero: yes. It adds to groups and masks; a rule of embipc_world_set_pair()
+ * counts more. It is called when the younger of the two is created, once for each older body, and again by
+ * embipc_body_ask_pairs(). In between the answer holds, so that contact is never switched on while two bodies cross. It
+ * may call nothing of the library. Bodies kept apart have neither contacts, forces, events nor friction: conveyor belts
+ * do not move each other then. Rays and embipc_world_overlap() find them still.
+ *   user   of both bodies: see embipc_body_def.user */
+typedef int embipc_pair_fn(embipc_body a, void *user_a, embipc_body b, void *user_b, void *ctx);
 
 /* Threads: run fn(arg, begin, end) over disjoint ranges that cover [0, count), on any threads, and return when all
  * are done. The length of each range is a multiple of grain; the last may be shorter. NULL: serial. Ranges are
@@ -409,10 +421,12 @@ typedef struct embipc_world_def {
     embipc_allocator allocator;             /* zero: malloc and free */
     embipc_log_fn *log;                     /* may be NULL */
     void *log_ctx;
-    embipc_clock_fn *clock;                 /* for stats->stage_time; may be NULL */
+    embipc_clock_fn *clock;                 /* for stats->stage_time and embipc_world_set_budget(); may be NULL */
     void *clock_ctx;
     embipc_parallel_for_fn *parallel_for;   /* may be NULL: serial */
     void *parallel_ctx;
+    embipc_pair_fn *pair;                   /* may two bodies touch? May be NULL: groups and masks decide alone */
+    void *pair_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
     embipc_real time_step;                  /* h, s                           (0.01)        */
     /* 0: derived for each body, see DEFAULTS above and embipc_body_get_parameters(). Another value holds for all
@@ -550,6 +564,12 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body 
 
 /* Sets both for later steps. Fails if a contact is switched on while the two cross. */
 EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *world, embipc_body body, unsigned groups, unsigned mask);
+
+#ifndef EMBIPC_NO_PAIR_FN
+/* Calls embipc_world_def.pair for this body and each other one. The answers hold for later steps. Fails, with all pairs
+ * as before, if the body crosses one that it may now touch, or is nearer to it than their thickness. */
+EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *world, embipc_body body);
+#endif
 
 /* Friction of a body from the next step on, as in its description. Fixed bodies have it too. */
 EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *world, embipc_body body, embipc_real friction,
@@ -774,6 +794,10 @@ typedef struct embipc_step_stats {
     embipc_real objective_before, objective_after;
     embipc_real objective_rounding;   /* J, bound of the rounding error of the difference of these two */
     double stage_time[EMBIPC_STAGE_COUNT];   /* s, by the clock of the world; 0 without one */
+    int late;                    /* the time budget ended the step */
+    double overrun;              /* s by which the return is later than the budget allows; 0 if it is not */
+    embipc_real left;            /* m/s, what islands cut short had left: the largest of their last directions, as in
+                                  * embipc_iteration.direction; 0 if the step converged */
 } embipc_step_stats;
 
 EMBIPC_API embipc_result embipc_world_step(embipc_world *world, embipc_step_stats *stats /* may be NULL */);
@@ -790,11 +814,25 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
                                             void *ctx, embipc_step_stats *stats, embipc_result *result);
 #endif
 
-/* Limits for later steps: linear solves per island (at least 1), and a flag, which may be NULL. Another thread, an
- * interrupt or the world's clock callback (as a time budget) may set it. Nonzero ends the step after its present
- * iteration, the first at the earliest (exact in free flight). */
+/* Limits for later steps: linear solves per island (at least 1), and a flag, which may be NULL. Another thread or an
+ * interrupt may set it. Nonzero ends the step after its present iteration, the first at the earliest (exact in free
+ * flight). */
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations,
                                                  const volatile int *stop);
+
+#ifndef EMBIPC_NO_BUDGET
+/* Sets the time that each later step may take, by the world's clock.
+ *   seconds   > 0; 0: no limit
+ *   strict    what becomes of a step whose first iteration does not fit. 0: it makes this iteration, and
+ *             stats.overrun tells by how much it is late. Nonzero: it is undone, and returns EMBIPC_ERR_TIME with the
+ *             world and its time as before; forces and targets given for it stay
+ * Later iterations are broken off, and the step ends in the state of the last one that was completed. The clock is
+ * looked at in the first search, in factorizations, in collision detection and between them. Later searches, and
+ * evaluations of all contacts, are not broken off. The end of a step (forces, velocities) cannot be left out. So steps
+ * stop earlier by what that recently took, at most half of the budget. Fails without a clock, and on a number
+ * out of its range. */
+EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *world, double seconds, int strict);
+#endif
 
 /* One Newton iteration of the last successful step, for plots and for learning. Valid until the next step. */
 typedef struct embipc_iteration {
@@ -1013,6 +1051,25 @@ typedef struct embipc_pose {
 EMBIPC_API embipc_result embipc_body_get_pose(const embipc_world *world, embipc_body body, embipc_real alpha,
                                               embipc_pose *out);
 
+/* Called after each step of a frame, for example to read its events. It may not set a budget or a time step. */
+typedef void embipc_after_step_fn(embipc_world *world, const embipc_step_stats *stats, void *ctx);
+
+/* One frame of a game, whose steps have a fixed length: begin with zeros. */
+typedef struct embipc_frame {
+    embipc_real seconds;         /* in: its length, s, >= 0 */
+    int max_steps;               /* in: >= 1 */
+    embipc_after_step_fn *after_step;   /* in: may be NULL */
+    void *ctx;
+    embipc_real rest;            /* in, out: time that is left for later steps, s */
+    embipc_real alpha;           /* out: the moment to draw, 0 .. 1, see embipc_body_get_pose() */
+    int steps, dropped;          /* out: steps made; steps that were due and are given up */
+} embipc_frame;
+
+/* Makes the steps that are due: as many as fit into rest + seconds. Those beyond max_steps are given up, so that the
+ * world is slower than the clock for a while. So are those that do not fit into the budget, which counts for the
+ * whole frame here: see embipc_world_set_budget(). Fails as a step does; the rest then includes what was not made. */
+EMBIPC_API embipc_result embipc_world_advance(embipc_world *world, embipc_frame *frame);
+
 /* Writes the surface vertices at such a moment to the caller's buffer, as for a renderer.
  *   size       of a number in bytes: sizeof(float) or sizeof(double)
  *   stride     bytes from one vertex to the next, at least 3 * size
@@ -1042,9 +1099,61 @@ EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *world, embipc_bo
 EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_body body, const embipc_real impulse[3],
                                                    const embipc_real angular[3], const embipc_real point[3]);
 
+/* Replaces a body by one of another kind with the same surface, as for level of detail: affine far away, a cage nearby.
+ *   def    of the new body, as for embipc_body_create(), with the mesh and scale of the old one. Position and rotation
+ *          are those of the old description. Velocities count after a reset only
+ *   with   out: the new body; {0, 0} on failure
+ * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid
+ * body with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the
+ * contact force on the old one, by at most 1/64 of its diagonal. Pair rules, surface velocity and user pointer go over;
+ * the old handle and its events are gone. Fails, with the world unchanged, where embipc_body_create() and
+ * embipc_body_set_pose() do: a body that was bent may have no room. Both must be dynamic. */
+EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body body, const embipc_body_def *def,
+                                             embipc_body *with);
+
 /* Adds a pressure on the whole surface for the next step, Pa: from outside if it is positive, else from inside. It acts
  * along the present normals. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
+#endif
+
+/* ---- Debug drawing --------------------------------------------------------------------------
+ * What a world knows, as points, lines and triangles for a renderer, at present. */
+typedef enum embipc_draw_kind {
+    EMBIPC_DRAW_SURFACE,         /* triangles, outward */
+    EMBIPC_DRAW_CAGE,            /* lines: six edges of each tet of a dynamic body; shared edges come more than once */
+    EMBIPC_DRAW_CONTACT,         /* two points and a line: closest points of each contact of the last step */
+    EMBIPC_DRAW_FORCE,           /* line: its normal force on a, from its point on a */
+    EMBIPC_DRAW_FRICTION,        /* line: friction on a, one for each pair of bodies, at the mean of its contacts */
+    EMBIPC_DRAW_JOINT,           /* two points and three lines: centre of a, joint on a, on b, centre of b. The world
+                                  * has no centre, and no line to it */
+    EMBIPC_DRAW_BOX,             /* 12 lines: bounding box of the surface, along the axes of the world */
+    EMBIPC_DRAW_AXES,            /* point and three lines: centre, and axes of the pose (red, green, blue), a quarter of
+                                  * the box's diagonal long. Without the section Poses the point alone */
+    EMBIPC_DRAW_SLEEPING,        /* 12 lines: box of a body that sleeps */
+    EMBIPC_DRAW_KINDS
+} embipc_draw_kind;
+
+/* What a primitive belongs to. */
+typedef struct embipc_paint {
+    embipc_draw_kind kind;
+    unsigned colour;             /* 0xRRGGBB, a default for this kind; surfaces of bodies that sleep are darker */
+    embipc_body body;            /* the body; a of a contact, of a pair, of a joint */
+} embipc_paint;
+
+/* Where primitives go. A callback that is NULL gets none. Coordinates in m. */
+typedef struct embipc_draw {
+    unsigned kinds;              /* sum of 1u << kind */
+    embipc_real force_scale;     /* length of a force, m/N */
+    void (*point)(const embipc_real x[3], const embipc_paint *paint, void *ctx);
+    void (*line)(const embipc_real from[3], const embipc_real to[3], const embipc_paint *paint, void *ctx);
+    void (*triangle)(const embipc_real x[9], const embipc_paint *paint, void *ctx);
+    void *ctx;
+} embipc_draw;
+
+#ifndef EMBIPC_NO_DRAW
+/* Draws. Callbacks may not change the world. No allocation, and no bit of later steps changes. Returns the number of
+ * primitives, those for NULL callbacks included, or -1 for a NULL or a scale that is not finite. */
+EMBIPC_API int embipc_world_draw(const embipc_world *world, const embipc_draw *draw);
 #endif
 
 /* ---- Rays and regions -----------------------------------------------------------------------
@@ -1582,6 +1691,16 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #else
 #define EMBI_SLEEP 1
 #endif
+#ifdef EMBIPC_NO_PAIR_FN
+#define EMBI_PAIR_FN 0
+#else
+#define EMBI_PAIR_FN 1
+#endif
+#ifdef EMBIPC_NO_BUDGET
+#define EMBI_BUDGET 0
+#else
+#define EMBI_BUDGET 1
+#endif
 #ifdef EMBIPC_NO_BDF2
 #define EMBI_BDF2 0
 #else
@@ -1600,7 +1719,8 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 /* A missing part may have been the only user of a small function. Compilers need not warn of that. */
 #if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
     defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
-    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_SLEEP || !EMBI_BDF2 || !EMBI_MATERIALS || !EMBI_THREADS)
+    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_SLEEP || !EMBI_BDF2 || !EMBI_BUDGET || !EMBI_PAIR_FN || \
+    !EMBI_MATERIALS || !EMBI_THREADS)
 #define EMBI_LESS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -2787,7 +2907,8 @@ EMBIPC_API const char *embipc_result_text(embipc_result r)
         "surface is not manifold",
         "degenerate element",
         "vertex outside its cage",
-        "surfaces intersect"
+        "surfaces intersect",
+        "time budget too small for one iteration"
     };
     return embi_is_one_of((int)r, EMBIPC_RESULT_COUNT) ? text[r] : "unknown result";
 }
@@ -2831,7 +2952,16 @@ static embipc_result embi_fail_memory(embipc_error *e)
 typedef struct embi_threads {
     embipc_parallel_for_fn *run;   /* NULL: serial */
     void *ctx;
+    embipc_clock_fn *clock;        /* NULL: no deadline */
+    void *clock_ctx;
+    double until;                  /* s, the deadline */
 } embi_threads;
+
+/* Has the deadline passed? */
+static int embi_is_past(const embi_threads *t)
+{
+    return EMBI_BUDGET && t && t->clock && (t->clock)(t->clock_ctx) >= t->until;
+}
 
 static int embi_has_threads(const embi_threads *t) { return EMBI_THREADS && t && t->run; }
 
@@ -3774,19 +3904,22 @@ static void embi_panel_work(void *arg, int first, int last)
                       embi_min_int(t->columns, t->end + last * EMBI_TILE), t->U, t->ld);
 }
 
+enum { EMBI_NOT_FINITE = -1, EMBI_TOO_LATE = -2 };   /* what ends a factorization */
+
 /* Factors the panel. EMBI_TILE - 1 numbers behind each of its rows but the last must exist. Threads take so many tiles
- * of an update at a time that they multiply 3e5 numbers at least. 0: not finite. */
+ * of an update at a time that they multiply 3e5 numbers at least. Returns 1, EMBI_NOT_FINITE or EMBI_TOO_LATE. */
 static int embi_panel_factor(const embi_threads *threads, int w, int columns, embipc_real *U, int ld,
                              embi_pivots *pivots)
 {
     embi_panel_task t = {0, 0, w, columns, ld, U};
     for (t.end = embi_min_int(EMBI_BLOCK, w); t.begin < w; t.begin = t.end, t.end = embi_min_int(t.end + EMBI_BLOCK, w)) {
+        if (w > EMBI_BLOCK && embi_is_past(threads)) return EMBI_TOO_LATE;
         for (int k = t.begin; k < t.end; k += 3) {
             int m = embi_min_int(3, t.end - k);
             embipc_real *row = U + (size_t)k * (size_t)ld;
             embi_strip_subtract(m, columns - k, k - t.begin, row + t.begin, ld,
                                 U + (size_t)t.begin * (size_t)ld + (size_t)k, ld, row + k, ld, NULL);
-            if (!embi_strip_factor(k, m, w, columns, U, ld, pivots)) return 0;
+            if (!embi_strip_factor(k, m, w, columns, U, ld, pivots)) return EMBI_NOT_FINITE;
         }
         if (t.end < w)
             embi_for(threads, (columns - t.end - 1) / EMBI_TILE + 1,
@@ -3806,7 +3939,7 @@ EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld)
         pivots.biggest = embi_max(pivots.biggest, embi_abs(row[i]));
         for (int j = 0; j < i; j++) A[(size_t)j * (size_t)ld + (size_t)i] = row[j];
     }
-    if (ld >= EMBI_TILE) return embi_panel_factor(NULL, n, n, A, ld, &pivots) ? pivots.replaced : -1;
+    if (ld >= EMBI_TILE) return embi_panel_factor(NULL, n, n, A, ld, &pivots) > 0 ? pivots.replaced : -1;
     /* smaller than one tile: row by row, as in the banner */
     for (int k = 0; k < n; k++) {
         embipc_real *row = A + (size_t)k * (size_t)ld;
@@ -4608,6 +4741,7 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     int above = F->tasks && F->task[t] < 0, alone = above || !F->tasks;
     embipc_real *U = F->value + F->panel[t], *inverse = F->vectors + 3 * F->n + 3 * first;
     embi_pivots pivots;
+    int made;
     pivots.diagonal = F->vectors + 3 * first;
     pivots.biggest = f->biggest;
     pivots.replaced = 0;
@@ -4618,8 +4752,8 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
             f->t = t;
             embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_work, f);
         } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
-        if (!embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots))
-            f->bad[slot] = 1;
+        made = embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots);
+        if (made < 0) f->bad[slot] = made;
         for (int k = 0; k < 3 * nodes; k++) inverse[k] = 1 / U[k * (ld + 1)];
         f->replaced[slot] += pivots.replaced;
     }
@@ -4639,12 +4773,14 @@ static void embi_ldlt_factor_work(void *arg, int begin, int end)
     embi_factoring *f = (embi_factoring *)arg;
     const embi_ldlt *F = f->F;
     for (int k = begin; k < end; k++)
-        for (int i = F->member_start[k]; i < F->member_start[k + 1] && !f->bad[k]; i++)
+        for (int i = F->member_start[k]; i < F->member_start[k + 1] && !f->bad[k]; i++) {
             embi_ldlt_factor_one(f, F->member[i], k);
+            if (embi_is_past(F->threads)) f->bad[k] = EMBI_TOO_LATE;
+        }
 }
 
-/* Numeric factorisation of what has been added. Returns the number of replaced pivots, or -1 when inf or nan
- * was met. */
+/* Numeric factorisation of what has been added. Returns the number of replaced pivots, EMBI_NOT_FINITE when inf or nan
+ * was met, or EMBI_TOO_LATE. */
 static int embi_ldlt_factor(embi_ldlt *F)
 {
     int n = F->n, bad = 0, replaced = 0;
@@ -4660,13 +4796,16 @@ static int embi_ldlt_factor(embi_ldlt *F)
     f.biggest = embi_ldlt_diagonal(F);
     for (int s = 0; s < F->supernodes; s++) f.waiting[s] = -1;
     if (F->tasks) embi_for(F->threads, F->tasks, 1, embi_ldlt_factor_work, &f);
-    for (int k = 0; k < F->tasks; k++) bad |= f.bad[k];
-    if (bad) return -1;
+    for (int k = 0; k < F->tasks; k++) bad = embi_min_int(bad, f.bad[k]);
+    if (bad) return bad;
     for (int s = 0; s < F->supernodes && F->tasks; s++)
         if (F->task[s] >= 0 && f.at[s] < embi_ldlt_row_count(F, s)) embi_ldlt_wait(&f, s);
     for (int t = 0; t < F->supernodes && !f.bad[0]; t++)
-        if (!F->tasks || F->task[t] < 0) embi_ldlt_factor_one(&f, t, 0);
-    if (f.bad[0]) return -1;
+        if (!F->tasks || F->task[t] < 0) {
+            embi_ldlt_factor_one(&f, t, 0);
+            if (t + 1 < F->supernodes && embi_is_past(F->threads)) f.bad[0] = EMBI_TOO_LATE;
+        }
+    if (f.bad[0]) return f.bad[0];
     if (F->partial) memset(F->open, 0, (size_t)n * sizeof *F->open);
     F->partial = 0;
     for (int k = 0; k < EMBI_TASKS; k++) replaced += f.replaced[k];
@@ -4841,7 +4980,7 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
  * Preconditioned conjugate gradients [Hestenes, Stiefel 1952] with the inverse diagonal blocks as P:
  *     alpha = r.z / p.Ap,  x += alpha p,  r -= alpha A p,
  *     z = P r,  beta = r.z / (r.z before),  p = z + beta p.
- * Uses: small math, sparse matrices, dense LDL^T.   Checked by: tests/test_cg.c */
+ * Uses: small math, threads, sparse matrices, dense LDL^T.   Checked by: tests/test_cg.c */
 
 /* P: inverse diagonal blocks of A (9 each). A block that is not positive definite is replaced by the
  * largest diagonal entry of the matrix. Returns how many were, or -1 when inf or nan was met. */
@@ -4866,9 +5005,10 @@ static int embi_jacobi_blocks(int n, const int *row, const embipc_real *val, emb
 }
 
 /* Solves A x = b from the x given; work: (12 n). Returns the iterations done; *residual is |r| / |b| then.
- * Stops at the tolerance, at the cap, and where p.Ap is not positive: A is not, or rounding decides. */
-static int embi_cg(const embi_bsr *A, const embipc_real *P, const embipc_real *b, embipc_real *x,
-                   embipc_real tolerance, int max_iterations, embipc_real *work, embipc_real *residual)
+ * Stops at the tolerance, at the cap, at the deadline of `watch`, and where p.Ap is not positive: A is not, or rounding
+ * decides. */
+static int embi_cg(const embi_threads *watch, const embi_bsr *A, const embipc_real *P, const embipc_real *b,
+                   embipc_real *x, embipc_real tolerance, int max_iterations, embipc_real *work, embipc_real *residual)
 {
     int n = 3 * A->n, k = 0;
     embipc_real *r = work, *z = r + n, *p = z + n, *q = p + n, rz = 0, size = sqrt(embi_row_dot(n, b, b));
@@ -4885,7 +5025,7 @@ static int embi_cg(const embi_bsr *A, const embipc_real *P, const embipc_real *b
     for (;; k++) {
         embipc_real before = rz, beta, alpha, pq;
         *residual = sqrt(embi_row_dot(n, r, r)) / size;
-        if (*residual <= tolerance || k == max_iterations) return k;
+        if (*residual <= tolerance || k == max_iterations || embi_is_past(watch)) return k;
         for (int i = 0; i < A->n; i++) embi_m3_mulv(z + 3 * i, P + 9 * (size_t)i, r + 3 * i);
         rz = embi_row_dot(n, r, z);
         beta = k ? rz / before : (embipc_real)0;
@@ -4914,7 +5054,7 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
     A.col = (int *)col;
     A.val = (embipc_real *)val;
     if (embi_jacobi_blocks(n, row, val, work) < 0) return -1;
-    iterations = embi_cg(&A, work, b, x, tolerance, max_iterations, work + 9 * (size_t)n, &rest);
+    iterations = embi_cg(NULL, &A, work, b, x, tolerance, max_iterations, work + 9 * (size_t)n, &rest);
     if (residual) *residual = rest;
     return embi_finite(rest) ? iterations : -1;
 }
@@ -9894,7 +10034,7 @@ static void embi_system_reopen(embi_system *S)
 }
 
 /* Factors what has been added (which it overwrites, but for CG). Returns the number of pivots, or for CG of
- * diagonal blocks, that had to be replaced; -1 when inf or nan was met. */
+ * diagonal blocks, that had to be replaced; EMBI_NOT_FINITE when inf or nan was met; EMBI_TOO_LATE. */
 static int embi_system_factor(embi_system *S)
 {
     S->clean = 0;
@@ -9920,7 +10060,8 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
     if (n == 0) return;
     x = S->work + 9 * (size_t)n;
     for (int i = 0; i < 3 * n; i++) x[i] = 0;
-    S->iterations = embi_cg(&S->A, S->work, b, x, (embipc_real)1e-12, 6 * n + 200, x + 3 * n, &S->residual);
+    S->iterations = embi_cg(S->F.threads, &S->A, S->work, b, x, (embipc_real)1e-12, 6 * n + 200, x + 3 * n,
+                            &S->residual);
     memcpy(b, x, (size_t)n * 3 * sizeof *b);
 }
 
@@ -10024,13 +10165,20 @@ static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A
     return 1;
 }
 
-/* Factors it. Returns the number of pivots that had to be replaced, -1: inf or nan. */
-static int embi_inverse_take(embi_inverse *V, const embi_bsr *A)
+/* Factors it in this thread. Returns the number of pivots that had to be replaced, EMBI_NOT_FINITE or EMBI_TOO_LATE. */
+static int embi_inverse_take(embi_inverse *V, const embi_bsr *A, const embi_threads *watch)
 {
+    embi_threads alone = {NULL, NULL, NULL, NULL, 0};
+    int replaced;
+    if (watch) alone = *watch;
+    alone.run = NULL;
     V->taken++;
     embi_system_zero(&V->S);
     (void)embi_system_add_bsr(&V->S, A, V->unknown, 1);
-    return embi_system_factor(&V->S);
+    V->S.F.threads = &alone;
+    replaced = embi_system_factor(&V->S);
+    V->S.F.threads = NULL;
+    return replaced;
 }
 
 /* An unknown will be asked for: its place. */
@@ -10056,11 +10204,12 @@ static int embi_inverse_room(embi_memory *m, embi_inverse *V)
     return 1;
 }
 
-/* Computes what was asked for since the last time. */
-static void embi_inverse_fill(embi_inverse *V)
+/* Computes what was asked for since the last time. Returns 0 where the deadline passed first. */
+static int embi_inverse_fill(embi_inverse *V, const embi_threads *watch)
 {
     size_t ld = 3 * (size_t)V->room;
-    for (; V->known < V->asked_count; V->known++)
+    for (; V->known < V->asked_count; V->known++) {
+        if (embi_is_past(watch)) return 0;
         for (int c = 0; c < 3; c++) {
             int r = 3 * V->known + c;
             memset(V->x, 0, (size_t)(3 * V->S.n) * sizeof *V->x);
@@ -10069,6 +10218,8 @@ static void embi_inverse_fill(embi_inverse *V)
             for (int k = 0; k < 3 * (V->known + 1); k++)
                 V->C[(size_t)r * ld + (size_t)k] = V->C[(size_t)k * ld + (size_t)r] = V->x[3 * V->asked[k / 3] + k % 3];
         }
+    }
+    return 1;
 }
 
 /* a vector that is zero but at `count` unknowns, with their places: (3 each) */
@@ -12144,6 +12295,8 @@ typedef struct embi_body_search {
 typedef struct embi_caller {
     embipc_real rotation[9], position[3];   /* of the description */
     void *user;
+    unsigned *apart;             /* bit i: the pair callback keeps the body apart from that of slot i, which is lower
+                                  * than its own; NULL: from none */
     int viewed;                  /* the caller has a view: x = J q after each step */
 } embi_caller;
 
@@ -12291,6 +12444,8 @@ typedef struct embi_timer {
     void *ctx;
     embipc_stage stage;          /* stage that is being timed */
     double since, spent[EMBIPC_STAGE_COUNT];
+    int late;                    /* the deadline has been found to have passed in this step */
+    double in_time;              /* s, when it last had not */
 } embi_timer;
 
 /* The rows of J. */
@@ -12436,6 +12591,21 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
     }
     return was;
 }
+
+/* Has the deadline of the step passed? Once it has, it has. */
+static int embi_is_late(embi_state *s)
+{
+    double now;
+    if (!EMBI_BUDGET || !s->threads.clock) return 0;
+    if (s->timer.late) return 1;
+    now = (s->threads.clock)(s->threads.clock_ctx);
+    if (now >= s->threads.until) s->timer.late = 1;
+    else s->timer.in_time = now;
+    return s->timer.late;
+}
+
+/* Functions that return 0 for lack of memory do so for lack of time too: which it was. */
+static embipc_result embi_lack(const embi_state *s) { return s->timer.late ? EMBIPC_ERR_TIME : EMBIPC_ERR_MEMORY; }
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
 
@@ -13223,6 +13393,7 @@ typedef struct embi_bound {
     int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: no contact */
     embipc_real *block_alpha;    /* safe of each block of a pair's candidates */
     int *block_at;
+    int moved;                   /* an iteration has been completed, so the step may end */
 } embi_bound;
 
 /* State of what makes Newton's method converge sooner. */
@@ -13593,6 +13764,14 @@ typedef struct embi_world_sleep {
     unsigned revision;           /* embi_state.revision at the end of the last step */
 } embi_world_sleep;
 
+/* The time that a step may take. */
+typedef struct embi_budget {
+    double seconds;              /* 0: no limit */
+    int strict;                  /* the first iteration may be undone */
+    double end;                  /* s, the deadline of this step */
+    double reserve;              /* s, what the end of steps has taken of late */
+} embi_budget;
+
 #ifdef EMBIPC_NO_CAGE_BUILDER
 typedef struct embi_last_cage { int none; } embi_last_cage;
 #else
@@ -13621,6 +13800,7 @@ struct embipc_world {
     embi_step_report report;
     embi_world_sleep sleep;
     embi_tiles tiles;
+    embi_budget budget;
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int step, builds;
     embipc_real time;
@@ -13731,11 +13911,20 @@ static int embi_groups_meet(const embi_body *a, const embi_body *b)
     return a == b || ((a->rules.groups & b->rules.mask) && (b->rules.groups & a->rules.mask));
 }
 
+/* Does the pair callback keep two bodies apart? */
+static int embi_is_kept_apart(const embi_body *a, const embi_body *b)
+{
+    int i = a->handle.index1 - 1, j = b->handle.index1 - 1;
+    const unsigned *apart = (i > j ? a : b)->caller.apart;
+    int low = embi_min_int(i, j);
+    return EMBI_PAIR_FN && i != j && apart && (apart[low / 32] >> (low % 32) & 1u);
+}
+
 /* Are two bodies (or one with itself) ever tested for contact? */
 static int embi_tested(const embipc_world *w, const embi_body *a, const embi_body *b)
 {
     const embi_rule *rule = embi_find_rule(w, a->handle, b->handle);
-    if (rule ? !rule->contact : !embi_groups_meet(a, b)) return 0;
+    if (rule ? !rule->contact : !embi_groups_meet(a, b) || embi_is_kept_apart(a, b)) return 0;
     if (a == b) return embi_may_fold(a);
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
@@ -14456,6 +14645,8 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
     const int *start = embi_traverse_begin(&walk, &starts);
     one->at = lane->count;
     for (int n = 0; n < starts; n++) {
+        one->due = EMBI_SEARCH_DUE;
+        if (n > 0 && embi_is_past(&s->threads)) break;
         one->due = EMBI_SEARCH_NO_KEYS;
         lane->key_count = 0;
         if (strained) t.strain = A->search.start_strain[n];
@@ -14473,7 +14664,8 @@ static void embi_search_small(embi_memory *still, const embi_state *s, embi_sear
     one->due = EMBI_SEARCH_FOUND;
 }
 
-/* A range of the small searches, each with the memory of its lane. A search whose lane is too small is marked. */
+/* A range of the small searches, each with the memory of its lane. A search whose lane is too small is marked. After
+ * the deadline they stay due. */
 static void embi_search_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -14482,7 +14674,7 @@ static void embi_search_work(void *arg, int begin, int end)
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->search.lane + n / t->grain;
         if (n % t->grain == 0) lane->count = 0;
-        if (t->w->search.due[n].due == EMBI_SEARCH_DUE)
+        if (t->w->search.due[n].due == EMBI_SEARCH_DUE && !embi_is_past(&t->w->s.threads))
             embi_search_small(&still, &t->w->s, t->w->search.due + n, lane);
     }
 }
@@ -14607,6 +14799,7 @@ static int embi_search_large(embipc_world *w, const embi_search *one)
     if (!embi_lanes_reserve(w, EMBI_TASKS)) return 0;
     for (walk.first = 0; walk.first < walk.count; walk.first += EMBI_TASKS * walk.grain) {
         int lanes = embi_min_int((walk.count - walk.first - 1) / walk.grain + 1, EMBI_TASKS);
+        if (embi_is_late(s)) return 0;
         if (!embi_search_walk(w, &walk, lanes) || !embi_search_runs(w, &t)) return 0;
     }
     return 1;
@@ -14678,6 +14871,7 @@ static int embi_searches_keep(embipc_world *w)
         if (!little) return 1;
         if (!embi_lanes_reserve(w, (w->search.due_count - 1) / task.grain + 1)) return 0;
         embi_for(&w->s.threads, w->search.due_count, task.grain, embi_search_work, &task);
+        if (embi_is_late(&w->s)) return 0;
         if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
     }
 }
@@ -14981,13 +15175,14 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
     for (int own = 0; own < 2; own++)
         for (int n = begin; n < end; n++) {
             const embi_pair *pair = w->s.pair + w->search.due[n].pair;
-            if ((pair->a == pair->b) == own && !embi_search_path(w, w->search.due + n)) return 0;
+            if ((pair->a == pair->b) != own) continue;
+            if (embi_is_late(&w->s) || !embi_search_path(w, w->search.due + n)) return 0;
         }
     return 1;
 }
 
 /* Makes all queued searches at the reference positions. Few cached lists are taken at a time, so that gaps need
- * little room. Searches along paths are last in the queue. */
+ * little room. Searches along paths are last in the queue. Returns 0 for lack of memory or time. */
 static int embi_searches_run(embipc_world *w)
 {
     int all = w->search.due_count;
@@ -15001,7 +15196,7 @@ static int embi_searches_run(embipc_world *w)
         int sum = w->search.due[begin].kept->count;
         for (end = begin + 1; end < w->search.due_count && sum + w->search.due[end].kept->count < 65536; end++)
             sum += w->search.due[end].kept->count;
-        if (!embi_searches_again(w, begin, end)) return 0;
+        if (embi_is_late(&w->s) || !embi_searches_again(w, begin, end)) return 0;
     }
     for (int n = 0; n < w->search.due_count; n++) w->search.due[n].kept->valid = 1;
     if (!embi_paths_run(w, w->search.due_count, all)) return 0;
@@ -19126,7 +19321,8 @@ static void embi_dual_invert(const embi_bodies_task *t, embi_body *b, int k)
     const embi_dual *D = t->isle->dual;
     t->isle->shares.part[k] = 0;
     if (D->first[k] == D->first[k + 1]) return;
-    if (!b->inverse->valid) t->isle->shares.part[k] = (embipc_real)embi_inverse_take(b->inverse, &b->A);
+    if (!b->inverse->valid)
+        t->isle->shares.part[k] = (embipc_real)embi_inverse_take(b->inverse, &b->A, t->isle->system.F.threads);
     b->inverse->valid = t->isle->shares.part[k] == 0;
 }
 
@@ -19145,7 +19341,7 @@ static embi_sparse embi_column_on(const embi_dual *D, int column, int first)
     return u;
 }
 
-/* The body's part of K: u . A^-1 u for all columns u of U on it. */
+/* The body's part of K: u . A^-1 u for all columns u of U on it. part[k]: 0, or EMBI_TOO_LATE. */
 static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->isle->dual;
@@ -19153,12 +19349,16 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
     int count = D->member_start[k + 1] - D->member_start[k], first = D->first[k];
     embi_sparse *u;
     embipc_real *y, *B;
+    t->isle->shares.part[k] = 0;
     if (!count) return;
     list = D->member + D->member_start[k];
     u = D->side_column + 3 * (size_t)D->member_start[k];
     y = D->work + 3 * first;
     B = D->block + 9 * (size_t)D->block_start[k];
-    embi_inverse_fill(b->inverse);
+    if (!embi_inverse_fill(b->inverse, t->isle->system.F.threads)) {
+        t->isle->shares.part[k] = EMBI_TOO_LATE;
+        return;
+    }
     for (int i = 0; i < 3 * count; i++) u[i] = embi_column_on(D, D->column[3 * list[i / 3] + i % 3], first);
     for (int i = 0; i < count; i++, B += 9 * i)
         for (int e = 0; e < 3; e++) {
@@ -19167,6 +19367,12 @@ static void embi_dual_part(const embi_bodies_task *t, embi_body *b, int k)
                 for (int f = 0; f < 3; f++) B[9 * j + 3 * e + f] = embi_sparse_dot(u + 3 * j + f, u[3 * j + f].place,
                                                                                    y);
         }
+}
+
+/* What the number that a factorization returns means. */
+static embipc_result embi_factor_result(int replaced)
+{
+    return replaced == EMBI_TOO_LATE ? EMBIPC_ERR_TIME : replaced < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
 }
 
 /* Sums and factors K. D->on: no pivot was replaced. */
@@ -19184,12 +19390,14 @@ static embipc_result embi_dual_gather(embi_memory *m, embi_state *s, embi_island
     D->K.F.threads = isle->system.F.threads;
     for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_part, NULL, NULL, 0);
+    for (int k = 0; k < isle->body_count; k++)
+        if (isle->shares.part[k] < 0) return EMBIPC_ERR_TIME;
     for (int b = 0; b < count; b++)
         (void)embi_system_add(&D->K, (int)(isle->keys[b].key >> 32), (int)(isle->keys[b].key & 0xffffffffu),
                               D->block + 9 * (size_t)b);
     replaced = embi_system_factor(&D->K);
     D->on = replaced == 0;
-    return replaced < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
+    return embi_factor_result(replaced);
 }
 
 /* Number of the body's last factor of A. */
@@ -19209,7 +19417,7 @@ static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
-        if (isle->shares.part[k] != 0) return isle->shares.part[k] < 0 ? EMBIPC_ERR_NOT_FINITE : EMBIPC_OK;
+        if (isle->shares.part[k] != 0) return embi_factor_result((int)isle->shares.part[k]);
         D->taken[k] = embi_body_factors(s->body + isle->bodies[k]);
     }
     D->bodies = isle->body_count;
@@ -19265,6 +19473,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
         embi_sparse u = embi_column_of(D, D->column[t]);
         force[t] = embi_sparse_dot(&u, u.node, y);
     }
+    D->K.F.threads = isle->system.F.threads;
     embi_system_solve(&D->K, force);
     for (int t = 0; t < 3 * D->triples; t++) {
         embi_sparse u = embi_column_of(D, D->column[t]);
@@ -19291,7 +19500,7 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
         if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
         pivots = embi_system_factor(&isle->system);
     }
-    if (pivots < 0) return EMBIPC_ERR_NOT_FINITE;
+    if (pivots < 0) return embi_factor_result(pivots);
     isle->regularized += pivots;
     return EMBIPC_OK;
 }
@@ -19313,6 +19522,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 {
     embipc_result result;
     embi_island_set_aside(isle);
+    isle->factor.useful = 0;   /* until it is made */
     result = embi_dual_factor(m, s, isle);
     if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
     if (result != EMBIPC_OK) return result;
@@ -19478,7 +19688,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
     embipc_real enough = EMBI_REUSE_EXACT * embi_island_tolerance(s, isle);
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
     memcpy(r, isle->rhs, (size_t)n * sizeof *r);
-    for (int k = 0; k < EMBI_REUSE_ITERATIONS; k++) {
+    for (int k = 0; k < EMBI_REUSE_ITERATIONS && !embi_is_late(s); k++) {
         embipc_real size, pq, alpha;
         memcpy(z, r, (size_t)n * sizeof *z);
         embi_island_back_solve(s, isle, z);
@@ -19550,13 +19760,14 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
         solved = embi_island_solve_reused(s, isle);
         (void)embi_island_driven_motion(s, isle);   /* p on the driven nodes, again */
         if (solved) return EMBIPC_OK;
+        if (embi_is_late(s)) return EMBIPC_ERR_TIME;
         isle->factor.from_last_step = isle->factor.reuse_next = 0;
         (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     }
     if ((r = embi_island_factor(m, s, isle)) != EMBIPC_OK) return r;
     (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
     embi_island_back_solve(s, isle, isle->rhs);
-    return EMBIPC_OK;
+    return embi_is_late(s) ? EMBIPC_ERR_TIME : EMBIPC_OK;
 }
 
 /* Marks friction contacts that reverse. A contact that slips has no stiffness along its motion. When the direction
@@ -19744,7 +19955,7 @@ typedef struct embi_ccd_task {
     embipc_real bound, rounding;
     embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
     embipc_real *alpha;          /* per block of EMBI_CCD_GRAIN */
-    int *index;
+    int *index;                  /* -1: none; EMBI_TOO_LATE: not searched */
 } embi_ccd_task;
 
 /* A move that is cut leaves xi + EMBI_GAP_SHARE min(gap, dhat), and at most EMBI_CCD_KEEP of the gap above that. A
@@ -19794,7 +20005,8 @@ static void embi_ccd_work(void *arg, int begin, int end)
         int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
         embipc_real away = t->slack + embi_max(0, t->rate * t->bound);
         t->alpha[block] = t->bound;
-        t->index[block] = -1;
+        t->index[block] = embi_is_past(&t->s->threads) ? EMBI_TOO_LATE : -1;
+        if (t->index[block] == EMBI_TOO_LATE) continue;
         for (int k = pair->first + first; k < pair->first + last; k++) {
             const embi_candidate *c = t->s->candidates.list + k;
             embi_closest *closest = t->s->candidates.closest + k;
@@ -19831,7 +20043,7 @@ static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* safe: a fraction of the direction that is free of contact and of inversion, at most cap [EIPC24 III-C]; and the
- * candidate that limits it. Returns 0 out of memory. */
+ * candidate that limits it. Returns 0 for lack of memory or time. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->bound.safe = isle->bound.cap;
@@ -19863,12 +20075,18 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
         task.alpha = isle->bound.block_alpha;
         task.index = isle->bound.block_at;
         embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_work, &task);
-        for (int k = 0; k < blocks; k++)
+        for (int k = 0; k < blocks; k++) {
+            if (isle->bound.block_at[k] == EMBI_TOO_LATE) {
+                s->timer.late = 1;
+                isle->bound.is_known = 0;
+                return 0;
+            }
             if (isle->bound.block_at[k] >= 0 && isle->bound.block_alpha[k] < isle->bound.safe) {
                 isle->bound.safe = isle->bound.block_alpha[k];
                 isle->bound.limit_pair = isle->pairs[n];
                 isle->bound.limit_at = isle->bound.block_at[k];
             }
+        }
     }
     return 1;
 }
@@ -19902,7 +20120,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
  * fraction of the direction that candidates are searched for; it bounds alpha. Searching farther than needed would
  * make half the scene candidates. So a direction much longer than expected (an overshoot, most often) is cut. One
  * that leaves the searched range is cut a little behind its first contact with the present candidates. Ten bears
- * in a heap take 0.8 of the time so. Returns 0 out of memory. */
+ * in a heap take 0.8 of the time so. Returns 0 for lack of memory or time. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
@@ -20086,7 +20304,7 @@ static int embi_island_grows(const embi_island *isle, const embi_before *e, embi
 /* The line search: finds alpha in (0, bound] where E has not grown beyond rounding, and where E rises with at most
  * half of the first slope. An alpha that went too far gives a bracket. Within it, regula falsi finds a slope of at
  * most a tenth, up or down. Every third trial halves the bracket, so no end of it can be stuck. *alpha = 0 when
- * there is none. The trial state is left at *alpha. */
+ * there is none. The deadline ends the search after its first trial. The trial state is left at *alpha. */
 static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                         embipc_real *alpha)
 {
@@ -20112,7 +20330,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
             lo = *alpha;
             slope_lo = slope;
         }
-        if (*alpha < 1e-12 * bound) break;
+        if (*alpha < 1e-12 * bound || embi_is_late(s)) break;
         if (slope_hi > 0 && k % 3 != 2) *alpha = lo + (hi - lo) * slope_lo / (slope_lo - slope_hi);
         else *alpha = (lo + hi) / 2;
         *alpha = embi_min(embi_max(*alpha, lo + (hi - lo) / 20), hi - (hi - lo) / 20);
@@ -20453,8 +20671,9 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     /* not a descent of the true E: the next direction is Newton's own */
     if (*alpha == 0 && isle->friction.reversed)
         for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
-    else if (*alpha == 0 && !reused) {   /* no descent left above rounding: as good as it gets. The passes before this
-                                          * one have converged, and full Hessians cost the last digits */
+    else if (*alpha == 0 && !reused && !s->timer.late) {   /* no descent left above rounding: as good as it gets. The
+                                          * passes before this one have converged, and full Hessians cost the last
+                                          * digits */
         isle->active = 0;
         isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes > 0;
     }
@@ -20480,7 +20699,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     embipc_real alpha;
     embipc_result r;
     int limit, reused = isle->factor.reuse_next;
-    if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
+    if (!embi_island_safe(m, s, isle, &limit) || embi_is_late(s)) return embi_lack(s);
     isle->record.alpha_ccd = alpha = isle->bound.safe;
     memset(isle->record.limit, 0, sizeof isle->record.limit);
     if (limit >= 0) isle->record.limit[0] = s->body[s->pair[isle->bound.limit_pair].a].handle;
@@ -20498,6 +20717,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     isle->factor.reuse_next = embi_island_may_reuse(s, isle, reused, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->first = isle->just_guessed = 0;
+    isle->bound.moved |= alpha > 0;
     return EMBIPC_OK;
 }
 
@@ -20601,7 +20821,7 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     embipc_result r;
     int limit, order = isle->guess;
     isle->guess = 0;
-    if (!embi_island_safe(m, s, isle, &limit)) return EMBIPC_ERR_MEMORY;
+    if (!embi_island_safe(m, s, isle, &limit)) return embi_lack(s);
     if (isle->bound.safe < 1) return EMBIPC_OK;
     if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
@@ -20664,6 +20884,7 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 /* Moves the bodies of an island back to q^n. */
 static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
+    isle->bound.moved = 0;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         memcpy(s->q + 3 * b->node0, s->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
@@ -20827,8 +21048,11 @@ static int embi_island_work(const embi_state *s, const embi_island *isle)
 static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
 {
     embi_island *isle = t->w->islands.list[root];
-    isle->system.F.threads = embi_has_threads(&s->threads) ? &s->threads : NULL;
-    return t->fn(t->w, s, isle);
+    embipc_result r;
+    isle->system.F.threads = embi_has_threads(&s->threads) || s->threads.clock ? &s->threads : NULL;
+    r = t->fn(t->w, s, isle);
+    if (r == EMBIPC_ERR_TIME) s->timer.late = 1;
+    return r;
 }
 
 /* A range of runs. Each works with its own copy of embi_state, which shares the arrays. */
@@ -20886,6 +21110,7 @@ static embipc_result embi_round_share(embi_round *t, int first, int enough)
     for (int n = w->islands.run.count - 1; n >= 0; n--) {
         /* the error of the first run remains */
         if (w->islands.run_end[n].result != EMBIPC_OK) r = w->islands.run_end[n].result;
+        if (w->islands.run_end[n].result == EMBIPC_ERR_TIME) s->timer.late = 1;
         s->candidates.stamp = embi_max_int(s->candidates.stamp, w->islands.run_end[n].stamp);
     }
     embi_round_time(w);
@@ -20927,6 +21152,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
 /* Contacts and friction of an island at the start of a step. */
 static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
 {
+    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
     if (!embi_island_evaluate(&w->memory, s, isle) ||
         !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
         return EMBIPC_ERR_MEMORY;
@@ -20967,7 +21193,7 @@ static int embi_islands_begin(embipc_world *w)
         isle->first = !EMBI_WITHOUT(STICKING);
         isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
             isle->factor.reuse_next = 0;
-        isle->just_drove = isle->just_guessed = isle->relagged = 0;
+        isle->just_drove = isle->just_guessed = isle->relagged = isle->bound.moved = 0;
         isle->friction.passes = isle->friction.merged_passes = 0;
         isle->passes = embi_max_int(1, s->settings.friction_iterations);
         isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
@@ -21024,6 +21250,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->active = 1;
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = 0;   /* the factor is of the old bodies */
     isle->first &= other->first;
+    isle->bound.moved &= other->bound.moved;
     isle->passes = embi_max_int(1, embi_max_int(isle->passes, other->passes));
     isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
                                                 other->friction.passes + other->relagged);
@@ -21061,14 +21288,28 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     return !embi_is_second_order(s) || embi_island_agree(m, s, isle);
 }
 
+/* May the step end now? Each island that is not done has completed an iteration. */
+static int embi_islands_may_end(const embipc_world *w)
+{
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (isle->active && !isle->bound.moved) return 0;
+    }
+    return 1;
+}
+
 /* Searches candidates for the present directions, links islands that they join, and stores the state that drives go
- * back to where saves_safe asks for it. changed[island]: an embi_island_change. Returns 0 out of
- * memory. */
+ * back to where saves_safe asks for it. changed[island]: an embi_island_change. Returns 0 for lack of memory or
+ * time. */
 static int embi_islands_cover(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
-    int searched;
-    if (!embi_search_cover(w, &searched)) return 0;
+    embipc_clock_fn *clock = s->threads.clock;
+    int searched, found;
+    if (embi_islands_may_end(w)) s->threads.clock = NULL;   /* the state to end in needs its candidates */
+    found = embi_search_cover(w, &searched);
+    s->threads.clock = clock;
+    if (!found) return 0;
     for (int k = 0; k < w->islands.order_count; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
         if (isle->saves_safe) embi_island_secure(s, isle);
@@ -21502,9 +21743,10 @@ static void embi_island_stay(embi_state *s, const embi_island *isle)
 static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embipc_result r;
+    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
     if (isle->guess) embi_island_guess(s, isle);
     else if ((r = embi_island_direction(&w->memory, s, isle)) != EMBIPC_OK) return r;
-    return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : embi_lack(s);
 }
 
 /* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 for a nonlinear
@@ -21613,8 +21855,11 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     embi_memory *m = &w->memory;
     embipc_result r;
     embi_answer jumps;
+    int merged = isle->changed == EMBI_ISLAND_MERGED;
     if (isle->changed && !embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    if (!isle->active || isle->changed == EMBI_ISLAND_MERGED) return EMBIPC_OK;
+    isle->changed = EMBI_ISLAND_SAME;
+    if (!isle->active || merged) return EMBIPC_OK;
+    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
     isle->to_record = 1;
@@ -21632,6 +21877,32 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     isle->energy.before = embi_island_energies(s, isle, s->xn, isle->energy.before.of[EMBI_ELEMENT_BARRIER]);
     embi_island_contact_energy(s, isle, s->x);
     return EMBIPC_OK;
+}
+
+/* The deadline has passed: ends the step of all islands in their last state. Where one has none but q^n, it would stop
+ * there. Then the step fails, or goes on without a deadline. */
+static embipc_result embi_islands_stop(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embipc_result r;
+    int ends = embi_islands_may_end(w);
+    if (!ends && w->budget.strict) return EMBIPC_ERR_TIME;
+    s->threads.clock = NULL;
+    s->timer.late = ends;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (isle->changed && !embi_island_refresh(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
+        isle->changed = EMBI_ISLAND_SAME;
+        if (ends && isle->active && (r = embi_island_cut(w, isle)) != EMBIPC_OK) return r;
+    }
+    return EMBIPC_OK;
+}
+
+/* Without `strict` the first iteration of each island has no deadline. */
+static void embi_islands_watch(embipc_world *w)
+{
+    if (EMBI_BUDGET && w->budget.seconds > 0)
+        w->s.threads.clock = w->budget.strict || embi_islands_may_end(w) ? w->s.timer.clock : NULL;
 }
 
 /* Ends the step of islands at a limit, lets inactive ones stay, and lists the others for the round. */
@@ -21665,9 +21936,13 @@ static embipc_result embi_iterate(embipc_world *w)
         for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
         if (w->islands.round_count == 0) return EMBIPC_OK;
-        if ((r = embi_islands_round(w, embi_island_find_direction)) != EMBIPC_OK) return r;
+        embi_islands_watch(w);
+        r = embi_islands_round(w, embi_island_find_direction);
+        if (r == EMBIPC_OK && embi_is_late(s)) r = EMBIPC_ERR_TIME;
+        if (r == EMBIPC_ERR_TIME && (r = embi_islands_stop(w)) == EMBIPC_OK) continue;
+        if (r != EMBIPC_OK) return r;
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
-        if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) return EMBIPC_ERR_MEMORY;
+        if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) return embi_lack(s);
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         if (w->sleep.disturbed) return EMBIPC_OK;   /* the step begins again, with more bodies awake */
         w->islands.round_count = 0;
@@ -21678,11 +21953,13 @@ static embipc_result embi_iterate(embipc_world *w)
             /* new candidates mean new contacts, even where the island rests */
             if (isle->active || isle->changed) w->islands.round[w->islands.round_count++] = w->islands.order[k];
         }
-        if ((r = embi_islands_round(w, embi_island_take_direction)) != EMBIPC_OK) return r;
+        r = embi_islands_round(w, embi_island_take_direction);
         for (int k = 0; k < w->islands.order_count; k++)
             if (w->islands.list[w->islands.order[k]]->to_record &&
                 !embi_iteration_record(w, &w->islands.list[w->islands.order[k]]->record))
                 return EMBIPC_ERR_MEMORY;
+        if (r == EMBIPC_ERR_TIME) r = embi_islands_stop(w);
+        if (r != EMBIPC_OK) return r;
     }
 }
 
@@ -22173,6 +22450,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         const embi_island *isle = w->islands.list[w->islands.order[k]];
         t->converged &= isle->converged;
         t->stuck += embi_island_is_stuck(&w->s, isle);
+        if (!isle->converged) t->left = embi_max(t->left, isle->record.direction);
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
         t->passes = embi_max_int(t->passes,
@@ -22397,6 +22675,8 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     embi_state *s = &w->s;
     embipc_result r = EMBIPC_OK;
     w->memory.failed = 0;
+    s->timer.late = 0;
+    if (!w->budget.strict) s->threads.clock = NULL;
     if (embi_sleeps(w)) embi_sleep_begin(w);
     embi_swap_iterations(w);
     w->report.iteration_count = 0;
@@ -22409,9 +22689,9 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     embi_each_body(w, embi_body_expect);
     embi_each_body(w, embi_body_foresee);
     if ((*lost = embi_body_too_far(s, s->trial_q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
-    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w)) return EMBIPC_ERR_MEMORY;
+    if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w)) return embi_lack(s);
     if (embi_sleeps(w) && embi_sleep_is_disturbed(w)) return EMBIPC_OK;
-    if (!embi_islands_begin(w)) return EMBIPC_ERR_MEMORY;
+    if (!embi_islands_begin(w)) return embi_lack(s);
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
@@ -22423,6 +22703,40 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     return r;
 }
 
+/* Sets the deadline. */
+static void embi_budget_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    s->threads.clock = NULL;
+    if (!EMBI_BUDGET || !(w->budget.seconds > 0)) return;
+    s->timer.in_time = s->timer.since;
+    w->budget.end = s->timer.since + w->budget.seconds;
+    s->threads.until = w->budget.end - embi_min(w->budget.reserve, w->budget.seconds / 2);
+    s->threads.clock_ctx = s->timer.ctx;
+    if (w->budget.strict) s->threads.clock = s->timer.clock;
+}
+
+/* Learns how long the end of a step takes. Returns by how much this one is late, s. */
+static double embi_budget_end(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    double now, end;
+    s->threads.clock = NULL;
+    if (!EMBI_BUDGET || !(w->budget.seconds > 0)) return 0;
+    now = (s->timer.clock)(s->timer.ctx);
+    end = now - s->timer.in_time - w->budget.reserve;
+    w->budget.reserve += end > 0 ? end / 2 : end / 10;
+    return embi_max(0, now - w->budget.end);
+}
+
+/* Error of a step that had no time for an iteration. */
+static embipc_result embi_fail_time(embipc_world *w)
+{
+    (void)embi_budget_end(w);
+    return embi_fail(&w->error, EMBIPC_ERR_TIME, "step %d: %g s were not enough for one iteration; the world is back at"
+                     " %g s. Give it more time, or do without strict", w->step + 1, w->budget.seconds, w->time);
+}
+
 /* Solve and finish. q and x change in each round; after an error embi_step_undo() restores them. All else that a caller
  * can see changes at the end. Where a body that sleeps would be touched, it wakes, and the step begins again. */
 static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
@@ -22432,15 +22746,19 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embipc_real away, ratio = (embipc_real)INFINITY;
     const embi_body *lost;
     const embi_contact *tight = NULL;
+    double overrun;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     memset(s->timer.spent, 0, sizeof s->timer.spent);
     s->timer.stage = EMBIPC_STAGE_REST;
     s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
+    embi_budget_begin(w);
     while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && w->sleep.disturbed) embi_step_undo(w);
     if (r != EMBIPC_OK) {
         embi_step_undo(w);
         if (embi_sleeps(w)) embi_sleep_undo(w);
+        if (r == EMBIPC_ERR_TIME) return embi_fail_time(w);
+        s->threads.clock = NULL;
         return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost,
                                                                                            away) : embi_fail_step(w);
     }
@@ -22468,6 +22786,9 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     }
     if (embi_sleeps(w)) embi_islands_sleep(w);
     for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_asleep(s->body + k);
+    overrun = embi_budget_end(w);
+    if (stats) stats->overrun = overrun;
+    if (stats) stats->late = s->timer.late;
     return EMBIPC_OK;
 }
 
@@ -24945,6 +25266,9 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
                          d->sleep_after, d->sleep_speed);
     if (!EMBI_SLEEP && d->sleep_after > 0)
         return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no sleep (EMBIPC_NO_SLEEP): leave sleep_after 0");
+    if (!EMBI_PAIR_FN && d->pair)
+        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no pair callback (EMBIPC_NO_PAIR_FN): leave pair "
+                         "NULL");
     return EMBIPC_OK;
 }
 
@@ -24991,7 +25315,7 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
     EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
-    offsetof(embi_body, search.tet_grad), offsetof(embi_body, search.start_strain),
+    offsetof(embi_body, search.tet_grad), offsetof(embi_body, search.start_strain), offsetof(embi_body, caller.apart),
     EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
     offsetof(embi_body, tangent)};
 
@@ -26082,9 +26406,34 @@ static void embi_tell_fits(const embipc_world *w)
     }
 }
 
+/* May two bodies touch, by the pair callback? The older one comes first. */
+static int embi_ask_pair(const embipc_world *w, const embi_body *a, const embi_body *b)
+{
+    return (w->def.pair)(a->handle, a->caller.user, b->handle, b->caller.user, w->def.pair_ctx);
+}
+
+/* Remembers whether the callback keeps two bodies apart. Returns 0 out of memory. */
+static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart)
+{
+    embi_body *high = a->handle.index1 > b->handle.index1 ? a : b;
+    int low = embi_min_int(a->handle.index1, b->handle.index1) - 1, words = (high->handle.index1 - 1) / 32 + 1;
+    if (!high->caller.apart) {
+        if (!apart) return 1;
+        if (!EMBI_GROW(m, high->caller.apart, words)) return 0;
+        memset(high->caller.apart, 0, (size_t)words * sizeof *high->caller.apart);
+    }
+    if (apart) high->caller.apart[low / 32] |= 1u << (low % 32);
+    else high->caller.apart[low / 32] &= ~(1u << (low % 32));
+    return 1;
+}
+
 /* Adds the no_contact rules of a body that is about to be created. */
 static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
+    embi_body *b = w->s.body + w->s.body_count;
+    for (int i = 0; i < w->s.body_count && EMBI_PAIR_FN && w->def.pair; i++)
+        if (!embi_keep_apart(&w->memory, b, w->s.body + i, !embi_ask_pair(w, w->s.body + i, b)))
+            return embi_fail_memory(&w->error);
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
     if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count)) return embi_fail_memory(&w->error);
@@ -26434,6 +26783,37 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     rule->contact = contact != 0;
     return EMBIPC_OK;
 }
+
+#ifndef EMBIPC_NO_PAIR_FN
+/* Keeps the old answers until the body is checked with the new ones, as at its creation. */
+EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body)
+{
+    embi_body *b = embi_body_of(w, body);
+    embipc_result r = EMBIPC_OK;
+    int *old, at, asked, changed = 0;
+    if (!b) return embi_no_body(w, body);
+    if (!w->def.pair)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the world has no pair callback: see embipc_world_def.pair");
+    at = (int)(b - w->s.body);
+    old = w->islands.parent;   /* no step needs it now */
+    for (asked = 0; r == EMBIPC_OK && asked < w->s.body_count; asked++) {
+        embi_body *one = w->s.body + asked;
+        int apart = asked == at ? 0 : !embi_ask_pair(w, asked < at ? one : b, asked < at ? b : one);
+        old[asked] = embi_is_kept_apart(one, b);
+        changed |= apart != old[asked];
+        if (asked != at && !embi_keep_apart(&w->memory, one, b, apart)) r = embi_fail_memory(&w->error);
+    }
+    if (r == EMBIPC_OK && !changed) return EMBIPC_OK;
+    embi_body_refit(&w->s, b);
+    if (r == EMBIPC_OK) r = embi_check_start(w, at, w->s.body_count);
+    for (int i = 0; i < asked && r != EMBIPC_OK; i++)
+        if (i != at) (void)embi_keep_apart(&w->memory, w->s.body + i, b, old[i]);   /* it has room */
+    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    w->mixed_start |= w->step > 0;
+    embi_body_revise(&w->s, b);
+    return EMBIPC_OK;
+}
+#endif
 
 /* Checks the body as at its creation: what could touch before does not cross. Old factors contain other contacts. */
 EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body body, unsigned groups, unsigned mask)
@@ -27253,6 +27633,23 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
     return EMBIPC_OK;
 }
 
+#ifndef EMBIPC_NO_BUDGET
+/* What the end of steps takes is learned anew. */
+EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *w, double seconds, int strict)
+{
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if (!(seconds >= 0) || !embi_finite(seconds))
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the budget is %g s; it must be finite, and not negative",
+                         seconds);
+    if (seconds > 0 && !w->s.timer.clock)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a budget needs a clock: set embipc_world_def.clock");
+    w->budget.seconds = seconds;
+    w->budget.strict = strict != 0;
+    w->budget.reserve = 0;
+    return EMBIPC_OK;
+}
+#endif
+
 /* Can all bodies be simulated with this gravity and time step? */
 static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real gravity[3], embipc_real h)
 {
@@ -28017,7 +28414,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
- * Uses: small math, errors, part II, part III, part IV, part V.
+ * Uses: small math, memory, errors, part II, part III, part IV, part V.
  * Checked by: tests/test_game.c */
 
 /* Nodes at a moment of the last step: q at its end, alpha 1, else a blend in scratch memory. Only those of the body. */
@@ -28350,10 +28747,372 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
     return EMBIPC_OK;
 }
 
+/* Puts the nodes of a new body where the affine map from creation that fits those of the old body best, by mass, takes
+ * them. Both have one creation. A map that inverts becomes a rotation. */
+static void embi_body_take_shape(embi_state *s, embi_body *b, const embi_body *old)
+{
+    int o = 3 * old->node0;
+    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, A[9], B[9], F[9], from[3], to[3], d[3];
+    memset(A, 0, sizeof A);
+    memset(B, 0, sizeof B);
+    embi_body_arms(old, s->creation.q + o, r, Mr, from);
+    embi_copy(to, s->q + o);
+    for (int i = 0; i < old->nn; i++) {
+        embi_sub(d, s->q + o + 3 * i, s->q + o);
+        embi_axpy(to, embi_node_share(old, i), d);
+        for (int k = 0; k < 9; k++) A[k] += d[k / 3] * Mr[3 * i + k % 3];
+        for (int k = 0; k < 9; k++) B[k] += r[3 * i + k / 3] * Mr[3 * i + k % 3];
+    }
+    if (embi_m3_inverse(F, B) > 0) embi_m3_mul(B, A, F);
+    if (!(embi_m3_inverse(F, B) > 0)) embi_polar_by_quaternion(B, A);
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
+        embi_sub(d, s->creation.q + i, from);
+        embi_m3_mulv(s->q + i, B, d);
+        embi_add(s->q + i, s->q + i, to);
+    }
+    memset(s->v + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->v);
+    b->started = 0;
+    embi_body_unturn(s, b);
+}
+
+/* Moves a body, which has just been put somewhere, by size * way, m. */
+static void embi_body_shift_by(embi_state *s, embi_body *b, embipc_real size, const embipc_real way[3])
+{
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) embi_axpy(s->q + i, size, way);
+    memcpy(s->before.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+    embi_body_jump(s, b);
+    embi_body_refit(s, b);
+}
+
+/* Direction of the sum of the contact forces on a body, or 0. */
+static void embi_contact_direction(const embipc_world *w, embipc_body body, embipc_real way[3])
+{
+    embipc_real size;
+    embi_set(way, 0, 0, 0);
+    for (int i = 0; i < w->report.pair_force_count; i++) {
+        const embipc_pair_force *f = w->report.pair_force + i;
+        if (embi_same_body(f->a, body)) embi_add(way, way, f->force);
+        if (embi_same_body(f->b, body)) embi_sub(way, way, f->force);
+    }
+    size = embi_norm(way);
+    if (size > 0) embi_scale(way, 1 / size, way);
+}
+
+/* Appends a rule; there is room. */
+static void embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, embipc_real friction, int contact)
+{
+    embi_rule *rule = w->rule + w->rule_count++;
+    rule->a = a;
+    rule->b = b;
+    rule->friction = friction;
+    rule->contact = contact;
+}
+
+/* The rules of a new body: those of the old one, and no contact with what its description names, nor with the old
+ * one. */
+static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, const embipc_body_def *def, int rules)
+{
+    w->rule_count = rules;
+    for (int i = 0; i < rules; i++) {
+        embi_rule one = w->rule[i];
+        int a = embi_same_body(one.a, old), b = embi_same_body(one.b, old);
+        if (a || b) embi_rule_add(w, a ? with : one.a, b ? with : one.b, one.friction, one.contact);
+    }
+    embi_rule_add(w, with, old, -1, 0);
+    for (int i = 0; i < def->no_contact_count; i++)
+        if (!embi_find_rule(w, with, def->no_contact[i])) embi_rule_add(w, with, def->no_contact[i], -1, 0);
+}
+
+/* Puts the new body to where the old one is, as fast, and checks it as at its creation. Where it crosses, it gives
+ * way. */
+static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const embi_body *old)
+{
+    embipc_body_state was, now;
+    embipc_result r = EMBIPC_ERR_INTERSECTION;
+    embipc_real way[3], spin[3], gone = 0;
+    embi_contact_direction(w, old->handle, way);
+    embi_body_take_shape(&w->s, b, old);
+    for (int k = 0; k < 8 && r == EMBIPC_ERR_INTERSECTION; k++) {
+        embipc_real to = k ? b->diagonal / (embipc_real)(8192 >> k) : (embipc_real)0;   /* 1/4096 .. 1/64 of it */
+        embi_body_shift_by(&w->s, b, to - gone, way);
+        gone = to;
+        r = embi_check_start(w, (int)(b - w->s.body), w->s.body_count);
+    }
+    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    (void)embipc_body_get_state(w, old->handle, &was);
+    (void)embipc_body_get_state(w, b->handle, &now);
+    embi_sub(way, was.centre, now.centre);
+    embi_cross(spin, way, was.momentum);
+    embi_add(spin, spin, was.angular_momentum);
+    embi_copy(b->rules.surface_velocity, old->rules.surface_velocity);
+    return embipc_body_apply_impulse(w, b->handle, was.momentum, spin, NULL);
+}
+
+/* Both bodies are there for a moment: the new one is created without contact where the old one was created, and takes
+ * its place. The old one goes when nothing can fail any more. */
+EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, const embipc_body_def *def,
+                                             embipc_body *with)
+{
+    embi_body *b = embi_body_of(w, body);
+    embipc_body_def d;
+    embipc_result r;
+    embipc_error error;
+    embipc_body *all;
+    int rules = w ? w->rule_count : 0;
+    if (with) with->index1 = 0, with->generation = 0;
+    if (!b) return embi_no_body(w, body);
+    if (!def || !with)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_replace: %s is NULL", def ? "with" : "def");
+    if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE || def->no_contact_count < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "\"%.40s\": only dynamic bodies replace each other", b->name);
+    if ((r = embi_check_jump(w, b, b->caller.position, b->caller.rotation)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    all = EMBI_GROW(&w->memory, w->rule, 2 * rules + def->no_contact_count + w->s.body_count + 1)
+              ? (embipc_body *)embi_alloc(&w->memory, w->s.body_count, sizeof *all) : NULL;
+    if (!all) return embi_fail_memory(&w->error);
+    for (int i = 0; i < w->s.body_count; i++) all[i] = w->s.body[i].handle;
+    d = *def;
+    d.no_contact = all;
+    d.no_contact_count = w->s.body_count;
+    d.user = b->caller.user;
+    memcpy(d.rotation, b->caller.rotation, sizeof d.rotation);
+    embi_copy(d.position, b->caller.position);
+    r = embipc_body_create(w, &d, with);
+    embi_free(&w->memory, all);
+    if (r != EMBIPC_OK) return r;
+    embi_rules_pass(w, body, *with, def, rules);
+    r = embi_body_take_place(w, embi_body_of(w, *with), embi_body_of(w, body));
+    error = w->error;
+    (void)embipc_body_destroy(w, r == EMBIPC_OK ? body : *with);
+    if (r == EMBIPC_OK) return r;
+    with->index1 = 0, with->generation = 0;
+    w->error = error;
+    return r;
+}
+
+/* Makes steps until none is due, or the budget is used up. Those after the first are made as a whole or not at all. */
+static embipc_result embi_frame_steps(embipc_world *w, embipc_frame *f, embipc_real due)
+{
+    embi_budget all = w->budget;
+    double begin = all.seconds > 0 ? (w->s.timer.clock)(w->s.timer.ctx) : 0;
+    embipc_result r = EMBIPC_OK;
+    for (f->steps = 0; r == EMBIPC_OK && f->steps < due && f->steps < f->max_steps;) {
+        embipc_step_stats stats;
+        if (f->steps > 0 && all.seconds > 0) {
+            w->budget.seconds = all.seconds - ((w->s.timer.clock)(w->s.timer.ctx) - begin);
+            w->budget.strict = 1;
+            if (!(w->budget.seconds > 0)) break;
+        }
+        if ((r = embipc_world_step(w, &stats)) != EMBIPC_OK) break;
+        f->steps++;
+        if (f->after_step) (f->after_step)(w, &stats, f->ctx);
+    }
+    w->budget.seconds = all.seconds;
+    w->budget.strict = all.strict;
+    return r == EMBIPC_ERR_TIME && f->steps > 0 ? EMBIPC_OK : r;
+}
+
+/* The remainder is shorter than a step, and alpha is its share of one. */
+EMBIPC_API embipc_result embipc_world_advance(embipc_world *w, embipc_frame *f)
+{
+    embipc_result r;
+    embipc_real due, h, all;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if (!f) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the frame is NULL");
+    all = f->rest + f->seconds;
+    if (!(f->seconds >= 0) || !(f->rest >= 0) || !embi_finite(all) || f->max_steps < 1)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a frame of %g s with a rest of %g s and at most %d steps; they"
+                         " must be at least 0, 0 and 1", f->seconds, f->rest, f->max_steps);
+    h = w->s.h;
+    due = floor(all / h);
+    f->dropped = 0;
+    r = embi_frame_steps(w, f, due);
+    f->rest = embi_max(0, all - (r == EMBIPC_OK ? due : (embipc_real)f->steps) * h);
+    f->alpha = embi_min(f->rest / h, 1);
+    if (r == EMBIPC_OK) f->dropped = (int)embi_min(due - f->steps, INT_MAX);
+    return r;
+}
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 94. Rays and regions ===========================================================================
+/* ==== 94. Debug drawing ==============================================================================
+ * Passes what queries tell to a renderer's callbacks, kind by kind.
+ * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
+
+#ifndef EMBIPC_NO_DRAW
+
+/* The callbacks, what is drawn at present, and the number of primitives so far. */
+typedef struct embi_pen {
+    const embipc_draw *to;
+    embipc_paint paint;
+    int count;
+} embi_pen;
+
+/* Takes the colour of a kind. Returns whether it is wanted. */
+static int embi_pen_take(embi_pen *p, embipc_draw_kind kind, embipc_body body)
+{
+    static const unsigned colour[EMBIPC_DRAW_KINDS] = {0xA0B8D0, 0x607080, 0xFFD040, 0xFF6040, 0x40C0FF,
+                                                       0xD060FF, 0x80C080, 0xFFFFFF, 0x404060};
+    p->paint.kind = kind;
+    p->paint.colour = colour[kind];
+    p->paint.body = body;
+    return (int)(p->to->kinds >> kind & 1u);
+}
+
+static void embi_pen_point(embi_pen *p, const embipc_real x[3])
+{
+    p->count++;
+    if (p->to->point) (p->to->point)(x, &p->paint, p->to->ctx);
+}
+
+static void embi_pen_line(embi_pen *p, const embipc_real from[3], const embipc_real to[3])
+{
+    p->count++;
+    if (p->to->line) (p->to->line)(from, to, &p->paint, p->to->ctx);
+}
+
+/* The line from x along v, times scale. */
+static void embi_pen_arrow(embi_pen *p, const embipc_real x[3], embipc_real scale, const embipc_real v[3])
+{
+    embipc_real end[3];
+    embi_copy(end, x);
+    embi_axpy(end, scale, v);
+    embi_pen_line(p, x, end);
+}
+
+/* The 12 edges of a box. */
+static void embi_pen_box(embi_pen *p, const embipc_real box[6])
+{
+    for (int k = 0; k < 8; k++)
+        for (int c = 0; c < 3; c++) {
+            embipc_real a[3], b[3];
+            if (k >> c & 1) continue;
+            for (int i = 0; i < 3; i++) a[i] = b[i] = box[3 * (k >> i & 1) + i];
+            b[c] = box[3 + c];
+            embi_pen_line(p, a, b);
+        }
+}
+
+/* Centre and axes of a body; size: length of the axes, m. */
+static void embi_pen_axes(embi_pen *p, const embipc_world *w, embipc_body body, embipc_real size)
+{
+    embipc_body_state state;
+    (void)embipc_body_get_state(w, body, &state);
+    embi_pen_point(p, state.centre);
+#ifndef EMBIPC_NO_POSES
+    for (int c = 0; c < 3; c++) {
+        embipc_pose pose;
+        embipc_real axis[3];
+        (void)embipc_body_get_pose(w, body, 1, &pose);
+        for (int i = 0; i < 3; i++) axis[i] = pose.rotation[3 * i + c];
+        p->paint.colour = 0xFF0000u >> 8 * c;
+        embi_pen_arrow(p, state.centre, size, axis);
+    }
+#else
+    (void)size;
+#endif
+}
+
+/* Surface, cage, boxes and axes of a body. */
+static void embi_pen_body(embi_pen *p, const embipc_world *w, const embi_body *b)
+{
+    const embipc_real *x = w->s.x + 3 * b->vert0, *q = w->s.q + 3 * b->node0;
+    embipc_real box[6], size[3];
+    embi_box_clear(box);
+    for (int v = 0; v < b->nv; v++) embi_box_add(box, x + 3 * v);
+    embi_sub(size, box + 3, box);
+    if (embi_pen_take(p, EMBIPC_DRAW_SURFACE, b->handle))
+        for (int t = 0; t < b->nt; t++) {
+            embipc_real corner[9];
+            if (embi_is_asleep(b)) p->paint.colour = 0x506070;
+            for (int k = 0; k < 3; k++) embi_copy(corner + 3 * k, x + 3 * b->tri[3 * t + k]);
+            p->count++;
+            if (p->to->triangle) (p->to->triangle)(corner, &p->paint, p->to->ctx);
+        }
+    if (embi_pen_take(p, EMBIPC_DRAW_CAGE, b->handle) && embi_is_dynamic(b))
+        for (int t = 0; t < b->ntet; t++)
+            for (int i = 0; i < 4; i++)
+                for (int j = 0; j < i; j++) embi_pen_line(p, q + 3 * b->tet[4 * t + j], q + 3 * b->tet[4 * t + i]);
+    if (embi_pen_take(p, EMBIPC_DRAW_BOX, b->handle) && b->nv) embi_pen_box(p, box);
+    if (embi_pen_take(p, EMBIPC_DRAW_SLEEPING, b->handle) && embi_is_asleep(b)) embi_pen_box(p, box);
+    if (embi_pen_take(p, EMBIPC_DRAW_AXES, b->handle)) embi_pen_axes(p, w, b->handle, embi_norm(size) / 4);
+}
+
+/* Contacts and their normal forces. */
+static void embi_pen_contacts(embi_pen *p, const embipc_world *w)
+{
+    for (int i = 0; i < w->report.contact_count; i++) {
+        const embipc_contact *c = w->report.contact + i;
+        if (embi_pen_take(p, EMBIPC_DRAW_CONTACT, c->a)) {
+            embi_pen_point(p, c->point_a);
+            embi_pen_point(p, c->point_b);
+            embi_pen_line(p, c->point_a, c->point_b);
+        }
+        if (embi_pen_take(p, EMBIPC_DRAW_FORCE, c->a))
+            embi_pen_arrow(p, c->point_a, p->to->force_scale * c->force, c->normal);
+    }
+}
+
+/* Friction of pairs of bodies. */
+static void embi_pen_friction(embi_pen *p, const embipc_world *w)
+{
+    for (int i = 0; i < w->report.pair_force_count; i++) {
+        const embipc_pair_force *f = w->report.pair_force + i;
+        embipc_real mean[3] = {0, 0, 0}, sum = 0;
+        if (!embi_pen_take(p, EMBIPC_DRAW_FRICTION, f->a)) return;
+        for (int k = 0; k < w->report.contact_count; k++) {
+            const embipc_contact *c = w->report.contact + k;
+            int same = embi_same_body(c->a, f->a) && embi_same_body(c->b, f->b);
+            if (!same && !(embi_same_body(c->a, f->b) && embi_same_body(c->b, f->a))) continue;
+            embi_axpy(mean, c->force, same ? c->point_a : c->point_b);
+            sum += c->force;
+        }
+        if (!(sum > 0)) continue;
+        embi_scale(mean, 1 / sum, mean);
+        embi_pen_arrow(p, mean, p->to->force_scale, f->friction);
+    }
+}
+
+/* The joints: each from centre to centre, by way of its points. */
+static void embi_pen_joints(embi_pen *p, const embipc_world *w)
+{
+    for (int n = 0; n < embi_joint_count(&w->s); n++) {
+        const embi_joint *j = w->s.driven.joint.list + n;
+        embipc_real at[2][3];
+        if (!embi_pen_take(p, EMBIPC_DRAW_JOINT, j->def.a)) return;
+        for (int k = 0; k < 2; k++) {
+            const embi_anchor *a = j->anchor + k * (j->anchor_count / 2);
+            embipc_body_state state;
+            if (a->body < 0) embi_copy(at[k], a->x);
+            else embi_anchor_at(a, w->s.q + 3 * w->s.body[a->body].node0, at[k]);
+            embi_pen_point(p, at[k]);
+            if (embipc_body_get_state(w, k ? j->def.b : j->def.a, &state) == EMBIPC_OK)
+                embi_pen_line(p, k ? at[k] : state.centre, k ? state.centre : at[k]);
+        }
+        embi_pen_line(p, at[0], at[1]);
+    }
+}
+
+/* Bodies in order of creation, then what is between them. */
+EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
+{
+    embi_pen p;
+    if (!w || !draw || !embi_finite(draw->force_scale)) return -1;
+    memset(&p, 0, sizeof p);
+    p.to = draw;
+    for (int k = 0; k < w->s.body_count; k++) {
+        embi_body_follow(&w->s, w->s.body + k);
+        embi_pen_body(&p, w, w->s.body + k);
+    }
+    embi_pen_contacts(&p, w);
+    embi_pen_friction(&p, w);
+    embi_pen_joints(&p, w);
+    return p.count;
+}
+#endif
+
+/* ==== 95. Rays and regions ===========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
@@ -28704,7 +29463,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 95. Copies of worlds ===========================================================================
+/* ==== 96. Copies of worlds ===========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -28798,7 +29557,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 96. Validation =================================================================================
+/* ==== 97. Validation =================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -29051,7 +29810,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 #endif
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 97. Steps of several worlds ====================================================================
+/* ==== 98. Steps of several worlds ====================================================================
  * Worlds share nothing, so that each may take its step in a thread of its own.
  * Uses: threads, world data, world step.   Checked by: tests/test_threads.c */
 
@@ -29097,7 +29856,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 98. Sparse LDL^T for callers ===================================================================
+/* ==== 99. Sparse LDL^T for callers ===================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -29170,7 +29929,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 99. Repair of surfaces =========================================================================
+/* ==== 100. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -29554,7 +30313,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 100. Surfaces that overlap ======================================================================
+/* ==== 101. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -30007,7 +30766,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 101. Shifts and rotations ======================================================================
+/* ==== 102. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -30291,7 +31050,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 102. Separating surfaces =======================================================================
+/* ==== 103. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -30572,7 +31331,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 103. Self-test =================================================================================
+/* ==== 104. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part V.   Checked by: tests/test_selftest.c */

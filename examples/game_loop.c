@@ -1,9 +1,9 @@
 /* game_loop.c - what the loop of a game asks of a world: spawn, pick, drag, hear, draw between two steps, remove.
  *
- * You learn the calls around a step. Steps have a fixed length, frames have not: each frame makes the steps that are
- * due and draws a moment within the last one, by alpha. A ray from the camera picks a ball. A soft drive drags it over
- * the edge of the table, by the point that was picked. Contact events say what to play. A box below the table finds
- * what is to be removed. Build: cc -std=c99 -O2 game_loop.c -lm */
+ * You learn the calls around a step. Steps have a fixed length, frames have not: embipc_world_advance() makes the steps
+ * that are due, and a moment within the last one is drawn, by alpha. A ray from the camera picks a ball. A soft drive
+ * drags it over the edge of the table, by the point that was picked. Contact events say what to play. A box below the
+ * table finds what is to be removed. Build: cc -std=c99 -O2 game_loop.c -lm */
 #define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include <math.h>
@@ -12,8 +12,8 @@
 enum { FRAMES = 240, BALLS = 4, DETAIL = 4, TRIANGLES = 20 * DETAIL * DETAIL, VERTICES = TRIANGLES / 2 + 2 };
 enum { TABLE = 1, BALL = 2 };                        /* groups */
 
-static double x[3 * VERTICES], edges[3] = {1, 1, 0.1}, radius[3] = {0.05};
-static int triangles[3 * TRIANGLES];
+static double x[3 * VERTICES], edges[3] = {1, 1, 0.1}, radius[3] = {0.05}, loudest, highest = -1;
+static int triangles[3 * TRIANGLES], begun, ended;
 static struct vertex { float position[3], normal[3], colour; } mesh[VERTICES];   /* as a renderer may want it */
 
 /* Adds the table, or a ball above it. Both take their surface from embipc_shape(). */
@@ -46,20 +46,27 @@ static embipc_drive grab(embipc_world *world, const embipc_hit *hit)
     return drive;
 }
 
+/* After each step: a sound for each first touch, as loud as the impulse. */
+static void listen(embipc_world *world, const embipc_step_stats *stats, void *ctx)
+{
+    embipc_contact_event e[16];
+    int n = embipc_world_contact_events(world, e, 16), *steps = (int *)ctx;
+    for (*steps = stats->step; n-- > 0; ended += e[n].phase == EMBIPC_CONTACT_END)
+        if (e[n].phase == EMBIPC_CONTACT_BEGIN) begun++, loudest = fmax(loudest, fabs(e[n].impulse[2]));
+}
+
 int main(void)
 {
     static const double camera[3] = {0, -2, 1}, still[3] = {0, 0, 0}, lo[3] = {-9, -9, -9}, hi[3] = {9, 9, -0.5};
     embipc_world_def wd = embipc_default_world_def();
-    embipc_world *world;
-    embipc_hit hit;
+    embipc_world *world; embipc_hit hit;
     embipc_drive hand = {0, 0};
-    double late = 0, loudest = 0, highest = -1;
-    int spawned = 0, steps = 0, begun = 0, ended = 0, removed = 0, frame, i, n;
+    static embipc_frame now;
+    int spawned = 0, removed = 0, steps = 0, frame, i, n;
+    now.max_steps = 8; now.after_step = listen; now.ctx = &steps;
     if (embipc_world_create(&wd, &world, NULL)) return 1;
     spawn(world, EMBIPC_FIXED, 0);
     for (frame = 0; frame < FRAMES; frame++) {
-        double shown = (frame % 3 ? 1 : 2) / 60.0 * 0.75, alpha;   /* each third frame takes twice as long */
-        embipc_contact_event event[16];
         embipc_body gone[BALLS];
         if (frame % 20 == 0 && spawned < BALLS) spawn(world, EMBIPC_CAGE, spawned++);
         if (frame == 120) {                          /* a click: who is there? */
@@ -73,19 +80,12 @@ int main(void)
             embipc_drive_set_target(world, hand, way, still);
             if (frame == 190) { embipc_drive_destroy(world, hand); hand.index1 = 0; }
         }
-        for (late += shown; late >= wd.time_step; late -= wd.time_step, steps++) {
-            if (embipc_world_step(world, NULL)) { puts(embipc_world_error(world)->text); return 1; }
-            n = embipc_world_contact_events(world, event, 16);
-            for (i = 0; i < n; i++) {                /* a sound for each first touch, as loud as the impulse */
-                if (event[i].phase == EMBIPC_CONTACT_BEGIN) begun++, loudest = fmax(loudest, fabs(event[i].impulse[2]));
-                if (event[i].phase == EMBIPC_CONTACT_END) ended++;
-            }
-        }
-        alpha = late / wd.time_step;
+        now.seconds = (frame % 3 ? 1 : 2) / 60.0 * 0.75;   /* each third frame takes twice as long */
+        if (embipc_world_advance(world, &now)) { puts(embipc_world_error(world)->text); return 1; }
         for (i = 1; i < embipc_world_body_count(world); i++) {   /* draw: pose, or vertices and normals */
             embipc_pose pose;
-            embipc_body_get_pose(world, embipc_world_body(world, i), alpha, &pose);
-            embipc_body_write_vertices(world, embipc_world_body(world, i), alpha, sizeof(float), sizeof *mesh,
+            embipc_body_get_pose(world, embipc_world_body(world, i), now.alpha, &pose);
+            embipc_body_write_vertices(world, embipc_world_body(world, i), now.alpha, sizeof(float), sizeof *mesh,
                                        mesh->position, mesh->normal);
             if (frame > 120) highest = fmax(highest, pose.position[2]);
         }

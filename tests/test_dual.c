@@ -191,7 +191,7 @@ static void test_part_of_an_inverse(void)
     for (int i = 0, n = 5; i < b->nn; i++) local[i] = i % 4 == 1 ? -1 : n++;   /* some are no unknowns */
     ENSURE(embi_inverse_begin(m, V, &b->A, local, 5, &keys));
     embi_body_assemble(t, b);
-    ENSURE(embi_inverse_take(V, &b->A) == 0);
+    ENSURE(embi_inverse_take(V, &b->A, NULL) == 0);
     for (int ask = 1; ask < V->S.n; ask += 1 + ask / 2, rounds++) {
         int node[3];
         double u[9], y[3 * 64], full[3 * 64], x[3 * 64], at[3] = {0, 0, 0};
@@ -203,7 +203,7 @@ static void test_part_of_an_inverse(void)
             place[k] = embi_inverse_ask(V, node[k]);
         }
         ENSURE(embi_inverse_room(m, V));
-        embi_inverse_fill(V);
+        embi_inverse_fill(V, NULL);
         for (int k = 0; k < 9; k++) u[k] = test_uniform(-1, 1);
         c.count = 3;
         c.node = node;

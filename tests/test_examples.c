@@ -157,10 +157,10 @@ static void test_threads(void)
 /* nothing ever crosses; steps that are cut still move */
 static void test_anytime(void)
 {
-    static const char *const rule[] = {"\nconverge ", "\ntwo solves ", "\nflag up ", "\nflag down "};
+    static const char *const rule[] = {"\nconverge ", "\ntwo solves ", "\nflag up ", "\nflag down ", "\n0.5 ms "};
     int i;
     LAUNCH("anytime");
-    for (i = 0; i < 4; i++) {
+    for (i = 0; i < 5; i++) {
         ENSURE_CLOSE(number(rule[i], 2), 0, 0);
         ENSURE(number(rule[i], 3) > 0 && number(rule[i], 3) < 2e-4);   /* on the ground, within dhat */
     }
@@ -168,6 +168,7 @@ static void test_anytime(void)
     ENSURE(number(rule[1], 0) > 0 && number(rule[1], 1) <= 2);
     ENSURE(number(rule[2], 0) > 0 && number(rule[2], 1) <= 1);
     ENSURE_CLOSE(number(rule[3], 0), 0, 0);
+    ENSURE(says("1e-09 s were not enough for one iteration; the world is back at 0.6 s"));
 }
 
 /* where kappa b'(d) + m g = 0, b' = -2 (d - dhat) ln(d / dhat) - (d - dhat)^2 / d */

@@ -7,6 +7,9 @@
 #define EMBIPC_NO_SEPARATE
 #define EMBIPC_NO_MESH_REPAIR
 #define EMBIPC_NO_BDF2
+#define EMBIPC_NO_BUDGET
+#define EMBIPC_NO_DRAW
+#define EMBIPC_NO_PAIR_FN
 #define EMBIPC_NO_VALIDATE
 #define EMBIPC_NO_POSES
 #define EMBIPC_NO_SHAPES
@@ -140,6 +143,13 @@ static void test_orthogonality(void)
     ENSURE_CLOSE(drop(&d, 21), 0.0380644395081694, 1e-9);
 }
 
+static int any_pair(embipc_body a, void *user_a, embipc_body b, void *user_b, void *ctx)
+{
+    (void)user_a;
+    (void)user_b;
+    (void)ctx;
+    return a.index1 != b.index1;
+}
 static void serial(int count, int grain, embipc_range_fn *fn, void *arg, void *ctx)
 {
     (void)grain;
@@ -174,6 +184,15 @@ static void test_world_says(void)
     r = embipc_world_create(&wd, &world, &error);
 #ifdef EMBIPC_NO_SLEEP
     ENSURE(r == EMBIPC_ERR_ARGUMENT && strstr(error.text, "EMBIPC_NO_SLEEP"));
+#else
+    ENSURE(r == EMBIPC_OK);
+#endif
+    embipc_world_destroy(world);
+    wd.sleep_after = 0;
+    wd.pair = any_pair;
+    r = embipc_world_create(&wd, &world, &error);
+#ifdef EMBIPC_NO_PAIR_FN
+    ENSURE(r == EMBIPC_ERR_ARGUMENT && strstr(error.text, "EMBIPC_NO_PAIR_FN"));
 #else
     ENSURE(r == EMBIPC_OK);
 #endif

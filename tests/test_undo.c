@@ -201,6 +201,120 @@ static int steps_of(int which, int most)
     return which == UNDO_COMB ? 6 : which == UNDO_FINE || which == UNDO_THREADS + 2 ? 12 : most;
 }
 
+/* ---- deadlines ---- */
+
+#ifdef TEST_EVERY
+enum { TEST_EVERY_TICK = 1 };
+#else
+enum { TEST_EVERY_TICK = 0 };
+#endif
+
+typedef struct deadlines { int undone, late, in_time; double most; } deadlines;
+
+/* One step of a copy of the world with the deadline at this tick of its clock, and what follows. bits: of this step and the
+ * ones after it without a deadline. */
+static void deadline_at(const scene *s, undo_rig *rig, long tick, int strict, unsigned long long before,
+                        const unsigned long long bits[3], deadlines *sum)
+{
+    scene c = *s;
+    embipc_result r;
+    int follows = 0;
+    if (!ENSURE_OK(s->w, embipc_world_copy(s->w, &c.w))) return;
+    (void)ENSURE_OK(c.w, embipc_world_set_budget(c.w, (double)tick, strict));
+    rig->tick = 0;
+    r = embipc_world_step(c.w, &c.stats);
+    if (r == EMBIPC_ERR_TIME) {
+        ENSURE(strict && undo_bits(&c) == before && undo_off(c.w) < 1e-14 && embipc_world_time(c.w) == embipc_world_time(s->w));
+        ENSURE(strstr(embipc_world_error(c.w)->text, "not enough for one iteration") != NULL);
+        sum->undone++;
+    } else {
+        ENSURE(r == EMBIPC_OK && undo_off(c.w) < 1e-14 && embipc_world_time(c.w) > embipc_world_time(s->w));
+        ENSURE(!c.stats.converged == (c.stats.left > 0));
+        ENSURE(c.stats.overrun == fmax(0, (double)(rig->tick - 1 - tick)));
+        undo_numbers(&c);
+        ENSURE(embipc_world_intersections(c.w, NULL, 0) == 0);
+        sum->late += c.stats.late;
+        sum->in_time += !c.stats.late;
+        if (c.stats.late && strict) sum->most = fmax(sum->most, c.stats.overrun);
+        if (!c.stats.late) ENSURE(undo_bits(&c) == bits[0]);
+        follows = c.stats.late ? -1 : 1;
+    }
+    (void)ENSURE_OK(c.w, embipc_world_set_budget(c.w, 0, 0));
+    for (int n = r == EMBIPC_ERR_TIME ? 0 : 1; n < 3; n++) {
+        ENSURE(scene_step(&c) && !c.stats.late && c.stats.overrun == 0);
+        if (follows >= 0) ENSURE(undo_bits(&c) == bits[n]);
+        else ENSURE(scene_finite(c.w) && embipc_world_intersections(c.w, NULL, 0) == 0);
+    }
+    c.n = c.drives = 0;
+    embipc_world_destroy(c.w);
+}
+/* The deadline falls on each moment at which a step looks at the clock, or on some of them, in several steps of each scene. */
+static void test_deadlines_at_every_tick(void)
+{
+    static const int every = TEST_EVERY_TICK;
+    deadlines sum = {0, 0, 0, 0};
+    for (int k = 0; k < UNDO_COUNT; k += TEST_STRIDE) {
+        undo_rig rig;
+        scene s = undo_scene(k, &rig);
+        rig.ticks = 1;
+        for (int n = 0; n < steps_of(k, 10); n++) {
+            unsigned long long bits[3], before = undo_bits(&s);
+            long ticks;
+            scene twin = s;
+            if (!ENSURE_OK(s.w, embipc_world_copy(s.w, &twin.w))) break;
+            (void)ENSURE_OK(twin.w, embipc_world_set_budget(twin.w, 1e9, 1));
+            rig.tick = 0;
+            for (int i = 0; i < 3; i++) {
+                ENSURE(scene_step(&twin));
+                if (i == 0) ticks = rig.tick;
+                bits[i] = undo_bits(&twin);
+            }
+            embipc_world_destroy(twin.w);
+            for (long t = 1 + n % 5; t <= ticks && n % 6 == 3; t += every || (k == 0 && n == 3) ? 1 : 1 + ticks / 5)
+                for (int strict = 0; strict < 2; strict++) deadline_at(&s, &rig, t, strict, before, bits, &sum);
+            ENSURE(scene_step(&s) && undo_bits(&s) == bits[0]);   /* a budget that is never used up changes no bit */
+        }
+        scene_end(&s);
+    }
+    printf("  %d undone, %d late, %d in time, %g ticks late at most\n", sum.undone, sum.late, sum.in_time, sum.most);
+    ENSURE(sum.undone > 100 / TEST_STRIDE && sum.late > 300 / TEST_STRIDE && sum.in_time > 30 / TEST_STRIDE);
+}
+/* How much later than their budget steps of a heap return, in ticks; forgets: what they learn of their ends is lost. */
+static double overruns(int forgets)
+{
+    undo_rig rig;
+    scene s = undo_scene(UNDO_HEAP, &rig);
+    double sum = 0;
+    int late = 0;
+    rig.ticks = 1;
+    for (int n = 0; n < 30; n++) ENSURE(scene_step(&s));
+    for (int n = 0; n < 30; n++) {
+        if (forgets || n == 0) (void)ENSURE_OK(s.w, embipc_world_set_budget(s.w, 400, 0));
+        rig.tick = 0;
+        ENSURE(scene_step(&s));
+        late += s.stats.late;
+        sum += s.stats.overrun;
+    }
+    ENSURE(late > 5);
+    scene_end(&s);
+    return sum;
+}
+/* A budget needs a clock and a number. The time that ends of steps take is learned. */
+static void test_budget(void)
+{
+    undo_rig rig;
+    scene s = undo_scene(SCENE_DROP, &rig), still = scene_make(SCENE_DROP, NULL);
+    double without = overruns(1), with = overruns(0);
+    printf("  overruns: %g ticks, %g by learning\n", without, with);
+    ENSURE(with < without / 2);
+    ENSURE(embipc_world_set_budget(NULL, 1, 0) == EMBIPC_ERR_ARGUMENT && embipc_world_set_budget(s.w, -1, 0) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_world_set_budget(s.w, (double)NAN, 0) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_world_set_budget(s.w, (double)INFINITY, 0) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_world_set_budget(still.w, 1, 0) == EMBIPC_ERR_ARGUMENT && strstr(embipc_world_error(still.w)->text, "clock"));
+    scene_end(&s);
+    scene_end(&still);
+}
+
 static void test_steps_that_are_not_finite(void)
 {
     int failed = 0;
@@ -487,6 +601,8 @@ static void test_copies_refused(void)
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    RUN(deadlines_at_every_tick);
+    RUN(budget);
     RUN(steps_that_are_not_finite);
     RUN(steps_out_of_memory);
     RUN(steps_that_nobody_looks_at);
