@@ -2,9 +2,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define STIFFNESS_YOUNG 1e6   /* Pa */
+
 /* What loads need of a surface. */
 typedef struct stiffness_shape {
-    const double *x;
+    double *x;                /* at rest (3 n) */
     int n;
     double axis[9];           /* rows: principal axes, that of the largest second moment first */
     double lo, hi;            /* of the vertices along it, from the centroid, m */
@@ -47,13 +49,14 @@ static void stiffness_axes(const double S[9], double axis[9])
     }
 }
 
-/* Returns 0 where the surface encloses nothing. */
-static int stiffness_measure(stiffness_shape *s, const embipc_body_def *d, embipc_solid *solid)
+/* Of the surface of a body. Returns 0 where it encloses nothing. */
+static int stiffness_measure(stiffness_shape *s, const embipc_body_view *v, embipc_solid *solid)
 {
-    s->x = d->x;
-    s->n = d->vertex_count;
+    s->n = v->vertex_count;
+    s->x = (double *)tool_alloc(3 * (size_t)s->n + 1, sizeof *s->x);
     s->area = (double *)tool_alloc((size_t)s->n + 1, sizeof *s->area);
-    if (embipc_mass_properties(d->x, d->vertex_count, d->triangles, d->triangle_count, solid) != EMBIPC_OK) return 0;
+    memcpy(s->x, v->x, 3 * (size_t)s->n * sizeof *s->x);
+    if (embipc_mass_properties(v->x, s->n, v->triangles, v->triangle_count, solid) != EMBIPC_OK) return 0;
     memcpy(s->centroid, solid->centroid, sizeof s->centroid);
     stiffness_axes(solid->second, s->axis);
     s->lo = s->hi = 0;
@@ -64,18 +67,18 @@ static int stiffness_measure(stiffness_shape *s, const embipc_body_def *d, embip
         if (at < s->lo) s->lo = at;
         if (at > s->hi) s->hi = at;
     }
-    for (int t = 0; t < d->triangle_count; t++) {
-        const int *v = d->triangles + 3 * t;
+    for (int t = 0; t < v->triangle_count; t++) {
+        const int *at = v->triangles + 3 * t;
         double u[3], w[3], n[3];
-        tool_sub(u, s->x + 3 * v[1], s->x + 3 * v[0]);
-        tool_sub(w, s->x + 3 * v[2], s->x + 3 * v[0]);
+        tool_sub(u, s->x + 3 * at[1], s->x + 3 * at[0]);
+        tool_sub(w, s->x + 3 * at[2], s->x + 3 * at[0]);
         tool_cross(n, u, w);
-        for (int k = 0; k < 3; k++) s->area[v[k]] += tool_length(n) / 6;
+        for (int k = 0; k < 3; k++) s->area[at[k]] += tool_length(n) / 6;
     }
     return solid->volume > 0;
 }
 
-/* Takes off f (3 n) what moves or turns the whole: its parts along six orthonormal rigid motions of the vertices. */
+/* Takes off the tractions of f (3 n) what moves or turns the whole: six rigid motions, orthonormal over the surface. */
 static void stiffness_balance(const stiffness_shape *s, double *f)
 {
     size_t n = 3 * (size_t)s->n;
@@ -91,12 +94,12 @@ static void stiffness_balance(const stiffness_shape *s, double *f)
         }
         for (int k = 0; k < m; k++) {
             double d = 0;
-            for (size_t i = 0; i < n; i++) d += q[i] * rigid[(size_t)k * n + i];
+            for (size_t i = 0; i < n; i++) d += s->area[i / 3] * q[i] * rigid[(size_t)k * n + i];
             for (size_t i = 0; i < n; i++) q[i] -= d * rigid[(size_t)k * n + i];
         }
-        for (size_t i = 0; i < n; i++) size += q[i] * q[i];
+        for (size_t i = 0; i < n; i++) size += s->area[i / 3] * q[i] * q[i];
         for (size_t i = 0; i < n; i++) along += (q[i] /= sqrt(size)) * f[i];
-        for (size_t i = 0; i < n; i++) f[i] -= along * q[i];
+        for (size_t i = 0; i < n; i++) f[i] -= along * s->area[i / 3] * q[i];
     }
     free(rigid);
 }
@@ -136,48 +139,54 @@ static void stiffness_load(const stiffness_shape *s, int load, double force, dou
 static int stiffness_answer(embipc_world *w, embipc_body body, const stiffness_shape *s, const double *f, double *work)
 {
     embipc_body_view v;
-    double *x = (double *)tool_alloc(3 * (size_t)s->n, sizeof *x);
-    int ok = embipc_world_reset(w) == EMBIPC_OK && embipc_body_get_view(w, body, &v) == EMBIPC_OK;
-    if (ok) memcpy(x, v.x, 3 * (size_t)s->n * sizeof *x);
+    int ok = embipc_world_reset(w) == EMBIPC_OK;
     for (int i = 0; i < s->n && ok; i++) ok = embipc_body_apply_force(w, body, i, f + 3 * i) == EMBIPC_OK;
     ok = ok && embipc_world_step(w, NULL) == EMBIPC_OK && embipc_body_get_view(w, body, &v) == EMBIPC_OK;
     *work = 0;
-    for (int i = 0; i < 3 * s->n && ok; i++) *work += f[i] * (v.x[i] - x[i]) / 2;
-    free(x);
+    for (int i = 0; i < 3 * s->n && ok; i++) *work += f[i] * (v.x[i] - s->x[i]) / 2;
     return ok;
 }
 
-int stiffness_work(const embipc_body_def *def, double work[STIFFNESS_LOADS], tool_error *e)
+/* A world with the body, without gravity, whose steps are so long that inertia does not count; NULL with e */
+static embipc_world *stiffness_world(const embipc_body_def *def, embipc_body *body, tool_error *e)
 {
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def d = *def;
     embipc_world *w = NULL;
-    embipc_body body;
-    embipc_solid solid;
-    stiffness_shape s;
-    double *f = (double *)tool_alloc(3 * (size_t)def->vertex_count + 1, sizeof *f);
-    int ok;
-    memset(&s, 0, sizeof s);
-    d.material.young = 1e6;
+    double size = 0;
+    for (int i = 0; i < 3 * d.vertex_count; i++) size = fmax(size, fabs(d.x[i] - d.x[i % 3]));
+    d.material.young = STIFFNESS_YOUNG;
     d.material.density = 1000;
     d.self_contact = 0;
-    ok = stiffness_measure(&s, &d, &solid);
-    if (!ok) tool_fail(e, "the surface encloses no volume");
     memset(wd.gravity, 0, sizeof wd.gravity);
-    wd.time_step = 1e5 * (s.hi - s.lo) * sqrt(d.material.density / d.material.young);   /* inertia does not count */
+    wd.time_step = 1e5 * size * sqrt(d.material.density / d.material.young);
     wd.tolerance = 1e-12;
     wd.keep_spin = 0;
-    if (ok && (embipc_world_create(&wd, &w, NULL) != EMBIPC_OK || embipc_body_create(w, &d, &body) != EMBIPC_OK)) {
-        ok = 0;
-        tool_fail(e, "%s", w ? embipc_world_error(w)->text : "no world");
-    }
+    if (embipc_world_create(&wd, &w, NULL) == EMBIPC_OK && embipc_body_create(w, &d, body) == EMBIPC_OK) return w;
+    tool_fail(e, "%s", w ? embipc_world_error(w)->text : "no world");
+    embipc_world_destroy(w);
+    return NULL;
+}
+
+int stiffness_work(const embipc_body_def *def, double work[STIFFNESS_LOADS], tool_error *e)
+{
+    embipc_body body;
+    embipc_world *w = stiffness_world(def, &body, e);
+    embipc_body_view v;
+    embipc_solid solid;
+    stiffness_shape s;
+    double *f = NULL;
+    int ok = w && embipc_body_get_view(w, body, &v) == EMBIPC_OK;
+    memset(&s, 0, sizeof s);
+    if (ok && !stiffness_measure(&s, &v, &solid)) ok = tool_fail(e, "the surface encloses no volume");
+    if (ok) f = (double *)tool_alloc(3 * (size_t)s.n, sizeof *f);
     for (int k = 0; k < STIFFNESS_LOADS && ok; k++) {
         memset(f, 0, 3 * (size_t)s.n * sizeof *f);
-        stiffness_load(&s, k, 1e-8 * d.material.young * pow(solid.volume, 2.0 / 3), f);
-        ok = stiffness_answer(w, body, &s, f, work + k);
-        if (!ok) tool_fail(e, "%s", embipc_world_error(w)->text);
+        stiffness_load(&s, k, 1e-8 * STIFFNESS_YOUNG * pow(solid.volume, 2.0 / 3), f);
+        ok = stiffness_answer(w, body, &s, f, work + k) || tool_fail(e, "%s", embipc_world_error(w)->text);
     }
     embipc_world_destroy(w);
+    free(s.x);
     free(s.area);
     free(f);
     return ok;

@@ -10,7 +10,7 @@
 enum { STIFFNESS_STRETCH, STIFFNESS_BEND_FLAT, STIFFNESS_BEND_UPRIGHT, STIFFNESS_TWIST, STIFFNESS_LOADS };
 
 /* work[k], J: of a small load k on its displacements. Twice the work: half as stiff. def: a cage or full body of linear
- * corotated material, with its triangles; its pose, velocity, density and stiffness are not used. Returns 0 with e where
+ * corotated material, as it lies at rest; its density and Young's modulus are not used. Returns 0 with e where
  * the body cannot be made or the step fails. */
 int stiffness_work(const embipc_body_def *def, double work[STIFFNESS_LOADS], tool_error *e);
 
