@@ -1743,13 +1743,15 @@ enum {
     EMBIPC_WITHOUT_FORESIGHT = 1 << 14,  /* a step's first search looks where bodies are: twist-20 1.21 */
     EMBIPC_WITHOUT_CAP = 1 << 15,        /* a direction is searched whole, however long: throw-100-affine 1.47 */
     EMBIPC_WITHOUT_REFIT = 1 << 16,      /* trees of large surfaces are refit as a whole: surface-40k 1.40 */
-    EMBIPC_WITHOUT_AXES = 1 << 17,       /* collision detection does not look at boxes of paths first: pile-10 1.06 */
+    EMBIPC_WITHOUT_AXES = 1 << 17,       /* collision detection does not look at boxes of paths first: dominoes 1.02 */
     EMBIPC_WITHOUT_PRODUCTS = 1 << 18,   /* A is assembled before it is multiplied with: pinch 1.18 */
-    EMBIPC_WITHOUT_CURVATURE = 1 << 19,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
-    EMBIPC_WITHOUT_NEGATIVE = 1 << 20,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 21,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
-    EMBIPC_WITHOUT_STICKING = 1 << 22,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
-    EMBIPC_WITHOUT_MEMORY = 1 << 23,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
+    EMBIPC_WITHOUT_SUM = 1 << 19,        /* A p is formed, though conjugate gradients had it: pinch 1.04 */
+    EMBIPC_WITHOUT_STRETCH = 1 << 20,    /* no direction is lengthened: comb 1.04 */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 21,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
+    EMBIPC_WITHOUT_NEGATIVE = 1 << 22,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 23,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
+    EMBIPC_WITHOUT_STICKING = 1 << 24,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
+    EMBIPC_WITHOUT_MEMORY = 1 << 25,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
     EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
@@ -1902,6 +1904,12 @@ enum {
 #define EMBI_PASS_OWN ((embipc_real)0.25)
 
 /* ---- System of an island ---- */
+/* [cos^2] Two directions alike are stretched. Greater: rarely; smaller: also where it leads astray. */
+#define EMBI_STRETCH_ALONG ((embipc_real)0.8)
+/* [cos^2] The same for directions below the tolerance. Greater: rarely; smaller: noise is stretched. */
+#define EMBI_STRETCH_LAST ((embipc_real)0.99)
+/* [direction] Stretch of one that does not get shorter. Greater: bolder; smaller: more moves. */
+#define EMBI_STRETCH_MOST ((embipc_real)16)
 
 /* ---- Contact forces as unknowns ---- */
 /* [unknowns per column] Least of them for forces as unknowns. Greater: rarer; smaller: K costs more than H. */
@@ -12305,6 +12313,7 @@ typedef struct embi_scratch {
     int *place, *next;           /* of averaging, per node */
     embipc_real *patch_G;        /* of embi_elastic_add_averaged() */
     embipc_real *nodes;          /* of embi_body_shift() (3 per node) */
+    embipc_real *p_last;         /* the last direction (3 per node) */
 } embi_scratch;
 
 /* Where the time of a step goes. */
@@ -13252,6 +13261,9 @@ typedef struct embi_tune {
     embipc_real negative;        /* fraction of negative curvature in tangents */
     embipc_real too_much;        /* the least such fraction that was too much; 2: none yet */
     int slow_moves, full_hessian;   /* moves in a row shorter than half of Newton's; contacts have their full Hessian */
+    embipc_real stretch;         /* factor by which the present direction was lengthened */
+    embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
+    int multiplied;              /* A times the direction is in trial_q */
 } embi_tune;
 
 /* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
@@ -19366,6 +19378,33 @@ static embipc_real embi_island_enough(const embi_island *isle)
     return strict ? EMBI_OLD_SHARE : (embipc_real)1;
 }
 
+/* Factor, 1 to EMBI_STRETCH_MOST, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an
+ * old factor leaves out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda
+ * would be right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda)
+ * p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without
+ * it a comb of soft teeth takes 1.04 times as many instructions, and of six pegs with a slit of 100 nm one stands
+ * still; an arch takes 0.87 [measured]. Below the tolerance only the slowest mode is left, and directions must
+ * agree still better. The last correction, by its measure, is taken as it is. */
+static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
+{
+    embipc_real same = 0, now = 0, last = 0, ratio, stretch;
+    embipc_real along = measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
+    for (int k = 0; k < isle->unknown_count; k++) {
+        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
+        same += embi_dot(p, q);
+        now += embi_dot(p, p);
+        last += embi_dot(q, q);
+    }
+    for (int k = 0; k < isle->unknown_count; k++)
+        embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
+    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
+        measure < embi_island_enough(isle) || same * same < along * now * last)
+        return 1;
+    ratio = same / last;
+    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
+    return embi_min(embi_max(stretch, 1), EMBI_STRETCH_MOST);
+}
+
 /* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short
  * as a velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
 static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *isle)
@@ -19392,6 +19431,18 @@ static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_rea
     embi_island_push(s, isle);
     for (int k = 0; k < isle->unknown_count; k++) embi_scale(y + 3 * k, -1, s->rhs + 3 * isle->unknown[k]);
     (void)embi_stage(s, was);
+}
+
+/* to = scale from, or to += scale from, over the nodes of the island */
+static void embi_island_combine(const embi_state *s, const embi_island *isle, embipc_real scale,
+                                const embipc_real *from,
+                                int add, embipc_real *to)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            to[i] = scale * from[i] + (add ? to[i] : (embipc_real)0);
+    }
 }
 
 /* Length of a direction that counts as converged, m: the least of the island's bodies. */
@@ -19438,8 +19489,9 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
  * contacts, M^-1 b itself is taken, because products with H lack these. Else an iteration is cheaper than
  * evaluating all contacts for a direction that is only nearly Newton's. Against M^-1 b throughout, squeeze affine
  * and cage, grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer
- * instructions. Returns 0, and leaves b alone, when that takes too many iterations, z does not fall, or a curvature
- * is not positive: a new factor is due. */
+ * instructions. When x is the sum of the p, the sum of their A p gives A x, in trial_q, which is free until a
+ * direction is aimed; the product with driven nodes is in it already. Returns 0, and leaves b alone, when that
+ * takes too many iterations, z does not fall, or a curvature is not positive: a new factor is due. */
 static int embi_island_solve_reused(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
@@ -19465,6 +19517,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         if (k == 0 && isle->factor.reuse_next) embi_island_tangent(s, isle);
         if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
             memcpy(isle->rhs, x, (size_t)n * sizeof *x);
+            isle->tune.multiplied = !EMBI_WITHOUT(SUM);
             return 1;
         }
         if (k > 0 && !embi_is_driving(isle) && size < EMBI_REUSE_SMALL * embi_row_most(n, x)) {
@@ -19481,6 +19534,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         alpha = rz / pq;
         embi_row_subtract(n, -alpha, p, x);
         embi_row_subtract(n, alpha, q, r);
+        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || embi_is_driving(isle), s->trial_q);
     }
     return 0;
 }
@@ -19510,7 +19564,7 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    isle->factor.one_backsolve = 0;
+    isle->factor.one_backsolve = isle->tune.multiplied = 0;
     /* all nodes of an island may be driven */
     if (isle->unknown_count && (isle->factor.from_last_step || isle->factor.reuse_next)) {
         int solved;
@@ -19598,6 +19652,7 @@ static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_bod
                    embi_island_tolerance(s, isle) / (2 * embi_row_most(3 * isle->unknown_count, z)));
     add += embi_max(-cp, 0) / cz;
     for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], add, z + 3 * k);
+    isle->tune.multiplied = 0;
 }
 
 /* A guarded tet whose determinant is at its bound would end every direction that flattens it further, and stop all
@@ -19631,7 +19686,7 @@ static void embi_island_bend(embi_island *isle)
  * the heuristics need. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embipc_real worst;
+    embipc_real worst, stretch;
     embipc_result r;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     isle->driving = embi_island_driven_motion(s, isle);
@@ -19645,7 +19700,10 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->friction.reversed = embi_island_reverse_rhs(s, isle);
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->first);
-    if (embi_is_driving(isle)) embi_island_push(s, isle);
+    if (embi_is_driving(isle)) {
+        embi_island_push(s, isle);
+        embi_island_combine(s, isle, 1, s->Ap, 0, s->trial_q);
+    }
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
     if ((r = embi_island_solve(m, s, isle)) != EMBIPC_OK) return r;
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
@@ -19654,14 +19712,21 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     embi_island_unflatten(s, isle);
     isle->iterations++;
     worst = embi_island_measure(s, isle);
+    stretch = embi_island_stretch(s, isle, worst);
     isle->last_measure = isle->measure;
     isle->measure = worst;
     if (!isle->factor.reuse_next)
         isle->factor.slow_solves =
             !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
+    isle->tune.stride = 0;
+    for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
+        embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
+    isle->energy.slope *= stretch;
+    isle->tune.stretch = stretch;
     embi_island_motion(s, isle);
     embi_island_mark_reversals(s, isle);
-    embi_island_multiply(s, isle);
+    if (isle->tune.multiplied) embi_island_combine(s, isle, stretch, s->trial_q, 0, s->Ap);
+    else embi_island_multiply(s, isle);
     isle->measure = embi_max(worst, embi_island_gap_change(s, isle));
     isle->record.island = isle->index;
     isle->record.fresh = !isle->factor.reuse_next && !isle->factor.from_last_step;
@@ -20401,7 +20466,8 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     r = *alpha > 0 ? embi_island_line_search(m, s, isle, *alpha, alpha) : embi_island_move(m, s, isle, alpha);
     if (r != EMBIPC_OK) return r;
     embi_island_accept(s, isle, *alpha);
-    isle->tune.slow_moves = *alpha < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
+    isle->tune.stride = *alpha * isle->tune.stretch;
+    isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
     if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
         isle->tune.full_hessian = 1;
         isle->factor.from_last_step = 0;
@@ -20643,6 +20709,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
         embi_body_gradient(s, b);
     }
     isle->converged = isle->factor.reuse_next = isle->just_drove = 0;
+    isle->tune.stride = 0;
     isle->system.kept = 0;   /* the cached system has another A */
     return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
 }
@@ -20728,7 +20795,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         embi_island *isle = w->islands.list[w->islands.order[k]];
         if (changed && !changed[w->islands.order[k]]) continue;
         isle->body_count = isle->pair_count = 0;
-        isle->energy.noise_x = 0;
+        isle->energy.noise_x = isle->tune.stride = 0;
         if (!changed) isle->bound.expected = 0;   /* within a step it only grows */
     }
     for (int i = 0; i < s->body_count; i++) {
@@ -21536,6 +21603,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     isle->system.kept = 0;   /* the cached system has another A */
     isle->active = isle->passes = 1;
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = isle->just_drove = 0;
+    isle->tune.stride = 0;
     if (again && !held) return embi_island_back(m, s, isle);
     embi_island_psi(s, isle, s->q);
     embi_island_contact_energy(s, isle, s->x);
@@ -24969,7 +25037,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE_ALL(m, d, arrays);
 }
 
-#define EMBI_NODE_FIELDS 24
+#define EMBI_NODE_FIELDS 25
 #define EMBI_VERTEX_FIELDS 9
 
 /* Arrays with 3 reals per node, in the order of their block of memory. */
@@ -24977,7 +25045,7 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
         &s->q, &s->v, &s->qn, &s->vn, &s->before.q, &s->before.v, &s->before.gain, &s->qt, &s->qc, &s->load.f, &s->p,
-        &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
+        &s->scratch.p_last, &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
         &s->reference.measured_q, &s->reference.cached_q, &s->creation.q, &s->creation.v, &s->scratch.nodes,
         &s->reference.q};
     memcpy(field, list, sizeof list);
