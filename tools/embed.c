@@ -4,6 +4,7 @@
 #include "output.h"
 #include "png.h"
 #include "raster.h"
+#include "stiffness.h"
 #include "system.h"
 #include <math.h>
 #include <stdlib.h>
@@ -69,6 +70,54 @@ static void embed_say(FILE *f, const embed_options *o, const tool_mesh *m, const
     if (c->copies && o->out)
         fprintf(f, "note:    a mesh file cannot say which of two tets in one place holds what: let a scene name\n"
                    "         \"cage_nodes\": %d instead, and it gets this cage\n", o->nodes);
+}
+
+enum { EMBED_FINER = 8, EMBED_FINEST = 3000 };   /* nodes of the cage to compare with: times as many, at most */
+
+/* A cage of `nodes` for the surface, and its answers to four loads. Returns its number of nodes, 0 without an answer. */
+static int embed_answers(const tool_mesh *m, int nodes, double work[STIFFNESS_LOADS])
+{
+    embipc_cage_def def = embipc_default_cage_def();
+    embipc_body_def body = embipc_default_body_def();
+    embipc_cage cage;
+    int count = 0;
+    def.nodes = nodes;
+    body.kind = EMBIPC_CAGE;
+    body.material.poisson = 0.3;
+    body.x = m->x;
+    body.vertex_count = m->node_count;
+    body.triangles = m->tri;
+    body.triangle_count = m->tri_count;
+    body.cage = &cage;
+    if (embipc_cage_build(&def, m->x, m->node_count, m->tri, m->tri_count, NULL, &cage, NULL) != EMBIPC_OK) return 0;
+    if (stiffness_work(&body, work, NULL)) count = cage.node_count;
+    embipc_cage_free(&cage);
+    return count;
+}
+
+/* How far the cage gives way, as shares of what a finer cage does. Nothing where there is no finer one. Both are built
+ * again for a finer surface, where loads are smooth; there the first may differ by some nodes. */
+static void embed_stiffness(FILE *f, const tool_mesh *m, const embipc_cage *c)
+{
+    tool_mesh fine = *m;
+    double work[2][STIFFNESS_LOADS], lo[3], hi[3];
+    int nodes = c->node_count < EMBED_FINEST / EMBED_FINER ? EMBED_FINER * c->node_count : EMBED_FINEST, count;
+    if (c->parts > 1 || nodes < 2 * c->node_count) return;
+    fine.x = (double *)tool_alloc(3 * (size_t)m->node_count, sizeof *fine.x);
+    fine.tri = (int *)tool_alloc(3 * (size_t)m->tri_count, sizeof *fine.tri);
+    memcpy(fine.x, m->x, 3 * (size_t)m->node_count * sizeof *fine.x);
+    memcpy(fine.tri, m->tri, 3 * (size_t)m->tri_count * sizeof *fine.tri);
+    stiffness_refine(&fine.x, &fine.node_count, &fine.tri, &fine.tri_count, mend_diagonal(m, lo, hi) / 20);
+    count = embed_answers(&fine, c->node_count, work[0]);
+    nodes = embed_answers(&fine, nodes, work[1]);
+    if (nodes && 5 * abs(count - c->node_count) < c->node_count) {
+        for (int k = 0; k < STIFFNESS_LOADS; k++) work[0][k] /= work[1][k];
+        fprintf(f, "gives:   stretched %.2f, bent %.2f and %.2f, twisted %.2f of what a cage of %d nodes does\n",
+                work[0][STIFFNESS_STRETCH], work[0][STIFFNESS_BEND_FLAT], work[0][STIFFNESS_BEND_UPRIGHT],
+                work[0][STIFFNESS_TWIST], nodes);
+    }
+    free(fine.x);
+    free(fine.tri);
 }
 
 /* The surface, and round it the cage as a net one can see through. */
@@ -166,6 +215,7 @@ int embed_surface(const embed_options *o)
         return 1;
     }
     embed_say(o->report, o, &m, &cage, system_seconds() - start);
+    embed_stiffness(o->report, &m, &cage);
     if (o->out && !embed_write(o->out, &cage)) {
         fprintf(o->errors, "%s: cannot be written\n", o->out);
         code = 2;
