@@ -107,8 +107,9 @@
  *   83 Shape of a new body; 84 Mechanics of a new body; 85 Adding a body; 86 Removing a body;
  *   87 Forces and drives; 88 Joints of a world; 89 Settings and reset; 90 Queries; 91 Ready shapes;
  *   92 Contact events; 93 Poses of bodies; 94 Debug drawing; 95 Rays and regions; 96 Copies of worlds;
- *   97 Validation; 98 Steps of several worlds; 99 Sparse LDL^T for callers; 100 Repair of surfaces;
- *   101 Surfaces that overlap; 102 Shifts and rotations; 103 Separating surfaces; 104 Self-test.
+ *   97 Validation; 98 Steps of frames and of several worlds; 99 Sparse LDL^T for callers;
+ *   100 Repair of surfaces; 101 Surfaces that overlap; 102 Shifts and rotations; 103 Separating surfaces;
+ *   104 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -28958,49 +28959,6 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     w->error = error;
     return r;
 }
-
-/* Makes steps until none is due, or the budget is used up. Those after the first are made as a whole or not at all. */
-static embipc_result embi_frame_steps(embipc_world *w, embipc_frame *f, embipc_real due)
-{
-    embi_budget all = w->budget;
-    double begin = all.seconds > 0 ? (w->s.timer.clock)(w->s.timer.ctx) : 0;
-    embipc_result r = EMBIPC_OK;
-    for (f->steps = 0; r == EMBIPC_OK && f->steps < due && f->steps < f->max_steps;) {
-        embipc_step_stats stats;
-        if (f->steps > 0 && all.seconds > 0) {
-            w->budget.seconds = all.seconds - ((w->s.timer.clock)(w->s.timer.ctx) - begin);
-            w->budget.strict = 1;
-            if (!(w->budget.seconds > 0)) break;
-        }
-        if ((r = embipc_world_step(w, &stats)) != EMBIPC_OK) break;
-        f->steps++;
-        if (f->after_step) (f->after_step)(w, &stats, f->ctx);
-    }
-    w->budget.seconds = all.seconds;
-    w->budget.strict = all.strict;
-    return r == EMBIPC_ERR_TIME && f->steps > 0 ? EMBIPC_OK : r;
-}
-
-/* The remainder is shorter than a step, and alpha is its share of one. */
-EMBIPC_API embipc_result embipc_world_advance(embipc_world *w, embipc_frame *f)
-{
-    embipc_result r;
-    embipc_real due, h, all;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (!f) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the frame is NULL");
-    all = f->rest + f->seconds;
-    if (!(f->seconds >= 0) || !(f->rest >= 0) || !embi_finite(all) || f->max_steps < 1)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a frame of %g s with a rest of %g s and at most %d steps; they"
-                         " must be at least 0, 0 and 1", f->seconds, f->rest, f->max_steps);
-    h = w->s.h;
-    due = floor(all / h);
-    f->dropped = 0;
-    r = embi_frame_steps(w, f, due);
-    f->rest = embi_max(0, all - (r == EMBIPC_OK ? due : (embipc_real)f->steps) * h);
-    f->alpha = embi_min(f->rest / h, 1);
-    if (r == EMBIPC_OK) f->dropped = (int)embi_min(due - f->steps, INT_MAX);
-    return r;
-}
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
@@ -29877,11 +29835,58 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-#ifndef EMBIPC_NO_COPY
-/* ==== 98. Steps of several worlds ====================================================================
- * Worlds share nothing, so that each may take its step in a thread of its own.
- * Uses: threads, world data, world step.   Checked by: tests/test_threads.c */
+/* ==== 98. Steps of frames and of several worlds ======================================================
+ * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
+ * take its step in a thread of its own.
+ * Uses: tuning, small math, errors, threads, state, world data, world step.
+ * Checked by: tests/test_game.c, tests/test_threads.c */
 
+#ifndef EMBIPC_NO_POSES
+/* Makes steps until none is due, or the budget is used up. Those after the first are made as a whole or not at all. */
+static embipc_result embi_frame_steps(embipc_world *w, embipc_frame *f, embipc_real due)
+{
+    embi_budget all = w->budget;
+    double begin = all.seconds > 0 ? (w->s.timer.clock)(w->s.timer.ctx) : 0;
+    embipc_result r = EMBIPC_OK;
+    for (f->steps = 0; r == EMBIPC_OK && f->steps < due && f->steps < f->max_steps;) {
+        embipc_step_stats stats;
+        if (f->steps > 0 && all.seconds > 0) {
+            w->budget.seconds = all.seconds - ((w->s.timer.clock)(w->s.timer.ctx) - begin);
+            w->budget.strict = 1;
+            if (!(w->budget.seconds > 0)) break;
+        }
+        if ((r = embipc_world_step(w, &stats)) != EMBIPC_OK) break;
+        f->steps++;
+        if (f->after_step) (f->after_step)(w, &stats, f->ctx);
+    }
+    w->budget.seconds = all.seconds;
+    w->budget.strict = all.strict;
+    return r == EMBIPC_ERR_TIME && f->steps > 0 ? EMBIPC_OK : r;
+}
+
+/* The remainder is shorter than a step, and alpha is its share of one. */
+EMBIPC_API embipc_result embipc_world_advance(embipc_world *w, embipc_frame *f)
+{
+    embipc_result r;
+    embipc_real due, h, all;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    if (!f) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the frame is NULL");
+    all = f->rest + f->seconds;
+    if (!(f->seconds >= 0) || !(f->rest >= 0) || !embi_finite(all) || f->max_steps < 1)
+        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a frame of %g s with a rest of %g s and at most %d steps; they"
+                         " must be at least 0, 0 and 1", f->seconds, f->rest, f->max_steps);
+    h = w->s.h;
+    due = floor(all / h);
+    f->dropped = 0;
+    r = embi_frame_steps(w, f, due);
+    f->rest = embi_max(0, all - (r == EMBIPC_OK ? due : (embipc_real)f->steps) * h);
+    f->alpha = embi_min(f->rest / h, 1);
+    if (r == EMBIPC_OK) f->dropped = (int)embi_min(due - f->steps, INT_MAX);
+    return r;
+}
+#endif
+
+#ifndef EMBIPC_NO_COPY
 typedef struct embi_batch { embipc_world *const *world; embipc_step_stats *stats; } embi_batch;
 
 /* The loop of the caller may be that of a world too, and only one loop may run in a pool. */
