@@ -1918,12 +1918,11 @@ enum {
     EMBIPC_WITHOUT_REFIT = 1 << 16,      /* trees of large surfaces are refit as a whole: surface-40k 1.40 */
     EMBIPC_WITHOUT_AXES = 1 << 17,       /* collision detection does not look at boxes of paths first: pile-10 1.06 */
     EMBIPC_WITHOUT_PRODUCTS = 1 << 18,   /* A is assembled before it is multiplied with: pinch 1.18 */
-    EMBIPC_WITHOUT_STRETCH = 1 << 19,    /* no direction is lengthened: comb 1.04 */
-    EMBIPC_WITHOUT_CURVATURE = 1 << 20,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
-    EMBIPC_WITHOUT_NEGATIVE = 1 << 21,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 22,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
-    EMBIPC_WITHOUT_STICKING = 1 << 23,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
-    EMBIPC_WITHOUT_MEMORY = 1 << 24,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 19,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
+    EMBIPC_WITHOUT_NEGATIVE = 1 << 20,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 21,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
+    EMBIPC_WITHOUT_STICKING = 1 << 22,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
+    EMBIPC_WITHOUT_MEMORY = 1 << 23,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
     EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
@@ -2076,12 +2075,6 @@ enum {
 #define EMBI_PASS_OWN ((embipc_real)0.25)
 
 /* ---- System of an island ---- */
-/* [cos^2] Two directions alike are stretched. Greater: rarely; smaller: also where it leads astray. */
-#define EMBI_STRETCH_ALONG ((embipc_real)0.8)
-/* [cos^2] The same for directions below the tolerance. Greater: rarely; smaller: noise is stretched. */
-#define EMBI_STRETCH_LAST ((embipc_real)0.99)
-/* [direction] Stretch of one that does not get shorter. Greater: bolder; smaller: more moves. */
-#define EMBI_STRETCH_MOST ((embipc_real)16)
 
 /* ---- Contact forces as unknowns ---- */
 /* [unknowns per column] Least of them for forces as unknowns. Greater: rarer; smaller: K costs more than H. */
@@ -2133,6 +2126,8 @@ enum {
 /* [moves] Short ones in a row until contacts get their full Hessian. Greater: more short moves; smaller: slower
  * solves. */
 #define EMBI_CRAWL 3
+/* [solves] Slow ones in a row until directions get longer. Greater: longer standstills; smaller: where it does not help. */
+#define EMBI_CREEP 6
 /* [direction] Shorter moves count for EMBI_CRAWL. Greater: more do; smaller: fewer. */
 #define EMBI_CRAWL_STRIDE ((embipc_real)0.5)
 
@@ -6719,7 +6714,7 @@ static void embi_cell_warp(const embi_cell *c, embipc_real T[3][3])
     static const embipc_real at[2] = {0.33998104358485626, 0.86113631159405258}, weight[2] = {0.65214515486254614, 0.34785484513745386};
     embipc_real W[27][27], full[27], inverse[9], half[3], g[27][3];
     memset(T, 0, 3 * sizeof *T);
-    if (!c->filled || !embi_m3_inverse(inverse, c->S)) return;
+    if (!c->filled || !(embi_m3_inverse(inverse, c->S) > 0)) return;
     for (int k = 0; k < 3; k++) half[k] = sqrt(3 / (inverse[4 * k] * c->volume));
     memset(W, 0, sizeof W);
     for (int n = 0; n < 64; n++) {   /* Gauss points, 4 along each axis */
@@ -12520,7 +12515,6 @@ typedef struct embi_scratch {
     int *place, *next;           /* of averaging, per node */
     embipc_real *patch_G;        /* of embi_elastic_add_averaged() */
     embipc_real *nodes;          /* of embi_body_shift() (3 per node) */
-    embipc_real *p_last;         /* the last direction (3 per node) */
 } embi_scratch;
 
 /* Where the time of a step goes. */
@@ -13486,8 +13480,6 @@ typedef struct embi_tune {
     embipc_real negative;        /* fraction of negative curvature in tangents */
     embipc_real too_much;        /* the least such fraction that was too much; 2: none yet */
     int slow_moves, full_hessian;   /* moves in a row shorter than half of Newton's; contacts have their full Hessian */
-    embipc_real stretch;         /* factor by which the present direction was lengthened */
-    embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
 } embi_tune;
 
 /* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
@@ -19650,33 +19642,6 @@ static embipc_real embi_island_enough(const embi_island *isle)
     return strict ? EMBI_OLD_SHARE : (embipc_real)1;
 }
 
-/* Factor, 1 to EMBI_STRETCH_MOST, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an
- * old factor leaves out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda
- * would be right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda)
- * p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without
- * it a comb of soft teeth takes 1.04 times as many instructions, and of six pegs with a slit of 100 nm one stands
- * still; an arch takes 0.87 [measured]. Below the tolerance only the slowest mode is left, and directions must
- * agree still better. The last correction, by its measure, is taken as it is. */
-static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
-{
-    embipc_real same = 0, now = 0, last = 0, ratio, stretch;
-    embipc_real along = measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
-    for (int k = 0; k < isle->unknown_count; k++) {
-        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
-        same += embi_dot(p, q);
-        now += embi_dot(p, p);
-        last += embi_dot(q, q);
-    }
-    for (int k = 0; k < isle->unknown_count; k++)
-        embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
-        measure < embi_island_enough(isle) || same * same < along * now * last)
-        return 1;
-    ratio = same / last;
-    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
-    return embi_min(embi_max(stretch, 1), EMBI_STRETCH_MOST);
-}
-
 /* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short
  * as a velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
 static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *isle)
@@ -19939,11 +19904,22 @@ static void embi_island_bend(embi_island *isle)
     isle->factor.from_last_step = 0;
 }
 
+/* The projected Hessian of contacts can be far too stiff along a direction, of a slit that closes, for example. Then
+ * whole moves, one after another, all have the same length. After EMBI_CREEP of them each direction is twice as long
+ * as the one before would be, up to 16 times; the line search decides. */
+static void embi_island_lengthen(embi_state *s, embi_island *isle)
+{
+    embipc_real factor = 1 << embi_min_int(isle->factor.slow_solves - EMBI_CREEP, 4);
+    for (int k = 0; k < isle->unknown_count; k++)
+        embi_scale(s->p + 3 * isle->unknown[k], factor, s->p + 3 * isle->unknown[k]);
+    isle->energy.slope *= factor;
+}
+
 /* Newton's direction p at the present state: gradient, system, solution, and the measures that the stop test and
  * the heuristics need. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embipc_real worst, stretch;
+    embipc_real worst;
     embipc_result r;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     isle->driving = embi_island_driven_motion(s, isle);
@@ -19966,17 +19942,12 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     embi_island_unflatten(s, isle);
     isle->iterations++;
     worst = embi_island_measure(s, isle);
-    stretch = embi_island_stretch(s, isle, worst);
     isle->last_measure = isle->measure;
     isle->measure = worst;
     if (!isle->factor.reuse_next)
         isle->factor.slow_solves =
             !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
-    isle->tune.stride = 0;
-    for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
-        embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
-    isle->energy.slope *= stretch;
-    isle->tune.stretch = stretch;
+    if (isle->record.alpha == 1 && isle->factor.slow_solves > EMBI_CREEP) embi_island_lengthen(s, isle);
     embi_island_motion(s, isle);
     embi_island_mark_reversals(s, isle);
     embi_island_multiply(s, isle);
@@ -19986,6 +19957,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->record.contacts = isle->contacts.count;
     isle->record.slope = isle->energy.slope / s->hh;
     isle->record.alpha_ccd = isle->record.alpha = 0;
+    memset(isle->record.limit, 0, sizeof isle->record.limit);
     return EMBIPC_OK;
 }
 
@@ -20726,8 +20698,7 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     r = *alpha > 0 ? embi_island_line_search(m, s, isle, *alpha, alpha) : embi_island_move(m, s, isle, alpha);
     if (r != EMBIPC_OK) return r;
     embi_island_accept(s, isle, *alpha);
-    isle->tune.stride = *alpha * isle->tune.stretch;
-    isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
+    isle->tune.slow_moves = *alpha < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
     if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
         isle->tune.full_hessian = 1;
         isle->factor.from_last_step = 0;
@@ -20765,7 +20736,6 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     int limit, reused = isle->factor.reuse_next;
     if (!embi_island_safe(m, s, isle, &limit) || embi_is_late(s)) return embi_lack(s);
     isle->record.alpha_ccd = alpha = isle->bound.safe;
-    memset(isle->record.limit, 0, sizeof isle->record.limit);
     if (limit >= 0) isle->record.limit[0] = s->body[s->pair[isle->bound.limit_pair].a].handle;
     if (limit >= 0) isle->record.limit[1] = s->body[s->pair[isle->bound.limit_pair].b].handle;
     isle->record.drive_left = embi_island_drive_left(s, isle);
@@ -20975,7 +20945,6 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
         embi_body_gradient(s, b);
     }
     isle->converged = isle->factor.reuse_next = isle->just_drove = 0;
-    isle->tune.stride = 0;
     isle->system.kept = 0;   /* the cached system has another A */
     return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
 }
@@ -21061,7 +21030,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         embi_island *isle = w->islands.list[w->islands.order[k]];
         if (changed && !changed[w->islands.order[k]]) continue;
         isle->body_count = isle->pair_count = 0;
-        isle->energy.noise_x = isle->tune.stride = 0;
+        isle->energy.noise_x = 0;
         if (!changed) isle->bound.expected = 0;   /* within a step it only grows */
     }
     for (int i = 0; i < s->body_count; i++) {
@@ -21890,7 +21859,6 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     isle->system.kept = 0;   /* the cached system has another A */
     isle->active = isle->passes = 1;
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = isle->just_drove = 0;
-    isle->tune.stride = 0;
     if (again && !held) return embi_island_back(m, s, isle);
     embi_island_psi(s, isle, s->q);
     embi_island_contact_energy(s, isle, s->x);
@@ -25406,7 +25374,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE_ALL(m, d, arrays);
 }
 
-#define EMBI_NODE_FIELDS 25
+#define EMBI_NODE_FIELDS 24
 #define EMBI_VERTEX_FIELDS 9
 
 /* Arrays with 3 reals per node, in the order of their block of memory. */
@@ -25414,7 +25382,7 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
         &s->q, &s->v, &s->qn, &s->vn, &s->before.q, &s->before.v, &s->before.gain, &s->qt, &s->qc, &s->load.f, &s->p,
-        &s->scratch.p_last, &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
+        &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
         &s->reference.measured_q, &s->reference.cached_q, &s->creation.q, &s->creation.v, &s->scratch.nodes,
         &s->reference.q};
     memcpy(field, list, sizeof list);

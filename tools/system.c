@@ -69,13 +69,15 @@ int system_can_write(const char *path)
     struct stat s;
     FILE *f;
     if (stat(path, &s) == 0) {
+        int ok = !S_ISDIR(s.st_mode) && access(path, W_OK) == 0;
         if (S_ISDIR(s.st_mode)) errno = EISDIR;
-        return !S_ISDIR(s.st_mode) && access(path, W_OK) == 0;
+        if (ok || errno != ENOENT) return ok;   /* else another process that tries the same has just removed it */
     }
     f = fopen(path, "wb");
     if (!f) return 0;
     fclose(f);
-    return remove(path) == 0;
+    (void)remove(path);
+    return 1;
 }
 
 int system_real_path(const char *path, char *out, size_t size)
