@@ -8,21 +8,22 @@
  * Define EMBIPC_IMPLEMENTATION before the include in ONE C or C++ file, as below; other files only include it.
  * Needs libc and libm, nothing else. Build: cc -std=c99 -O2 you.c -lm
  *
+ *     #include <stdio.h>
  *     #define EMBIPC_IMPLEMENTATION
  *     #include "embipc.h"
  *     int main(void)
  *     {
- *         static const double x[] = {-.5,-.5,-.5, .5,-.5,-.5, -.5,.5,-.5, .5,.5,-.5,
- *                                    -.5,-.5,.5, .5,-.5,.5, -.5,.5,.5, .5,.5,.5};
- *         static const int t[] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4,
- *                                 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
+ *         const double edges[3] = {1, 1, 1};
+ *         double x[24];
+ *         int t[36];
  *         embipc_world_def wd = embipc_default_world_def();
  *         embipc_body_def bd = embipc_default_body_def();
  *         embipc_world *world;
  *         embipc_body ground, box;
  *         embipc_body_state s;
  *         embipc_world_create(&wd, &world, NULL);
- *         bd.x = x; bd.vertex_count = 8; bd.triangles = t; bd.triangle_count = 12; bd.friction = 0.5;
+ *         bd.triangle_count = embipc_shape(EMBIPC_BOX, edges, 1, x, t, 12);
+ *         bd.vertex_count = 8; bd.x = x; bd.triangles = t; bd.friction = 0.5;
  *         bd.position[2] = -0.5;                                  // a fixed unit cube, its top at z = 0
  *         embipc_body_create(world, &bd, &ground);
  *         bd.kind = EMBIPC_CAGE; bd.scale = 0.1; bd.position[2] = 0.2;   // a soft one of 0.1 m, falling
@@ -408,10 +409,10 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
 
 /* Rule for the velocity v at the end of a step of length h. Backward Euler, first order: v = (q^n+1 - q^n)/h. It
  * damps what it does not resolve: in each step a vibration of angular frequency w keeps 1/(1 + w^2 h^2) of its
- * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves. BDF2 would
- * make bodies bounce that hit or leave one another. So such a step, and the next, use backward Euler. So does the
- * first step, and the first one after embipc_body_set_velocity(), another time step, a reset or a step that was
- * cut short. Slipping friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
+ * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves, and makes its
+ * period longer by (w h)^2/3 of it. BDF2 would make bodies bounce that hit or leave one another. So such a step, and
+ * the next, use backward Euler. So does the first step, and the first one after embipc_body_set_velocity(), another
+ * time step, a reset or a step that was cut short. Slipping friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -583,7 +584,8 @@ EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *world, embipc_bo
 EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *world, embipc_body body, embipc_real factor);
 
 /* Adds a force for the next step only, N. It acts at a surface vertex, or for vertex = -1 on the whole body,
- * distributed like its mass. Fixed and kinematic bodies ignore it. */
+ * distributed like its mass. Fixed and kinematic bodies ignore it. A force that is computed from the state before the
+ * step, as of a spring, is stable only while w h < 2, w its frequency; soft drives and joints always are. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_body body, int vertex,
                                                  const embipc_real force[3]);
 /* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass), m/s, rad/s. Fixed and
@@ -31757,7 +31759,8 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
  *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
  *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
  *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
- *      embipc_selftest() (EMBIPC_SELFTEST). embipc_body_island(), embipc_iteration.limit.
+ *      embipc_selftest() (EMBIPC_SELFTEST). embipc_body_island(), embipc_iteration.limit. Sleep; copies of worlds, and
+ *      steps of several; budgets of time and frames; pair callback; debug drawing; taxels; embipc_body_replace().
  *      Joints; surfaces that run; static friction.
  *      Renamed since its first text, old -> new:
  *        embipc_drive_state.short_m -> shortfall
