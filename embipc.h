@@ -412,7 +412,8 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves, and makes its
  * period longer by (w h)^2/3 of it. BDF2 would make bodies bounce that hit or leave one another. So such a step, and
  * the next, use backward Euler. So does the first step, and the first one after embipc_body_set_velocity(), another
- * time step, a reset or a step that was cut short. Slipping friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
+ * time step, a reset or a step that was cut short. Slipping friction, and stiffness damping of a nonlinear material that
+ * rotates, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
