@@ -111,7 +111,7 @@ static void test_stiffness(void)
 {
     char text[4000], obj[1024];
     double stretched = 0, flat = 0, upright = 0, twisted = 0;
-    const char *gives;
+    const char *gives = NULL;
     int nodes = 0;
     snprintf(obj, sizeof obj, "%s", place("bar.obj"));
     write_boxes(obj, 1, 10);
