@@ -259,7 +259,7 @@ static void test_deadlines_at_every_tick(void)
         rig.ticks = 1;
         for (int n = 0; n < steps_of(k, 10); n++) {
             unsigned long long bits[3], before = undo_bits(&s);
-            long ticks;
+            long ticks = 0;
             scene twin = s;
             if (!ENSURE_OK(s.w, embipc_world_copy(s.w, &twin.w))) break;
             (void)ENSURE_OK(twin.w, embipc_world_set_budget(twin.w, 1e9, 1));
