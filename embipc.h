@@ -12449,7 +12449,7 @@ typedef struct embi_timer {
     embipc_stage stage;          /* stage that is being timed */
     double since, spent[EMBIPC_STAGE_COUNT];
     int late;                    /* the deadline has been found to have passed in this step */
-    double in_time;              /* s, when it last had not */
+    double in_time;              /* s, the last moment at which it had not */
 } embi_timer;
 
 /* The rows of J. */
@@ -12596,7 +12596,7 @@ static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
     return was;
 }
 
-/* Has the deadline of the step passed? Once it has, it has. */
+/* Has the deadline of the step passed? If so, this is remembered for the rest of the step. */
 static int embi_is_late(embi_state *s)
 {
     double now;
@@ -12608,7 +12608,7 @@ static int embi_is_late(embi_state *s)
     return s->timer.late;
 }
 
-/* Functions that return 0 for lack of memory do so for lack of time too: which it was. */
+/* Result of a function that returned 0 for lack of memory or time: which of them lacked. */
 static embipc_result embi_lack(const embi_state *s) { return s->timer.late ? EMBIPC_ERR_TIME : EMBIPC_ERR_MEMORY; }
 
 static int embi_is_dynamic(const embi_body *b) { return b->kind >= EMBIPC_AFFINE; }
@@ -13773,7 +13773,7 @@ typedef struct embi_budget {
     double seconds;              /* 0: no limit */
     int strict;                  /* the first iteration may be undone */
     double end;                  /* s, the deadline of this step */
-    double reserve;              /* s, what the end of steps has taken of late */
+    double reserve;              /* s, what the end of a step has taken recently */
 } embi_budget;
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
@@ -27638,7 +27638,7 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
 }
 
 #ifndef EMBIPC_NO_BUDGET
-/* What the end of steps takes is learned anew. */
+/* How long the end of a step takes is learned again. */
 EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *w, double seconds, int strict)
 {
     if (!w) return EMBIPC_ERR_ARGUMENT;
@@ -28371,7 +28371,7 @@ static const embipc_real *embi_vertex_pushed(const embipc_world *w, const embi_b
     return f[0] != 0 || f[1] != 0 || f[2] != 0 ? f : NULL;
 }
 
-/* Forces go by vertices, areas by triangles. */
+/* The force on a vertex belongs to the taxel below it, and so does its third of the area of each triangle. */
 EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body body, const embipc_real rotation[9],
                                             const embipc_real position[3], const embipc_real size[3], int nx, int ny,
                                             embipc_real friction, embipc_taxel *out)
@@ -28863,7 +28863,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     embipc_error error;
     embipc_body *all;
     int rules = w ? w->rule_count : 0;
-    if (with) with->index1 = 0, with->generation = 0;
+    if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
     if (!def || !with)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_replace: %s is NULL", def ? "with" : "def");
@@ -28890,7 +28890,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     error = w->error;
     (void)embipc_body_destroy(w, r == EMBIPC_OK ? body : *with);
     if (r == EMBIPC_OK) return r;
-    with->index1 = 0, with->generation = 0;
+    memset(with, 0, sizeof *with);
     w->error = error;
     return r;
 }
@@ -28903,7 +28903,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 
 #ifndef EMBIPC_NO_DRAW
 
-/* The callbacks, what is drawn at present, and the number of primitives so far. */
+/* The state of one call: the callbacks, the present kind and colour, and the number of primitives so far. */
 typedef struct embi_pen {
     const embipc_draw *to;
     embipc_paint paint;
@@ -28980,8 +28980,7 @@ static void embi_pen_body(embi_pen *p, const embipc_world *w, const embi_body *b
 {
     const embipc_real *x = w->s.x + 3 * b->vert0, *q = w->s.q + 3 * b->node0;
     embipc_real box[6], size[3];
-    embi_box_clear(box);
-    for (int v = 0; v < b->nv; v++) embi_box_add(box, x + 3 * v);
+    embi_box_points(box, x, b->nv);
     embi_sub(size, box + 3, box);
     if (embi_pen_take(p, EMBIPC_DRAW_SURFACE, b->handle))
         for (int t = 0; t < b->nt; t++) {
@@ -29055,7 +29054,7 @@ static void embi_pen_joints(embi_pen *p, const embipc_world *w)
     }
 }
 
-/* Bodies in order of creation, then what is between them. */
+/* Draws bodies in the order of creation, then what is between them. */
 EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 {
     embi_pen p;
@@ -29830,10 +29829,10 @@ static void embi_batch_work(void *arg, int begin, int end)
     const embi_batch *t = (const embi_batch *)arg;
     for (int n = begin; n < end; n++) {
         embipc_world *w = t->world[n];
-        embi_threads threads = w->s.threads;
+        embipc_parallel_for_fn *run = w->s.threads.run;
         w->s.threads.run = NULL;
         w->stepped = embipc_world_step(w, t->stats ? t->stats + n : NULL);
-        w->s.threads = threads;
+        w->s.threads.run = run;
     }
 }
 
@@ -29841,7 +29840,7 @@ static void embi_batch_work(void *arg, int begin, int end)
 EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int count, embipc_parallel_for_fn *parallel_for,
                                             void *ctx, embipc_step_stats *stats, embipc_result *result)
 {
-    embi_threads threads;
+    embi_threads threads = {NULL, NULL, NULL, NULL, 0};
     embi_batch task;
     embipc_result first = EMBIPC_OK;
     if (count < 0 || (count && !world)) return EMBIPC_ERR_ARGUMENT;
