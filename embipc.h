@@ -77,7 +77,8 @@
  *      "Continuous collision detection".
  *   3. The services by their plain forms: "Dense LDL^T" and "Linear system"; "Plain search of two surfaces". Then
  *      the data: "State", "Islands", "World data".
- *   4. Part IV, the step. Its banner has the tree of calls; begin with the last chapter, "World step".
+ *   4. The terms of E: "Contact elements" and "Energy of a body". Then part V, the step, from its banner, which has
+ *      the loop, to its end. Part IV holds the mechanisms that it calls: one chapter for each.
  *   The other chapters make this faster, add to it, or stand around it: read those when you need them.
  *
  * CONTENTS  (`make toc` compares it with the banners; grep -n '==== ' embipc.h lists those)
@@ -97,20 +98,21 @@
  *   41 Rotation and deformation bounds; 42 Islands; 43 World data; 44 Parameters of bodies and pairs;
  *   45 Cached lists of candidates; 46 Searches in parallel; 47 Searches along paths; 48 Seams;
  *   49 Pairs of bodies; 50 Searches within a step.
- *   Part IV. The step: 51 Contact elements; 52 Energy of a body; 53 Rotation; 54 Soft drives; 55 Joints;
- *   56 Sleep; 57 Begin of a step; 58 Contacts of an island; 59 System of an island;
- *   60 Contact forces as unknowns; 61 Direction; 62 Line search; 63 Drives that yield; 64 Move and stop test;
- *   65 Predictions; 66 Return to backward Euler; 67 Islands of a step; 68 Islands that meet;
- *   69 Velocities at the end; 70 Newton loop; 71 End of a step; 72 Reports; 73 Statistics and warnings;
- *   74 World step.
- *   Part V. Around the step: 75 Faults of meshes; 76 Parts of a surface; 77 Cage lattice and cuts;
- *   78 Cage pieces; 79 Cage nodes and search; 80 Cage extraction; 81 Cage builder; 82 Creating a world;
- *   83 Shape of a new body; 84 Mechanics of a new body; 85 Adding a body; 86 Removing a body;
- *   87 Forces and drives; 88 Joints of a world; 89 Settings and reset; 90 Queries; 91 Ready shapes;
- *   92 Contact events; 93 Poses of bodies; 94 Debug drawing; 95 Rays and regions; 96 Copies of worlds;
- *   97 Validation; 98 Steps of frames and of several worlds; 99 Sparse LDL^T for callers;
- *   100 Repair of surfaces; 101 Surfaces that overlap; 102 Shifts and rotations; 103 Separating surfaces;
- *   104 Self-test.
+ *   Part IV. Mechanisms of a step: 51 Contact elements; 52 Energy of a body; 53 Rotation; 54 Drives; 55 Joints;
+ *   56 Sleep; 57 Contacts of candidates; 58 Friction within a step; 59 Products with the Hessian;
+ *   60 Contact forces as unknowns; 61 Factors of earlier steps; 62 Drives that yield; 63 Predictions;
+ *   64 Abrupt changes; 65 Islands of a step; 66 Islands that meet; 67 Velocities at the end; 68 Reports;
+ *   69 Statistics and warnings; 70 Deadlines and errors.
+ *   Part V. The step: 71 Begin of a step; 72 Contacts of an island; 73 System of an island; 74 Earlier states;
+ *   75 Direction; 76 Line search; 77 Move and stop test; 78 Newton loop; 79 End of a step; 80 World step.
+ *   Part VI. Around the step: 81 Faults of meshes; 82 Parts of a surface; 83 Cage lattice and cuts;
+ *   84 Cage pieces; 85 Cage nodes and search; 86 Cage extraction; 87 Cage builder; 88 Creating a world;
+ *   89 Shape of a new body; 90 Mechanics of a new body; 91 Adding a body; 92 Removing a body;
+ *   93 Forces and drives; 94 Joints of a world; 95 Settings and reset; 96 Queries; 97 Ready shapes;
+ *   98 Contact events; 99 Poses of bodies; 100 Debug drawing; 101 Rays and regions; 102 Copies of worlds;
+ *   103 Validation; 104 Steps of frames and of several worlds; 105 Sparse LDL^T for callers;
+ *   106 Repair of surfaces; 107 Surfaces that overlap; 108 Shifts and rotations; 109 Separating surfaces;
+ *   110 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -16190,23 +16192,10 @@ static int embi_search_cover(embipc_world *w, int *searched)
     return embi_searches_run(w);
 }
 
-/* ######## Part IV. The step ##########################################################################
- * E is formed, minimised island by island, and reported. Bottom-up, so that embipc_world_step() stands last:
- *   embi_step()                            "World step"; it calls embi_step_solve() again while bodies wake: "Sleep"
- *     embi_bodies_begin(), _body_expect()  "Begin of a step"
- *     embi_body_foresee(), _seams_update(), _search_pairs()   part III
- *     embi_islands_begin()                 "Islands of a step"; friction is lagged: "Contacts of an island"
- *     embi_iterate()                       "Newton loop"
- *       embi_island_find_direction()       p = -H^-1 g: chapter "Direction". Or a guess: "Predictions"
- *         embi_island_aim()                where p leads: "Line search"
- *       embi_islands_cover()               candidates along p: "Islands that meet"
- *       embi_island_take_direction()       "Newton loop"
- *         embi_island_advance()            "Move and stop test"
- *           embi_island_safe()             how far p is free of contact, by embi_island_ccd(): "Line search"
- *           embi_island_line_search()      how far E does not grow
- *         embi_island_end()                velocities, by embi_island_settle(): "Velocities at the end"
- *     embi_velocities_finish()             "End of a step"
- *     embi_report()                        "Reports" */
+/* ######## Part IV. Mechanisms of a step ##############################################################
+ * What the step of part V uses beside its algorithm. The first two chapters hold the terms of E: elements, and the
+ * energy of a body. Each chapter behind them is one mechanism. Read it where the step calls it: nothing here calls the
+ * step. */
 
 /* ==== 51. Contact elements ===========================================================================
  * Barrier contacts, friction contacts, soft springs and rods of joints are all elements: at most four vertices with
@@ -16683,7 +16672,7 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
  * the displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M + h^2
  * (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
  * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
- * Uses: small math, sparse matrices, linear corotated energy, materials over a body, state, positions of
+ * Uses: small math, sparse matrices, dense LDL^T, linear corotated energy, materials over a body, state, positions of
  * vertices.   Checked by: tests/test_integrator.c, tests/test_elastic.c */
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
@@ -16856,6 +16845,24 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
     return inertia + s->hh * (psi.energy - work) + damping;
 }
 
+/* Kinetic and elastic energy of a body whose last step did not compute them. */
+static void embi_body_energies(embi_state *s, embi_body *b)
+{
+    int o = 3 * b->node0;
+    embi_mass_multiply(b, s->v + o, s->Ap + o);
+    b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
+    b->past.elastic = b->end.psi[EMBI_NOW].energy =
+        embi_elastic_mean_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->scratch.trace, &b->end.psi[EMBI_NOW].force);
+    b->past.elastic += embi_elastic_bending(&b->elastic, s->q + o, 1);
+}
+
+/* Largest change of a velocity in a step, m/s, that counts as smooth for BDF2: by gravity, plus a tenth of the
+ * speed, plus what counts as nothing. */
+static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
+{
+    return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
+}
+
 /* ==== 53. Rotation ===================================================================================
  * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the
  * body or slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free
@@ -16881,8 +16888,8 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
  * other also get the loss from the motion of their centres, equal and opposite. Friction does not count the
  * curvature of the flight, (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
- * Uses: tuning, small math, elasticity, state, positions of vertices, energy of a body, cells.
- * Checked by: tests/test_motion.c */
+ * Uses: part I, elasticity, cells, materials over a body, positions of vertices, islands, searches within a step,
+ * energy of a body.   Checked by: tests/test_motion.c */
 
 /* The largest angle of R is EMBI_TURN_TOUCHING for a body that touched something at the end of the last step, and
  * EMBI_TURN_FREE for others. A body that rotates faster keeps its angular momentum, but not its angle. A straight
@@ -17283,13 +17290,144 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
     embi_axpy(x, s->h, f->velocity);
 }
 
-/* ==== 54. Soft drives ================================================================================
- * x, y are a vertex and its target now; x^n, y^n at the start of the step. beta is the damping:
+/* T: expected rotation by forces in this step, which is that of the last one. Returns 0 without any. */
+static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embipc_real T[9])
+{
+    embipc_real twist[3], size;
+    size = embi_norm(b->flight.twist);
+    if (!b->flight.on || !(size * b->diagonal > s->h * b->rules.tolerance / 100)) return 0;
+    embi_flight_turns(b, b->flight.twist, twist);
+    size = embi_norm(twist);
+    if (size > EMBI_TURN_TOUCHING) embi_scale(twist, EMBI_TURN_TOUCHING / size, twist);
+    embi_m3_rotation(T, twist);
+    return 1;
+}
+
+/* Rotations that a lagged material holds, those at the expected end: the rotations of q^n, rotated with the body,
+ * or for BDF2 those of its free flight. */
+static void embi_body_turn(embi_state *s, embi_body *b)
+{
+    embi_elastic *e = &b->elastic;
+    embipc_real T[9], R[9];
+    int twists = embi_body_foresee_twist(s, b, T), turns = twists && !embi_is_two_step(b);
+    if (!embi_is_dynamic(b) || !embi_elastic_turns(e)) return;
+    embi_body_renew(b);
+    if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
+    else memcpy(R, b->flight.turn, sizeof R);
+    turns |= embi_body_arcs(b);
+    embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
+    if (b->flight.straight && !turns && !e->nonlinear) b->end.before = s->hh * (b->past.kinetic + b->past.elastic);
+    if (!embi_is_two_step(b)) return;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
+    embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
+    embi_elastic_hold(e, e->rotation, twists ? T : NULL);
+}
+
+/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. A steady torque
+ * rotates a body in each step, an impact once. */
+static void embi_body_foretell_twist(embi_body *b)
+{
+    embi_flight *f = &b->flight;
+    embipc_real now, before, along;
+    if (!b->past.smooth) embi_set(b->end.twist, 0, 0, 0);
+    now = embi_norm(b->end.twist);
+    before = embi_norm(f->twisted);
+    along = embi_dot(b->end.twist, f->twisted);
+    embi_copy(f->twisted, b->end.twist);
+    if (along > now * before / 2) embi_scale(f->twist, embi_min(before / now, 1), b->end.twist);
+    else embi_set(f->twist, 0, 0, 0);
+}
+
+/* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 for a nonlinear
+ * material. */
+static embipc_real embi_body_drifts(const embi_state *s, const embi_body *b)
+{
+    embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
+    if (!embi_is_dynamic(b) || b->elastic.nonlinear) return 0;
+    for (int i = b->node0; i < b->node0 + b->nn; i++)
+        for (int c = 0; c < 3; c++) mean[c] += (s->q[3 * i + c] - s->qt[3 * i + c]) / (embipc_real)b->nn;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embi_sub(d, s->q + 3 * i, s->qt + 3 * i);
+        embi_sub(d, d, mean);
+        most = embi_max(most, embi_dot(d, d));
+    }
+    return sqrt(most) / b->diagonal;
+}
+
+/* Is the energy of strain that the held rotations hide larger than the kinetic energy at the start? */
+static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
+{
+    embipc_real kinetic = 0, unseen = 0, force;
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        embi_elastic *e = &b->elastic;
+        if (!embi_is_dynamic(b)) continue;
+        kinetic += b->past.kinetic;
+        if (e->nonlinear) continue;
+        embi_elastic_look_ahead(e, s->q + 3 * b->node0);
+        unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->scratch.trace + b->scratch.trace, &force) -
+                  embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
+        e->ahead = 0;
+    }
+    return unseen > kinetic;
+}
+
+/* Are the held rotations so wrong that the step should start again? A body, or a part of it, has rotated against
+ * them by more than 0.3 rad or so, or they hide much energy. Cheap tests come first. */
+static int embi_island_turned_away(embi_state *s, const embi_island *isle)
+{
+    int strays = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        embipc_real share = embi_body_drifts(s, b);
+        strays |= share > EMBI_AGAIN_STRAYS;
+        if (share > EMBI_AGAIN_SHARE && embi_body_turns(s, b) > EMBI_TURN_FAR &&
+            embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > EMBI_AGAIN_ANGLE)
+            return 1;
+    }
+    return strays && !isle->converged && !embi_island_is_driven(s, isle) && embi_island_is_blown_up(s, isle);
+}
+
+/* Holds the rotations of the present positions, for another pass. at_once: they follow q from now on; else only from
+ * the second call on. The answer is yes where the pass should begin at q^n. The lagged energy of a body that has rotated by the angle a since lets it swell by a^2/2.
+ * With the present rotation it does not. If one pass is not enough, the rotations follow q in each iteration, as
+ * for nonlinear materials, from q^n where possible. Rotations of a body with a fibre never follow: they do not
+ * make its energy stationary, so forces would not be its gradient. */
+static embi_answer embi_island_renew(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
+{
+    int again = at_once || isle->relagged > 0, held = embi_search_is_far(s, isle);
+    isle->relagged += 1 + at_once;
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        embi_elastic *e = &b->elastic;
+        int follow = again && !(e->material.fibre > 0);
+        held |= b->driven_nodes > 0;
+        if (!embi_is_dynamic(b) || e->nonlinear) continue;
+        if (follow && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return EMBI_NO_MEMORY;
+        embi_elastic_look_ahead(e, s->q + 3 * b->node0);
+        embi_elastic_hold(e, e->rotation_next, NULL);
+        e->nonlinear = e->follows = follow;
+        e->ahead = 0;
+        b->end.before = -1;
+        embi_body_renew(b);
+        embi_body_gradient(s, b);
+    }
+    isle->system.kept = 0;   /* the cached system has another A */
+    isle->active = isle->passes = 1;
+    isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = isle->just_drove = 0;
+    isle->tune.stride = 0;
+    return again && !held ? EMBI_YES : EMBI_NO;
+}
+
+/* ==== 54. Drives =====================================================================================
+ * A drive has a pose for each time. A hard one prescribes the positions of its nodes. It goes to its pose in stages, each
+ * with straight paths of the nodes. A soft one has springs. x, y are a vertex and its target now; x^n, y^n at the start
+ * of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
  * Spring and damper together are one spring of chapter "Contact elements". Its Hessian is that of one vertex, which
  * fits into any pattern.
- * Uses: small math, memory, contacts, part III.   Checked by: tests/world_drive.h */
+ * Uses: small math, memory, part III, contact elements, energy of a body.   Checked by: tests/world_drive.h */
 
 /* y: where vertex k of a drive is to be in a pose, R its rotation */
 static void embi_drive_place(const embi_drive *d, const embipc_real pose[6], const embipc_real R[9], int k,
@@ -17361,6 +17499,178 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
         embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
 }
 
+/* Pose at time t, by the keys or the target that was set. */
+static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose[6])
+{
+    int k = 0;
+    memcpy(pose, d->is_set ? d->pose_set : d->pose, 6 * sizeof *pose);
+    if (d->is_set || !d->key_count) return;
+    while (k < d->key_count && d->keys[7 * k] <= t) k++;
+    if (k == 0 || k == d->key_count) {
+        memcpy(pose, d->keys + 7 * (k ? k - 1 : 0) + 1, 6 * sizeof *pose);
+        return;
+    }
+    for (int i = 0; i < 6; i++) {
+        const embipc_real *a = d->keys + 7 * (k - 1), *b = d->keys + 7 * k;
+        pose[i] = a[1 + i] + (t - a[0]) / (b[0] - a[0]) * (b[1 + i] - a[1 + i]);
+    }
+}
+
+/* Does the velocity of the drive change abruptly? */
+static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
+{
+    const embi_body *b = s->body + d->body;
+    if (d->reached.blocked) return 1;
+    for (int k = 0; k < d->node_count; k++) {
+        int i = 3 * (b->node0 + d->nodes[k]);
+        embipc_real move[3], change[3];
+        embi_sub(move, s->driven.target + i, s->q + i);
+        embi_copy(change, move);
+        embi_axpy(change, -s->h, s->v + i);
+        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->rules.tolerance)) return 1;
+    }
+    return 0;
+}
+
+/* Aims every drive at the end of the step. A rotation has stages whose chords are less than 0.1 dhat from the arc:
+ * radius (1 - cos(angle/2)) <= 0.1 dhat. */
+static void embi_drives_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        embi_drive *d = s->driven.list + n;
+        embi_body *b = s->body + d->body;
+        embipc_real turn[3], angle, radius = 0, chord, moved = 0;
+        embi_drive_pose(d, w->time + s->h, d->pose_next);
+        if (d->soft) continue;
+        embi_sub(turn, d->pose_next + 3, d->pose + 3);
+        angle = embi_norm(turn);
+        for (int k = 0; k < d->node_count; k++) {
+            embipc_real r[3];
+            embi_sub(r, d->start + 3 * k, d->centre);
+            radius = embi_max(radius, embi_norm(r));
+        }
+        chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : (embipc_real)1;
+        d->rotating = angle > 0;
+        d->stages = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
+        d->stage = d->safe_stage = 0;
+        d->phi = d->safe_phi = 0;
+        d->blocked = 0;
+        for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
+        d->done = 0;
+        embi_drive_aim(s, d);
+        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless its nodes are behind */
+            int i = b->node0 + d->nodes[k];
+            moved = embi_max(moved, embi_abs(s->driven.target[3 * i] - s->q[3 * i]) +
+                                        embi_abs(s->driven.target[3 * i + 1] - s->q[3 * i + 1]) +
+                                        embi_abs(s->driven.target[3 * i + 2] - s->q[3 * i + 2]));
+        }
+        d->done = moved == 0;
+        if (!d->done) b->moving = 1;
+        if (embi_is_second_order(s) && embi_drive_jumps(s, d)) b->step.jump = 1;
+    }
+}
+
+/* x^n of vertices that soft drives hold. Searches request others later. */
+static int embi_vertices_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    w->search.asked_count = 0;
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        const embi_drive *d = s->driven.list + n;
+        for (int k = 0; k < d->node_count && d->soft; k++)
+            if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
+    }
+    embi_asked_start(w);
+    return 1;
+}
+
+/* p on driven nodes: the rest of their present stage; 0 on all others. Returns whether anything moves. */
+static int embi_island_driven_motion(embi_state *s, embi_island *isle)
+{
+    int moving = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            const embi_drive *d = embi_drive_of(s, i) >= 0 ? s->driven.list + embi_drive_of(s, i) : NULL;
+            embi_set(s->p + 3 * i, 0, 0, 0);
+            if (!d || d->done) continue;
+            embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
+            moving = 1;
+        }
+    }
+    return moving;
+}
+
+/* Adds a force f at x to force and torque of a drive. */
+static void embi_drive_feel(embi_drive *d, const embipc_real pose[6], const embipc_real x[3], const embipc_real f[3])
+{
+    embipc_real arm[3], torque[3];
+    embi_sub(arm, x, d->centre);
+    embi_sub(arm, arm, pose);
+    embi_cross(torque, arm, f);
+    embi_axpy(d->reached.force, 1, f);
+    embi_axpy(d->reached.torque, 1, torque);
+}
+
+/* Shortfall and force of a soft drive. */
+static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
+{
+    embipc_real Rn[9], R[9], y[3], f[3];
+    embi_m3_rotation(Rn, d->pose + 3);
+    embi_m3_rotation(R, d->pose_next + 3);
+    for (int k = 0; k < d->node_count; k++) {
+        embi_spring p = embi_drive_spring(s, d, Rn, R, k, y);
+        const embipc_real *x = s->x + 3 * p.base.v[0];
+        embi_spring_evaluate(&p.base, s->xn, s->x);
+        d->reached.limited += p.base.first < 1;
+        embi_scale(f, -p.base.first, p.base.dir);
+        embi_drive_feel(d, d->pose_next, x, f);
+        for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : (embipc_real)0;
+        d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(y));
+    }
+    memcpy(d->pose, d->pose_next, sizeof d->pose);
+}
+
+/* Pose that each drive reached, its shortfall, and its force. g = grad E at driven nodes. */
+static void embi_drives_finish(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        embi_drive *d = s->driven.list + n;
+        const embi_body *b = s->body + d->body;
+        embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
+        if (embi_is_asleep(b)) continue;
+        memset(&d->reached, 0, sizeof d->reached);
+        if (d->soft) {
+            embi_soft_drive_finish(s, d);
+            continue;
+        }
+        if (d->blocked) {
+            d->reached.blocked = 1;
+            d->reached.blocked_by = d->blocked_by;
+            d->reached.gap = d->gap;
+        }
+        if (d->stage == d->stages || (d->done && !d->blocked)) memcpy(d->pose, d->pose_next, sizeof d->pose);
+        else {
+            for (int i = 0; i < 6; i++) d->pose[i] += share * (d->pose_next[i] - d->pose[i]);
+            d->stage = d->stages - 1;
+            embi_drive_aim(s, d);   /* the target of the whole step */
+            for (int k = 0; k < d->node_count; k++) {
+                embipc_real r[3];
+                embi_sub(r, s->driven.target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
+                d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(r));
+            }
+        }
+        for (int k = 0; k < d->node_count; k++) {
+            int i = 3 * (b->node0 + d->nodes[k]);
+            embipc_real f[3];
+            embi_scale(f, 1 / s->hh, s->g + i);
+            embi_drive_feel(d, d->pose, s->q + i, f);
+        }
+    }
+}
+
 /* ==== 55. Joints =====================================================================================
  * The rods of each joint, from its frames. A frame is carried by the rows of its anchors: o is the origin, z lies on the
  * axis, u and v across it, each at the distance l from o. a has o, z, u, v; b has o', z', u', v':
@@ -17381,8 +17691,8 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
  * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to
  * the next. K is larger then, so that the torque at g stays K (f^n + D - g).
- * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements,
- * rotation.   Checked by: tests/test_joint.c */
+ * Uses: part I, solids and checks of meshes, embedding, state, positions of vertices, rotation and deformation
+ * bounds, contact elements, rotation.   Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
 
@@ -17886,8 +18196,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
  * sleeps, and nothing passes it. Candidates link islands, too: what is near enough to wake another also fell asleep
  * with it, so that none wakes the other without end. Few calls need to report what they change. At the begin of each
  * step a body that sleeps must have no velocity and no force for this step, and what does not move no new revision.
- * Uses: small math, memory, part III, rotation, joints.
- * Checked by: tests/test_sleep.c */
+ * Uses: small math, part III, rotation.   Checked by: tests/test_sleep.c */
 
 static int embi_sleeps(const embipc_world *w) { return EMBI_SLEEP && w->def.sleep_after > 0; }
 
@@ -18115,305 +18424,12 @@ static void embi_sleep_report(embipc_world *w)
     w->sleep.count = count;
 }
 
-/* ==== 57. Begin of a step ============================================================================
- * embipc_world_step() has three stages, in this chapter and those below:
- *   begin      qt, forces, targets of drives; rotations and grad at q^n; candidates; islands; lagged friction
- *   iterate    each island computes a direction. Where it leaves the range of its candidates, more are searched.
- *              Islands that meet merge, and wait for the next round; all others move
- *   finish     velocities, forces, statistics; or, after an error, everything is restored
- * Islands are independent: a far body changes no bit of an island. Out of memory, int functions return 0, or -1
- * where 0 has another meaning; pointer functions return NULL. This chapter prepares bodies and drives for the
- * step.
- * Uses: tuning, small math, threads, elasticity, part III, part IV, cells.
- * Checked by: tests/test_world_step.c, tests/world_begin.h */
-
-/* Swaps the iteration lists of this step and of the last one. The old list survives a step that fails. */
-static void embi_swap_iterations(embipc_world *w)
-{
-    embipc_iteration *list = w->report.iteration;
-    int count = w->report.iteration_count;
-    w->report.is_odd = !w->report.is_odd;
-    w->report.iteration = w->report.iteration_before;
-    w->report.iteration_count = w->report.iteration_before_count;
-    w->report.iteration_before = list;
-    w->report.iteration_before_count = count;
-}
-
-/* Largest change of a velocity in a step, m/s, that counts as smooth for BDF2: by gravity, plus a tenth of the
- * speed, plus what counts as nothing. */
-static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
-{
-    return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
-}
-
-/* ---- bodies in parallel ---- */
-
-typedef void embi_each_fn(embipc_world *w, embi_body *b);
-
-typedef struct embi_each {
-    embipc_world *w;
-    embi_each_fn *fn;
-} embi_each;
-
-static void embi_each_work(void *arg, int begin, int end)
-{
-    const embi_each *t = (const embi_each *)arg;
-    for (int k = begin; k < end; k++) t->fn(t->w, t->w->s.body + k);
-}
-
-/* Calls fn for each body of the world. fn may write only data of that body. */
-static void embi_each_body(embipc_world *w, embi_each_fn *fn)
-{
-    embi_state *s = &w->s;
-    embi_each t;
-    long long work = 0;
-    t.w = w;
-    t.fn = fn;
-    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k, 0);
-    embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_work, &t);
-}
-
-/* ---- begin ---- */
-
-/* Pose at time t, by the keys or the target that was set. */
-static void embi_drive_pose(const embi_drive *d, embipc_real t, embipc_real pose[6])
-{
-    int k = 0;
-    memcpy(pose, d->is_set ? d->pose_set : d->pose, 6 * sizeof *pose);
-    if (d->is_set || !d->key_count) return;
-    while (k < d->key_count && d->keys[7 * k] <= t) k++;
-    if (k == 0 || k == d->key_count) {
-        memcpy(pose, d->keys + 7 * (k ? k - 1 : 0) + 1, 6 * sizeof *pose);
-        return;
-    }
-    for (int i = 0; i < 6; i++) {
-        const embipc_real *a = d->keys + 7 * (k - 1), *b = d->keys + 7 * k;
-        pose[i] = a[1 + i] + (t - a[0]) / (b[0] - a[0]) * (b[1 + i] - a[1 + i]);
-    }
-}
-
-/* T: expected rotation by forces in this step, which is that of the last one. Returns 0 without any. */
-static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embipc_real T[9])
-{
-    embipc_real twist[3], size;
-    size = embi_norm(b->flight.twist);
-    if (!b->flight.on || !(size * b->diagonal > s->h * b->rules.tolerance / 100)) return 0;
-    embi_flight_turns(b, b->flight.twist, twist);
-    size = embi_norm(twist);
-    if (size > EMBI_TURN_TOUCHING) embi_scale(twist, EMBI_TURN_TOUCHING / size, twist);
-    embi_m3_rotation(T, twist);
-    return 1;
-}
-
-/* Rotations that a lagged material holds, those at the expected end: the rotations of q^n, rotated with the body,
- * or for BDF2 those of its free flight. */
-static void embi_body_turn(embi_state *s, embi_body *b)
-{
-    embi_elastic *e = &b->elastic;
-    embipc_real T[9], R[9];
-    int twists = embi_body_foresee_twist(s, b, T), turns = twists && !embi_is_two_step(b);
-    if (!embi_is_dynamic(b) || !embi_elastic_turns(e)) return;
-    embi_body_renew(b);
-    if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
-    else memcpy(R, b->flight.turn, sizeof R);
-    turns |= embi_body_arcs(b);
-    embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
-    if (b->flight.straight && !turns && !e->nonlinear) b->end.before = s->hh * (b->past.kinetic + b->past.elastic);
-    if (!embi_is_two_step(b)) return;
-    for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
-    embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
-    embi_elastic_hold(e, e->rotation, twists ? T : NULL);
-}
-
-/* Sets qc, qt, c and s of the step form (chapter "Energy of a body") from q^n and v^n. */
-static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
-{
-    embipc_real t[3];
-    b->step.two_step = two_step;
-    b->step.c = two_step ? 2 * s->h / 3 : s->h;
-    b->step.inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
-    embi_body_renew(b);
-    if (embi_body_fly(s, b)) return;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
-        embi_copy(s->qc + i, s->qn + i);
-        embi_copy(s->qt + i, s->qn + i);
-        embi_axpy(s->qt + i, b->step.c, s->vn + i);
-        if (!two_step) continue;
-        embi_sub(t, s->qn + i, s->before.q + i);
-        embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
-        embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
-        embi_sub(t, s->vn + i, s->before.v + i);
-        embi_axpy(s->qt + i, b->step.c / 3, t);
-    }
-}
-
-/* Does the velocity of the drive change abruptly? */
-static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
-{
-    const embi_body *b = s->body + d->body;
-    if (d->reached.blocked) return 1;
-    for (int k = 0; k < d->node_count; k++) {
-        int i = 3 * (b->node0 + d->nodes[k]);
-        embipc_real move[3], change[3];
-        embi_sub(move, s->driven.target + i, s->q + i);
-        embi_copy(change, move);
-        embi_axpy(change, -s->h, s->v + i);
-        if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->rules.tolerance)) return 1;
-    }
-    return 0;
-}
-
-/* Aims every drive at the end of the step. A rotation has stages whose chords are less than 0.1 dhat from the arc:
- * radius (1 - cos(angle/2)) <= 0.1 dhat. */
-static void embi_drives_begin(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        embi_body *b = s->body + d->body;
-        embipc_real turn[3], angle, radius = 0, chord, moved = 0;
-        embi_drive_pose(d, w->time + s->h, d->pose_next);
-        if (d->soft) continue;
-        embi_sub(turn, d->pose_next + 3, d->pose + 3);
-        angle = embi_norm(turn);
-        for (int k = 0; k < d->node_count; k++) {
-            embipc_real r[3];
-            embi_sub(r, d->start + 3 * k, d->centre);
-            radius = embi_max(radius, embi_norm(r));
-        }
-        chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : (embipc_real)1;
-        d->rotating = angle > 0;
-        d->stages = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
-        d->stage = d->safe_stage = 0;
-        d->phi = d->safe_phi = 0;
-        d->blocked = 0;
-        for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
-        d->done = 0;
-        embi_drive_aim(s, d);
-        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless its nodes are behind */
-            int i = b->node0 + d->nodes[k];
-            moved = embi_max(moved, embi_abs(s->driven.target[3 * i] - s->q[3 * i]) +
-                                        embi_abs(s->driven.target[3 * i + 1] - s->q[3 * i + 1]) +
-                                        embi_abs(s->driven.target[3 * i + 2] - s->q[3 * i + 2]));
-        }
-        d->done = moved == 0;
-        if (!d->done) b->moving = 1;
-        if (embi_is_second_order(s) && embi_drive_jumps(s, d)) {
-            b->step.jump = 1;
-            embi_body_integrate(s, b, 0);
-        }
-    }
-}
-
-/* x^n of all vertices of a small surface. */
-static void embi_body_start(embi_state *s, embi_body *b)
-{
-    if (b->bvh.known || !b->nv) return;
-    if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
-    b->started = 1;
-    memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
-}
-
-/* Starts the step of a body: parameters, bounding boxes, x^n, qt and the forces f. */
-static void embi_body_begin(embipc_world *w, embi_body *b)
-{
-    embi_state *s = &w->s;
-    embi_body_start(s, b);
-    embi_body_derive(w, b);
-    b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
-    b->island = -1;
-    b->search.around = 0;
-    b->search.tree_is_at_q = 0;
-    b->scale_x = 0;
-    b->search.live_count = b->search.aside = 0;
-    if (b->inverse) b->inverse->is_aside = 0;
-    embi_body_locate(b, s->q);
-    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
-    b->step.jump = 0;
-    if (embi_is_asleep(b)) return;
-    if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
-    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth);
-    for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
-        embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
-        embi_axpy(s->load.f + 3 * i, b->mass.node[i - b->node0], s->gravity);
-    }
-}
-
-/* Stores q^n, starts every body, and gives each its part of the common scratch. */
-static void embi_bodies_begin(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    int trace = 0, patch = 0;
-    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
-    if (s->node_count) {
-        memcpy(s->qn, s->q, nodes);
-        memcpy(s->vn, s->v, nodes);
-        memcpy(s->driven.safe_q, s->q, nodes);
-        memcpy(s->reference.measured_q, s->q, nodes);
-        memcpy(s->trial_q, s->q, nodes);
-    }
-    s->reference.any = 0;
-    if (s->vert_count) memset(s->vertex_state, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
-    for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
-    for (int k = 0; k < s->body_count; k++) {
-        embi_body *b = s->body + k;
-        b->scratch.trace = trace;
-        b->scratch.patch = patch;
-        trace += embi_body_trace(b);
-        patch += embi_body_patch(b);
-        if (w->islands.list[k]) w->islands.list[k]->factor.past.stored = EMBI_PAST_NONE;
-    }
-    embi_each_body(w, embi_body_begin);
-    embi_drives_begin(w);
-}
-
-/* Predicts the end of the step, to trial_q. Free nodes fly freely, and change their velocity by dv. That is the
- * change in the last step, at most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to
- * q + h v while blocked. So a falling body goes on falling, and a resting one stays. Only the number of candidates
- * depends on this. */
-static void embi_body_expect(embipc_world *w, embi_body *b)
-{
-    embi_state *s = &w->s;
-    embipc_real pull[3], gain[3];
-    if (!b->moving) return;
-    embi_copy(pull, s->gravity);
-    for (int i = b->node0; i < b->node0 + b->nn && b->mass.total > 0; i++)
-        embi_axpy(pull, 1 / b->mass.total, w->applied + 3 * i);
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        embipc_real *end = s->trial_q + 3 * i;
-        int d = embi_drive_of(s, i);
-        if (d >= 0) embi_copy(end, (s->driven.list[d].reached.blocked ? s->qt : s->driven.target) + 3 * i);
-        if (d >= 0) continue;
-        embi_flight_end(s, b, i, end);
-        embi_flight_turns(b, s->before.gain + 3 * i, gain);
-        for (int c = 0; c < 3; c++) {
-            embipc_real most = s->hh * pull[c], way = b->past.smooth ? s->h * gain[c] : most;
-            end[c] += embi_max(embi_min(0, most), embi_min(way, embi_max(0, most)));
-        }
-    }
-}
-
-/* x^n of vertices that soft drives hold. Searches request others later. */
-static int embi_vertices_begin(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    w->search.asked_count = 0;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        for (int k = 0; k < d->node_count && d->soft; k++)
-            if (!embi_vertex_ask(w, s->body[d->body].vert0 + d->nodes[k])) return 0;
-    }
-    embi_asked_start(w);
-    return 1;
-}
-
-/* ==== 58. Contacts of an island ======================================================================
- * Evaluates the candidates of an island: closest points, contacts, their energy, and which vertices they touch.
- * At the start of a step and of each further pass friction takes its forces lambda and tangents from the
- * contacts there (they are lagged). Candidates that are far away are not measured again until the bodies have
- * moved far enough.
- * Uses: part I, part II, part III, contact elements, energy of a body, rotation.
- * Checked by: tests/test_contact.c, tests/test_friction.c */
+/* ==== 57. Contacts of candidates =====================================================================
+ * Contacts at vertices x: closest points of candidates, and a contact for each within dhat. Candidates that are far away
+ * are not measured again until the bodies have moved far enough. Threads share the others in chunks, in two rounds. The
+ * first counts contacts, so that in the second each has its place, and their order does not depend on threads.
+ * Uses: part I, distances, contacts, positions of vertices, rotation and deformation bounds, islands.
+ * Checked by: tests/test_contact.c */
 
 /* closest points of one candidate at x */
 static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int stamp, embi_closest *out)
@@ -18604,108 +18620,10 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle
     return ok && embi_island_touch_room(m, isle);
 }
 
-/* Contacts at the present positions. Returns 0 out of memory. */
-static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift, NULL, NULL, 0);
-    return embi_island_contacts(m, s, isle, s->x);
-}
-
-/* Vertex v is listed, once, as one that forces act on. */
-static void embi_touch(embi_state *s, embi_island *isle, int v)
-{
-    if (s->vertex_state[v] >= EMBI_VERTEX_LISTED) return;
-    s->vertex_state[v] = EMBI_VERTEX_LISTED;
-    isle->touched.list[isle->touched.count++] = v;
-}
-
-/* Where forces on vertices are summed. */
-static embi_pull embi_pull_of(const embi_state *s)
-{
-    embi_pull to;
-    to.f = s->load.pull;
-    to.known = s->vertex_state;
-    return to;
-}
-
-/* Lists the moving vertices of all elements, unless the list is up to date. */
-static void embi_island_touched(embi_state *s, embi_island *isle)
-{
-    if (isle->touched.stamp == isle->stamp) return;
-    isle->touched.stamp = isle->stamp;
-    isle->touched.count = 0;
-    for (int k = 0; k < embi_element_count(isle); k++) {
-        const embi_element *e = embi_element_at(isle, k);
-        for (int i = 0; i < 4; i++)
-            if (e->w[i] != 0 || e->extra || e->kind == EMBI_ELEMENT_ROD) embi_touch(s, isle, e->v[i]);
-    }
-    for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
-}
-
-/* Psi of a nonlinear body at the nodes `from` of the task. */
-static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
-{
-    (void)k;
-    if (embi_is_dynamic(b) && b->elastic.nonlinear) {
-        embi_psi *psi = &b->end.psi[EMBI_NOW];
-        const embipc_real *q = t->from + 3 * b->node0;
-        psi->energy = embi_elastic_mean_energy(&b->elastic, q, 0, t->s->scratch.trace + b->scratch.trace, &psi->force);
-        psi->bending = embi_elastic_bending(&b->elastic, q, 0);
-    }
-}
-
-/* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
-static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real *q)
-{
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
-}
-
-/* Evaluates the elements of an island at the vertices x, but for contacts: these have the energy `barrier` there. */
-static embi_energies embi_island_energies(const embi_state *s, const embi_island *isle, const embipc_real *x,
-                                          embipc_real barrier)
-{
-    embi_energies E;
-    embipc_real force = isle->contacts.force;
-    memset(&E, 0, sizeof E);
-    E.of[EMBI_ELEMENT_BARRIER] = barrier;
-    for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
-        embi_element *e = embi_element_at(isle, k);
-        embi_element_kinds[e->kind].evaluate(e, s->xn, x);
-        E.of[e->kind] += e->energy;
-        force += embi_abs(e->first) * embi_norm(e->dir);
-    }
-    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) E.sum += E.of[k];
-    E.noise = force * isle->energy.noise_x;
-    return E;
-}
-
-/* Energy of all that is not in A, J s^2: elements, at the vertices x, and nonlinear materials as last evaluated
- * [EIPC24 eqs. 10, 11]; and the size of its terms, for rounding. */
-static void embi_island_contact_energy(const embi_state *s, embi_island *isle, const embipc_real *x)
-{
-    embi_energies E = embi_island_energies(s, isle, x, isle->contacts.energy);
-    embipc_real sum = E.sum, size = E.sum + E.noise;
-    isle->energy.now = E;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        const embi_psi *psi = b->end.psi + EMBI_NOW;
-        if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
-        sum += psi->energy + psi->bending;
-        size += psi->energy + psi->bending + psi->force * isle->energy.noise_x;
-    }
-    isle->energy.nonquadratic = s->hh * sum;
-    isle->energy.size = s->hh * embi_max(size, sum);
-}
-
-/* E of an island at q^n or q, J s^2. *size grows by the size of the terms, for rounding. */
-static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, embi_when when, embipc_real *size)
-{
-    const embi_energies *E = when == EMBI_AT_START ? &isle->energy.before : &isle->energy.now;
-    embipc_real sum = s->hh * E->sum;
-    *size += s->hh * E->noise;
-    for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], when, size);
-    return sum;
-}
+/* ==== 58. Friction within a step =====================================================================
+ * What friction takes from the contacts at the start of a step and of each further pass, and when another pass is due.
+ * Uses: tuning, small math, positions of vertices, islands, energy of a body, rotation.
+ * Checked by: tests/test_friction.c */
 
 /* Curvature of the path of vertex v in free flight, from x^n, as a displacement, m */
 static void embi_vertex_bend(const embi_state *s, const embi_body *b, int v, embipc_real r[3])
@@ -18716,34 +18634,6 @@ static void embi_vertex_bend(const embi_state *s, const embi_body *b, int v, emb
     embi_sub(arm, s->xn + 3 * v, s->qn + 3 * b->node0);
     embi_sub(arm, arm, b->flight.centre);
     embi_m3_mulv(r, b->flight.bend, arm);
-}
-
-/* For each pair of bodies: whether it has contacts, and their force on body a, N; with that of friction where
- * asked. */
-static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when, int with_friction)
-{
-    int count = isle->contacts.count + (with_friction ? isle->friction.count : 0);
-    for (int n = 0; n < isle->pair_count; n++) {
-        embi_pair *pair = s->pair + s->pair[isle->pairs[n]].head;
-        pair->touching[when] = 0;
-        embi_set(pair->push[when], 0, 0, 0);
-    }
-    for (int k = 0; k < count; k++) {
-        const embi_element *e = embi_element_at(isle, k);
-        embi_pair *pair = s->pair + s->pair[e->pair].head;
-        pair->touching[when] |= e->kind == EMBI_ELEMENT_BARRIER;
-        embi_element_force(e, s->body + pair->a, pair->push[when]);
-    }
-}
-
-/* Velocity of a body as a whole at q^n. Returns 1/mass, or 0 for bodies that contacts do not move. */
-static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
-{
-    embi_set(v, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++)
-        embi_axpy(v, embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn,
-                  s->vn + 3 * (b->node0 + i));
-    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : (embipc_real)0;
 }
 
 /* Sets what is subtracted from the displacement of a friction contact: the curvature of free flights, less h times the
@@ -18779,182 +18669,127 @@ static int embi_friction_slides(const embi_state *s, const embi_friction *f)
     return embi_norm(u) > f->e;
 }
 
-/* Makes the friction contacts: lambda, normals and weights of all present contacts. |u| of the last step comes from
- * memory, sorted by key (values in u). Returns 0 out of memory. */
-static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
-                                    int memory_count, const embipc_real *u)
+/* Names a contact by its bodies and vertices, so that the next step finds it again. */
+static embi_u64 embi_friction_key(const embi_body *a, const embi_body *b, const embi_contact *c)
 {
-    isle->friction.count = isle->friction.runs = 0;
-    embi_island_touches(s, isle, EMBI_AS_LAGGED, 0);
-    if (!EMBI_GROW(m, isle->friction.list, isle->contacts.count)) return 0;
-    for (int k = 0; k < isle->contacts.count; k++) {
-        const embi_contact *contact = isle->contacts.list + k;
-        const embi_element *c = &contact->base;
-        const embi_pair *pair = s->pair + c->pair;
-        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        embi_friction *f = isle->friction.list + isle->friction.count;
-        embi_u64 key =
-            ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
-        int at, runs;
-        if (!(pair->rule.mu_static > 0) || c->first == 0) continue;
-        f->base = *c;
-        f->base.kind = EMBI_ELEMENT_FRICTION;
-        f->base.extra = NULL;
-        f->base.held = 0;
-        embi_copy(f->n, c->dir);
-        f->e = pair->rule.epsv * s->h;
-        runs = embi_body_runs(a) || embi_body_runs(b);
-        if (runs || embi_body_arcs(a) || embi_body_arcs(b)) embi_friction_bend(s, a, b, f);
-        else embi_set(f->bend, 0, 0, 0);
-        isle->friction.runs |= runs;
-        f->weight = pair->rule.mu * -c->first;
-        if (pair->rule.mu_static > pair->rule.mu && !embi_friction_slides(s, f))
-            f->weight = pair->rule.mu_static * -c->first;
-        key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) *
-              0xBF58476D1CE4E5B9ull;
-        for (int i = 0; i < 4; i++)
-            if (contact->mask & (1 << i)) {
-                int v = c->v[i], local = embi_has_vertex(b, v) ? 2 * (v - b->vert0) + 1 : 2 * (v - a->vert0);
-                key += (embi_u64)(unsigned)local * 0x94D049BB133111EBull ^
-                       ((embi_u64)(unsigned)local << 17); /* order does not matter */
-            }
-        f->key = key;
-        at = embi_lower_bound(memory, memory_count, key);
-        f->expected = at < memory_count && memory[at].key == key && !EMBI_WITHOUT(MEMORY) ? u[memory[at].value]
-                                                                                         : (embipc_real)0;
-        f->reverses = 0;
-        isle->friction.count++;
-    }
-    isle->touched.stamp = -1;
-    return embi_island_touch_room(m, isle);
-}
-
-/* ==== 59. System of an island ========================================================================
- * Numbers the unknowns of an island, and sums over its bodies and elements:
- *   g = grad E,   H = A + elements                                                 [EIPC24 eq. 17]
- * Also products with H without forming it, and what a motion of driven nodes does to the right side.
- * Uses: part I, materials over a body, contacts, part III, part IV.
- * Checked by: tests/test_world_step.c, tests/test_cg.c */
-
-/* The present factor and the one that the step began with change places. A step that fails changes them back. */
-static void embi_island_swap_factors(embi_island *isle)
-{
-    embi_dual *dual = isle->dual;
-    isle->factor.past.is_odd = !isle->factor.past.is_odd;
-    embi_swap_systems(&isle->system, &isle->factor.past.system);
-    isle->dual = isle->factor.past.dual;
-    isle->factor.past.dual = dual;
-}
-
-/* The step failed. */
-static void embi_island_restore_past(embi_island *isle)
-{
-    embi_island_past *past = &isle->factor.past;
-    if (past->stored == EMBI_PAST_FACTOR) embi_island_swap_factors(isle);
-    if (past->stored && past->of_count)
-        memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
-    if (past->stored) {
-        isle->factor.of_count = past->of_count;
-        isle->factor.useful = past->useful;
-        isle->unknown_count = past->unknown_count;
-    }
-    past->stored = EMBI_PAST_NONE;
-}
-
-/* Gives the unknown nodes of the island their numbers. */
-static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    int count = 0;
-    if (!EMBI_GROW(m, isle->factor.of, isle->body_count)) return 0;
-    isle->factor.same = 1;
-    isle->unknown_count = 0;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        int first = isle->unknown_count;
-        if (!EMBI_GROW(m, isle->unknown, isle->unknown_count + b->nn)) return 0;
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            int is_free = embi_is_dynamic(b) && embi_drive_of(s, i) < 0;
-            s->local[i] = is_free ? isle->unknown_count : -1;
-            if (is_free) isle->unknown[isle->unknown_count++] = i;
+    embi_u64 key = ((embi_u64)a->handle.generation * 31 + (embi_u64)a->handle.index1) * 0x9E3779B97F4A7C15ull;
+    key = (key ^ ((embi_u64)b->handle.generation * 31 + (embi_u64)b->handle.index1)) * 0xBF58476D1CE4E5B9ull;
+    for (int i = 0; i < 4; i++)
+        if (c->mask & (1 << i)) {
+            int v = c->base.v[i], local = embi_has_vertex(b, v) ? 2 * (v - b->vert0) + 1 : 2 * (v - a->vert0);
+            key += (embi_u64)(unsigned)local * 0x94D049BB133111EBull ^
+                   ((embi_u64)(unsigned)local << 17); /* order does not matter */
         }
-        if (isle->unknown_count == first) continue;
-        isle->factor.same &= count < isle->factor.of_count && isle->factor.of[count] == b->revision;
-        isle->factor.of[count++] = b->revision;
-    }
-    isle->factor.same &= count == isle->factor.of_count;
-    isle->factor.of_count = count;
-    if (!isle->factor.same)
-        isle->factor.useful = isle->factor.from_last_step = isle->factor.reuse_next = 0;
-    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs,
-                                                       6 * isle->unknown_count) &&
-           EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
+    return key;
 }
 
-/* Chooses order and structure of the system: all couplings of the bodies and of contacts. A contact that comes
- * later and couples other nodes needs a new analysis. Places for candidates within 1.25 dhat as well do not pay:
- * 12 scenes take 0.999 to 1.013 times as many instructions with them [measured]. */
-static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
+/* For each pair of bodies: whether it has contacts, and their force on body a, N; with that of friction where
+ * asked. */
+static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when, int with_friction)
 {
-    int count = 0;
-    if (embi_system_surely_dense(isle->unknown_count, (int)s->settings.solver))
-        return embi_system_analyze(m, &isle->system, isle->unknown_count, NULL, 0, (int)s->settings.solver);
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (!embi_is_dynamic(b)) continue;
-        if (!EMBI_GROW(m, isle->keys, count + b->A.row[b->A.n])) return 0;
-        for (int i = 0; i < b->nn; i++)
-            for (int n = b->A.row[i]; n < b->A.row[i + 1]; n++) {
-                int p = s->local[b->node0 + i], q = s->local[b->node0 + b->A.col[n]];
-                if (p >= 0 && q >= 0)
-                    isle->keys[count++].key = embi_pack(embi_max_int(p, q), embi_min_int(p, q));
-            }
+    int count = isle->contacts.count + (with_friction ? isle->friction.count : 0);
+    for (int n = 0; n < isle->pair_count; n++) {
+        embi_pair *pair = s->pair + s->pair[isle->pairs[n]].head;
+        pair->touching[when] = 0;
+        embi_set(pair->push[when], 0, 0, 0);
     }
-    for (int k = 0; k < embi_element_count(isle); k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, embi_element_at(isle, k)->v, &isle->keys, &count))
-            return 0;
-    return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->settings.solver);
+    for (int k = 0; k < count; k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        embi_pair *pair = s->pair + s->pair[e->pair].head;
+        pair->touching[when] |= e->kind == EMBI_ELEMENT_BARRIER;
+        embi_element_force(e, s->body + pair->a, pair->push[when]);
+    }
 }
 
-/* K of the nonlinear materials at q, for each new factor. K is taken anew for each direction, also where the
- * factor is an old one. Only a single back-solve with an old factor takes the K in it. Freezing K for longer, with
- * new contacts around it, does not pay. Refreshed after a move cut by half or a direction that shrank by less than
- * half, it saves 3 % of the time where there is contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in
- * free flight [measured, bodies of 48 and 1280 tets]. */
-static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int k)
+/* Velocity of a body as a whole at q^n. Returns 1/mass, or 0 for bodies that contacts do not move. */
+static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
 {
-    embi_bsr T;
-    (void)k;
-    if (!embi_is_dynamic(b) || !b->elastic.nonlinear) return;
-    T = embi_body_tangent(b);
-    embi_bsr_zero(&T);
-    b->elastic.keep = t->isle->tune.negative;
-    embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
-    b->elastic.keep = 0;
+    embi_set(v, 0, 0, 0);
+    for (int i = 0; i < b->nn; i++)
+        embi_axpy(v, embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn,
+                  s->vn + 3 * (b->node0 + i));
+    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : (embipc_real)0;
 }
 
-/* K of all nonlinear bodies at q, timed as assembly. */
-static void embi_island_tangent(embi_state *s, embi_island *isle)
+/* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? The
+ * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than
+ * h g, plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds
+ * up to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits
+ * is enough then. In the first step of a body it is a fiftieth, even in a long step. Other steps that have used
+ * two fifths of max_iterations get no more passes. */
+static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair, int long_step)
 {
-    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_take_tangent, NULL, NULL, 0);
-    (void)embi_stage(s, was);
+    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+    const embipc_real *now = pair->push[EMBI_NOW], *lagged = pair->push[EMBI_AS_LAGGED];
+    embipc_real va[3], vb[3], change[3], mobility, share, force;
+    int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
+    if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh)) return 0;
+    embi_sub(change, now, lagged);
+    force = embi_norm(change);
+    share = fresh ? EMBI_PASS_FRESH : a->past.own_friction || b->past.own_friction ? EMBI_PASS_OWN :
+        (embipc_real)1;
+    if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
+    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
+    embi_sub(va, va, vb);
+    return s->h * mobility * pair->rule.mu * force >
+               share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
-/* Sets the system to zero; or only the part that elements reach, while A is that of the last factor. */
-static void embi_island_reopen(embi_state *s, embi_island *isle)
+/* Does any pair of the island need another pass, with friction by the present normal forces? */
+static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 {
-    int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN);
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        keeps = keeps && !(embi_is_dynamic(b) && b->elastic.nonlinear);
+    int any = 0;
+    if (s->settings.friction_iterations || isle->friction.passes >= EMBI_FRICTION_PASSES) return 0;
+    embi_island_touches(s, isle, EMBI_NOW, 0);
+    for (int n = 0; n < isle->pair_count && !any; n++)
+        any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
+                                        5 * isle->iterations > 2 * s->settings.max_iterations);
+    isle->friction.passes += any;
+    return any;
+}
+
+/* ==== 59. Products with the Hessian ==================================================================
+ * H p without forming H: A p body by body, and elements by the motion J p of their vertices. Conjugate gradients need
+ * it, and what driven nodes do to the others. The line search needs A p.
+ * Uses: sparse matrices, positions of vertices, islands, contact elements, energy of a body.
+ * Checked by: tests/test_cg.c */
+
+/* Vertex v is listed, once, as one that forces act on. */
+static void embi_touch(embi_state *s, embi_island *isle, int v)
+{
+    if (s->vertex_state[v] >= EMBI_VERTEX_LISTED) return;
+    s->vertex_state[v] = EMBI_VERTEX_LISTED;
+    isle->touched.list[isle->touched.count++] = v;
+}
+
+/* Where forces on vertices are summed. */
+static embi_pull embi_pull_of(const embi_state *s)
+{
+    embi_pull to;
+    to.f = s->load.pull;
+    to.known = s->vertex_state;
+    return to;
+}
+
+/* Lists the moving vertices of all elements, unless the list is up to date. */
+static void embi_island_touched(embi_state *s, embi_island *isle)
+{
+    if (isle->touched.stamp == isle->stamp) return;
+    isle->touched.stamp = isle->stamp;
+    isle->touched.count = 0;
+    for (int k = 0; k < embi_element_count(isle); k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        for (int i = 0; i < 4; i++)
+            if (e->w[i] != 0 || e->extra || e->kind == EMBI_ELEMENT_ROD) embi_touch(s, isle, e->v[i]);
     }
-    if (!keeps) {
-        embi_system_zero(&isle->system);
-        return;
-    }
-    for (int k = 0; k < embi_element_count(isle); k++)
-        embi_element_touch(&isle->system, &s->J, s->local, embi_element_at(isle, k));
-    embi_system_reopen(&isle->system);
+    for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
+}
+
+/* motion = J p at the touched vertices, m */
+static void embi_island_motion(embi_state *s, embi_island *isle)
+{
+    embi_island_touched(s, isle);
+    embi_apply_list(s, isle->touched.list, isle->touched.count, 0, s->p, s->path.motion);
 }
 
 static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
@@ -18978,87 +18813,6 @@ static void embi_island_ready(embi_state *s, embi_island *isle, int for_products
     (void)embi_stage(s, was);
 }
 
-/* Adds the body's part to the system. No other body has a part in the same blocks, so threads may share the
- * bodies. */
-static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
-{
-    const int *local = t->s->local + b->node0;
-    int ok = 1;
-    if (embi_is_dynamic(b)) {
-        ok = embi_system_add_bsr(&t->isle->system, &b->A, local, 1);
-        if (b->elastic.nonlinear) {
-            embi_bsr T = embi_body_tangent(b);
-            ok &= embi_system_add_bsr(&t->isle->system, &T, local, 1);
-        }
-    }
-    t->isle->shares.part[k] = (embipc_real)ok;
-}
-
-/* Adds the Hessian of one element, times h^2, to the system; contacts with their full curvature once the island is
- * slow. Returns 0 when it does not fit the pattern. */
-static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_element *e)
-{
-    const embi_contact *c = (const embi_contact *)e;
-    embipc_real z[EMBI_BENT][12];
-    int count;
-    if (!isle->tune.full_hessian || e->kind != EMBI_ELEMENT_BARRIER)
-        return embi_element_stamp(&isle->system, &s->J, s->local, e, s->hh);
-    count = embi_contact_curvature(c, s->x, z);
-    return embi_contact_stamp_curvature(&isle->system, &s->J, s->local, c, s->hh, count, z);
-}
-
-/* Fills the system at the present state; returns 0 when something does not fit its pattern. */
-static int embi_island_assemble(embi_state *s, embi_island *isle)
-{
-    embi_island_reopen(s, isle);
-    embi_island_ready(s, isle, 0);
-    isle->system.clean = 0;
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_put, NULL, NULL, 0);
-    for (int k = 0; k < isle->body_count; k++)
-        if (isle->shares.part[k] == 0) return 0;
-    for (int k = 0; k < embi_element_count(isle); k++)
-        if (!embi_island_stamp(s, isle, embi_element_at(isle, k))) return 0;
-    return 1;
-}
-
-/* p on driven nodes: the rest of their present stage; 0 on all others. Returns whether anything moves. */
-static int embi_island_driven_motion(embi_state *s, embi_island *isle)
-{
-    int moving = 0;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            const embi_drive *d = embi_drive_of(s, i) >= 0 ? s->driven.list + embi_drive_of(s, i) : NULL;
-            embi_set(s->p + 3 * i, 0, 0, 0);
-            if (!d || d->done) continue;
-            embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
-            moving = 1;
-        }
-    }
-    return moving;
-}
-
-/* The gradient of all that is no element: gq follows each move linearly, a nonlinear material is evaluated at q. */
-static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, int k)
-{
-    embi_state *s = t->s;
-    (void)k;
-    memcpy(s->g + 3 * b->node0, s->gq + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->g);
-    if (embi_is_dynamic(b) && b->elastic.nonlinear)
-        embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->scratch.trace + b->scratch.trace,
-                              s->g + 3 * b->node0);
-}
-
-/* g = grad E over the nodes of the island */
-static void embi_island_gradient(embi_state *s, embi_island *isle)
-{
-    embi_pull to = embi_pull_of(s);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
-    embi_island_touched(s, isle);
-    for (int k = 0; k < embi_element_count(isle); k++) embi_element_gradient(embi_element_at(isle, k), &to);
-    embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->g);
-}
-
 /* Ap = A p for the body; 0 where it has no unknowns. */
 static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 {
@@ -19073,13 +18827,6 @@ static void embi_island_multiply(embi_state *s, embi_island *isle)
 {
     embi_island_ready(s, isle, 1);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_product, NULL, NULL, 0);
-}
-
-/* motion = J p at the touched vertices, m */
-static void embi_island_motion(embi_state *s, embi_island *isle)
-{
-    embi_island_touched(s, isle);
-    embi_apply_list(s, isle->touched.list, isle->touched.count, 0, s->p, s->path.motion);
 }
 
 /* rhs -= (A + K) p for the body, with K of a nonlinear material. p is 0 but on driven nodes, or a vector of the
@@ -19119,8 +18866,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
  * pile of 100 0.76. Where one or two bodies have most nodes it does not pay, since most of H's factor stays from
  * one iteration to the next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300
  * nodes 1.35 [measured].
- * Uses: part I, contacts, part III, contact elements, contacts of an island, system of an island.
- * Checked by: tests/test_dual.c */
+ * Uses: part I, part III, contact elements, products with the Hessian.   Checked by: tests/test_dual.c */
 
 /* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and
  * no K that changes in the step. */
@@ -19486,6 +19232,2050 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, b, 0);
 }
 
+/* ==== 61. Factors of earlier steps ===================================================================
+ * The factor that a step begins with may serve again. A step that fails restores it, with the numbers beside it, since
+ * the bits of later steps depend on it.
+ * Uses: tuning, memory, part III, contact elements, contact forces as unknowns.   Checked by: tests/test_undo.c */
+
+/* The present factor and the one that the step began with change places. A step that fails changes them back. */
+static void embi_island_swap_factors(embi_island *isle)
+{
+    embi_dual *dual = isle->dual;
+    isle->factor.past.is_odd = !isle->factor.past.is_odd;
+    embi_swap_systems(&isle->system, &isle->factor.past.system);
+    isle->dual = isle->factor.past.dual;
+    isle->factor.past.dual = dual;
+}
+
+/* Stores what a step that fails restores. Returns 0 out of memory. */
+static int embi_island_store_past(embi_memory *m, embi_island *isle)
+{
+    embi_island_past *past = &isle->factor.past;
+    if (!EMBI_GROW(m, past->of, isle->factor.of_count)) return 0;
+    if (isle->factor.of_count)
+        memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
+    past->of_count = isle->factor.of_count;
+    past->useful = isle->factor.useful;
+    past->unknown_count = isle->unknown_count;
+    past->stored = EMBI_PAST_NUMBERS;
+    return 1;
+}
+
+/* The step failed. */
+static void embi_island_restore_past(embi_island *isle)
+{
+    embi_island_past *past = &isle->factor.past;
+    if (past->stored == EMBI_PAST_FACTOR) embi_island_swap_factors(isle);
+    if (past->stored && past->of_count)
+        memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
+    if (past->stored) {
+        isle->factor.of_count = past->of_count;
+        isle->factor.useful = past->useful;
+        isle->unknown_count = past->unknown_count;
+    }
+    past->stored = EMBI_PAST_NONE;
+}
+
+/* Before the first factor of a step: the factor of an earlier step is set aside, because a step that fails restores
+ * it. */
+static void embi_island_set_aside(embi_island *isle)
+{
+    const embi_threads *threads = isle->system.F.threads;
+    if (isle->factor.past.stored != EMBI_PAST_NUMBERS || !isle->factor.past.useful || isle->factor.past.unknown_count <
+        EMBI_REUSE_NODES) return;
+    isle->factor.past.stored = EMBI_PAST_FACTOR;
+    embi_island_swap_factors(isle);
+    isle->system.F.threads = threads;
+}
+
+/* at the start of a step */
+static void embi_island_recall(const embi_state *s, embi_island *isle)
+{
+    isle->factor.from_last_step = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
+        isle->unknown_count >= EMBI_REUSE_NODES &&
+              isle->system.method != EMBI_SYSTEM_CG;
+    isle->factor.from_last_step = isle->factor.from_last_step && embi_dual_fits(s, isle);
+}
+
+/* Sets the system to zero; or only the part that elements reach, while A is that of the last factor. */
+static void embi_island_reopen(embi_state *s, embi_island *isle)
+{
+    int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        keeps = keeps && !(embi_is_dynamic(b) && b->elastic.nonlinear);
+    }
+    if (!keeps) {
+        embi_system_zero(&isle->system);
+        return;
+    }
+    for (int k = 0; k < embi_element_count(isle); k++)
+        embi_element_touch(&isle->system, &s->J, s->local, embi_element_at(isle, k));
+    embi_system_reopen(&isle->system);
+}
+
+/* ==== 62. Drives that yield ==========================================================================
+ * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
+ * stops the motion, the drive that contributes most to that approach gives up the rest
+ * of its motion, and is reported. A rotating drive first divides its stages. The others go on.
+ * Uses: tuning, small math, distances, state, positions of vertices, part IV.   Checked by: tests/world_drive.h */
+
+/* Is a rotation by a drive half done, so that its body is not rigid? */
+static int embi_island_is_rotated(const embi_state *s, const embi_island *isle)
+{
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        const embi_drive *d = s->driven.list + n;
+        if (s->body[d->body].island == isle->index && d->rotating && d->phi > 0) return 1;
+    }
+    return 0;
+}
+
+/* Drives of the island return to the stage of its last state in which every rotating body was rigid. */
+static void embi_drives_rewind(embi_state *s, const embi_island *isle)
+{
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        embi_drive *d = s->driven.list + n;
+        if (s->body[d->body].island != isle->index || d->stage == d->stages) continue;
+        d->stage = d->safe_stage;
+        d->phi = d->safe_phi;
+        embi_drive_aim(s, d);
+    }
+}
+
+/* The present state becomes the one to go back to. */
+static void embi_island_secure(embi_state *s, const embi_island *isle)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        memcpy(s->driven.safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+    }
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        embi_drive *d = s->driven.list + n;
+        if (s->body[d->body].island != isle->index) continue;
+        d->safe_stage = d->stage;
+        d->safe_phi = d->phi;
+    }
+}
+
+/* After a driven move by alpha: completes stages and drives, and stores a state to go back to. */
+static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
+{
+    int rigid = 1;
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        embi_drive *d = s->driven.list + n;
+        if (s->body[d->body].island != isle->index || d->done) continue;
+        d->phi += (1 - d->phi) * alpha;
+        if (alpha == 1) {
+            d->stage++;
+            d->phi = 0;
+            d->done = d->stage == d->stages;
+            if (!d->done) embi_drive_aim(s, d);
+        }
+        if (d->rotating && d->phi > 0) rigid = 0;
+    }
+    if (rigid && alpha == 1) embi_island_secure(s, isle);
+}
+
+/* Change of a candidate's gap by one drive alone, m: by its motion, and the response of the free nodes with the
+ * present factor. Negative: it closes the gap. */
+static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int drive, const embi_candidate *c,
+                                       const embi_closest *closest)
+{
+    embipc_real n[3], r[3];
+    embi_point p[4];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            embi_set(s->p + 3 * i, 0, 0, 0);
+            embi_set(s->rhs + 3 * i, 0, 0, 0);
+            if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
+        }
+    }
+    embi_island_push(s, isle);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
+    embi_island_back_solve(s, isle, isle->rhs);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
+    for (int k = 0; k < isle->body_count; k++) embi_apply_live(s, s->body + isle->bodies[k], s->p, s->path.motion);
+    embi_points_at(p, s->x, c->v);
+    (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
+    embi_point_motion(c->v, closest->w, s->path.motion, r);
+    return embi_dot(n, r);
+}
+
+/* Largest displacement of nodes of a rotating drive in one of its stages, m */
+static embipc_real embi_drive_stage_length(const embi_state *s, const embi_drive *d)
+{
+    const embi_body *b = s->body + d->body;
+    embipc_real most = 0, r[3];
+    for (int k = 0; k < d->node_count; k++) {
+        int i = 3 * (b->node0 + d->nodes[k]);
+        embi_sub(r, s->driven.target + i, s->driven.safe_q + i);
+        most = embi_max(most, embi_norm(r));
+    }
+    return most;
+}
+
+/* Stores the direction of the island (p and A p) in arrays that are free at this point, or restores it. */
+static void embi_island_save_direction(embi_state *s, const embi_island *isle, int back)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        size_t at = 3 * (size_t)b->node0, bytes = 3 * (size_t)b->nn * sizeof *s->p;
+        memcpy((back ? s->p : s->trial_q) + at, (back ? s->trial_q : s->p) + at, bytes);
+        memcpy((back ? s->Ap : s->g) + at, (back ? s->g : s->Ap) + at, bytes);
+    }
+}
+
+/* The drive gives up the rest of this step, because of body `by` at this gap, m. */
+static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
+{
+    d->done = d->blocked = 1;
+    d->blocked_by = by;
+    d->gap = gap;
+}
+
+/* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. If the drive
+ * rotates and its stage is long, its stages are divided by four. Otherwise it gives up the rest of this step. Returns
+ * 0 when no drive contributes: a free body moves there by itself. */
+static int embi_island_block(embi_state *s, embi_island *isle, int limit)
+{
+    const embi_candidate *c = s->candidates.list + limit;
+    embi_drive *d;
+    embipc_real most = 0;
+    int worst = -1, a, b;
+    embi_island_save_direction(s, isle, 0);
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        embipc_real approach;
+        if (s->body[s->driven.list[n].body].island != isle->index || s->driven.list[n].done) continue;
+        approach = embi_drive_approach(s, isle, n, c, s->candidates.closest + limit);
+        if (approach < most) {
+            most = approach;
+            worst = n;
+        }
+    }
+    embi_island_save_direction(s, isle, 1);
+    if (worst < 0 || most > -1e-6 * c->dhat) return 0;
+    d = s->driven.list + worst;
+    if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > EMBI_STAGE_LENGTH * c->dhat) {
+        d->stages *= 4;   /* a stage is done as a whole or not at all: smaller ones get nearer */
+        d->stage *= 4;
+        d->safe_stage *= 4;
+        embi_drive_aim(s, d);
+        return 1;
+    }
+    a = embi_body_of_vertex(s, c->v[0]);
+    b = embi_body_of_vertex(s, c->v[3]);
+    embi_drive_stop(d, s->body[a == d->body ? b : a].handle, s->candidates.closest[limit].d - c->xi);
+    return 1;
+}
+
+/* Drives give up the rest of this step because tets of the island may not invert further. Then the bodies that they
+ * bend can settle. Nothing else would end the step: a guarded tet that is flat stays flat, and no contact is to
+ * blame. */
+static void embi_island_give_up(embi_state *s, const embi_island *isle)
+{
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        embi_drive *d = s->driven.list + n;
+        const embi_body *b = s->body + d->body;
+        if (b->island == isle->index && !d->done) embi_drive_stop(d, b->handle, 0);
+    }
+}
+
+/* ==== 63. Predictions ================================================================================
+ * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
+ * needs one solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n.
+ * So a step may begin with a prediction, before its first direction:
+ *   order 1  q^n + h v^n
+ *   order 2  q^n + h v^n + (h or, by BDF2, h/2) (v^n - v^n-1)
+ * It is a move like others, by stages of the drives: it stays within the searched ranges, collision detection
+ * must find it free as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise
+ * the step begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their
+ * present difference from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 %
+ * 2.14 and 1.52, 2.74 and 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
+ * Uses: tuning, small math, positions of vertices, rotation.   Checked by: tests/world_begin.h */
+
+/* Adds to the displacement d of node i, m, what order 2 predicts besides: the velocity change of the last step */
+static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
+{
+    embipc_real gain[3];
+    embi_flight_turns(b, s->before.gain + 3 * i, gain);
+    embi_axpy(d, embi_is_two_step(b) ? s->h / 2 : s->h, gain);
+}
+
+/* Predicted displacement of node i, m: free flight; with order 2 also the velocity change of the last step. */
+static void embi_guess(const embi_state *s, const embi_body *b, int order, int i, embipc_real d[3])
+{
+    embi_flight_end(s, b, i, d);
+    embi_sub(d, d, s->qn + 3 * i);
+    if (order > 1) embi_guess_add(s, b, i, d);
+}
+
+/* most[n]: largest component of the difference between the displacement d of node i and the prediction of order n +
+ * 1, m */
+static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3],
+                              embipc_real most[2])
+{
+    embipc_real e[3];
+    embi_guess(s, b, 1, i, e);
+    for (int n = 0; n < 2; n++) {
+        if (n) embi_guess_add(s, b, i, e);
+        for (int c = 0; c < 3; c++) most[n] = embi_max(most[n], embi_abs(d[c] - e[c]));
+    }
+}
+
+/* The order of the prediction that this step begins with; 0: none is worth it. nothing: a displacement, m, that needs
+ * none. A body that rotates by more than
+ * EMBI_TURN_FAR in a step begins with its free flight, however good that was in the last step. Without it a stiff
+ * body moves along the arc in many small moves. */
+static int embi_island_guess_order(const embi_state *s, const embi_island *isle, embipc_real nothing)
+{
+    embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
+    int order, fresh = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        fresh |= embi_is_dynamic(b) && !b->past.smooth;
+        turned = embi_max(turned, embi_body_turns(s, b));
+        went = embi_max(went, b->past.displacement);
+        for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->past.prediction_error[n]);
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            embipc_real way[3];
+            if (embi_drive_of(s, i) < 0) continue;
+            embi_sub(way, s->driven.target + 3 * i, s->q + 3 * i);
+            embi_scale(way, (embipc_real)s->driven.list[embi_drive_of(s, i)].stages, way);
+            embi_guess_errors(s, b, i, way, missed);
+        }
+    }
+    order = missed[1] < missed[0] ? 2 : 1;
+    if (!EMBI_WITHOUT(GUESS) && !fresh && went > nothing &&
+        missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
+    return turned > EMBI_TURN_FAR ? 1 : 0;
+}
+
+/* After a step: the displacement of the body's free nodes, the errors of both predictions, and the velocity change
+ * by forces. */
+static void embi_body_remember(const embi_state *s, embi_body *b)
+{
+    b->past.displacement = b->past.prediction_error[0] = b->past.prediction_error[1] = 0;
+    if (!embi_is_dynamic(b)) return;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embipc_real d[3], turned[3];
+        embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
+        if (embi_drive_of(s, i) < 0) {
+            for (int c = 0; c < 3; c++) b->past.displacement = embi_max(b->past.displacement, embi_abs(d[c]));
+            embi_guess_errors(s, b, i, d, b->past.prediction_error);
+        }
+        embi_sub(d, s->vn + 3 * i, b->flight.velocity);
+        embi_flight_turns(b, d, turned);
+        for (int c = 0; c < 3; c++)
+            s->before.gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->step.c - b->flight.velocity[c] -
+                turned[c];
+    }
+}
+
+/* ==== 64. Abrupt changes =============================================================================
+ * Where velocities or contacts change abruptly, or a limit of a joint begins or ends to hold, BDF2 does not serve. A
+ * body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Then all bodies of the island end the
+ * step with backward Euler: see embi_island_restart(). Forces between two rules would not be equal and opposite.
+ * Uses: small math, positions of vertices, contact elements, energy of a body, friction within a step.
+ * Checked by: tests/test_integrator.c */
+
+/* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
+static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
+{
+    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+    embipc_real va[3], vb[3], change[3], mobility;
+    if (pair->touching[EMBI_AT_START] != pair->touching[EMBI_NOW]) return 1;
+    if (pair->a == pair->b || !pair->touching[EMBI_NOW]) return 0;
+    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
+    embi_sub(va, va, vb);
+    embi_sub(change, pair->push[EMBI_NOW], pair->push[EMBI_AT_START]);
+    return s->h * mobility * embi_norm(change) >
+           embi_jump_limit(s, embi_norm(va), embi_max(a->rules.tolerance, b->rules.tolerance));
+}
+
+/* Did a rod become taut or slack in the step? The gap of its joint, and how it turns, shift its limits a little. */
+static int embi_rod_jumps(const embi_state *s, const embi_rod *p, embipc_real nothing)
+{
+    embi_rod start = *p;
+    embi_rod_evaluate(&start.base, NULL, s->xn);
+    return p->most > p->least &&
+           (embi_max(start.length - p->most, p->least - start.length) > -nothing) !=
+           (embi_max(p->length - p->most, p->least - p->length) > -nothing);
+}
+
+/* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or the step was cut
+ * short. nothing: how far a rod may be from its limit, m */
+static int embi_island_jumps(embi_state *s, embi_island *isle, int cut, embipc_real nothing)
+{
+    int jump = cut, two_step = 0;
+    if (!embi_is_second_order(s)) return 0;
+    embi_island_touches(s, isle, EMBI_NOW, 0);
+    for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
+    for (int n = 0; n < embi_drive_count(s); n++)
+        jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
+    for (int n = 0; EMBI_JOINTS && n < isle->rods.count; n++)
+        jump |= embi_rod_jumps(s, isle->rods.list + n, nothing);
+    for (int k = 0; k < isle->body_count; k++) {
+        jump |= s->body[isle->bodies[k]].step.jump;
+        two_step |= embi_is_two_step(s->body + isle->bodies[k]);
+    }
+    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].step.jump = jump;
+    return jump && two_step;
+}
+
+/* ==== 65. Islands of a step ==========================================================================
+ * Collects bodies, pairs, springs, rods and unknowns of all islands. Islands are independent between searches. So
+ * threads share the small ones of a round, in runs without threads inside. A large one, with more than half of the
+ * work, is solved alone and shares its loops.
+ * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, drives, joints, factors of
+ * earlier steps.   Checked by: tests/test_threads.c */
+
+/* Adds pair n to the list, behind others of the same bodies. */
+static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
+{
+    int at = isle->pair_count++, head = s->pair[n].head, end = at;
+    while (s->pair[n].late && end > 0 && s->pair[isle->pairs[end - 1]].head != head) end--;
+    for (; end > 0 && at > end; at--) isle->pairs[at] = isle->pairs[at - 1];
+    isle->pairs[at] = n;
+}
+
+/* Gives the unknown nodes of the island their numbers. */
+static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    int count = 0;
+    if (!EMBI_GROW(m, isle->factor.of, isle->body_count)) return 0;
+    isle->factor.same = 1;
+    isle->unknown_count = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        int first = isle->unknown_count;
+        if (!EMBI_GROW(m, isle->unknown, isle->unknown_count + b->nn)) return 0;
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            int is_free = embi_is_dynamic(b) && embi_drive_of(s, i) < 0;
+            s->local[i] = is_free ? isle->unknown_count : -1;
+            if (is_free) isle->unknown[isle->unknown_count++] = i;
+        }
+        if (isle->unknown_count == first) continue;
+        isle->factor.same &= count < isle->factor.of_count && isle->factor.of[count] == b->revision;
+        isle->factor.of[count++] = b->revision;
+    }
+    isle->factor.same &= count == isle->factor.of_count;
+    isle->factor.of_count = count;
+    if (!isle->factor.same)
+        isle->factor.useful = isle->factor.from_last_step = isle->factor.reuse_next = 0;
+    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs,
+                                                       6 * isle->unknown_count) &&
+           EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
+}
+
+/* Collects bodies, pairs, springs and unknowns of all islands; changed: NULL, or marks the islands to collect. */
+static int embi_islands_collect(embipc_world *w, const int *changed)
+{
+    embi_state *s = &w->s;
+    embi_memory *m = &w->memory;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (changed && !changed[w->islands.order[k]]) continue;
+        isle->body_count = isle->pair_count = 0;
+        isle->energy.noise_x = isle->tune.stride = 0;
+        if (!changed) isle->bound.expected = 0;   /* within a step it only grows */
+    }
+    for (int i = 0; i < s->body_count; i++) {
+        int root = s->body[i].island;
+        embi_island *isle;
+        if (!s->body[i].moving || (changed && !changed[root])) continue;
+        isle = w->islands.list[root];
+        if (!EMBI_GROW(m, isle->bodies, isle->body_count + 1)) return 0;
+        isle->bodies[isle->body_count++] = i;
+        isle->energy.noise_x = embi_max(isle->energy.noise_x, s->body[i].scale_x);
+        isle->bound.expected = embi_max(isle->bound.expected, s->body[i].search.expected);
+    }
+    for (int n = 0; n < s->pair_count; n++) {
+        int root = s->pair[n].count ? embi_pair_island(s, s->pair + n) : -1;
+        embi_island *isle;
+        if (root < 0 || (changed && !changed[root])) continue;
+        isle = w->islands.list[root];
+        if (!EMBI_GROW(m, isle->pairs, isle->pair_count + 1)) return 0;
+        embi_island_list_pair(s, isle, n);
+    }
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (changed && !changed[w->islands.order[k]]) continue;
+        if (!embi_island_springs(m, s, isle) || !embi_island_rods(m, s, isle) || !embi_island_number(m, s, isle))
+            return 0;
+    }
+    return 1;
+}
+
+/* Values of an island at the start of a step. */
+static void embi_island_reset(const embi_state *s, embi_island *isle)
+{
+    isle->active = 1;
+    isle->first = !EMBI_WITHOUT(STICKING);
+    isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
+        isle->factor.reuse_next = 0;
+    isle->just_drove = isle->just_guessed = isle->relagged = isle->bound.moved = 0;
+    isle->friction.passes = isle->friction.merged_passes = 0;
+    isle->passes = embi_max_int(1, s->settings.friction_iterations);
+    isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
+    isle->tune.negative = 0;
+    isle->tune.too_much = 2;
+    isle->measure = isle->last_measure = 0;
+}
+
+/* Links moving bodies by joints, and by pairs with candidates; union-find, the smallest body is the root and numbers
+ * its island. All of them are in the round. Returns 0 out of memory. */
+static int embi_islands_link(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    w->islands.order_count = w->islands.round_count = 0;
+    for (int i = 0; i < s->body_count; i++) w->islands.parent[i] = i;
+    for (int n = 0; n < s->pair_count; n++)
+        if (s->pair[n].count && s->body[s->pair[n].a].moving && s->body[s->pair[n].b].moving)
+            embi_join(w->islands.parent, s->pair[n].a, s->pair[n].b);
+    embi_joints_link(s, w->islands.parent);
+    for (int i = 0; i < s->body_count; i++)
+        if (s->body[i].moving) s->body[i].island = embi_root(w->islands.parent, i);
+    for (int i = 0; i < s->body_count; i++) {
+        embi_island **isle = w->islands.list + i;
+        if (!s->body[i].moving || s->body[i].island != i) continue;
+        if (!*isle && (*isle = (embi_island *)embi_alloc(&w->memory, 1, sizeof **isle)) == NULL) return 0;
+        if (!embi_island_store_past(&w->memory, *isle)) return 0;
+        w->islands.order[w->islands.order_count++] = w->islands.round[w->islands.round_count++] = i;
+        (*isle)->index = i;
+        embi_island_reset(s, *isle);
+    }
+    return embi_islands_collect(w, NULL);
+}
+
+/* ---- bodies in parallel ---- */
+
+typedef void embi_each_fn(embipc_world *w, embi_body *b);
+
+typedef struct embi_each {
+    embipc_world *w;
+    embi_each_fn *fn;
+} embi_each;
+
+static void embi_each_work(void *arg, int begin, int end)
+{
+    const embi_each *t = (const embi_each *)arg;
+    for (int k = begin; k < end; k++) t->fn(t->w, t->w->s.body + k);
+}
+
+/* Calls fn for each body of the world. fn may write only data of that body. */
+static void embi_each_body(embipc_world *w, embi_each_fn *fn)
+{
+    embi_state *s = &w->s;
+    embi_each t;
+    long long work = 0;
+    t.w = w;
+    t.fn = fn;
+    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k, 0);
+    embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_work, &t);
+}
+
+/* ---- islands in parallel ---- */
+
+typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *isle);
+
+typedef struct embi_round {
+    embipc_world *w;
+    embi_island_fn *fn;
+} embi_round;
+
+/* Estimated time of a round for an island, us: one per node, and one per 64 candidates [measured]. */
+static int embi_island_work(const embi_state *s, const embi_island *isle)
+{
+    long long candidates = 0;
+    for (int n = 0; n < isle->pair_count; n++) candidates += s->pair[isle->pairs[n]].count;
+    return (int)embi_min(1 + isle->unknown_count + (embipc_real)candidates / 64, INT_MAX / 4);
+}
+
+/* One island's part of a round. Its factorization may use the threads that the round leaves to it. */
+static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
+{
+    embi_island *isle = t->w->islands.list[root];
+    embipc_result r;
+    isle->system.F.threads = embi_has_threads(&s->threads) || s->threads.clock ? &s->threads : NULL;
+    r = t->fn(t->w, s, isle);
+    if (r == EMBIPC_ERR_TIME) s->timer.late = 1;
+    return r;
+}
+
+/* A range of runs. Each works with its own copy of embi_state, which shares the arrays. */
+static void embi_round_work(void *arg, int begin, int end)
+{
+    const embi_round *t = (const embi_round *)arg;
+    const embi_state *s = &t->w->s;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *run = t->w->islands.run.list + n;
+        embi_run *out = t->w->islands.run_end + n;
+        embi_state own = *s;
+        own.threads.run = NULL;
+        memset(own.timer.spent, 0, sizeof own.timer.spent);
+        own.timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
+        out->result = EMBIPC_OK;
+        for (int k = run->begin; k < run->end && out->result == EMBIPC_OK; k++)
+            out->result = embi_round_one(t, &own, t->w->islands.round[k]);
+        (void)embi_stage(&own, s->timer.stage);
+        out->stamp = own.candidates.stamp;
+        memcpy(out->spent, own.timer.spent, sizeof own.timer.spent);
+    }
+}
+
+/* Distributes the elapsed time to stages, in the ratio of the runs' times. */
+static void embi_round_time(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    double sum = 0, spent[EMBIPC_STAGE_COUNT] = {0}, now = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
+    for (int n = 0; n < w->islands.run.count; n++)
+        for (int i = 0; i < EMBIPC_STAGE_COUNT; i++) {
+            spent[i] += w->islands.run_end[n].spent[i];
+            sum += w->islands.run_end[n].spent[i];
+        }
+    for (int i = 0; i < EMBIPC_STAGE_COUNT && sum > 0; i++)
+        s->timer.spent[i] += (now - s->timer.since) * spent[i] / sum;
+    if (sum > 0) s->timer.since = now;
+}
+
+/* Solves the islands from `first` on, in runs that threads share. enough: least work of a run, us. */
+static embipc_result embi_round_share(embi_round *t, int first, int enough)
+{
+    embipc_world *w = t->w;
+    embi_state *s = &w->s;
+    embipc_result r = EMBIPC_OK;
+    embi_chunks_clear(&w->islands.run);
+    for (int k = first, begin = first, work = 0; k < w->islands.round_count; k++) {
+        work += embi_island_work(s, w->islands.list[w->islands.round[k]]);
+        if (work < enough && k + 1 < w->islands.round_count) continue;
+        if (!embi_chunks_add(&w->memory, &w->islands.run, 0, begin, k + 1, INT_MAX)) return EMBIPC_ERR_MEMORY;
+        begin = k + 1;
+        work = 0;
+    }
+    if (!EMBI_GROW(&w->memory, w->islands.run_end, w->islands.run.count)) return EMBIPC_ERR_MEMORY;
+    embi_for(&s->threads, w->islands.run.count, 1, embi_round_work, t);
+    for (int n = w->islands.run.count - 1; n >= 0; n--) {
+        /* the error of the first run remains */
+        if (w->islands.run_end[n].result != EMBIPC_OK) r = w->islands.run_end[n].result;
+        if (w->islands.run_end[n].result == EMBIPC_ERR_TIME) s->timer.late = 1;
+        s->candidates.stamp = embi_max_int(s->candidates.stamp, w->islands.run_end[n].stamp);
+    }
+    embi_round_time(w);
+    return r;
+}
+
+/* Calls fn for the islands of w->round. */
+static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
+{
+    embi_state *s = &w->s;
+    embi_round t;
+    embipc_result r = EMBIPC_OK;
+    int *round = w->islands.round, largest = 0, most = 0, first;
+    long long total = 0;
+    t.w = w;
+    t.fn = fn;
+    for (int k = 0; k < w->islands.round_count && EMBI_ATOMIC && embi_has_threads(&s->threads); k++) {
+        int work = embi_island_work(s, w->islands.list[round[k]]);
+        total += work;
+        if (work > most) {
+            most = work;
+            largest = k;
+        }
+    }
+    first = most > total / 2;
+    if (total - (first ? most : 0) < 2 * EMBI_SHARE_ISLANDS) {
+        for (int k = 0; k < w->islands.round_count && r == EMBIPC_OK; k++) r = embi_round_one(&t, s, round[k]);
+        return r;
+    }
+    if (first) {
+        int by_itself = round[largest];
+        memmove(round + 1, round, (size_t)largest * sizeof *round);
+        round[0] = by_itself;
+        if ((r = embi_round_one(&t, s, by_itself)) != EMBIPC_OK) return r;
+    }
+    return embi_round_share(&t, first, embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS)));
+}
+
+/* ==== 66. Islands that meet ==========================================================================
+ * Islands whose bodies may touch along their directions become one. Their directions are void then.
+ * Uses: memory, searches within a step, sleep, drives that yield.
+ * Checked by: tests/world_guarantee.h, tests/test_threads.c */
+
+/* Appends to the list of embipc_world_iterations(). */
+static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
+{
+    if (!EMBI_GROW(&w->memory, w->report.iteration, w->report.iteration_count + 1))
+        return 0;
+    w->report.iteration[w->report.iteration_count++] = *r;
+    return 1;
+}
+
+/* Merges islands a and b into the one with the smaller number. Its direction is void until the next round. is_new:
+ * the island that stays has not merged yet in this round. */
+static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
+{
+    embi_state *s = &w->s;
+    embi_memory *m = &w->memory;
+    int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
+    embi_island *isle = w->islands.list[into], *other = w->islands.list[from];
+    if ((is_new && isle->active && !isle->guess && !embi_iteration_record(w, &isle->record)) ||
+        (other->active && !other->guess && !embi_iteration_record(w, &other->record)))
+        return 0;
+    for (int i = 0; i < s->body_count; i++)
+        if (s->body[i].moving && s->body[i].island == from) s->body[i].island = into;
+    for (int i = 0; i < w->islands.order_count; i++)
+        if (w->islands.order[i] != from) w->islands.order[kept++] = w->islands.order[i];
+    w->islands.order_count = kept;
+    if (!EMBI_GROW(m, isle->friction.list, isle->friction.count + other->friction.count))
+        return 0;
+    if (other->friction.count)
+        memcpy(isle->friction.list + isle->friction.count, other->friction.list, (size_t)other->friction.count *
+               sizeof *other->friction.list);
+    isle->friction.count += other->friction.count;
+    isle->friction.runs |= other->friction.runs;
+    isle->iterations = embi_max_int(isle->iterations, other->iterations);
+    isle->factorizations += other->factorizations;
+    isle->regularized += other->regularized;
+    isle->active = 1;
+    isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = 0;   /* the factor is of the old bodies */
+    isle->first &= other->first;
+    isle->bound.moved &= other->bound.moved;
+    isle->passes = embi_max_int(1, embi_max_int(isle->passes, other->passes));
+    isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
+                                                other->friction.passes + other->relagged);
+    isle->guess = 0;
+    isle->just_guessed |= other->just_guessed;
+    isle->tune.full_hessian |= other->tune.full_hessian;
+    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) isle->energy.before.of[k] += other->energy.before.of[k];
+    isle->energy.before.sum += other->energy.before.sum;
+    isle->energy.before.noise += other->energy.before.noise;
+    return 1;
+}
+
+/* Islands that the candidates of a pair link become one. changed: as below. Returns 0 out of memory. */
+static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
+{
+    embi_state *s = &w->s;
+    int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
+    int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
+    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], EMBI_ISLAND_SEARCHED);
+    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], EMBI_ISLAND_SEARCHED);
+    if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) return 1;
+    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] != EMBI_ISLAND_MERGED)) return 0;
+    changed[embi_min_int(ia, ib)] = EMBI_ISLAND_MERGED;
+    return 1;
+}
+
+/* May the step end now? Each island that is not done has completed an iteration. */
+static int embi_islands_may_end(const embipc_world *w)
+{
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (isle->active && !isle->bound.moved) return 0;
+    }
+    return 1;
+}
+
+/* Searches candidates for the present directions, links islands that they join, and stores the state that drives go
+ * back to where saves_safe asks for it. changed[island]: an embi_island_change. Returns 0 for lack of memory or
+ * time. */
+static int embi_islands_cover(embipc_world *w, int *changed)
+{
+    embi_state *s = &w->s;
+    embipc_clock_fn *clock = s->threads.clock;
+    int searched, found;
+    if (embi_islands_may_end(w)) s->threads.clock = NULL;   /* the state to end in needs its candidates */
+    found = embi_search_cover(w, &searched);
+    s->threads.clock = clock;
+    if (!found) return 0;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (isle->saves_safe) embi_island_secure(s, isle);
+        isle->saves_safe = 0;
+    }
+    for (int n = 0; n < searched; n++) {
+        if (embi_sleeps(w)) embi_pair_disturbs(w, s->pair + w->search.due[n].pair);
+        if (!embi_pair_link(w, s->pair + w->search.due[n].pair, changed)) return 0;
+    }
+    return 1;
+}
+
+/* ==== 67. Velocities at the end ======================================================================
+ * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
+ * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
+ * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
+ * bound. It is computed from the energies themselves, not from an estimate. Where velocities exceed the bound
+ * without corrections, motions about the centres are slowed down, then all motions. That happens in an implicit
+ * step where potentials are not convex, for example with lagged rotations, or when a ball rolls from facet to
+ * facet. Energy that the bound takes from rotations is given back later, from losses that are neither friction
+ * nor those of every implicit step.
+ * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, energy of a body, rotation,
+ * friction within a step.   Checked by: tests/test_motion.c, tests/test_integrator.c */
+
+/* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
+static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
+{
+    embi_flight *f = &b->flight;
+    int o = 3 * b->node0;
+    embipc_real *d = s->g + o, c[3], l[3];
+    embi_body_about(b, s->q + o, r, c);
+    embi_mass_multiply(b, r, Mr);
+    embi_inertia_inverse(b, r, Mr, b->end.inverse);
+    embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
+    embi_m3_mulv(b->end.spin, b->end.inverse, b->end.momentum);
+    for (int i = 0; i < 3 * b->nn; i++) d[i] = s->qt[o + i] - s->qc[o + i];
+    for (int i = 0; i < b->nn && f->pivot.count; i++) embi_axpy(d + 3 * i, -b->step.c, f->carried);
+    embi_cross_sum(Mr, d, b->nn, l);
+    embi_copy(f->loss, f->momentum);
+    embi_axpy(f->loss, -1 / b->step.c, l);
+    for (int i = 0; i < b->nn; i++) {
+        embi_flight_end(s, b, b->node0 + i, c);
+        embi_sub(d + 3 * i, s->q + o + 3 * i, c);
+    }
+    embi_cross_sum(Mr, d, b->nn, l);
+    embi_m3_mulv(b->end.twist, b->end.inverse, l);
+}
+
+/* By how much the centre of a body moved in the step, m */
+static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real way[3])
+{
+    embi_set(way, 0, 0, 0);
+    for (int i = b->node0; i < b->node0 + b->nn; i++)
+        for (int c = 0; c < 3; c++)
+            way[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
+}
+
+/* Adds the loss by the motion of centres to dL of two free bodies that push each other. In backward Euler the sum
+ * of c x m v changes as if F acted at c^n, while spin has the arms of the end. The difference is c^2/h (c_a -
+ * c_b)^(n+1 - n) x F, with c of the step form. It is shared by the masses, so that a ball on the ground gets
+ * nothing of it. Motions as slow as sticking friction, or as gravity in one step, count as rest. */
+static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
+{
+    int known = 0;
+    for (int n = 0; n < isle->pair_count; n++) {
+        const embi_pair *pair = s->pair + isle->pairs[n];
+        embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+        embipc_real way[3], other[3], T[3], share, away, rest;
+        if (pair->head != isle->pairs[n] || a == b || !embi_keeps_spin(a) || !embi_keeps_spin(b)) continue;
+        embi_body_way(s, a, way);
+        embi_body_way(s, b, other);
+        embi_sub(way, way, other);
+        away = embi_norm(way);
+        rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
+        if (!(away > rest)) continue;
+        if (!known) embi_island_touches(s, isle, EMBI_NOW, 1);
+        known = 1;
+        if (!pair->touching[EMBI_NOW]) continue;
+        embi_scale(way, 1 - rest / away, way);
+        embi_cross(T, way, pair->push[EMBI_NOW]);
+        share = a->mass.total / (a->mass.total + b->mass.total);
+        embi_axpy(a->flight.loss, a->step.c * a->step.c / s->h * share, T);
+        embi_axpy(b->flight.loss, b->step.c * b->step.c / s->h * (1 - share), T);
+    }
+}
+
+/* dw of the body, and its terms of the energy T + s linear + s^2 square. */
+static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real *square)
+{
+    embi_m3_mulv(b->end.turn, b->end.inverse, b->flight.loss);
+    b->end.linear = embi_dot(b->end.turn, b->end.momentum);
+    b->end.square = embi_dot(b->end.turn, b->flight.loss) / 2;
+    *linear += b->end.linear;
+    *square += b->end.square;
+}
+
+/* Work of the hard drives of the island, J: forces of the end times displacements. Takes grad E from g. */
+static embipc_real embi_island_drive_work(const embi_state *s, const embi_island *isle)
+{
+    embipc_real work = 0, r[3];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
+            if (embi_drive_of(s, i / 3) < 0) continue;
+            embi_sub(r, s->q + i, s->qn + i);
+            work += embi_dot(s->g + i, r) / s->hh;
+        }
+    }
+    return work;
+}
+
+/* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
+static embipc_real embi_island_budget(const embi_state *s, const embi_island *isle, embipc_real *size)
+{
+    const embi_energies *before = &isle->energy.before, *now = &isle->energy.now;
+    embipc_real sum = 0;
+    *size = before->noise + now->noise;
+    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
+        if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
+        sum += before->of[k] - now->of[k];
+        *size += embi_abs(before->of[k]);
+    }
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (!embi_is_dynamic(b)) continue;
+        sum += b->past.kinetic + b->past.elastic - b->end.elastic + b->end.work;
+        *size += embi_abs(b->past.kinetic) + embi_abs(b->past.elastic) + embi_abs(b->end.elastic) +
+                 embi_abs(b->end.work) + embi_abs(b->end.kinetic);
+    }
+    return sum + embi_island_drive_work(s, isle);
+}
+
+/* The largest s in [0, 1] with s linear + s^2 square <= room; where room is negative, the s of the least left
+ * side. */
+static embipc_real embi_spin_share(embipc_real room, embipc_real linear, embipc_real square)
+{
+    if (linear + square <= room) return 1;
+    if (room > 0) return (sqrt(linear * linear + 4 * square * room) - linear) / (2 * square);
+    return linear < 0 ? embi_min(-linear / (2 * square), 1) : (embipc_real)0;
+}
+
+/* The body's rotation gains so much energy, J, or at most as much as it has. Returns the gain. */
+static embipc_real embi_body_speed_up(embi_state *s, embi_body *b, embipc_real more)
+{
+    int o = 3 * b->node0;
+    embipc_real w[3], t[3], has = embi_dot(b->end.spin, b->end.momentum) / 2;
+    more = embi_min(more, has);
+    if (!(more > 0)) return 0;
+    embi_scale(w, sqrt(1 + more / has) - 1, b->end.spin);
+    embi_add(b->end.spin, b->end.spin, w);
+    embi_scale(b->end.momentum, sqrt(1 + more / has), b->end.momentum);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_cross(t, w, s->p + o + i);
+        embi_add(s->v + o + i, s->v + o + i, t);
+    }
+    return more;
+}
+
+/* v += share dw x r */
+static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real share)
+{
+    int o = 3 * b->node0;
+    embipc_real t[3];
+    for (int i = 0; i < 3 * b->nn && share > 0; i += 3) {
+        embi_cross(t, b->end.turn, s->p + o + i);
+        embi_axpy(s->v + o + i, share, t);
+    }
+    embi_axpy(b->end.spin, share, b->end.turn);
+    embi_axpy(b->end.momentum, share, b->flight.loss);
+    b->end.kinetic += share * (b->end.linear + share * b->end.square);
+}
+
+/* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
+static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body *b, embipc_real mean[3])
+{
+    embi_set(mean, 0, 0, 0);
+    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->mass.node[i] / b->mass.total, s->v + 3 * (b->node0 + i));
+    return embi_max(b->end.kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
+}
+
+/* May the bound take energy from the body? touching: only from bodies that touch something */
+static int embi_body_may_pay(const embi_body *b, int touching)
+{
+    return embi_is_dynamic(b) && !b->driven_nodes && (b->end.touching || !touching);
+}
+
+/* Takes `excess`, J, from the bodies: rotations and deformations slow down, and when that is not enough all
+ * motions. Returns what is left of it. */
+static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int touching)
+{
+    embipc_real about = 0, all = 0, turn, move, mean[3];
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (!embi_body_may_pay(b, touching)) continue;
+        about += embi_body_mean_velocity(s, b, mean);
+        all += b->end.kinetic;
+    }
+    turn = about > excess ? sqrt(1 - excess / about) : (embipc_real)0;
+    move = turn > 0 ? (embipc_real)1 : all > excess ? sqrt((all - excess) / (all - about)) : (embipc_real)0;
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        embipc_real less;
+        if (!embi_body_may_pay(b, touching)) continue;
+        less = (1 - turn * turn) * embi_body_mean_velocity(s, b, mean);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            s->v[i] = move * mean[i % 3] + turn * (s->v[i] - mean[i % 3]);
+        embi_scale(b->end.spin, turn, b->end.spin);
+        embi_scale(b->end.momentum, turn, b->end.momentum);
+        b->end.owed = b->past.owed + less;
+        b->end.kinetic = b->end.kinetic - less - (1 - move * move) * b->mass.total * embi_dot(mean, mean) / 2;
+    }
+    return embi_max(excess - all, 0);
+}
+
+/* Gives back energy that the bound took in earlier steps, at most `room`, J; owed: sum over the bodies. */
+static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real room, embipc_real owed)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        embipc_real more;
+        if (!(b->past.owed > 0) || !embi_keeps_spin(b)) continue;
+        more = embi_body_speed_up(s, b, embi_min(room / owed, 1) * b->past.owed);
+        b->end.kinetic += more;
+        b->end.owed = b->past.owed - more;
+    }
+}
+
+/* Do the held rotations miss more strain energy than `excess`, J? */
+static int embi_island_is_misturned(const embi_state *s, const embi_island *isle, embipc_real excess)
+{
+    embipc_real sum = 0, force;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (embi_is_dynamic(b) && !b->elastic.nonlinear)
+            sum += b->end.elastic -
+                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
+    }
+    return sum > excess;
+}
+
+/* Losses that are normal: those of every implicit step, and friction, J */
+static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isle)
+{
+    embipc_real sum = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        int o = 3 * b->node0;
+        if (!embi_is_dynamic(b)) continue;
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            embi_flight_end(s, b, i, s->Ap + 3 * i);
+            embi_sub(s->Ap + 3 * i, s->q + 3 * i, s->Ap + 3 * i);
+            embi_scale(s->Ap + 3 * i, 1 / b->step.c, s->Ap + 3 * i);
+        }
+        embi_mass_multiply(b, s->Ap + o, s->rhs + o);
+        sum += embi_row_dot(3 * b->nn, s->Ap + o, s->rhs + o) / 2;
+    }
+    for (int n = 0; n < isle->friction.count; n++) {
+        const embi_element *f = &isle->friction.list[n].base;
+        embipc_real y = embi_norm(f->dir);
+        sum += f->first * y * y;
+    }
+    return sum;
+}
+
+/* How the step of an island ends: well; with more energy than the bound, because materials hold wrong rotations; or
+ * with too much energy even at rest. */
+typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
+
+/* Marks a body as touched. Bodies that do not move are shared by islands, which may end side by side on threads, so
+ * nothing is written there. */
+static void embi_body_touches(embi_body *b)
+{
+    if (b->moving) b->end.touching = 1;
+}
+
+/* Marks touched bodies, and sums the terms of the island's energy, J: kinetic, and linear and square of the
+ * corrections. */
+static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
+                                     embipc_real *square, embipc_real *owed)
+{
+    *kinetic = *linear = *square = *owed = 0;
+    embi_island_orbit_loss(s, isle);
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_pair *pair = s->pair + isle->contacts.list[k].base.pair;
+        embi_body_touches(s->body + pair->a);
+        embi_body_touches(s->body + pair->b);
+    }
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        if (!embi_is_dynamic(b)) continue;
+        *kinetic += b->end.kinetic;
+        b->end.owed = b->past.owed;
+        *owed += b->past.owed;
+        if (embi_keeps_spin(b)) embi_body_spin_energy(b, linear, square);
+    }
+}
+
+/* Gives back the angular momentum that the step lost, within the energy bound. may_go_on: another pass with other
+ * rotations is possible, in case wrong rotations are the reason. */
+static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int may_go_on)
+{
+    embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
+    int driven = embi_island_is_driven(s, isle);
+    embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
+    budget = embi_island_budget(s, isle, &size);
+    size *= 64 * EMBI_EPS;
+    if (may_go_on && !driven && kinetic > budget + size && embi_island_is_misturned(s, isle, (kinetic - budget) / 2))
+        return EMBI_ENDS_MISTURNED;
+    share = embi_spin_share(budget + size - kinetic, linear, square);
+    kinetic += share * (linear + share * square);
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        if (embi_keeps_spin(b)) embi_body_spin_up(s, b, share);
+    }
+    excess = kinetic - budget;
+    if (excess > size && !driven) {
+        left = embi_island_slow_down(s, isle, excess, 1);
+        if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
+        return left > size ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
+    }
+    left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
+    if (owed > 0 && left > 0) embi_island_speed_up(s, isle, left, owed);
+    return EMBI_ENDS_WELL;
+}
+
+/* ==== 68. Reports ====================================================================================
+ * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
+ * terms of E at the end of the step, so they are the forces that the step used. Also the list of iterations, and x = J q
+ * of bodies that the caller views.
+ * Uses: part I, part III, sleep.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
+
+/* Forgets the forces of the last step. */
+static void embi_report_clear(embipc_world *w)
+{
+    for (int k = 0; k < w->search.pressed_count; k++)
+        embi_set(w->s.load.vertex_force + 3 * w->search.pressed[k], 0, 0, 0);
+    w->search.pressed_count = 0;
+}
+
+/* Adds a force to the row of the pair (a, b), which is created if there is none. */
+static void embi_report_pair(embipc_world *w, int pair, const embipc_real f[3], int is_friction)
+{
+    embi_pair *p = w->s.pair + pair;
+    embipc_pair_force *row;
+    if (p->a == p->b) return;
+    if (p->row < 0) {
+        p->row = w->report.pair_force_count++;
+        memset(w->report.pair_force + p->row, 0, sizeof *w->report.pair_force);
+        w->report.pair_force[p->row].a = w->s.body[p->a].handle;
+        w->report.pair_force[p->row].b = w->s.body[p->b].handle;
+    }
+    row = w->report.pair_force + p->row;
+    embi_add(row->force, row->force, f);
+    if (is_friction) embi_add(row->friction, row->friction, f);
+    else row->contacts++;
+}
+
+/* Reports a contact: closest points and gap, m, and the normal force, N. */
+static void embi_report_contact(embipc_world *w, const embi_contact *c)
+{
+    embi_state *s = &w->s;
+    embipc_contact *out = w->report.contact + w->report.contact_count++;
+    int split = c->edge_edge ? 2 : 1;
+    memset(out, 0, sizeof *out);
+    out->a = s->body[embi_body_of_vertex(s, c->base.v[0])].handle;
+    out->b = s->body[embi_body_of_vertex(s, c->base.v[3])].handle;
+    out->edge_edge = c->edge_edge;
+    for (int k = 0; k < 4; k++)
+        embi_axpy(k < split ? out->point_a : out->point_b, k < split ? c->base.w[k] : -c->base.w[k],
+                  s->x + 3 * c->base.v[k]);
+    embi_copy(out->normal, c->base.dir);
+    out->distance = c->gap;
+    out->force = -c->base.first;
+}
+
+/* Reserves the whole report, so that a failure loses nothing of the last one. */
+static int embi_report_reserve(embipc_world *w)
+{
+    embi_memory *m = &w->memory;
+    int contacts = 0, friction = 0, sleeps = embi_sleeps(w);
+    for (int k = 0; k < w->islands.order_count; k++) {
+        contacts += w->islands.list[w->islands.order[k]]->contacts.count;
+        friction += w->islands.list[w->islands.order[k]]->friction.count;
+    }
+    if (sleeps && !EMBI_GROW(m, w->sleep.rested, w->sleep.count + contacts + friction)) return 0;
+    friction += w->sleep.count;
+    return EMBI_GROW(m, w->lagged.key, 2 * friction) &&
+           EMBI_GROW(m, w->lagged.u, friction) &&
+           EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
+           (!EMBI_EVENTS || EMBI_GROW(m, w->report.before, w->report.pair_force_count)) &&
+           EMBI_GROW(m, w->search.pressed, 4 * (contacts + friction)) &&
+           EMBI_GROW(m, w->report.pair_force, w->s.pair_count + (sleeps ? w->report.pair_force_count : 0));
+}
+
+/* Reports the force of an element between two bodies: on its vertices, and on body a of the pair. */
+static void embi_report_force(embipc_world *w, const embi_element *e)
+{
+    const embi_body *a = w->s.body + w->s.pair[e->pair].a;
+    embipc_real f[3] = {0, 0, 0};
+    embi_element_force(e, a, f);
+    for (int k = 0; k < 4; k++) {
+        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
+        w->search.pressed[w->search.pressed_count++] = e->v[k];
+        if (!e->extra) continue;
+        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -1, e->extra + 3 * k);
+        if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -1, e->extra + 3 * k);
+    }
+    embi_report_pair(w, e->pair, f, e->kind == EMBI_ELEMENT_FRICTION);
+}
+
+/* Stores |u| of a friction contact for the next step. */
+static void embi_report_friction(embipc_world *w, const embi_friction *f)
+{
+    w->lagged.key[w->lagged.count].key = f->key;
+    w->lagged.key[w->lagged.count].value = w->lagged.count;
+    w->lagged.u[w->lagged.count++] = embi_norm(f->base.dir);
+}
+
+/* Stores which bodies touched, for the events of the next step. */
+static void embi_report_keep(embipc_world *w)
+{
+    embi_step_report *r = &w->report;
+    r->h = w->s.h;
+    r->before_count = EMBI_EVENTS ? r->pair_force_count : 0;
+    for (int k = 0; k < r->before_count; k++) {
+        r->before[k].a = r->pair_force[k].a;
+        r->before[k].b = r->pair_force[k].b;
+    }
+}
+
+/* Reports the forces at the end of the step, by vertex and by pair, and the friction memory. Cannot fail. */
+static void embi_report(embipc_world *w)
+{
+    embi_report_keep(w);
+    if (w->sleep.alone && w->islands.order_count == 0) return;
+    w->lagged.count = 0;
+    if (!embi_sleeps(w)) w->report.contact_count = w->report.pair_force_count = 0;
+    for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
+    embi_report_clear(w);
+    if (embi_sleeps(w)) embi_sleep_report(w);
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        for (int n = 0; n < embi_element_count(isle); n++) {
+            const embi_element *e = embi_element_at(isle, n);
+            if (e->pair >= 0) embi_report_force(w, e);
+            if (e->kind == EMBI_ELEMENT_BARRIER) embi_report_contact(w, (const embi_contact *)e);
+            if (e->kind == EMBI_ELEMENT_FRICTION) embi_report_friction(w, (const embi_friction *)e);
+        }
+    }
+    if (w->lagged.count) embi_sort_keys(w->lagged.key, w->lagged.key + w->lagged.count, w->lagged.count);
+}
+
+/* Sorts the rows by bodies. Insertion sort, because they are nearly sorted. */
+static void embi_report_sort(embipc_world *w)
+{
+    for (int i = 1; i < w->report.pair_force_count; i++) {
+        embipc_pair_force row = w->report.pair_force[i];
+        int j = i, a = embi_find_body(w, row.a), b = embi_find_body(w, row.b);
+        for (; j > 0; j--) {
+            int pa = embi_find_body(w, w->report.pair_force[j - 1].a),
+                pb = embi_find_body(w, w->report.pair_force[j - 1].b);
+            if (pa < a || (pa == a && pb < b)) break;
+            w->report.pair_force[j] = w->report.pair_force[j - 1];
+        }
+        w->report.pair_force[j] = row;
+    }
+}
+
+/* Swaps the iteration lists of this step and of the last one. The old list survives a step that fails. */
+static void embi_swap_iterations(embipc_world *w)
+{
+    embipc_iteration *list = w->report.iteration;
+    int count = w->report.iteration_count;
+    w->report.is_odd = !w->report.is_odd;
+    w->report.iteration = w->report.iteration_before;
+    w->report.iteration_count = w->report.iteration_before_count;
+    w->report.iteration_before = list;
+    w->report.iteration_before_count = count;
+}
+
+static int embi_has_moved(const embi_body *b)
+{
+    return b->moving && (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0);
+}
+
+/* A range of x = J q, for viewed bodies. */
+static void embi_follow_work(void *arg, int begin, int end)
+{
+    const embipc_world *w = (const embipc_world *)arg;
+    for (int n = begin; n < end; n++) {
+        const embi_chunk *part = w->search.parts.list + n;
+        for (int i = part->begin; i < part->end; i++) embi_apply_row(&w->s, i, w->s.q, w->s.x);
+    }
+}
+
+/* x = J q of viewed bodies. Returns 0 out of memory, with nothing changed. */
+static int embi_views_follow(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embi_chunks_clear(&w->search.parts);
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        if (!b->caller.viewed || !embi_has_moved(b)) continue;
+        if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
+                             EMBI_SHARE_VERTICES)) return 0;
+    }
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_VERTICES, embi_follow_work, w);
+    return 1;
+}
+
+/* After a move x = J q holds only for viewed bodies. */
+static void embi_bodies_moved(embi_state *s)
+{
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body *b = s->body + k;
+        if (!embi_has_moved(b)) continue;
+        b->started = 0;
+        b->followed = b->caller.viewed;
+    }
+}
+
+/* ==== 69. Statistics and warnings ====================================================================
+ * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
+ * tight, and bodies that stand still with forces out of balance.
+ * Uses: small math, barrier, part III, energy of a body, contacts of candidates, islands of a step.
+ * Checked by: tests/test_world_step.c, tests/test_defaults.c */
+
+/* Work of the drives, J: force times displacement. The force of a hard drive is grad E / h^2 at its nodes. */
+static embipc_real embi_drive_work(const embipc_world *w)
+{
+    const embi_state *s = &w->s;
+    embipc_real work = 0, f[3], r[3];
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        const embi_drive *d = s->driven.list + n;
+        const embi_body *b = s->body + d->body;
+        for (int k = 0; k < d->node_count && !d->soft && b->moving; k++) {
+            int i = 3 * (b->node0 + d->nodes[k]);
+            embi_sub(r, s->q + i, s->qn + i);
+            work += embi_dot(s->g + i, r) / s->hh;
+        }
+    }
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        for (int n = 0; EMBI_DRIVES && n < isle->springs.count; n++) {
+            const embi_element *e = &isle->springs.list[n].base;
+            embi_scale(f, e->first, e->dir);
+            embi_sub(r, s->x + 3 * e->v[0], s->xn + 3 * e->v[0]);
+            work -= embi_dot(f, r);
+        }
+    }
+    return work;
+}
+
+/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat where a barrier has this
+ * force. */
+static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
+{
+    const embi_contact *tight = NULL;
+    embipc_real most = 0;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_contacts *c = &w->islands.list[w->islands.order[k]]->contacts;
+        for (int i = 0; i < c->count; i++) {
+            const embi_contact *one = c->list + i;
+            const embi_pair_rule *rule = &w->s.pair[one->base.pair].rule;
+            embipc_real load = -one->base.first / (one->multiplicity * rule->kappa * rule->dhat);
+            if (!(load > most)) continue;
+            most = load;
+            tight = one;
+        }
+    }
+    *ratio = tight ? embipc_barrier_gap(most, 1, 1) : (embipc_real)INFINITY;
+    return tight;
+}
+
+/* Reports the bodies of the tightest contact. */
+static void embi_stats_tight(const embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
+{
+    const embi_pair *pair = tight ? w->s.pair + tight->base.pair : NULL;
+    if (!pair) return;
+    t->tight[0] = w->s.body[pair->a].handle;
+    t->tight[1] = w->s.body[pair->b].handle;
+}
+
+/* Largest distance of a hard drive's nodes from their targets, m. */
+static embipc_real embi_drive_short(const embi_state *s)
+{
+    embipc_real most = 0;
+    for (int n = 0; n < embi_drive_count(s); n++)
+        if (!s->driven.list[n].soft) most = embi_max(most, s->driven.list[n].reached.shortfall);
+    return most;
+}
+
+/* Warns once when a load presses a gap below 5 % of dhat, and each time that ratio has halved. Where a drive fell
+ * short 10 % is enough, because drives give in earlier. k, ratio: from embi_tightest() */
+static void embi_warn_tight(embipc_world *w, const embi_contact *k, embipc_real ratio)
+{
+    embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05;
+    const embi_pair *pair;
+    const embi_body *b = w->s.body;
+    char text[320];
+    if (!w->def.log || !(ratio < embi_min(limit, w->warned / 2))) return;
+    w->warned = ratio;
+    pair = w->s.pair + k->base.pair;
+    (void)snprintf(text, sizeof text,
+                   "step %d: \"%.40s\" and \"%.40s\" are pressed to %.2g of dhat, gap %.3g m, by %.3g N there; "
+                   "kappa %.2g instead of %.2g would keep 0.3 of it", w->step, b[pair->a].name, b[pair->b].name,
+                   ratio, k->gap, -k->base.first,
+                   embi_kappa_for_load(-k->base.first, k->multiplicity, (embipc_real)0.3, pair->rule.dhat),
+                   pair->rule.kappa);
+    (w->def.log)(1, text, w->def.log_ctx);
+}
+
+/* Did the island stand still with forces out of balance? Nodes moved less than the tolerance `nearby`, m, the last
+ * direction is longer, and E falls along it far beyond rounding. */
+static int embi_island_is_stuck(const embi_state *s, const embi_island *isle, embipc_real nearby)
+{
+    embipc_real noise = 4096 * EMBI_EPS * (isle->energy.size + embi_abs(isle->energy.slope));
+    if (isle->converged || isle->measure < 1 || !(-isle->energy.slope > noise)) return 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+            if (embi_abs(s->q[i] - s->qn[i]) > nearby) return 0;
+    }
+    return 1;
+}
+
+/* Warns which bodies stand still and why, in the first, second, fourth, ... such step in a row. stuck: NULL, or the
+ * first island that does. */
+static void embi_warn_stuck(embipc_world *w, const embi_island *stuck)
+{
+    const embi_state *s = &w->s;
+    char text[320], way[160] = "its tets may not invert";
+    w->stuck = stuck ? w->stuck + 1 : 0;
+    if (!stuck || !w->def.log || (w->stuck & (w->stuck - 1))) return;
+    if (stuck->bound.limit_pair >= 0) {
+        const embi_pair *p = s->pair + stuck->bound.limit_pair;
+        embi_closest closest;
+        embi_closest_find(s->candidates.list + p->first + stuck->bound.limit_at, s->x, 0, &closest);
+        (void)snprintf(way, sizeof way, "\"%.40s\" and \"%.40s\" leave it no way, gap %.3g m", s->body[p->a].name,
+                       s->body[p->b].name, closest.d - s->candidates.list[p->first + stuck->bound.limit_at].xi);
+    }
+    (void)snprintf(text, sizeof text, "step %d: \"%.40s\" stands still though its forces are out of balance, for %d "
+                   "steps by now: %s", w->step, s->body[stuck->bodies[0]].name, w->stuck, way);
+    (w->def.log)(1, text, w->def.log_ctx);
+}
+
+/* Sums and extremes over the islands of the step. Iterations are those of the slowest island, and the total. */
+static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
+{
+    t->converged = 1;
+    t->min_distance = (embipc_real)INFINITY;
+    t->islands = w->islands.order_count;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        t->converged &= isle->converged;
+        if (!isle->converged) t->left = embi_max(t->left, isle->record.direction);
+        t->total_iterations += isle->iterations;
+        t->total_factorizations += isle->factorizations;
+        t->passes = embi_max_int(t->passes,
+                                 embi_max_int(1, w->s.settings.friction_iterations) +
+                                     embi_max_int(isle->friction.passes + isle->relagged, isle->friction.merged_passes));
+        if (isle->iterations > t->newton_iterations) {
+            t->newton_iterations = isle->iterations;
+            t->factorizations = isle->factorizations;
+        }
+        t->unknowns += 3 * isle->unknown_count;
+        t->contacts += isle->contacts.pairs;
+        t->merged_contacts += isle->contacts.count;
+        t->regularized_pivots += isle->regularized;
+        t->min_distance = embi_min(t->min_distance, isle->contacts.min_gap);
+        t->barrier += isle->contacts.energy;
+    }
+    for (int k = 0; k < w->s.body_count; k++) {
+        const embi_body *b = w->s.body + k;
+        if (!embi_is_asleep(b) || !embi_same_body(b->sleep.group, b->handle)) continue;
+        t->contacts += b->sleep.contacts;
+        t->merged_contacts += b->sleep.merged;
+        t->min_distance = embi_min(t->min_distance, b->sleep.min_gap);
+        t->barrier += b->sleep.barrier;
+    }
+}
+
+/* Energies of a body for the statistics. */
+static void embi_body_sum(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embi_sums *t = &b->sums;
+    const embipc_real *q = s->q + 3 * b->node0;
+    memset(t, 0, sizeof *t);
+    if (!embi_is_dynamic(b)) return;
+    t->kinetic = b->past.kinetic;
+    for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
+    t->elastic = b->past.elastic;
+    if (embi_is_asleep(b)) return;
+    t->size = t->before = b->end.before;
+    if (!(t->before >= 0)) {
+        t->size = 0;
+        t->before = embi_body_objective(s, b, EMBI_AT_START, &t->size);
+    }
+    t->after = embi_body_objective(s, b, EMBI_NOW, &t->size);
+}
+
+/* Statistics of the completed step. tight: from embi_tightest() */
+static void embi_stats(embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
+{
+    embi_state *s = &w->s;
+    embipc_real before = 0, after = 0, size = 0;
+    embi_stats_islands(w, t);
+    embi_stats_tight(w, tight, t);
+    t->step = w->step;
+    t->time = w->time;
+    t->candidates = s->candidates.count;
+    t->candidate_builds = w->builds;
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        before += s->hh * isle->energy.before.sum;
+        after += s->hh * isle->energy.now.sum;
+        size += s->hh * (isle->energy.before.noise + isle->energy.now.noise);
+    }
+    t->drive_work = embi_drive_work(w);
+    t->motor_work = s->driven.joint.work;
+    t->joint = s->driven.joint.energy;
+    embi_each_body(w, embi_body_sum);
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_sums *sum = &s->body[k].sums;
+        if (!embi_is_dynamic(s->body + k)) continue;
+        before += sum->before;
+        after += sum->after;
+        size += sum->size;
+        t->kinetic += sum->kinetic;
+        t->potential += sum->potential;
+        t->elastic += sum->elastic;
+    }
+    t->objective_before = before / s->hh;
+    t->objective_after = after / s->hh;
+    t->objective_rounding = 64 * EMBI_EPS * (size + embi_abs(before) + embi_abs(after)) / s->hh;
+    t->drive_short = embi_drive_short(s);
+}
+
+/* Upper bound of the displacement of dynamic bodies' vertices in this step, m. */
+static embipc_real embi_farthest(const embi_state *s)
+{
+    embipc_real most = 0;
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body *b = s->body + k;
+        /* shift_next is free to be overwritten */
+        embi_shift *shift = b->search.has_reference ? &b->search.shift_next : &b->search.shift;
+        if (b->search.has_reference) (void)embi_body_shift(b, s->qn, s->q, s->scratch.nodes, NULL, shift);
+        for (int n = 0; n < b->search.patch_count && b->moving && embi_is_dynamic(b); n++) {
+            const embipc_real *part = shift->part + 6 * n;
+            embipc_real corner[3];
+            for (int i = 0; i < 3; i++) corner[i] = embi_max(embi_abs(part[i]), embi_abs(part[3 + i]));
+            most = embi_max(most, embi_norm(corner));
+        }
+    }
+    return most;
+}
+
+/* ==== 70. Deadlines and errors =======================================================================
+ * The deadline of a step, and what happens where a step fails: all that it changed is restored. An error names the
+ * body, and the node where a number is not finite.
+ * Uses: small math, errors, elasticity, cells, part III, factors of earlier steps, islands that meet, reports.
+ * Checked by: tests/test_undo.c, tests/test_world_step.c */
+
+/* Sets the deadline. */
+static void embi_budget_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    s->threads.clock = NULL;
+    if (!EMBI_BUDGET || !(w->budget.seconds > 0)) return;
+    s->timer.in_time = s->timer.since;
+    w->budget.end = s->timer.since + w->budget.seconds;
+    s->threads.until = w->budget.end - embi_min(w->budget.reserve, w->budget.seconds / 2);
+    s->threads.clock_ctx = s->timer.ctx;
+    if (w->budget.strict) s->threads.clock = s->timer.clock;
+}
+
+/* Learns how long the end of a step takes. Returns by how much this one is late, s. */
+static double embi_budget_end(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    double now, end;
+    s->threads.clock = NULL;
+    if (!EMBI_BUDGET || !(w->budget.seconds > 0)) return 0;
+    now = (s->timer.clock)(s->timer.ctx);
+    end = now - s->timer.in_time - w->budget.reserve;
+    w->budget.reserve += end > 0 ? end / 2 : end / 10;
+    return embi_max(0, now - w->budget.end);
+}
+
+/* Without `strict` the first iteration of each island has no deadline. */
+static void embi_islands_watch(embipc_world *w)
+{
+    if (EMBI_BUDGET && w->budget.seconds > 0)
+        w->s.threads.clock = w->budget.strict || embi_islands_may_end(w) ? w->s.timer.clock : NULL;
+}
+
+/* Error of a step that had no time for an iteration. */
+static embipc_result embi_fail_time(embipc_world *w)
+{
+    (void)embi_budget_end(w);
+    return embi_fail(&w->error, EMBIPC_ERR_TIME, "step %d: %g s were not enough for one iteration; the world is back at"
+                     " %g s. Give it more time, or do without strict", w->step + 1, w->budget.seconds, w->time);
+}
+
+/* Names the first node whose values are not finite, or else the fastest one. */
+static embipc_result embi_fail_step(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int body = -1, node = 0;
+    embipc_real most = -1;
+    for (int k = 0; k < s->body_count; k++)
+        for (int i = s->body[k].node0; i < s->body[k].node0 + s->body[k].nn; i++) {
+            embipc_real go = 0;
+            for (int c = 0; c < 3; c++)
+                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->h) +
+                      embi_abs(s->hh * s->load.f[3 * i + c]);
+            if (!embi_finite(go)) go = (embipc_real)INFINITY;
+            if (!(go > most)) continue;
+            most = go;
+            body = k;
+            node = i - s->body[k].node0;
+        }
+    if (body < 0)
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "step %d met a number that is not finite",
+                         w->step + 1);
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NODE, node, most,
+                       "step %d met a number that is not finite, node %d was at %g m/s; the world is back at "
+                       "%g s. Lower the velocity, force or time step",
+                       w->step + 1, node, embi_norm(s->vn + 3 * (s->body[body].node0 + node)), w->time);
+    return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
+}
+
+/* Finds a body with nodes q too far from the origin for its numbers, or NULL. *away: this distance, m. */
+static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *away)
+{
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        embipc_real most = 0, sum = 0;
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->moving; i++) {
+            most = embi_max(most, embi_abs(q[i]));
+            sum += q[i];
+        }
+        *away = embi_finite(sum) ? most : (embipc_real)INFINITY;
+        if (!(*away <= EMBI_SIZES_AT_MOST * b->diagonal)) return b;
+    }
+    return NULL;
+}
+
+/* Error of a step that takes a body too far from the origin. */
+static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real away)
+{
+    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, away,
+                       "step %d takes it %g m from the origin; the limit is %g m, 1e12 of its sizes. The world is back at %g s: "
+                       "lower a velocity, force or time step, or destroy the body",
+                       w->step + 1, away, EMBI_SIZES_AT_MOST * b->diagonal, w->time);
+    return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
+}
+
+/* Restores a body after a failed step. */
+static void embi_body_undo(embi_state *s, embi_body *b)
+{
+    embi_elastic *e = &b->elastic;
+    if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has changed all of x */
+    if (embi_is_asleep(b)) return;
+    if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
+    if (e->nt && embi_elastic_turns(e)) embi_elastic_swap(e);
+    e->ahead = 1;
+    b->end.psi[EMBI_NOW] = b->end.psi[EMBI_AT_START];
+}
+
+/* Restores the world after an error, with all that the bits of later steps depend on. */
+static void embi_step_undo(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    embi_swap_iterations(w);
+    if (s->node_count) {
+        memcpy(s->q, s->qn, (size_t)(3 * s->node_count) * sizeof *s->q);
+        memcpy(s->v, s->vn, (size_t)(3 * s->node_count) * sizeof *s->v);
+    }
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body_undo(s, s->body + k);
+        if (w->islands.list[k]) embi_island_restore_past(w->islands.list[k]);
+    }
+    embi_search_undo(w);
+}
+
+/* ######## Part V. The step ###########################################################################
+ * E is formed, minimised island by island, and reported [EIPC24 III-C]. The loop, and the function of each line:
+ *   q^n, v^n; qt; forces; targets of drives                    embi_bodies_begin(), embi_body_integrate()
+ *   rotations of materials; gradient without contact           embi_body_begin_elastic()
+ *   candidates along the expected motion                       embi_body_expect(), embi_search_pairs()
+ *   islands of bodies that joints or candidates link           embi_islands_begin()
+ *     contacts and E at q^n; friction takes lambda of q^n      embi_island_start(), embi_island_lag_friction()
+ *   repeat until no island is active:                          embi_iterate()
+ *     each active island:                                      embi_island_find_direction()
+ *       g = grad E                                             embi_island_gradient()
+ *       H = A + elements, factored, or a reused factor         embi_island_assemble(), embi_island_factor()
+ *       H p = -g                                               embi_island_direction(), embi_island_solve()
+ *       where p leads, q + p                                   embi_island_aim()
+ *     candidates along all p; islands that meet become one     embi_islands_cover()
+ *     each island:                                             embi_island_take_direction()
+ *       alpha: the part of p that is free of contact           embi_island_advance(), embi_island_ccd()
+ *       alpha where E does not grow                            embi_island_line_search()
+ *       q += alpha p                                           embi_island_accept()
+ *       was p small enough?                                    embi_island_is_last()
+ *       then one more pass of friction, or v = (q - qc)/c      embi_island_end(), embi_island_settle()
+ *   bodies in no island; history for the next step             embi_velocities_finish()
+ *   forces; statistics                                         embi_report(), embi_stats()
+ * The last two chapters are embi_iterate() with its islands, and embi_step(), which has the outer lines. */
+
+/* ==== 71. Begin of a step ============================================================================
+ * State, predicted positions, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where
+ * 0 has another meaning; pointer functions return NULL.
+ * Uses: small math, elasticity, cells, materials over a body, part III, part IV.
+ * Checked by: tests/test_world_step.c, tests/world_begin.h */
+
+/* Sets qc, qt, c and s of the step form (chapter "Energy of a body") from q^n and v^n. */
+static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
+{
+    embipc_real t[3];
+    b->step.two_step = two_step;
+    b->step.c = two_step ? 2 * s->h / 3 : s->h;
+    b->step.inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
+    embi_body_renew(b);
+    if (embi_body_fly(s, b)) return;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
+        embi_copy(s->qc + i, s->qn + i);
+        embi_copy(s->qt + i, s->qn + i);
+        embi_axpy(s->qt + i, b->step.c, s->vn + i);
+        if (!two_step) continue;
+        embi_sub(t, s->qn + i, s->before.q + i);
+        embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
+        embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
+        embi_sub(t, s->vn + i, s->before.v + i);
+        embi_axpy(s->qt + i, b->step.c / 3, t);
+    }
+}
+
+/* x^n of all vertices of a small surface. */
+static void embi_body_start(embi_state *s, embi_body *b)
+{
+    if (b->bvh.known || !b->nv) return;
+    if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
+    b->started = 1;
+    memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
+}
+
+/* Starts the step of a body: parameters, bounding boxes, x^n, qt and the forces f. */
+static void embi_body_begin(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embi_body_start(s, b);
+    embi_body_derive(w, b);
+    b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
+    b->island = -1;
+    b->search.around = 0;
+    b->search.tree_is_at_q = 0;
+    b->scale_x = 0;
+    b->search.live_count = b->search.aside = 0;
+    if (b->inverse) b->inverse->is_aside = 0;
+    embi_body_locate(b, s->q);
+    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
+    b->step.jump = 0;
+    if (embi_is_asleep(b)) return;
+    if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
+    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth);
+    for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
+        embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
+        embi_axpy(s->load.f + 3 * i, b->mass.node[i - b->node0], s->gravity);
+    }
+}
+
+/* Stores q^n, starts every body, and gives each its part of the common scratch. */
+static void embi_bodies_begin(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int trace = 0, patch = 0;
+    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
+    if (s->node_count) {
+        memcpy(s->qn, s->q, nodes);
+        memcpy(s->vn, s->v, nodes);
+        memcpy(s->driven.safe_q, s->q, nodes);
+        memcpy(s->reference.measured_q, s->q, nodes);
+        memcpy(s->trial_q, s->q, nodes);
+    }
+    s->reference.any = 0;
+    if (s->vert_count) memset(s->vertex_state, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
+    for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
+    for (int k = 0; k < s->body_count; k++) {
+        embi_body *b = s->body + k;
+        b->scratch.trace = trace;
+        b->scratch.patch = patch;
+        trace += embi_body_trace(b);
+        patch += embi_body_patch(b);
+        if (w->islands.list[k]) w->islands.list[k]->factor.past.stored = EMBI_PAST_NONE;
+    }
+    embi_each_body(w, embi_body_begin);
+    embi_drives_begin(w);
+    for (int k = 0; k < s->body_count; k++)
+        if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);   /* no BDF2 */
+}
+
+/* Sets rotations and gradient at the start of a step. */
+static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    if (embi_is_asleep(b)) return;
+    embi_body_renew(b);
+    b->end.before = -1;
+    if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic)) {
+        embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
+        embi_elastic_swap(&b->elastic);
+        b->elastic.ahead = 0;
+    }
+    if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
+    embi_body_turn(s, b);
+    b->end.psi[EMBI_NOW].bending = embi_elastic_bending(&b->elastic, s->q + 3 * b->node0, 0);
+    b->end.psi[EMBI_AT_START] = b->end.psi[EMBI_NOW];
+    embi_body_gradient(s, b);
+}
+
+/* Predicts the end of the step, to trial_q. Free nodes fly freely, and change their velocity by dv. That is the
+ * change in the last step, at most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to
+ * q + h v while blocked. So a falling body goes on falling, and a resting one stays. Only the number of candidates
+ * depends on this. */
+static void embi_body_expect(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embipc_real pull[3], gain[3];
+    if (!b->moving) return;
+    embi_copy(pull, s->gravity);
+    for (int i = b->node0; i < b->node0 + b->nn && b->mass.total > 0; i++)
+        embi_axpy(pull, 1 / b->mass.total, w->applied + 3 * i);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embipc_real *end = s->trial_q + 3 * i;
+        int d = embi_drive_of(s, i);
+        if (d >= 0) embi_copy(end, (s->driven.list[d].reached.blocked ? s->qt : s->driven.target) + 3 * i);
+        if (d >= 0) continue;
+        embi_flight_end(s, b, i, end);
+        embi_flight_turns(b, s->before.gain + 3 * i, gain);
+        for (int c = 0; c < 3; c++) {
+            embipc_real most = s->hh * pull[c], way = b->past.smooth ? s->h * gain[c] : most;
+            end[c] += embi_max(embi_min(0, most), embi_min(way, embi_max(0, most)));
+        }
+    }
+}
+
+/* ==== 72. Contacts of an island ======================================================================
+ * E of an island at its present positions: contacts, the other elements, and nonlinear materials. At the start of a step
+ * and of each further pass friction takes its forces lambda and tangents from the contacts there: they are lagged.
+ * Uses: part I, materials over a body, positions of vertices, islands, part IV.
+ * Checked by: tests/test_contact.c, tests/test_friction.c */
+
+/* Contacts at the present positions. Returns 0 out of memory. */
+static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift, NULL, NULL, 0);
+    return embi_island_contacts(m, s, isle, s->x);
+}
+
+/* Psi of a nonlinear body at the nodes `from` of the task. */
+static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (embi_is_dynamic(b) && b->elastic.nonlinear) {
+        embi_psi *psi = &b->end.psi[EMBI_NOW];
+        const embipc_real *q = t->from + 3 * b->node0;
+        psi->energy = embi_elastic_mean_energy(&b->elastic, q, 0, t->s->scratch.trace + b->scratch.trace, &psi->force);
+        psi->bending = embi_elastic_bending(&b->elastic, q, 0);
+    }
+}
+
+/* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
+static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real *q)
+{
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
+}
+
+/* Evaluates the elements of an island at the vertices x, but for contacts: these have the energy `barrier` there. */
+static embi_energies embi_island_energies(const embi_state *s, const embi_island *isle, const embipc_real *x,
+                                          embipc_real barrier)
+{
+    embi_energies E;
+    embipc_real force = isle->contacts.force;
+    memset(&E, 0, sizeof E);
+    E.of[EMBI_ELEMENT_BARRIER] = barrier;
+    for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
+        embi_element *e = embi_element_at(isle, k);
+        embi_element_kinds[e->kind].evaluate(e, s->xn, x);
+        E.of[e->kind] += e->energy;
+        force += embi_abs(e->first) * embi_norm(e->dir);
+    }
+    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) E.sum += E.of[k];
+    E.noise = force * isle->energy.noise_x;
+    return E;
+}
+
+/* Energy of all that is not in A, J s^2: elements, at the vertices x, and nonlinear materials as last evaluated
+ * [EIPC24 eqs. 10, 11]; and the size of its terms, for rounding. */
+static void embi_island_contact_energy(const embi_state *s, embi_island *isle, const embipc_real *x)
+{
+    embi_energies E = embi_island_energies(s, isle, x, isle->contacts.energy);
+    embipc_real sum = E.sum, size = E.sum + E.noise;
+    isle->energy.now = E;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        const embi_psi *psi = b->end.psi + EMBI_NOW;
+        if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
+        sum += psi->energy + psi->bending;
+        size += psi->energy + psi->bending + psi->force * isle->energy.noise_x;
+    }
+    isle->energy.nonquadratic = s->hh * sum;
+    isle->energy.size = s->hh * embi_max(size, sum);
+}
+
+/* E of an island at q^n or q, J s^2. *size grows by the size of the terms, for rounding. */
+static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, embi_when when, embipc_real *size)
+{
+    const embi_energies *E = when == EMBI_AT_START ? &isle->energy.before : &isle->energy.now;
+    embipc_real sum = s->hh * E->sum;
+    *size += s->hh * E->noise;
+    for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], when, size);
+    return sum;
+}
+
+/* Makes the friction contacts: lambda, normals and weights of all present contacts. |u| of the last step comes from
+ * memory, sorted by key (values in u). Returns 0 out of memory. */
+static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
+                                    int memory_count, const embipc_real *u)
+{
+    isle->friction.count = isle->friction.runs = 0;
+    embi_island_touches(s, isle, EMBI_AS_LAGGED, 0);
+    if (!EMBI_GROW(m, isle->friction.list, isle->contacts.count)) return 0;
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_contact *contact = isle->contacts.list + k;
+        const embi_element *c = &contact->base;
+        const embi_pair *pair = s->pair + c->pair;
+        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+        embi_friction *f = isle->friction.list + isle->friction.count;
+        int at, runs;
+        if (!(pair->rule.mu_static > 0) || c->first == 0) continue;
+        f->base = *c;
+        f->base.kind = EMBI_ELEMENT_FRICTION;
+        f->base.extra = NULL;
+        f->base.held = 0;
+        embi_copy(f->n, c->dir);
+        f->e = pair->rule.epsv * s->h;
+        runs = embi_body_runs(a) || embi_body_runs(b);
+        if (runs || embi_body_arcs(a) || embi_body_arcs(b)) embi_friction_bend(s, a, b, f);
+        else embi_set(f->bend, 0, 0, 0);
+        isle->friction.runs |= runs;
+        f->weight = pair->rule.mu * -c->first;
+        if (pair->rule.mu_static > pair->rule.mu && !embi_friction_slides(s, f))
+            f->weight = pair->rule.mu_static * -c->first;
+        f->key = embi_friction_key(a, b, contact);
+        at = embi_lower_bound(memory, memory_count, f->key);
+        f->expected = at < memory_count && memory[at].key == f->key && !EMBI_WITHOUT(MEMORY) ? u[memory[at].value]
+                                                                                            : (embipc_real)0;
+        f->reverses = 0;
+        isle->friction.count++;
+    }
+    isle->touched.stamp = -1;
+    return embi_island_touch_room(m, isle);
+}
+
+/* ==== 73. System of an island ========================================================================
+ * Sums over bodies and elements of an island:
+ *   g = grad E,   H = A + elements                                                 [EIPC24 eq. 17]
+ * and factors H.
+ * Uses: part I, materials over a body, linear system, positions of vertices, islands, part IV.
+ * Checked by: tests/test_world_step.c, tests/test_cg.c */
+
+/* The gradient of all that is no element: gq follows each move linearly, a nonlinear material is evaluated at q. */
+static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_state *s = t->s;
+    (void)k;
+    memcpy(s->g + 3 * b->node0, s->gq + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->g);
+    if (embi_is_dynamic(b) && b->elastic.nonlinear)
+        embi_elastic_gradient(&b->elastic, s->q + 3 * b->node0, s->hh, s->scratch.trace + b->scratch.trace,
+                              s->g + 3 * b->node0);
+}
+
+/* g = grad E over the nodes of the island */
+static void embi_island_gradient(embi_state *s, embi_island *isle)
+{
+    embi_pull to = embi_pull_of(s);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
+    embi_island_touched(s, isle);
+    for (int k = 0; k < embi_element_count(isle); k++) embi_element_gradient(embi_element_at(isle, k), &to);
+    embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->g);
+}
+
+/* Chooses order and structure of the system: all couplings of the bodies and of contacts. A contact that comes
+ * later and couples other nodes needs a new analysis. Places for candidates within 1.25 dhat as well do not pay:
+ * 12 scenes take 0.999 to 1.013 times as many instructions with them [measured]. */
+static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    int count = 0;
+    if (embi_system_surely_dense(isle->unknown_count, (int)s->settings.solver))
+        return embi_system_analyze(m, &isle->system, isle->unknown_count, NULL, 0, (int)s->settings.solver);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (!embi_is_dynamic(b)) continue;
+        if (!EMBI_GROW(m, isle->keys, count + b->A.row[b->A.n])) return 0;
+        for (int i = 0; i < b->nn; i++)
+            for (int n = b->A.row[i]; n < b->A.row[i + 1]; n++) {
+                int p = s->local[b->node0 + i], q = s->local[b->node0 + b->A.col[n]];
+                if (p >= 0 && q >= 0)
+                    isle->keys[count++].key = embi_pack(embi_max_int(p, q), embi_min_int(p, q));
+            }
+    }
+    for (int k = 0; k < embi_element_count(isle); k++)
+        if (!embi_candidate_couple(m, &s->J, s->local, embi_element_at(isle, k)->v, &isle->keys, &count))
+            return 0;
+    return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->settings.solver);
+}
+
+/* K of the nonlinear materials at q, for each new factor. K is taken anew for each direction, also where the
+ * factor is an old one. Only a single back-solve with an old factor takes the K in it. Freezing K for longer, with
+ * new contacts around it, does not pay. Refreshed after a move cut by half or a direction that shrank by less than
+ * half, it saves 3 % of the time where there is contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in
+ * free flight [measured, bodies of 48 and 1280 tets]. */
+static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_bsr T;
+    (void)k;
+    if (!embi_is_dynamic(b) || !b->elastic.nonlinear) return;
+    T = embi_body_tangent(b);
+    embi_bsr_zero(&T);
+    b->elastic.keep = t->isle->tune.negative;
+    embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
+    b->elastic.keep = 0;
+}
+
+/* K of all nonlinear bodies at q, timed as assembly. */
+static void embi_island_tangent(embi_state *s, embi_island *isle)
+{
+    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_take_tangent, NULL, NULL, 0);
+    (void)embi_stage(s, was);
+}
+
+/* Adds the body's part to the system. No other body has a part in the same blocks, so threads may share the
+ * bodies. */
+static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
+{
+    const int *local = t->s->local + b->node0;
+    int ok = 1;
+    if (embi_is_dynamic(b)) {
+        ok = embi_system_add_bsr(&t->isle->system, &b->A, local, 1);
+        if (b->elastic.nonlinear) {
+            embi_bsr T = embi_body_tangent(b);
+            ok &= embi_system_add_bsr(&t->isle->system, &T, local, 1);
+        }
+    }
+    t->isle->shares.part[k] = (embipc_real)ok;
+}
+
+/* Adds the Hessian of one element, times h^2, to the system; contacts with their full curvature once the island is
+ * slow. Returns 0 when it does not fit the pattern. */
+static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_element *e)
+{
+    const embi_contact *c = (const embi_contact *)e;
+    embipc_real z[EMBI_BENT][12];
+    int count;
+    if (!isle->tune.full_hessian || e->kind != EMBI_ELEMENT_BARRIER)
+        return embi_element_stamp(&isle->system, &s->J, s->local, e, s->hh);
+    count = embi_contact_curvature(c, s->x, z);
+    return embi_contact_stamp_curvature(&isle->system, &s->J, s->local, c, s->hh, count, z);
+}
+
+/* Fills the system at the present state; returns 0 when something does not fit its pattern. */
+static int embi_island_assemble(embi_state *s, embi_island *isle)
+{
+    embi_island_reopen(s, isle);
+    embi_island_ready(s, isle, 0);
+    isle->system.clean = 0;
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_put, NULL, NULL, 0);
+    for (int k = 0; k < isle->body_count; k++)
+        if (isle->shares.part[k] == 0) return 0;
+    for (int k = 0; k < embi_element_count(isle); k++)
+        if (!embi_island_stamp(s, isle, embi_element_at(isle, k))) return 0;
+    return 1;
+}
+
 /* Assembles and factors H as one matrix. The order is kept while the pattern fits. A new pattern always fits. */
 static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
 {
@@ -19507,18 +21297,6 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
     if (pivots < 0) return embi_factor_result(pivots);
     isle->regularized += pivots;
     return EMBIPC_OK;
-}
-
-/* Before the first factor of a step: the factor of an earlier step is set aside, because a step that fails restores
- * it. */
-static void embi_island_set_aside(embi_island *isle)
-{
-    const embi_threads *threads = isle->system.F.threads;
-    if (isle->factor.past.stored != EMBI_PAST_NUMBERS || !isle->factor.past.useful || isle->factor.past.unknown_count <
-        EMBI_REUSE_NODES) return;
-    isle->factor.past.stored = EMBI_PAST_FACTOR;
-    embi_island_swap_factors(isle);
-    isle->system.F.threads = threads;
 }
 
 /* The matrix at the present state, factored. */
@@ -19548,7 +21326,84 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 61. Direction ==================================================================================
+/* ==== 74. Earlier states =============================================================================
+ * States of the step that an island may go back to: q^n, or the last one in which bodies that drives rotate were rigid.
+ * All is evaluated again there.
+ * Uses: part III, energy of a body, rotation, drives that yield, begin of a step, contacts of an island.
+ * Checked by: tests/test_integrator.c, tests/world_drive.h */
+
+/* Moves the bodies of an island back to the nodes q of an earlier state of the step. Returns 0 out of memory. */
+static int embi_island_return(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *q)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        memcpy(s->q + 3 * b->node0, q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+        embi_apply_live(s, b, s->q, s->x);
+        b->elastic.ahead = 0;
+        embi_search_moved(s, b);
+        embi_body_gradient(s, b);
+    }
+    if (!embi_island_evaluate(m, s, isle)) return 0;
+    embi_island_psi(s, isle, s->q);
+    embi_island_contact_energy(s, isle, s->x);
+    return 1;
+}
+
+/* Moves the bodies of an island back to q^n. */
+static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    isle->bound.moved = 0;
+    return embi_island_return(m, s, isle, s->qn);
+}
+
+/* Returns the island to its last state in which every rotating body was rigid. */
+static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    embi_drives_rewind(s, isle);
+    return embi_island_return(m, s, isle, s->driven.safe_q) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+}
+
+/* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow
+ * then. */
+static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
+{
+    embipc_real size = 0, before, now;
+    if (embi_island_is_driven(s, isle)) return 0;
+    before = embi_island_objective(s, isle, EMBI_AT_START, &size);
+    now = embi_island_objective(s, isle, EMBI_NOW, &size);
+    return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
+}
+
+/* Continues the step with backward Euler from the present positions, or from q^n if E is lower there: E never
+ * grows. */
+static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        if (!embi_is_two_step(b)) continue;
+        embi_body_integrate(s, b, 0);
+        embi_body_turn(s, b);
+        embi_body_gradient(s, b);
+    }
+    isle->converged = isle->factor.reuse_next = isle->just_drove = 0;
+    isle->tune.stride = 0;
+    isle->system.kept = 0;   /* the cached system has another A */
+    return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
+}
+
+/* Changes an island to backward Euler if some of its bodies cannot use BDF2. */
+static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    int one = 0, two = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        one |= embi_is_dynamic(b) && !embi_is_two_step(b);
+        two |= embi_is_two_step(b);
+    }
+    return one && two ? embi_island_restart(m, s, isle) : 1;
+}
+
+/* ==== 75. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
@@ -19559,7 +21414,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * one. Bodies that rest, hang or are carried need no new factor. At q^n every friction contact has u = 0, but
  * for the curvature of paths. Its Hessian there is the sticking spring. So the first solve carries along what is
  * held. Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * Uses: part I, linear corotated energy, friction, contacts, part III, part IV.
+ * Uses: part I, linear corotated energy, friction, contacts, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
 /* The measure below which a direction is the last correction. After an old factor alone, after a prediction and
@@ -19930,13 +21785,13 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 62. Line search ================================================================================
+/* ==== 76. Line search ================================================================================
  * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
  * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
  * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. Two kinds
  * of move have no such test. While drives have motion left, they do work, and E may rise. The last correction is
  * so short that the test would compare rounding.
- * Uses: part I, part II, part III, contact elements, contacts of an island, system of an island.
+ * Uses: part I, part II, part III, part IV, contacts of an island, system of an island.
  * Checked by: tests/world_guarantee.h, tests/test_world_step.c */
 
 /* Largest relative displacement between any two points of the primitives of a pair, p their vertices'
@@ -20344,186 +22199,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_move(m, s, isle, alpha);
 }
 
-/* ==== 63. Drives that yield ==========================================================================
- * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
- * stops the motion, the drive that contributes most to that approach gives up the rest
- * of its motion, and is reported. A rotating drive first divides its stages. The others go on.
- * Uses: part I, distances, pairs of primitives, part III, part IV.   Checked by: tests/world_drive.h */
-
-/* Is a rotation by a drive half done, so that its body is not rigid? */
-static int embi_island_is_rotated(const embi_state *s, const embi_island *isle)
-{
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island == isle->index && d->rotating && d->phi > 0) return 1;
-    }
-    return 0;
-}
-
-/* Returns the island to its last state in which every rotating body was rigid. */
-static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        memcpy(s->q + 3 * b->node0, s->driven.safe_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        embi_apply_live(s, b, s->q, s->x);
-        b->elastic.ahead = 0;
-        embi_search_moved(s, b);
-        embi_body_gradient(s, b);
-        for (int n = 0; n < embi_drive_count(s); n++) {
-            embi_drive *d = s->driven.list + n;
-            if (d->body != isle->bodies[k] || d->stage == d->stages) continue;
-            d->stage = d->safe_stage;
-            d->phi = d->safe_phi;
-            embi_drive_aim(s, d);
-        }
-    }
-    if (!embi_island_evaluate(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    embi_island_psi(s, isle, s->q);
-    embi_island_contact_energy(s, isle, s->x);
-    return EMBIPC_OK;
-}
-
-/* The present state becomes the one to go back to. */
-static void embi_island_secure(embi_state *s, const embi_island *isle)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        memcpy(s->driven.safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-    }
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island != isle->index) continue;
-        d->safe_stage = d->stage;
-        d->safe_phi = d->phi;
-    }
-}
-
-/* After a driven move by alpha: completes stages and drives, and stores a state to go back to. */
-static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
-{
-    int rigid = 1;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island != isle->index || d->done) continue;
-        d->phi += (1 - d->phi) * alpha;
-        if (alpha == 1) {
-            d->stage++;
-            d->phi = 0;
-            d->done = d->stage == d->stages;
-            if (!d->done) embi_drive_aim(s, d);
-        }
-        if (d->rotating && d->phi > 0) rigid = 0;
-    }
-    if (rigid && alpha == 1) embi_island_secure(s, isle);
-}
-
-/* Change of a candidate's gap by one drive alone, m: by its motion, and the response of the free nodes with the
- * present factor. Negative: it closes the gap. */
-static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int drive, const embi_candidate *c,
-                                       const embi_closest *closest)
-{
-    embipc_real n[3], r[3];
-    embi_point p[4];
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embi_set(s->p + 3 * i, 0, 0, 0);
-            embi_set(s->rhs + 3 * i, 0, 0, 0);
-            if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
-        }
-    }
-    embi_island_push(s, isle);
-    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
-    embi_island_back_solve(s, isle, isle->rhs);
-    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
-    for (int k = 0; k < isle->body_count; k++) embi_apply_live(s, s->body + isle->bodies[k], s->p, s->path.motion);
-    embi_points_at(p, s->x, c->v);
-    (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
-    embi_point_motion(c->v, closest->w, s->path.motion, r);
-    return embi_dot(n, r);
-}
-
-/* Largest displacement of nodes of a rotating drive in one of its stages, m */
-static embipc_real embi_drive_stage_length(const embi_state *s, const embi_drive *d)
-{
-    const embi_body *b = s->body + d->body;
-    embipc_real most = 0, r[3];
-    for (int k = 0; k < d->node_count; k++) {
-        int i = 3 * (b->node0 + d->nodes[k]);
-        embi_sub(r, s->driven.target + i, s->driven.safe_q + i);
-        most = embi_max(most, embi_norm(r));
-    }
-    return most;
-}
-
-/* Stores the direction of the island (p and A p) in arrays that are free at this point, or restores it. */
-static void embi_island_save_direction(embi_state *s, const embi_island *isle, int back)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        size_t at = 3 * (size_t)b->node0, bytes = 3 * (size_t)b->nn * sizeof *s->p;
-        memcpy((back ? s->p : s->trial_q) + at, (back ? s->trial_q : s->p) + at, bytes);
-        memcpy((back ? s->Ap : s->g) + at, (back ? s->g : s->Ap) + at, bytes);
-    }
-}
-
-/* The drive gives up the rest of this step, because of body `by` at this gap, m. */
-static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
-{
-    d->done = d->blocked = 1;
-    d->blocked_by = by;
-    d->gap = gap;
-}
-
-/* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. If the drive
- * rotates and its stage is long, its stages are divided by four. Otherwise it gives up the rest of this step. Returns
- * 0 when no drive contributes: a free body moves there by itself. */
-static int embi_island_block(embi_state *s, embi_island *isle, int limit)
-{
-    const embi_candidate *c = s->candidates.list + limit;
-    embi_drive *d;
-    embipc_real most = 0;
-    int worst = -1, a, b;
-    embi_island_save_direction(s, isle, 0);
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embipc_real approach;
-        if (s->body[s->driven.list[n].body].island != isle->index || s->driven.list[n].done) continue;
-        approach = embi_drive_approach(s, isle, n, c, s->candidates.closest + limit);
-        if (approach < most) {
-            most = approach;
-            worst = n;
-        }
-    }
-    embi_island_save_direction(s, isle, 1);
-    if (worst < 0 || most > -1e-6 * c->dhat) return 0;
-    d = s->driven.list + worst;
-    if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > EMBI_STAGE_LENGTH * c->dhat) {
-        d->stages *= 4;   /* a stage is done as a whole or not at all: smaller ones get nearer */
-        d->stage *= 4;
-        d->safe_stage *= 4;
-        embi_drive_aim(s, d);
-        return 1;
-    }
-    a = embi_body_of_vertex(s, c->v[0]);
-    b = embi_body_of_vertex(s, c->v[3]);
-    embi_drive_stop(d, s->body[a == d->body ? b : a].handle, s->candidates.closest[limit].d - c->xi);
-    return 1;
-}
-
-/* Drives give up the rest of this step because tets of the island may not invert further. Then the bodies that they
- * bend can settle. Nothing else would end the step: a guarded tet that is flat stays flat, and no contact is to
- * blame. */
-static void embi_island_give_up(embi_state *s, const embi_island *isle)
-{
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        const embi_body *b = s->body + d->body;
-        if (b->island == isle->index && !d->done) embi_drive_stop(d, b->handle, 0);
-    }
-}
-
-/* ==== 64. Move and stop test =========================================================================
+/* ==== 77. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
  * The loop over all islands is embi_iterate() in chapter "Newton loop". It calls embi_island_find_direction(),
  * that is
@@ -20549,7 +22225,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and
  * 53 for 33 and 98 full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the
  * time there, and 2.7 for two balls, which then separate in another way.
- * Uses: tuning, memory, pairs of primitives, contacts, part III, part IV.
+ * Uses: tuning, memory, pairs of primitives, contacts, part III, part IV, part V.
  * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
 /* Is the stiffness of an element wrong in the last factor, by a factor of two? Contacts are counted where they are
@@ -20725,73 +22401,36 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     return EMBIPC_OK;
 }
 
-/* ==== 65. Predictions ================================================================================
- * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
- * needs one solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n.
- * So a step may begin with a prediction, before its first direction:
- *   order 1  q^n + h v^n
- *   order 2  q^n + h v^n + (h or, by BDF2, h/2) (v^n - v^n-1)
- * It is a move like others, by stages of the drives: it stays within the searched ranges, collision detection
- * must find it free as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise
- * the step begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their
- * present difference from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 %
- * 2.14 and 1.52, 2.74 and 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
- * Uses: tuning, small math, memory, part III, part IV.   Checked by: tests/world_begin.h */
+/* ==== 78. Newton loop ================================================================================
+ * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
+ * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
+ * that has converged may take friction forces of its end, and begin again. Islands are independent: a far body changes
+ * no bit of an island.
+ * Uses: small math, dense LDL^T, materials over a body, part III, part IV, part V.
+ * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
-/* Adds to the displacement d of node i, m, what order 2 predicts besides: the velocity change of the last step */
-static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
+/* Contacts and friction of an island at the start of a step. */
+static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
 {
-    embipc_real gain[3];
-    embi_flight_turns(b, s->before.gain + 3 * i, gain);
-    embi_axpy(d, embi_is_two_step(b) ? s->h / 2 : s->h, gain);
-}
-
-/* Predicted displacement of node i, m: free flight; with order 2 also the velocity change of the last step. */
-static void embi_guess(const embi_state *s, const embi_body *b, int order, int i, embipc_real d[3])
-{
-    embi_flight_end(s, b, i, d);
-    embi_sub(d, d, s->qn + 3 * i);
-    if (order > 1) embi_guess_add(s, b, i, d);
-}
-
-/* most[n]: largest component of the difference between the displacement d of node i and the prediction of order n +
- * 1, m */
-static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3],
-                              embipc_real most[2])
-{
-    embipc_real e[3];
-    embi_guess(s, b, 1, i, e);
-    for (int n = 0; n < 2; n++) {
-        if (n) embi_guess_add(s, b, i, e);
-        for (int c = 0; c < 3; c++) most[n] = embi_max(most[n], embi_abs(d[c] - e[c]));
+    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
+    if (!embi_island_evaluate(&w->memory, s, isle) ||
+        !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
+        return EMBIPC_ERR_MEMORY;
+    embi_island_contact_energy(s, isle, s->x);
+    isle->energy.before = isle->energy.now;
+    if (embi_is_second_order(s)) {
+        embi_island_touches(s, isle, EMBI_AT_START, 0);
+        if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
+    embi_island_recall(s, isle);
+    isle->guess = embi_island_guess_order(s, isle, embi_island_tolerance(s, isle));
+    return EMBIPC_OK;
 }
 
-/* The order of the prediction that this step begins with; 0: none is worth it. A body that rotates by more than
- * EMBI_TURN_FAR in a step begins with its free flight, however good that was in the last step. Without it a stiff
- * body moves along the arc in many small moves. */
-static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
+/* Finds the islands of a step, with the contacts and friction of each. Returns 0 for lack of memory or time. */
+static int embi_islands_begin(embipc_world *w)
 {
-    embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
-    int order, fresh = 0;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        fresh |= embi_is_dynamic(b) && !b->past.smooth;
-        turned = embi_max(turned, embi_body_turns(s, b));
-        went = embi_max(went, b->past.displacement);
-        for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->past.prediction_error[n]);
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embipc_real way[3];
-            if (embi_drive_of(s, i) < 0) continue;
-            embi_sub(way, s->driven.target + 3 * i, s->q + 3 * i);
-            embi_scale(way, (embipc_real)s->driven.list[embi_drive_of(s, i)].stages, way);
-            embi_guess_errors(s, b, i, way, missed);
-        }
-    }
-    order = missed[1] < missed[0] ? 2 : 1;
-    if (!EMBI_WITHOUT(GUESS) && !fresh && went > embi_island_tolerance(s, isle) &&
-        missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
-    return turned > EMBI_TURN_FAR ? 1 : 0;
+    return embi_islands_link(w) && embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
 /* The prediction as a direction, or its part for the present stage of the drives. */
@@ -20841,444 +22480,14 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 66. Return to backward Euler ===================================================================
- * A body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Forces between a body with
- * BDF2 and one with backward Euler would not be equal and opposite. So all bodies of an island use one rule. If
- * its contacts change abruptly, or a limit of a joint begins or ends to hold, the step ends with backward Euler, from
- * where BDF2 brought it.
- * Uses: small math, memory, part III, contact elements, energy of a body, begin of a step, contacts of an island,
- * direction.
- * Checked by: tests/test_integrator.c */
-
-/* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
-static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
+/* First half of an iteration: the next direction or initial guess, and where it ends. */
+static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, embi_island *isle)
 {
-    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    embipc_real va[3], vb[3], change[3], mobility;
-    if (pair->touching[EMBI_AT_START] != pair->touching[EMBI_NOW]) return 1;
-    if (pair->a == pair->b || !pair->touching[EMBI_NOW]) return 0;
-    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
-    embi_sub(va, va, vb);
-    embi_sub(change, pair->push[EMBI_NOW], pair->push[EMBI_AT_START]);
-    return s->h * mobility * embi_norm(change) >
-           embi_jump_limit(s, embi_norm(va), embi_max(a->rules.tolerance, b->rules.tolerance));
-}
-
-/* Did a rod become taut or slack in the step? The gap of its joint, and how it turns, shift its limits a little. */
-static int embi_rod_jumps(const embi_state *s, const embi_rod *p, embipc_real nothing)
-{
-    embi_rod start = *p;
-    embi_rod_evaluate(&start.base, NULL, s->xn);
-    return p->most > p->least &&
-           (embi_max(start.length - p->most, p->least - start.length) > -nothing) !=
-           (embi_max(p->length - p->most, p->least - p->length) > -nothing);
-}
-
-/* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow
- * then. */
-static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
-{
-    embipc_real size = 0, before, now;
-    if (embi_island_is_driven(s, isle)) return 0;
-    before = embi_island_objective(s, isle, EMBI_AT_START, &size);
-    now = embi_island_objective(s, isle, EMBI_NOW, &size);
-    return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
-}
-
-/* Moves the bodies of an island back to q^n. */
-static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    isle->bound.moved = 0;
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        memcpy(s->q + 3 * b->node0, s->qn + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-        for (int i = 0; i < b->search.live_count; i++)
-            embi_copy(s->x + 3 * (b->vert0 + b->search.live[i]), s->xn + 3 * (b->vert0 + b->search.live[i]));
-        embi_search_moved(s, b);
-        embi_body_gradient(s, b);
-    }
-    if (!embi_island_evaluate(m, s, isle)) return 0;
-    embi_island_psi(s, isle, s->q);
-    embi_island_contact_energy(s, isle, s->x);
-    return 1;
-}
-
-/* Continues the step with backward Euler from the present positions, or from q^n if E is lower there: E never
- * grows. */
-static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        if (!embi_is_two_step(b)) continue;
-        embi_body_integrate(s, b, 0);
-        embi_body_turn(s, b);
-        embi_body_gradient(s, b);
-    }
-    isle->converged = isle->factor.reuse_next = isle->just_drove = 0;
-    isle->tune.stride = 0;
-    isle->system.kept = 0;   /* the cached system has another A */
-    return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
-}
-
-/* Changes an island to backward Euler if some of its bodies cannot use BDF2. */
-static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    int one = 0, two = 0;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        one |= embi_is_dynamic(b) && !embi_is_two_step(b);
-        two |= embi_is_two_step(b);
-    }
-    return one && two ? embi_island_restart(m, s, isle) : 1;
-}
-
-/* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or the step was cut
- * short. */
-static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_island *isle, int cut)
-{
-    int jump = cut, two_step = 0;
-    if (!embi_is_second_order(s)) return EMBI_NO;
-    embi_island_touches(s, isle, EMBI_NOW, 0);
-    for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
-    for (int n = 0; n < embi_drive_count(s); n++)
-        jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
-    for (int n = 0; EMBI_JOINTS && n < isle->rods.count; n++)
-        jump |= embi_rod_jumps(s, isle->rods.list + n, 10 * embi_island_tolerance(s, isle));
-    for (int k = 0; k < isle->body_count; k++) {
-        jump |= s->body[isle->bodies[k]].step.jump;
-        two_step |= embi_is_two_step(s->body + isle->bodies[k]);
-    }
-    for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].step.jump = jump;
-    if (!jump || !two_step) return EMBI_NO;
-    return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
-}
-
-/* ==== 67. Islands of a step ==========================================================================
- * Collects bodies, pairs, springs and unknowns of all islands, and starts their steps. Islands are independent
- * between searches. So threads share the small ones of a round, in runs without threads inside. A large one,
- * with more than half of the work, is solved alone and shares its loops.
- * Uses: tuning, memory, threads, solids and checks of meshes, part III, part IV.
- * Checked by: tests/test_threads.c */
-
-/* Stores what a step that fails restores. Returns 0 out of memory. */
-static int embi_island_store_past(embi_memory *m, embi_island *isle)
-{
-    embi_island_past *past = &isle->factor.past;
-    if (!EMBI_GROW(m, past->of, isle->factor.of_count)) return 0;
-    if (isle->factor.of_count)
-        memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
-    past->of_count = isle->factor.of_count;
-    past->useful = isle->factor.useful;
-    past->unknown_count = isle->unknown_count;
-    past->stored = EMBI_PAST_NUMBERS;
-    return 1;
-}
-
-/* at the start of a step */
-static void embi_island_recall(const embi_state *s, embi_island *isle)
-{
-    isle->factor.from_last_step = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
-        isle->unknown_count >= EMBI_REUSE_NODES &&
-              isle->system.method != EMBI_SYSTEM_CG;
-    isle->factor.from_last_step = isle->factor.from_last_step && embi_dual_fits(s, isle);
-}
-
-/* Adds pair n to the list, behind others of the same bodies. */
-static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
-{
-    int at = isle->pair_count++, head = s->pair[n].head, end = at;
-    while (s->pair[n].late && end > 0 && s->pair[isle->pairs[end - 1]].head != head) end--;
-    for (; end > 0 && at > end; at--) isle->pairs[at] = isle->pairs[at - 1];
-    isle->pairs[at] = n;
-}
-
-/* Collects bodies, pairs, springs and unknowns of all islands; changed: NULL, or marks the islands to collect. */
-static int embi_islands_collect(embipc_world *w, const int *changed)
-{
-    embi_state *s = &w->s;
-    embi_memory *m = &w->memory;
-    for (int k = 0; k < w->islands.order_count; k++) {
-        embi_island *isle = w->islands.list[w->islands.order[k]];
-        if (changed && !changed[w->islands.order[k]]) continue;
-        isle->body_count = isle->pair_count = 0;
-        isle->energy.noise_x = isle->tune.stride = 0;
-        if (!changed) isle->bound.expected = 0;   /* within a step it only grows */
-    }
-    for (int i = 0; i < s->body_count; i++) {
-        int root = s->body[i].island;
-        embi_island *isle;
-        if (!s->body[i].moving || (changed && !changed[root])) continue;
-        isle = w->islands.list[root];
-        if (!EMBI_GROW(m, isle->bodies, isle->body_count + 1)) return 0;
-        isle->bodies[isle->body_count++] = i;
-        isle->energy.noise_x = embi_max(isle->energy.noise_x, s->body[i].scale_x);
-        isle->bound.expected = embi_max(isle->bound.expected, s->body[i].search.expected);
-    }
-    for (int n = 0; n < s->pair_count; n++) {
-        int root = s->pair[n].count ? embi_pair_island(s, s->pair + n) : -1;
-        embi_island *isle;
-        if (root < 0 || (changed && !changed[root])) continue;
-        isle = w->islands.list[root];
-        if (!EMBI_GROW(m, isle->pairs, isle->pair_count + 1)) return 0;
-        embi_island_list_pair(s, isle, n);
-    }
-    for (int k = 0; k < w->islands.order_count; k++) {
-        embi_island *isle = w->islands.list[w->islands.order[k]];
-        if (changed && !changed[w->islands.order[k]]) continue;
-        if (!embi_island_springs(m, s, isle) || !embi_island_rods(m, s, isle) || !embi_island_number(m, s, isle))
-            return 0;
-    }
-    return 1;
-}
-
-/* ---- islands in parallel ---- */
-
-typedef embipc_result embi_island_fn(embipc_world *w, embi_state *s, embi_island *isle);
-
-typedef struct embi_round {
-    embipc_world *w;
-    embi_island_fn *fn;
-} embi_round;
-
-/* Estimated time of a round for an island, us: one per node, and one per 64 candidates [measured]. */
-static int embi_island_work(const embi_state *s, const embi_island *isle)
-{
-    long long candidates = 0;
-    for (int n = 0; n < isle->pair_count; n++) candidates += s->pair[isle->pairs[n]].count;
-    return (int)embi_min(1 + isle->unknown_count + (embipc_real)candidates / 64, INT_MAX / 4);
-}
-
-/* One island's part of a round. Its factorization may use the threads that the round leaves to it. */
-static embipc_result embi_round_one(const embi_round *t, embi_state *s, int root)
-{
-    embi_island *isle = t->w->islands.list[root];
     embipc_result r;
-    isle->system.F.threads = embi_has_threads(&s->threads) || s->threads.clock ? &s->threads : NULL;
-    r = t->fn(t->w, s, isle);
-    if (r == EMBIPC_ERR_TIME) s->timer.late = 1;
-    return r;
-}
-
-/* A range of runs. Each works with its own copy of embi_state, which shares the arrays. */
-static void embi_round_work(void *arg, int begin, int end)
-{
-    const embi_round *t = (const embi_round *)arg;
-    const embi_state *s = &t->w->s;
-    for (int n = begin; n < end; n++) {
-        const embi_chunk *run = t->w->islands.run.list + n;
-        embi_run *out = t->w->islands.run_end + n;
-        embi_state own = *s;
-        own.threads.run = NULL;
-        memset(own.timer.spent, 0, sizeof own.timer.spent);
-        own.timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
-        out->result = EMBIPC_OK;
-        for (int k = run->begin; k < run->end && out->result == EMBIPC_OK; k++)
-            out->result = embi_round_one(t, &own, t->w->islands.round[k]);
-        (void)embi_stage(&own, s->timer.stage);
-        out->stamp = own.candidates.stamp;
-        memcpy(out->spent, own.timer.spent, sizeof own.timer.spent);
-    }
-}
-
-/* Distributes the elapsed time to stages, in the ratio of the runs' times. */
-static void embi_round_time(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    double sum = 0, spent[EMBIPC_STAGE_COUNT] = {0}, now = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
-    for (int n = 0; n < w->islands.run.count; n++)
-        for (int i = 0; i < EMBIPC_STAGE_COUNT; i++) {
-            spent[i] += w->islands.run_end[n].spent[i];
-            sum += w->islands.run_end[n].spent[i];
-        }
-    for (int i = 0; i < EMBIPC_STAGE_COUNT && sum > 0; i++)
-        s->timer.spent[i] += (now - s->timer.since) * spent[i] / sum;
-    if (sum > 0) s->timer.since = now;
-}
-
-/* Solves the islands from `first` on, in runs that threads share. enough: least work of a run, us. */
-static embipc_result embi_round_share(embi_round *t, int first, int enough)
-{
-    embipc_world *w = t->w;
-    embi_state *s = &w->s;
-    embipc_result r = EMBIPC_OK;
-    embi_chunks_clear(&w->islands.run);
-    for (int k = first, begin = first, work = 0; k < w->islands.round_count; k++) {
-        work += embi_island_work(s, w->islands.list[w->islands.round[k]]);
-        if (work < enough && k + 1 < w->islands.round_count) continue;
-        if (!embi_chunks_add(&w->memory, &w->islands.run, 0, begin, k + 1, INT_MAX)) return EMBIPC_ERR_MEMORY;
-        begin = k + 1;
-        work = 0;
-    }
-    if (!EMBI_GROW(&w->memory, w->islands.run_end, w->islands.run.count)) return EMBIPC_ERR_MEMORY;
-    embi_for(&s->threads, w->islands.run.count, 1, embi_round_work, t);
-    for (int n = w->islands.run.count - 1; n >= 0; n--) {
-        /* the error of the first run remains */
-        if (w->islands.run_end[n].result != EMBIPC_OK) r = w->islands.run_end[n].result;
-        if (w->islands.run_end[n].result == EMBIPC_ERR_TIME) s->timer.late = 1;
-        s->candidates.stamp = embi_max_int(s->candidates.stamp, w->islands.run_end[n].stamp);
-    }
-    embi_round_time(w);
-    return r;
-}
-
-/* Calls fn for the islands of w->round. */
-static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
-{
-    embi_state *s = &w->s;
-    embi_round t;
-    embipc_result r = EMBIPC_OK;
-    int *round = w->islands.round, largest = 0, most = 0, first;
-    long long total = 0;
-    t.w = w;
-    t.fn = fn;
-    for (int k = 0; k < w->islands.round_count && EMBI_ATOMIC && embi_has_threads(&s->threads); k++) {
-        int work = embi_island_work(s, w->islands.list[round[k]]);
-        total += work;
-        if (work > most) {
-            most = work;
-            largest = k;
-        }
-    }
-    first = most > total / 2;
-    if (total - (first ? most : 0) < 2 * EMBI_SHARE_ISLANDS) {
-        for (int k = 0; k < w->islands.round_count && r == EMBIPC_OK; k++) r = embi_round_one(&t, s, round[k]);
-        return r;
-    }
-    if (first) {
-        int by_itself = round[largest];
-        memmove(round + 1, round, (size_t)largest * sizeof *round);
-        round[0] = by_itself;
-        if ((r = embi_round_one(&t, s, by_itself)) != EMBIPC_OK) return r;
-    }
-    return embi_round_share(&t, first, embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS)));
-}
-
-/* Contacts and friction of an island at the start of a step. */
-static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
-{
     if (embi_is_late(s)) return EMBIPC_ERR_TIME;
-    if (!embi_island_evaluate(&w->memory, s, isle) ||
-        !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
-        return EMBIPC_ERR_MEMORY;
-    embi_island_contact_energy(s, isle, s->x);
-    isle->energy.before = isle->energy.now;
-    if (embi_is_second_order(s)) {
-        embi_island_touches(s, isle, EMBI_AT_START, 0);
-        if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
-    }
-    embi_island_recall(s, isle);
-    isle->guess = embi_island_guess_order(s, isle);
-    return EMBIPC_OK;
-}
-
-/* Links moving bodies by joints, and by pairs with candidates; union-find, the smallest body is the root. */
-static int embi_islands_begin(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    w->islands.order_count = 0;
-    for (int i = 0; i < s->body_count; i++) w->islands.parent[i] = i;
-    for (int n = 0; n < s->pair_count; n++)
-        if (s->pair[n].count && s->body[s->pair[n].a].moving && s->body[s->pair[n].b].moving)
-            embi_join(w->islands.parent, s->pair[n].a, s->pair[n].b);
-    embi_joints_link(s, w->islands.parent);
-    for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].moving) s->body[i].island = embi_root(w->islands.parent, i);
-    for (int i = 0; i < s->body_count; i++) {
-        embi_island *isle;
-        if (!s->body[i].moving || s->body[i].island != i) continue;
-        if (!w->islands.list[i] && !(w->islands.list[i] = (embi_island *)embi_alloc(&w->memory, 1,
-                                                                                    sizeof **w->islands.list)))
-            return 0;
-        isle = w->islands.list[i];
-        if (!embi_island_store_past(&w->memory, isle)) return 0;
-        w->islands.order[w->islands.order_count++] = i;
-        isle->index = i;
-        isle->active = 1;
-        isle->first = !EMBI_WITHOUT(STICKING);
-        isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
-            isle->factor.reuse_next = 0;
-        isle->just_drove = isle->just_guessed = isle->relagged = isle->bound.moved = 0;
-        isle->friction.passes = isle->friction.merged_passes = 0;
-        isle->passes = embi_max_int(1, s->settings.friction_iterations);
-        isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
-        isle->tune.negative = 0;
-        isle->tune.too_much = 2;
-        isle->measure = isle->last_measure = 0;
-    }
-    if (!embi_islands_collect(w, NULL)) return 0;
-    w->islands.round_count = 0;
-    for (int k = 0; k < w->islands.order_count; k++) w->islands.round[w->islands.round_count++] = w->islands.order[k];
-    return embi_islands_round(w, embi_island_start) == EMBIPC_OK;
-}
-
-/* ==== 68. Islands that meet ==========================================================================
- * Islands whose bodies may touch along their directions become one. Their directions are void then.
- * Uses: memory, part III, sleep, contacts of an island, drives that yield, return to backward Euler.
- * Checked by: tests/world_guarantee.h, tests/test_threads.c */
-
-/* Appends to the list of embipc_world_iterations(). */
-static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
-{
-    if (!EMBI_GROW(&w->memory, w->report.iteration, w->report.iteration_count + 1))
-        return 0;
-    w->report.iteration[w->report.iteration_count++] = *r;
-    return 1;
-}
-
-/* Merges islands a and b into the one with the smaller number. Its direction is void until the next round. is_new:
- * the island that stays has not merged yet in this round. */
-static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
-{
-    embi_state *s = &w->s;
-    embi_memory *m = &w->memory;
-    int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
-    embi_island *isle = w->islands.list[into], *other = w->islands.list[from];
-    if ((is_new && isle->active && !isle->guess && !embi_iteration_record(w, &isle->record)) ||
-        (other->active && !other->guess && !embi_iteration_record(w, &other->record)))
-        return 0;
-    for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].moving && s->body[i].island == from) s->body[i].island = into;
-    for (int i = 0; i < w->islands.order_count; i++)
-        if (w->islands.order[i] != from) w->islands.order[kept++] = w->islands.order[i];
-    w->islands.order_count = kept;
-    if (!EMBI_GROW(m, isle->friction.list, isle->friction.count + other->friction.count))
-        return 0;
-    if (other->friction.count)
-        memcpy(isle->friction.list + isle->friction.count, other->friction.list, (size_t)other->friction.count *
-               sizeof *other->friction.list);
-    isle->friction.count += other->friction.count;
-    isle->friction.runs |= other->friction.runs;
-    isle->iterations = embi_max_int(isle->iterations, other->iterations);
-    isle->factorizations += other->factorizations;
-    isle->regularized += other->regularized;
-    isle->active = 1;
-    isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = 0;   /* the factor is of the old bodies */
-    isle->first &= other->first;
-    isle->bound.moved &= other->bound.moved;
-    isle->passes = embi_max_int(1, embi_max_int(isle->passes, other->passes));
-    isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
-                                                other->friction.passes + other->relagged);
-    isle->guess = 0;
-    isle->just_guessed |= other->just_guessed;
-    isle->tune.full_hessian |= other->tune.full_hessian;
-    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) isle->energy.before.of[k] += other->energy.before.of[k];
-    isle->energy.before.sum += other->energy.before.sum;
-    isle->energy.before.noise += other->energy.before.noise;
-    return 1;
-}
-
-/* Islands that the candidates of a pair link become one. changed: as below. Returns 0 out of memory. */
-static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
-{
-    embi_state *s = &w->s;
-    int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
-    int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
-    if (ia >= 0) changed[ia] = embi_max_int(changed[ia], EMBI_ISLAND_SEARCHED);
-    if (ib >= 0) changed[ib] = embi_max_int(changed[ib], EMBI_ISLAND_SEARCHED);
-    if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) return 1;
-    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] != EMBI_ISLAND_MERGED)) return 0;
-    changed[embi_min_int(ia, ib)] = EMBI_ISLAND_MERGED;
-    return 1;
+    if (isle->guess) embi_island_guess(s, isle);
+    else if ((r = embi_island_direction(&w->memory, s, isle)) != EMBIPC_OK) return r;
+    return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : embi_lack(s);
 }
 
 /* Evaluates the contacts of an island at its present positions after its candidates changed. */
@@ -21290,76 +22499,6 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     isle->factor.analysed = isle->factor.analysed && isle->factor.same;
     embi_island_contact_energy(s, isle, s->x);
     return !embi_is_second_order(s) || embi_island_agree(m, s, isle);
-}
-
-/* May the step end now? Each island that is not done has completed an iteration. */
-static int embi_islands_may_end(const embipc_world *w)
-{
-    for (int k = 0; k < w->islands.order_count; k++) {
-        const embi_island *isle = w->islands.list[w->islands.order[k]];
-        if (isle->active && !isle->bound.moved) return 0;
-    }
-    return 1;
-}
-
-/* Searches candidates for the present directions, links islands that they join, and stores the state that drives go
- * back to where saves_safe asks for it. changed[island]: an embi_island_change. Returns 0 for lack of memory or
- * time. */
-static int embi_islands_cover(embipc_world *w, int *changed)
-{
-    embi_state *s = &w->s;
-    embipc_clock_fn *clock = s->threads.clock;
-    int searched, found;
-    if (embi_islands_may_end(w)) s->threads.clock = NULL;   /* the state to end in needs its candidates */
-    found = embi_search_cover(w, &searched);
-    s->threads.clock = clock;
-    if (!found) return 0;
-    for (int k = 0; k < w->islands.order_count; k++) {
-        embi_island *isle = w->islands.list[w->islands.order[k]];
-        if (isle->saves_safe) embi_island_secure(s, isle);
-        isle->saves_safe = 0;
-    }
-    for (int n = 0; n < searched; n++) {
-        if (embi_sleeps(w)) embi_pair_disturbs(w, s->pair + w->search.due[n].pair);
-        if (!embi_pair_link(w, s->pair + w->search.due[n].pair, changed)) return 0;
-    }
-    return 1;
-}
-
-/* ==== 69. Velocities at the end ======================================================================
- * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
- * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
- * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
- * bound. It is computed from the energies themselves, not from an estimate. Where velocities exceed the bound
- * without corrections, motions about the centres are slowed down, then all motions. That happens in an implicit
- * step where potentials are not convex, for example with lagged rotations, or when a ball rolls from facet to
- * facet. Energy that the bound takes from rotations is given back later, from losses that are neither friction
- * nor those of every implicit step.
- * Uses: small math, dense LDL^T, materials over a body, contacts, part III, part IV.
- * Checked by: tests/test_motion.c, tests/test_integrator.c */
-
-/* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
-static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
-{
-    embi_flight *f = &b->flight;
-    int o = 3 * b->node0;
-    embipc_real *d = s->g + o, c[3], l[3];
-    embi_body_about(b, s->q + o, r, c);
-    embi_mass_multiply(b, r, Mr);
-    embi_inertia_inverse(b, r, Mr, b->end.inverse);
-    embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
-    embi_m3_mulv(b->end.spin, b->end.inverse, b->end.momentum);
-    for (int i = 0; i < 3 * b->nn; i++) d[i] = s->qt[o + i] - s->qc[o + i];
-    for (int i = 0; i < b->nn && f->pivot.count; i++) embi_axpy(d + 3 * i, -b->step.c, f->carried);
-    embi_cross_sum(Mr, d, b->nn, l);
-    embi_copy(f->loss, f->momentum);
-    embi_axpy(f->loss, -1 / b->step.c, l);
-    for (int i = 0; i < b->nn; i++) {
-        embi_flight_end(s, b, b->node0 + i, c);
-        embi_sub(d + 3 * i, s->q + o + 3 * i, c);
-    }
-    embi_cross_sum(Mr, d, b->nn, l);
-    embi_m3_mulv(b->end.twist, b->end.inverse, l);
 }
 
 /* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of its correction. Scratch: p, Ap,
@@ -21383,332 +22522,18 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
 }
 
-/* By how much the centre of a body moved in the step, m */
-static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real way[3])
-{
-    embi_set(way, 0, 0, 0);
-    for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++)
-            way[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
-}
-
-/* Adds the loss by the motion of centres to dL of two free bodies that push each other. In backward Euler the sum
- * of c x m v changes as if F acted at c^n, while spin has the arms of the end. The difference is c^2/h (c_a -
- * c_b)^(n+1 - n) x F, with c of the step form. It is shared by the masses, so that a ball on the ground gets
- * nothing of it. Motions as slow as sticking friction, or as gravity in one step, count as rest. */
-static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
-{
-    int known = 0;
-    for (int n = 0; n < isle->pair_count; n++) {
-        const embi_pair *pair = s->pair + isle->pairs[n];
-        embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        embipc_real way[3], other[3], T[3], share, away, rest;
-        if (pair->head != isle->pairs[n] || a == b || !embi_keeps_spin(a) || !embi_keeps_spin(b)) continue;
-        embi_body_way(s, a, way);
-        embi_body_way(s, b, other);
-        embi_sub(way, way, other);
-        away = embi_norm(way);
-        rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
-        if (!(away > rest)) continue;
-        if (!known) embi_island_touches(s, isle, EMBI_NOW, 1);
-        known = 1;
-        if (!pair->touching[EMBI_NOW]) continue;
-        embi_scale(way, 1 - rest / away, way);
-        embi_cross(T, way, pair->push[EMBI_NOW]);
-        share = a->mass.total / (a->mass.total + b->mass.total);
-        embi_axpy(a->flight.loss, a->step.c * a->step.c / s->h * share, T);
-        embi_axpy(b->flight.loss, b->step.c * b->step.c / s->h * (1 - share), T);
-    }
-}
-
-/* dw of the body, and its terms of the energy T + s linear + s^2 square. */
-static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real *square)
-{
-    embi_m3_mulv(b->end.turn, b->end.inverse, b->flight.loss);
-    b->end.linear = embi_dot(b->end.turn, b->end.momentum);
-    b->end.square = embi_dot(b->end.turn, b->flight.loss) / 2;
-    *linear += b->end.linear;
-    *square += b->end.square;
-}
-
-/* Work of the hard drives of the island, J: forces of the end times displacements. Takes grad E from g. */
-static embipc_real embi_island_drive_work(const embi_state *s, const embi_island *isle)
-{
-    embipc_real work = 0, r[3];
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
-            if (embi_drive_of(s, i / 3) < 0) continue;
-            embi_sub(r, s->q + i, s->qn + i);
-            work += embi_dot(s->g + i, r) / s->hh;
-        }
-    }
-    return work;
-}
-
-/* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
-static embipc_real embi_island_budget(const embi_state *s, const embi_island *isle, embipc_real *size)
-{
-    const embi_energies *before = &isle->energy.before, *now = &isle->energy.now;
-    embipc_real sum = 0;
-    *size = before->noise + now->noise;
-    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
-        if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
-        sum += before->of[k] - now->of[k];
-        *size += embi_abs(before->of[k]);
-    }
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (!embi_is_dynamic(b)) continue;
-        sum += b->past.kinetic + b->past.elastic - b->end.elastic + b->end.work;
-        *size += embi_abs(b->past.kinetic) + embi_abs(b->past.elastic) + embi_abs(b->end.elastic) +
-                 embi_abs(b->end.work) + embi_abs(b->end.kinetic);
-    }
-    return sum + embi_island_drive_work(s, isle);
-}
-
-/* The largest s in [0, 1] with s linear + s^2 square <= room; where room is negative, the s of the least left
- * side. */
-static embipc_real embi_spin_share(embipc_real room, embipc_real linear, embipc_real square)
-{
-    if (linear + square <= room) return 1;
-    if (room > 0) return (sqrt(linear * linear + 4 * square * room) - linear) / (2 * square);
-    return linear < 0 ? embi_min(-linear / (2 * square), 1) : (embipc_real)0;
-}
-
-/* The body's rotation gains so much energy, J, or at most as much as it has. Returns the gain. */
-static embipc_real embi_body_speed_up(embi_state *s, embi_body *b, embipc_real more)
-{
-    int o = 3 * b->node0;
-    embipc_real w[3], t[3], has = embi_dot(b->end.spin, b->end.momentum) / 2;
-    more = embi_min(more, has);
-    if (!(more > 0)) return 0;
-    embi_scale(w, sqrt(1 + more / has) - 1, b->end.spin);
-    embi_add(b->end.spin, b->end.spin, w);
-    embi_scale(b->end.momentum, sqrt(1 + more / has), b->end.momentum);
-    for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_cross(t, w, s->p + o + i);
-        embi_add(s->v + o + i, s->v + o + i, t);
-    }
-    return more;
-}
-
-/* v += share dw x r */
-static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real share)
-{
-    int o = 3 * b->node0;
-    embipc_real t[3];
-    for (int i = 0; i < 3 * b->nn && share > 0; i += 3) {
-        embi_cross(t, b->end.turn, s->p + o + i);
-        embi_axpy(s->v + o + i, share, t);
-    }
-    embi_axpy(b->end.spin, share, b->end.turn);
-    embi_axpy(b->end.momentum, share, b->flight.loss);
-    b->end.kinetic += share * (b->end.linear + share * b->end.square);
-}
-
-/* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
-static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body *b, embipc_real mean[3])
-{
-    embi_set(mean, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->mass.node[i] / b->mass.total, s->v + 3 * (b->node0 + i));
-    return embi_max(b->end.kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
-}
-
-/* May the bound take energy from the body? touching: only from bodies that touch something */
-static int embi_body_may_pay(const embi_body *b, int touching)
-{
-    return embi_is_dynamic(b) && !b->driven_nodes && (b->end.touching || !touching);
-}
-
-/* Takes `excess`, J, from the bodies: rotations and deformations slow down, and when that is not enough all
- * motions. Returns what is left of it. */
-static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int touching)
-{
-    embipc_real about = 0, all = 0, turn, move, mean[3];
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (!embi_body_may_pay(b, touching)) continue;
-        about += embi_body_mean_velocity(s, b, mean);
-        all += b->end.kinetic;
-    }
-    turn = about > excess ? sqrt(1 - excess / about) : (embipc_real)0;
-    move = turn > 0 ? (embipc_real)1 : all > excess ? sqrt((all - excess) / (all - about)) : (embipc_real)0;
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        embipc_real less;
-        if (!embi_body_may_pay(b, touching)) continue;
-        less = (1 - turn * turn) * embi_body_mean_velocity(s, b, mean);
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            s->v[i] = move * mean[i % 3] + turn * (s->v[i] - mean[i % 3]);
-        embi_scale(b->end.spin, turn, b->end.spin);
-        embi_scale(b->end.momentum, turn, b->end.momentum);
-        b->end.owed = b->past.owed + less;
-        b->end.kinetic = b->end.kinetic - less - (1 - move * move) * b->mass.total * embi_dot(mean, mean) / 2;
-    }
-    return embi_max(excess - all, 0);
-}
-
-/* Gives back energy that the bound took in earlier steps, at most `room`, J; owed: sum over the bodies. */
-static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real room, embipc_real owed)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        embipc_real more;
-        if (!(b->past.owed > 0) || !embi_keeps_spin(b)) continue;
-        more = embi_body_speed_up(s, b, embi_min(room / owed, 1) * b->past.owed);
-        b->end.kinetic += more;
-        b->end.owed = b->past.owed - more;
-    }
-}
-
-/* Do the held rotations miss more strain energy than `excess`, J? */
-static int embi_island_is_misturned(const embi_state *s, const embi_island *isle, embipc_real excess)
-{
-    embipc_real sum = 0, force;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_dynamic(b) && !b->elastic.nonlinear)
-            sum += b->end.elastic -
-                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
-    }
-    return sum > excess;
-}
-
-/* Losses that are normal: those of every implicit step, and friction, J */
-static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isle)
-{
-    embipc_real sum = 0;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        int o = 3 * b->node0;
-        if (!embi_is_dynamic(b)) continue;
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embi_flight_end(s, b, i, s->Ap + 3 * i);
-            embi_sub(s->Ap + 3 * i, s->q + 3 * i, s->Ap + 3 * i);
-            embi_scale(s->Ap + 3 * i, 1 / b->step.c, s->Ap + 3 * i);
-        }
-        embi_mass_multiply(b, s->Ap + o, s->rhs + o);
-        sum += embi_row_dot(3 * b->nn, s->Ap + o, s->rhs + o) / 2;
-    }
-    for (int n = 0; n < isle->friction.count; n++) {
-        const embi_element *f = &isle->friction.list[n].base;
-        embipc_real y = embi_norm(f->dir);
-        sum += f->first * y * y;
-    }
-    return sum;
-}
-
-/* How the step of an island ends: well; with more energy than the bound, because materials hold wrong rotations; or
- * with too much energy even at rest. */
-typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
-
-/* Marks a body as touched. Bodies that do not move are shared by islands, which may end side by side on threads, so
- * nothing is written there. */
-static void embi_body_touches(embi_body *b)
-{
-    if (b->moving) b->end.touching = 1;
-}
-
-/* Marks touched bodies, and sums the terms of the island's energy, J: kinetic, and linear and square of the
- * corrections. */
-static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
-                                     embipc_real *square, embipc_real *owed)
-{
-    *kinetic = *linear = *square = *owed = 0;
-    embi_island_orbit_loss(s, isle);
-    for (int k = 0; k < isle->contacts.count; k++) {
-        const embi_pair *pair = s->pair + isle->contacts.list[k].base.pair;
-        embi_body_touches(s->body + pair->a);
-        embi_body_touches(s->body + pair->b);
-    }
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        if (!embi_is_dynamic(b)) continue;
-        *kinetic += b->end.kinetic;
-        b->end.owed = b->past.owed;
-        *owed += b->past.owed;
-        if (embi_keeps_spin(b)) embi_body_spin_energy(b, linear, square);
-    }
-}
-
-/* The end of an island's step: its velocities within the energy bound, and the forces of its drives, in g. may_go_on:
- * another pass with other rotations is possible, in case wrong rotations are the reason. */
+/* The end of an island's step: its velocities [EIPC24 eq. 3], and the forces of its drives, in g. may_go_on: as for
+ * embi_island_keep_spin(). */
 static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
 {
-    embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
-    int driven = embi_island_is_driven(s, isle), drives = 0;
+    int drives = 0;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_settle, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         s->body[isle->bodies[k]].end.counted = isle->friction.passes > 0;
         drives |= s->body[isle->bodies[k]].driven_nodes > 0;
     }
     if (drives) embi_island_gradient(s, isle);
-    if (!s->settings.spin) return EMBI_ENDS_WELL;
-    embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
-    budget = embi_island_budget(s, isle, &size);
-    size *= 64 * EMBI_EPS;
-    if (may_go_on && !driven && kinetic > budget + size && embi_island_is_misturned(s, isle, (kinetic - budget) / 2))
-        return EMBI_ENDS_MISTURNED;
-    share = embi_spin_share(budget + size - kinetic, linear, square);
-    kinetic += share * (linear + share * square);
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        if (embi_keeps_spin(b)) embi_body_spin_up(s, b, share);
-    }
-    excess = kinetic - budget;
-    if (excess > size && !driven) {
-        left = embi_island_slow_down(s, isle, excess, 1);
-        if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
-        return left > size ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
-    }
-    left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
-    if (owed > 0 && left > 0) embi_island_speed_up(s, isle, left, owed);
-    return EMBI_ENDS_WELL;
-}
-
-/* ==== 70. Newton loop ================================================================================
- * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
- * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
- * that has converged may take friction forces of its end, and begin again.
- * Uses: part I, elasticity, materials over a body, part III, part IV, cells.
- * Checked by: tests/test_world_step.c, tests/test_undo.c */
-
-/* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? The
- * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than
- * h g, plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds
- * up to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits
- * is enough then. In the first step of a body it is a fiftieth, even in a long step. Other steps that have used
- * two fifths of max_iterations get no more passes. */
-static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair, int long_step)
-{
-    const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    const embipc_real *now = pair->push[EMBI_NOW], *lagged = pair->push[EMBI_AS_LAGGED];
-    embipc_real va[3], vb[3], change[3], mobility, share, force;
-    int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
-    if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh)) return 0;
-    embi_sub(change, now, lagged);
-    force = embi_norm(change);
-    share = fresh ? EMBI_PASS_FRESH : a->past.own_friction || b->past.own_friction ? EMBI_PASS_OWN :
-        (embipc_real)1;
-    if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
-    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
-    embi_sub(va, va, vb);
-    return s->h * mobility * pair->rule.mu * force >
-               share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
-}
-
-/* Does any pair of the island need another pass, with friction by the present normal forces? */
-static int embi_island_ask_pass(embi_state *s, embi_island *isle)
-{
-    int any = 0;
-    if (s->settings.friction_iterations || isle->friction.passes >= EMBI_FRICTION_PASSES) return 0;
-    embi_island_touches(s, isle, EMBI_NOW, 0);
-    for (int n = 0; n < isle->pair_count && !any; n++)
-        any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
-                                        5 * isle->iterations > 2 * s->settings.max_iterations);
-    isle->friction.passes += any;
-    return any;
+    return s->settings.spin ? embi_island_keep_spin(s, isle, may_go_on) : EMBI_ENDS_WELL;
 }
 
 /* An island that would end with too much energy even at rest goes back to q^n, if its candidates there are still known.
@@ -21719,6 +22544,13 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
     if (!embi_island_back(m, s, isle)) return 0;
     (void)embi_island_settle(s, isle, 0);
     return 1;
+}
+
+/* Continues with backward Euler where BDF2 does not serve: see embi_island_jumps(). */
+static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_island *isle, int cut)
+{
+    if (!embi_island_jumps(s, isle, cut, 10 * embi_island_tolerance(s, isle))) return EMBI_NO;
+    return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
 /* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. Otherwise, if the
@@ -21737,101 +22569,12 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     return EMBIPC_OK;
 }
 
-/* The bodies of an island stay where they are in this round. */
-static void embi_island_stay(embi_state *s, const embi_island *isle)
-{
-    for (int k = 0; k < isle->body_count; k++) embi_body_stay(s->body + isle->bodies[k]);
-}
-
-/* First half of an iteration: the next direction or initial guess, and where it ends. */
-static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, embi_island *isle)
-{
-    embipc_result r;
-    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
-    if (isle->guess) embi_island_guess(s, isle);
-    else if ((r = embi_island_direction(&w->memory, s, isle)) != EMBIPC_OK) return r;
-    return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : embi_lack(s);
-}
-
-/* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 for a nonlinear
- * material. */
-static embipc_real embi_body_drifts(const embi_state *s, const embi_body *b)
-{
-    embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
-    if (!embi_is_dynamic(b) || b->elastic.nonlinear) return 0;
-    for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++) mean[c] += (s->q[3 * i + c] - s->qt[3 * i + c]) / (embipc_real)b->nn;
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        embi_sub(d, s->q + 3 * i, s->qt + 3 * i);
-        embi_sub(d, d, mean);
-        most = embi_max(most, embi_dot(d, d));
-    }
-    return sqrt(most) / b->diagonal;
-}
-
-/* Is the energy of strain that the held rotations hide larger than the kinetic energy at the start? */
-static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
-{
-    embipc_real kinetic = 0, unseen = 0, force;
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        embi_elastic *e = &b->elastic;
-        if (!embi_is_dynamic(b)) continue;
-        kinetic += b->past.kinetic;
-        if (e->nonlinear) continue;
-        embi_elastic_look_ahead(e, s->q + 3 * b->node0);
-        unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->scratch.trace + b->scratch.trace, &force) -
-                  embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
-        e->ahead = 0;
-    }
-    return unseen > kinetic;
-}
-
-/* Are the held rotations so wrong that the step should start again? A body, or a part of it, has rotated against
- * them by more than 0.3 rad or so, or they hide much energy. Cheap tests come first. */
-static int embi_island_turned_away(embi_state *s, const embi_island *isle)
-{
-    int strays = 0;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        embipc_real share = embi_body_drifts(s, b);
-        strays |= share > EMBI_AGAIN_STRAYS;
-        if (share > EMBI_AGAIN_SHARE && embi_body_turns(s, b) > EMBI_TURN_FAR &&
-            embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > EMBI_AGAIN_ANGLE)
-            return 1;
-    }
-    return strays && !isle->converged && !embi_island_is_driven(s, isle) && embi_island_is_blown_up(s, isle);
-}
-
-/* Another pass, with the rotations of the present positions. at_once: they follow q from now on; else only from
- * the second call on. The lagged energy of a body that has rotated by the angle a since lets it swell by a^2/2.
- * With the present rotation it does not. If one pass is not enough, the rotations follow q in each iteration, as
- * for nonlinear materials, from q^n where possible. Rotations of a body with a fibre never follow: they do not
- * make its energy stationary, so forces would not be its gradient. */
+/* Another pass, with the rotations of the present positions: see embi_island_renew(). Returns 0 out of memory. */
 static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
-    int again = at_once || isle->relagged > 0, held = embi_search_is_far(s, isle);
-    isle->relagged += 1 + at_once;
-    for (int k = 0; k < isle->body_count; k++) {
-        embi_body *b = s->body + isle->bodies[k];
-        embi_elastic *e = &b->elastic;
-        int follow = again && !(e->material.fibre > 0);
-        held |= b->driven_nodes > 0;
-        if (!embi_is_dynamic(b) || e->nonlinear) continue;
-        if (follow && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return 0;
-        embi_elastic_look_ahead(e, s->q + 3 * b->node0);
-        embi_elastic_hold(e, e->rotation_next, NULL);
-        e->nonlinear = e->follows = follow;
-        e->ahead = 0;
-        b->end.before = -1;
-        embi_body_renew(b);
-        embi_body_gradient(s, b);
-    }
-    isle->system.kept = 0;   /* the cached system has another A */
-    isle->active = isle->passes = 1;
-    isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = isle->just_drove = 0;
-    isle->tune.stride = 0;
-    if (again && !held) return embi_island_back(m, s, isle);
+    embi_answer from_start = embi_island_renew(m, s, isle, at_once);
+    if (from_start == EMBI_NO_MEMORY) return 0;
+    if (from_start == EMBI_YES) return embi_island_back(m, s, isle);
     embi_island_psi(s, isle, s->q);
     embi_island_contact_energy(s, isle, s->x);
     return 1;
@@ -21902,11 +22645,10 @@ static embipc_result embi_islands_stop(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* Without `strict` the first iteration of each island has no deadline. */
-static void embi_islands_watch(embipc_world *w)
+/* The bodies of an island stay where they are in this round. */
+static void embi_island_stay(embi_state *s, const embi_island *isle)
 {
-    if (EMBI_BUDGET && w->budget.seconds > 0)
-        w->s.threads.clock = w->budget.strict || embi_islands_may_end(w) ? w->s.timer.clock : NULL;
+    for (int k = 0; k < isle->body_count; k++) embi_body_stay(s->body + isle->bodies[k]);
 }
 
 /* Ends the step of islands at a limit, lets inactive ones stay, and lists the others for the round. */
@@ -21967,91 +22709,10 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 71. End of a step ==============================================================================
- * Velocities from positions, forces of drives, and what a failed step takes back. Each body keeps what the next
- * step predicts its motion from.
- * Uses: small math, elasticity, contacts, part III, part IV, cells.
+/* ==== 79. End of a step ==============================================================================
+ * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
+ * Uses: small math, state, positions of vertices, rotation, predictions, system of an island.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
-
-/* After a step: the displacement of the body's free nodes, the errors of both predictions, and the velocity change
- * by forces. */
-static void embi_body_remember(const embi_state *s, embi_body *b)
-{
-    b->past.displacement = b->past.prediction_error[0] = b->past.prediction_error[1] = 0;
-    if (!embi_is_dynamic(b)) return;
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        embipc_real d[3], turned[3];
-        embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
-        if (embi_drive_of(s, i) < 0) {
-            for (int c = 0; c < 3; c++) b->past.displacement = embi_max(b->past.displacement, embi_abs(d[c]));
-            embi_guess_errors(s, b, i, d, b->past.prediction_error);
-        }
-        embi_sub(d, s->vn + 3 * i, b->flight.velocity);
-        embi_flight_turns(b, d, turned);
-        for (int c = 0; c < 3; c++)
-            s->before.gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->step.c - b->flight.velocity[c] -
-                turned[c];
-    }
-}
-
-/* Restores a body after a failed step. */
-static void embi_body_undo(embi_state *s, embi_body *b)
-{
-    embi_elastic *e = &b->elastic;
-    if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has changed all of x */
-    if (embi_is_asleep(b)) return;
-    if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
-    if (e->nt && embi_elastic_turns(e)) embi_elastic_swap(e);
-    e->ahead = 1;
-    b->end.psi[EMBI_NOW] = b->end.psi[EMBI_AT_START];
-}
-
-/* Restores the world after an error, with all that the bits of later steps depend on. */
-static void embi_step_undo(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    embi_swap_iterations(w);
-    if (s->node_count) {
-        memcpy(s->q, s->qn, (size_t)(3 * s->node_count) * sizeof *s->q);
-        memcpy(s->v, s->vn, (size_t)(3 * s->node_count) * sizeof *s->v);
-    }
-    for (int k = 0; k < s->body_count; k++) {
-        embi_body_undo(s, s->body + k);
-        if (w->islands.list[k]) embi_island_restore_past(w->islands.list[k]);
-    }
-    embi_search_undo(w);
-}
-
-static int embi_has_moved(const embi_body *b)
-{
-    return b->moving && (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0);
-}
-
-/* After a move x = J q holds only for viewed bodies. */
-static void embi_bodies_moved(embi_state *s)
-{
-    for (int k = 0; k < s->body_count; k++) {
-        embi_body *b = s->body + k;
-        if (!embi_has_moved(b)) continue;
-        b->started = 0;
-        b->followed = b->caller.viewed;
-    }
-}
-
-/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. A steady torque
- * rotates a body in each step, an impact once. */
-static void embi_body_foretell_twist(embi_body *b)
-{
-    embi_flight *f = &b->flight;
-    embipc_real now, before, along;
-    if (!b->past.smooth) embi_set(b->end.twist, 0, 0, 0);
-    now = embi_norm(b->end.twist);
-    before = embi_norm(f->twisted);
-    along = embi_dot(b->end.twist, f->twisted);
-    embi_copy(f->twisted, b->end.twist);
-    if (along > now * before / 2) embi_scale(f->twist, embi_min(before / now, 1), b->end.twist);
-    else embi_set(f->twist, 0, 0, 0);
-}
 
 /* Sets v of bodies in no island, and the history for the next step. */
 static void embi_velocities_finish(embi_state *s)
@@ -22103,577 +22764,25 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* Adds a force f at x to force and torque of a drive. */
-static void embi_drive_feel(embi_drive *d, const embipc_real pose[6], const embipc_real x[3], const embipc_real f[3])
-{
-    embipc_real arm[3], torque[3];
-    embi_sub(arm, x, d->centre);
-    embi_sub(arm, arm, pose);
-    embi_cross(torque, arm, f);
-    embi_axpy(d->reached.force, 1, f);
-    embi_axpy(d->reached.torque, 1, torque);
-}
+/* ==== 80. World step =================================================================================
+ * The last function of the chapter: begin, iterate, finish. After an error everything is restored.
+ * Uses: errors, part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* Shortfall and force of a soft drive. */
-static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
+/* The first island that stands still with forces out of balance, or NULL. *count: how many do */
+static const embi_island *embi_islands_stuck(const embipc_world *w, int *count)
 {
-    embipc_real Rn[9], R[9], y[3], f[3];
-    embi_m3_rotation(Rn, d->pose + 3);
-    embi_m3_rotation(R, d->pose_next + 3);
-    for (int k = 0; k < d->node_count; k++) {
-        embi_spring p = embi_drive_spring(s, d, Rn, R, k, y);
-        const embipc_real *x = s->x + 3 * p.base.v[0];
-        embi_spring_evaluate(&p.base, s->xn, s->x);
-        d->reached.limited += p.base.first < 1;
-        embi_scale(f, -p.base.first, p.base.dir);
-        embi_drive_feel(d, d->pose_next, x, f);
-        for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : (embipc_real)0;
-        d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(y));
-    }
-    memcpy(d->pose, d->pose_next, sizeof d->pose);
-}
-
-/* Pose that each drive reached, its shortfall, and its force. */
-static void embi_drives_finish(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    embi_drives_gradient(w);
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        const embi_body *b = s->body + d->body;
-        embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
-        if (embi_is_asleep(b)) continue;
-        memset(&d->reached, 0, sizeof d->reached);
-        if (d->soft) {
-            embi_soft_drive_finish(s, d);
-            continue;
-        }
-        if (d->blocked) {
-            d->reached.blocked = 1;
-            d->reached.blocked_by = d->blocked_by;
-            d->reached.gap = d->gap;
-        }
-        if (d->stage == d->stages || (d->done && !d->blocked)) memcpy(d->pose, d->pose_next, sizeof d->pose);
-        else {
-            for (int i = 0; i < 6; i++) d->pose[i] += share * (d->pose_next[i] - d->pose[i]);
-            d->stage = d->stages - 1;
-            embi_drive_aim(s, d);   /* the target of the whole step */
-            for (int k = 0; k < d->node_count; k++) {
-                embipc_real r[3];
-                embi_sub(r, s->driven.target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
-                d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(r));
-            }
-        }
-        for (int k = 0; k < d->node_count; k++) {
-            int i = 3 * (b->node0 + d->nodes[k]);
-            embipc_real f[3];
-            embi_scale(f, 1 / s->hh, s->g + i);
-            embi_drive_feel(d, d->pose, s->q + i, f);
-        }
-    }
-}
-
-/* ==== 72. Reports ====================================================================================
- * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
- * terms of E at the end of the step, so they are the forces that the step used.
- * Uses: small math, memory, sorting and sets, contacts, part III, sleep.
- * Checked by: tests/test_world_step.c, tests/test_one_step.c */
-
-/* Forgets the forces of the last step. */
-static void embi_report_clear(embipc_world *w)
-{
-    for (int k = 0; k < w->search.pressed_count; k++)
-        embi_set(w->s.load.vertex_force + 3 * w->search.pressed[k], 0, 0, 0);
-    w->search.pressed_count = 0;
-}
-
-/* Adds a force to the row of the pair (a, b), which is created if there is none. */
-static void embi_report_pair(embipc_world *w, int pair, const embipc_real f[3], int is_friction)
-{
-    embi_pair *p = w->s.pair + pair;
-    embipc_pair_force *row;
-    if (p->a == p->b) return;
-    if (p->row < 0) {
-        p->row = w->report.pair_force_count++;
-        memset(w->report.pair_force + p->row, 0, sizeof *w->report.pair_force);
-        w->report.pair_force[p->row].a = w->s.body[p->a].handle;
-        w->report.pair_force[p->row].b = w->s.body[p->b].handle;
-    }
-    row = w->report.pair_force + p->row;
-    embi_add(row->force, row->force, f);
-    if (is_friction) embi_add(row->friction, row->friction, f);
-    else row->contacts++;
-}
-
-/* Reports a contact: closest points and gap, m, and the normal force, N. */
-static void embi_report_contact(embipc_world *w, const embi_contact *c)
-{
-    embi_state *s = &w->s;
-    embipc_contact *out = w->report.contact + w->report.contact_count++;
-    int split = c->edge_edge ? 2 : 1;
-    memset(out, 0, sizeof *out);
-    out->a = s->body[embi_body_of_vertex(s, c->base.v[0])].handle;
-    out->b = s->body[embi_body_of_vertex(s, c->base.v[3])].handle;
-    out->edge_edge = c->edge_edge;
-    for (int k = 0; k < 4; k++)
-        embi_axpy(k < split ? out->point_a : out->point_b, k < split ? c->base.w[k] : -c->base.w[k],
-                  s->x + 3 * c->base.v[k]);
-    embi_copy(out->normal, c->base.dir);
-    out->distance = c->gap;
-    out->force = -c->base.first;
-}
-
-/* Reserves the whole report, so that a failure loses nothing of the last one. */
-static int embi_report_reserve(embipc_world *w)
-{
-    embi_memory *m = &w->memory;
-    int contacts = 0, friction = 0, sleeps = embi_sleeps(w);
-    for (int k = 0; k < w->islands.order_count; k++) {
-        contacts += w->islands.list[w->islands.order[k]]->contacts.count;
-        friction += w->islands.list[w->islands.order[k]]->friction.count;
-    }
-    if (sleeps && !EMBI_GROW(m, w->sleep.rested, w->sleep.count + contacts + friction)) return 0;
-    friction += w->sleep.count;
-    return EMBI_GROW(m, w->lagged.key, 2 * friction) &&
-           EMBI_GROW(m, w->lagged.u, friction) &&
-           EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
-           (!EMBI_EVENTS || EMBI_GROW(m, w->report.before, w->report.pair_force_count)) &&
-           EMBI_GROW(m, w->search.pressed, 4 * (contacts + friction)) &&
-           EMBI_GROW(m, w->report.pair_force, w->s.pair_count + (sleeps ? w->report.pair_force_count : 0));
-}
-
-/* Reports the force of an element between two bodies: on its vertices, and on body a of the pair. */
-static void embi_report_force(embipc_world *w, const embi_element *e)
-{
-    const embi_body *a = w->s.body + w->s.pair[e->pair].a;
-    embipc_real f[3] = {0, 0, 0};
-    embi_element_force(e, a, f);
-    for (int k = 0; k < 4; k++) {
-        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
-        w->search.pressed[w->search.pressed_count++] = e->v[k];
-        if (!e->extra) continue;
-        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -1, e->extra + 3 * k);
-        if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -1, e->extra + 3 * k);
-    }
-    embi_report_pair(w, e->pair, f, e->kind == EMBI_ELEMENT_FRICTION);
-}
-
-/* Stores |u| of a friction contact for the next step. */
-static void embi_report_friction(embipc_world *w, const embi_friction *f)
-{
-    w->lagged.key[w->lagged.count].key = f->key;
-    w->lagged.key[w->lagged.count].value = w->lagged.count;
-    w->lagged.u[w->lagged.count++] = embi_norm(f->base.dir);
-}
-
-/* Stores which bodies touched, for the events of the next step. */
-static void embi_report_keep(embipc_world *w)
-{
-    embi_step_report *r = &w->report;
-    r->h = w->s.h;
-    r->before_count = EMBI_EVENTS ? r->pair_force_count : 0;
-    for (int k = 0; k < r->before_count; k++) {
-        r->before[k].a = r->pair_force[k].a;
-        r->before[k].b = r->pair_force[k].b;
-    }
-}
-
-/* Reports the forces at the end of the step, by vertex and by pair, and the friction memory. Cannot fail. */
-static void embi_report(embipc_world *w)
-{
-    embi_report_keep(w);
-    if (w->sleep.alone && w->islands.order_count == 0) return;
-    w->lagged.count = 0;
-    if (!embi_sleeps(w)) w->report.contact_count = w->report.pair_force_count = 0;
-    for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
-    embi_report_clear(w);
-    if (embi_sleeps(w)) embi_sleep_report(w);
-    for (int k = 0; k < w->islands.order_count; k++) {
+    const embi_island *first = NULL;
+    *count = 0;
+    for (int k = w->islands.order_count - 1; k >= 0; k--) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
-        for (int n = 0; n < embi_element_count(isle); n++) {
-            const embi_element *e = embi_element_at(isle, n);
-            if (e->pair >= 0) embi_report_force(w, e);
-            if (e->kind == EMBI_ELEMENT_BARRIER) embi_report_contact(w, (const embi_contact *)e);
-            if (e->kind == EMBI_ELEMENT_FRICTION) embi_report_friction(w, (const embi_friction *)e);
-        }
+        if (!embi_island_is_stuck(&w->s, isle, embi_island_tolerance(&w->s, isle))) continue;
+        first = isle;
+        ++*count;
     }
-    if (w->lagged.count) embi_sort_keys(w->lagged.key, w->lagged.key + w->lagged.count, w->lagged.count);
+    return first;
 }
 
-/* Sorts the rows by bodies. Insertion sort, because they are nearly sorted. */
-static void embi_report_sort(embipc_world *w)
-{
-    for (int i = 1; i < w->report.pair_force_count; i++) {
-        embipc_pair_force row = w->report.pair_force[i];
-        int j = i, a = embi_find_body(w, row.a), b = embi_find_body(w, row.b);
-        for (; j > 0; j--) {
-            int pa = embi_find_body(w, w->report.pair_force[j - 1].a),
-                pb = embi_find_body(w, w->report.pair_force[j - 1].b);
-            if (pa < a || (pa == a && pb < b)) break;
-            w->report.pair_force[j] = w->report.pair_force[j - 1];
-        }
-        w->report.pair_force[j] = row;
-    }
-}
-
-/* ==== 73. Statistics and warnings ====================================================================
- * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
- * tight, and bodies that stand still with forces out of balance.
- * Uses: small math, pairs of primitives, barrier, contacts, part III, part IV.
- * Checked by: tests/test_world_step.c, tests/test_defaults.c */
-
-/* Work of the drives, J: force times displacement. The force of a hard drive is grad E / h^2 at its nodes. */
-static embipc_real embi_drive_work(const embipc_world *w)
-{
-    const embi_state *s = &w->s;
-    embipc_real work = 0, f[3], r[3];
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        const embi_body *b = s->body + d->body;
-        for (int k = 0; k < d->node_count && !d->soft && b->moving; k++) {
-            int i = 3 * (b->node0 + d->nodes[k]);
-            embi_sub(r, s->q + i, s->qn + i);
-            work += embi_dot(s->g + i, r) / s->hh;
-        }
-    }
-    for (int k = 0; k < w->islands.order_count; k++) {
-        const embi_island *isle = w->islands.list[w->islands.order[k]];
-        for (int n = 0; EMBI_DRIVES && n < isle->springs.count; n++) {
-            const embi_element *e = &isle->springs.list[n].base;
-            embi_scale(f, e->first, e->dir);
-            embi_sub(r, s->x + 3 * e->v[0], s->xn + 3 * e->v[0]);
-            work -= embi_dot(f, r);
-        }
-    }
-    return work;
-}
-
-/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat where a barrier has this
- * force. */
-static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
-{
-    const embi_contact *tight = NULL;
-    embipc_real most = 0;
-    for (int k = 0; k < w->islands.order_count; k++) {
-        const embi_contacts *c = &w->islands.list[w->islands.order[k]]->contacts;
-        for (int i = 0; i < c->count; i++) {
-            const embi_contact *one = c->list + i;
-            const embi_pair_rule *rule = &w->s.pair[one->base.pair].rule;
-            embipc_real load = -one->base.first / (one->multiplicity * rule->kappa * rule->dhat);
-            if (!(load > most)) continue;
-            most = load;
-            tight = one;
-        }
-    }
-    *ratio = tight ? embipc_barrier_gap(most, 1, 1) : (embipc_real)INFINITY;
-    return tight;
-}
-
-/* Reports the bodies of the tightest contact. */
-static void embi_stats_tight(const embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
-{
-    const embi_pair *pair = tight ? w->s.pair + tight->base.pair : NULL;
-    if (!pair) return;
-    t->tight[0] = w->s.body[pair->a].handle;
-    t->tight[1] = w->s.body[pair->b].handle;
-}
-
-/* Largest distance of a hard drive's nodes from their targets, m. */
-static embipc_real embi_drive_short(const embi_state *s)
-{
-    embipc_real most = 0;
-    for (int n = 0; n < embi_drive_count(s); n++)
-        if (!s->driven.list[n].soft) most = embi_max(most, s->driven.list[n].reached.shortfall);
-    return most;
-}
-
-/* Warns once when a load presses a gap below 5 % of dhat, and each time that ratio has halved. Where a drive fell
- * short 10 % is enough, because drives give in earlier. k, ratio: from embi_tightest() */
-static void embi_warn_tight(embipc_world *w, const embi_contact *k, embipc_real ratio)
-{
-    embipc_real limit = embi_drive_short(&w->s) > 0 ? (embipc_real)0.1 : (embipc_real)0.05;
-    const embi_pair *pair;
-    const embi_body *b = w->s.body;
-    char text[320];
-    if (!w->def.log || !(ratio < embi_min(limit, w->warned / 2))) return;
-    w->warned = ratio;
-    pair = w->s.pair + k->base.pair;
-    (void)snprintf(text, sizeof text,
-                   "step %d: \"%.40s\" and \"%.40s\" are pressed to %.2g of dhat, gap %.3g m, by %.3g N there; "
-                   "kappa %.2g instead of %.2g would keep 0.3 of it", w->step, b[pair->a].name, b[pair->b].name,
-                   ratio, k->gap, -k->base.first,
-                   embi_kappa_for_load(-k->base.first, k->multiplicity, (embipc_real)0.3, pair->rule.dhat),
-                   pair->rule.kappa);
-    (w->def.log)(1, text, w->def.log_ctx);
-}
-
-/* Did the island stand still with forces out of balance? Nodes moved less than the tolerance, the last direction is
- * longer, and E falls along it far beyond rounding. */
-static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
-{
-    embipc_real nearby = embi_island_tolerance(s, isle), noise = 4096 * EMBI_EPS *
-        (isle->energy.size + embi_abs(isle->energy.slope));
-    if (isle->converged || isle->measure < 1 || !(-isle->energy.slope > noise)) return 0;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            if (embi_abs(s->q[i] - s->qn[i]) > nearby) return 0;
-    }
-    return 1;
-}
-
-/* Warns which bodies stand still and why, in the first, second, fourth, ... such step in a row. */
-static void embi_warn_stuck(embipc_world *w)
-{
-    const embi_state *s = &w->s;
-    const embi_island *stuck = NULL;
-    char text[320], way[160] = "its tets may not invert";
-    for (int k = 0; k < w->islands.order_count && !stuck; k++)
-        if (embi_island_is_stuck(s, w->islands.list[w->islands.order[k]])) stuck = w->islands.list[w->islands.order[k]];
-    w->stuck = stuck ? w->stuck + 1 : 0;
-    if (!stuck || !w->def.log || (w->stuck & (w->stuck - 1))) return;
-    if (stuck->bound.limit_pair >= 0) {
-        const embi_pair *p = s->pair + stuck->bound.limit_pair;
-        embi_closest closest;
-        embi_closest_find(s->candidates.list + p->first + stuck->bound.limit_at, s->x, 0, &closest);
-        (void)snprintf(way, sizeof way, "\"%.40s\" and \"%.40s\" leave it no way, gap %.3g m", s->body[p->a].name,
-                       s->body[p->b].name, closest.d - s->candidates.list[p->first + stuck->bound.limit_at].xi);
-    }
-    (void)snprintf(text, sizeof text, "step %d: \"%.40s\" stands still though its forces are out of balance, for %d "
-                   "steps by now: %s", w->step, s->body[stuck->bodies[0]].name, w->stuck, way);
-    (w->def.log)(1, text, w->def.log_ctx);
-}
-
-/* Sums and extremes over the islands of the step. Iterations are those of the slowest island, and the total. */
-static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
-{
-    t->converged = 1;
-    t->min_distance = (embipc_real)INFINITY;
-    t->islands = w->islands.order_count;
-    for (int k = 0; k < w->islands.order_count; k++) {
-        const embi_island *isle = w->islands.list[w->islands.order[k]];
-        t->converged &= isle->converged;
-        t->stuck += embi_island_is_stuck(&w->s, isle);
-        if (!isle->converged) t->left = embi_max(t->left, isle->record.direction);
-        t->total_iterations += isle->iterations;
-        t->total_factorizations += isle->factorizations;
-        t->passes = embi_max_int(t->passes,
-                                 embi_max_int(1, w->s.settings.friction_iterations) +
-                                     embi_max_int(isle->friction.passes + isle->relagged, isle->friction.merged_passes));
-        if (isle->iterations > t->newton_iterations) {
-            t->newton_iterations = isle->iterations;
-            t->factorizations = isle->factorizations;
-        }
-        t->unknowns += 3 * isle->unknown_count;
-        t->contacts += isle->contacts.pairs;
-        t->merged_contacts += isle->contacts.count;
-        t->regularized_pivots += isle->regularized;
-        t->min_distance = embi_min(t->min_distance, isle->contacts.min_gap);
-        t->barrier += isle->contacts.energy;
-    }
-    for (int k = 0; k < w->s.body_count; k++) {
-        const embi_body *b = w->s.body + k;
-        if (!embi_is_asleep(b) || !embi_same_body(b->sleep.group, b->handle)) continue;
-        t->contacts += b->sleep.contacts;
-        t->merged_contacts += b->sleep.merged;
-        t->min_distance = embi_min(t->min_distance, b->sleep.min_gap);
-        t->barrier += b->sleep.barrier;
-    }
-}
-
-/* Energies of a body for the statistics. */
-static void embi_body_sum(embipc_world *w, embi_body *b)
-{
-    embi_state *s = &w->s;
-    embi_sums *t = &b->sums;
-    const embipc_real *q = s->q + 3 * b->node0;
-    memset(t, 0, sizeof *t);
-    if (!embi_is_dynamic(b)) return;
-    t->kinetic = b->past.kinetic;
-    for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
-    t->elastic = b->past.elastic;
-    if (embi_is_asleep(b)) return;
-    t->size = t->before = b->end.before;
-    if (!(t->before >= 0)) {
-        t->size = 0;
-        t->before = embi_body_objective(s, b, EMBI_AT_START, &t->size);
-    }
-    t->after = embi_body_objective(s, b, EMBI_NOW, &t->size);
-}
-
-/* Statistics of the completed step. tight: from embi_tightest() */
-static void embi_stats(embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
-{
-    embi_state *s = &w->s;
-    embipc_real before = 0, after = 0, size = 0;
-    embi_stats_islands(w, t);
-    embi_stats_tight(w, tight, t);
-    t->step = w->step;
-    t->time = w->time;
-    t->candidates = s->candidates.count;
-    t->candidate_builds = w->builds;
-    for (int k = 0; k < w->islands.order_count; k++) {
-        const embi_island *isle = w->islands.list[w->islands.order[k]];
-        before += s->hh * isle->energy.before.sum;
-        after += s->hh * isle->energy.now.sum;
-        size += s->hh * (isle->energy.before.noise + isle->energy.now.noise);
-    }
-    t->drive_work = embi_drive_work(w);
-    t->motor_work = s->driven.joint.work;
-    t->joint = s->driven.joint.energy;
-    embi_each_body(w, embi_body_sum);
-    for (int k = 0; k < s->body_count; k++) {
-        const embi_sums *sum = &s->body[k].sums;
-        if (!embi_is_dynamic(s->body + k)) continue;
-        before += sum->before;
-        after += sum->after;
-        size += sum->size;
-        t->kinetic += sum->kinetic;
-        t->potential += sum->potential;
-        t->elastic += sum->elastic;
-    }
-    t->objective_before = before / s->hh;
-    t->objective_after = after / s->hh;
-    t->objective_rounding = 64 * EMBI_EPS * (size + embi_abs(before) + embi_abs(after)) / s->hh;
-    t->drive_short = embi_drive_short(s);
-}
-
-/* ==== 74. World step =================================================================================
- * The last function of the chapter: begin, iterate, finish. An error names the body, and the node where a
- * number is not finite. Everything is restored.
- * Uses: part I, elasticity, materials over a body, part III, part IV, cells.
- * Checked by: tests/test_world_step.c, tests/test_one_step.c */
-
-/* Names the first node whose values are not finite, or else the fastest one. */
-static embipc_result embi_fail_step(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    int body = -1, node = 0;
-    embipc_real most = -1;
-    for (int k = 0; k < s->body_count; k++)
-        for (int i = s->body[k].node0; i < s->body[k].node0 + s->body[k].nn; i++) {
-            embipc_real go = 0;
-            for (int c = 0; c < 3; c++)
-                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->h) +
-                      embi_abs(s->hh * s->load.f[3 * i + c]);
-            if (!embi_finite(go)) go = (embipc_real)INFINITY;
-            if (!(go > most)) continue;
-            most = go;
-            body = k;
-            node = i - s->body[k].node0;
-        }
-    if (body < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "step %d met a number that is not finite",
-                         w->step + 1);
-    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NODE, node, most,
-                       "step %d met a number that is not finite, node %d was at %g m/s; the world is back at "
-                       "%g s. Lower the velocity, force or time step",
-                       w->step + 1, node, embi_norm(s->vn + 3 * (s->body[body].node0 + node)), w->time);
-    return embi_blame(w, EMBIPC_ERR_NOT_FINITE, s->body[body].name, s->body[body].handle);
-}
-
-/* Finds a body with nodes q too far from the origin for its numbers, or NULL. *away: this distance, m. */
-static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *away)
-{
-    for (int k = 0; k < s->body_count; k++) {
-        const embi_body *b = s->body + k;
-        embipc_real most = 0, sum = 0;
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->moving; i++) {
-            most = embi_max(most, embi_abs(q[i]));
-            sum += q[i];
-        }
-        *away = embi_finite(sum) ? most : (embipc_real)INFINITY;
-        if (!(*away <= EMBI_SIZES_AT_MOST * b->diagonal)) return b;
-    }
-    return NULL;
-}
-
-/* Error of a step that takes a body too far from the origin. */
-static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real away)
-{
-    (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, away,
-                       "step %d takes it %g m from the origin; the limit is %g m, 1e12 of its sizes. The world is back at %g s: "
-                       "lower a velocity, force or time step, or destroy the body",
-                       w->step + 1, away, EMBI_SIZES_AT_MOST * b->diagonal, w->time);
-    return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
-}
-
-/* A range of x = J q, for viewed bodies. */
-static void embi_follow_work(void *arg, int begin, int end)
-{
-    const embipc_world *w = (const embipc_world *)arg;
-    for (int n = begin; n < end; n++) {
-        const embi_chunk *part = w->search.parts.list + n;
-        for (int i = part->begin; i < part->end; i++) embi_apply_row(&w->s, i, w->s.q, w->s.x);
-    }
-}
-
-/* x = J q of viewed bodies. Returns 0 out of memory, with nothing changed. */
-static int embi_views_follow(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    embi_chunks_clear(&w->search.parts);
-    for (int k = 0; k < s->body_count; k++) {
-        const embi_body *b = s->body + k;
-        if (!b->caller.viewed || !embi_has_moved(b)) continue;
-        if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
-                             EMBI_SHARE_VERTICES)) return 0;
-    }
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_VERTICES, embi_follow_work, w);
-    return 1;
-}
-
-/* Upper bound of the displacement of dynamic bodies' vertices in this step, m. */
-static embipc_real embi_farthest(const embi_state *s)
-{
-    embipc_real most = 0;
-    for (int k = 0; k < s->body_count; k++) {
-        embi_body *b = s->body + k;
-        /* shift_next is free to be overwritten */
-        embi_shift *shift = b->search.has_reference ? &b->search.shift_next : &b->search.shift;
-        if (b->search.has_reference) (void)embi_body_shift(b, s->qn, s->q, s->scratch.nodes, NULL, shift);
-        for (int n = 0; n < b->search.patch_count && b->moving && embi_is_dynamic(b); n++) {
-            const embipc_real *part = shift->part + 6 * n;
-            embipc_real corner[3];
-            for (int i = 0; i < 3; i++) corner[i] = embi_max(embi_abs(part[i]), embi_abs(part[3 + i]));
-            most = embi_max(most, embi_norm(corner));
-        }
-    }
-    return most;
-}
-
-/* Kinetic and elastic energy of a body whose last step did not compute them. */
-static void embi_body_energies(embi_state *s, embi_body *b)
-{
-    int o = 3 * b->node0;
-    embi_mass_multiply(b, s->v + o, s->Ap + o);
-    b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
-    b->past.elastic = b->end.psi[EMBI_NOW].energy =
-        embi_elastic_mean_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->scratch.trace, &b->end.psi[EMBI_NOW].force);
-    b->past.elastic += embi_elastic_bending(&b->elastic, s->q + o, 1);
-}
-
-/* Sets rotations and gradient at the start of a step. */
-static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
-{
-    embi_state *s = &w->s;
-    if (embi_is_asleep(b)) return;
-    embi_body_renew(b);
-    b->end.before = -1;
-    if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic)) {
-        embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
-        embi_elastic_swap(&b->elastic);
-        b->elastic.ahead = 0;
-    }
-    if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
-    embi_body_turn(s, b);
-    b->end.psi[EMBI_NOW].bending = embi_elastic_bending(&b->elastic, s->q + 3 * b->node0, 0);
-    b->end.psi[EMBI_AT_START] = b->end.psi[EMBI_NOW];
-    embi_body_gradient(s, b);
-}
-
-/* Begin and embi_iterate(), as chapter "Begin of a step" says, and memory for the reports. *lost, *away: a body too far
- * from the origin. */
+/* The step up to the end of embi_iterate(), and memory for the reports. *lost, *away: a body too far from the origin. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     embi_state *s = &w->s;
@@ -22707,40 +22816,6 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     return r;
 }
 
-/* Sets the deadline. */
-static void embi_budget_begin(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    s->threads.clock = NULL;
-    if (!EMBI_BUDGET || !(w->budget.seconds > 0)) return;
-    s->timer.in_time = s->timer.since;
-    w->budget.end = s->timer.since + w->budget.seconds;
-    s->threads.until = w->budget.end - embi_min(w->budget.reserve, w->budget.seconds / 2);
-    s->threads.clock_ctx = s->timer.ctx;
-    if (w->budget.strict) s->threads.clock = s->timer.clock;
-}
-
-/* Learns how long the end of a step takes. Returns by how much this one is late, s. */
-static double embi_budget_end(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    double now, end;
-    s->threads.clock = NULL;
-    if (!EMBI_BUDGET || !(w->budget.seconds > 0)) return 0;
-    now = (s->timer.clock)(s->timer.ctx);
-    end = now - s->timer.in_time - w->budget.reserve;
-    w->budget.reserve += end > 0 ? end / 2 : end / 10;
-    return embi_max(0, now - w->budget.end);
-}
-
-/* Error of a step that had no time for an iteration. */
-static embipc_result embi_fail_time(embipc_world *w)
-{
-    (void)embi_budget_end(w);
-    return embi_fail(&w->error, EMBIPC_ERR_TIME, "step %d: %g s were not enough for one iteration; the world is back at"
-                     " %g s. Give it more time, or do without strict", w->step + 1, w->budget.seconds, w->time);
-}
-
 /* Solve and finish. q and x change in each round; after an error embi_step_undo() restores them. All else that a caller
  * can see changes at the end. Where a body that sleeps would be touched, it wakes, and the step begins again. */
 static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
@@ -22750,6 +22825,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embipc_real away, ratio = (embipc_real)INFINITY;
     const embi_body *lost;
     const embi_contact *tight = NULL;
+    int stuck;
     double overrun;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
@@ -22772,6 +22848,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embi_report(w);
     embi_report_sort(w);
     if (embi_sleeps(w)) embi_sleep_watch(w);
+    embi_drives_gradient(w);
     embi_drives_finish(w);
     embi_joints_finish(w);
     w->step++;
@@ -22779,11 +22856,12 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
     if (stats || w->def.log) tight = embi_tightest(w, &ratio);
     embi_warn_tight(w, tight, ratio);
-    embi_warn_stuck(w);
+    embi_warn_stuck(w, embi_islands_stuck(w, &stuck));
     if (stats) {
         memset(stats, 0, sizeof *stats);
         stats->max_speed = embi_farthest(s) / s->h;
         stats->tightest = ratio;
+        stats->stuck = stuck;
         embi_stats(w, tight, stats);
         (void)embi_stage(s, EMBIPC_STAGE_REST);
         memcpy(stats->stage_time, s->timer.spent, sizeof s->timer.spent);
@@ -22800,10 +22878,10 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *stats) { return embi_step(w, stats); }
 #endif
 
-/* ######## Part V. Around the step ####################################################################
+/* ######## Part VI. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 75. Faults of meshes ===========================================================================
+/* ==== 81. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
  * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -23159,7 +23237,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 76. Parts of a surface =========================================================================
+/* ==== 82. Parts of a surface =========================================================================
  * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
  * of the other parts about one of its points.
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
@@ -23297,7 +23375,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 77. Cage lattice and cuts ======================================================================
+/* ==== 83. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -23801,7 +23879,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 78. Cage pieces ================================================================================
+/* ==== 84. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
@@ -24355,7 +24433,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 79. Cage nodes and search ======================================================================
+/* ==== 85. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -24657,7 +24735,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 80. Cage extraction ============================================================================
+/* ==== 86. Cage extraction ============================================================================
  * The cage of a filled lattice: its nodes, cells and tets, and the tet of each surface vertex.
  * Uses: small math, memory, part II, cage lattice and cuts, cage nodes and search.
  * Checked by: tests/test_cage.c */
@@ -24760,11 +24838,11 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ==== 81. Cage builder ===============================================================================
+/* ==== 87. Cage builder ===============================================================================
  * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
  * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
  * equal surface.
- * Uses: part I, edges and faces, solids and checks of meshes, solid inside each tet, world data, part V.
+ * Uses: part I, edges and faces, solids and checks of meshes, solid inside each tet, world data, part VI.
  * Checked by: tests/test_cage.c */
 
 /* Merges solids that share a vertex. root: scratch, one of each. */
@@ -25140,7 +25218,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 82. Creating a world ===========================================================================
+/* ==== 88. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -25465,7 +25543,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 83. Shape of a new body ========================================================================
+/* ==== 89. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
  * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
@@ -25830,7 +25908,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* ==== 84. Mechanics of a new body ====================================================================
+/* ==== 90. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -26159,10 +26237,10 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 85. Adding a body ==============================================================================
+/* ==== 91. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
- * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part V.
+ * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
  * Checked by: tests/world_input.h, tests/test_oom.c */
 
 /* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
@@ -26540,7 +26618,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 86. Removing a body ============================================================================
+/* ==== 92. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those
  * of others stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check
  * as adding a body.
@@ -26839,7 +26917,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 87. Forces and drives ==========================================================================
+/* ==== 93. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -27103,7 +27181,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 88. Joints of a world ==========================================================================
+/* ==== 94. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
@@ -27508,10 +27586,10 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 89. Settings and reset =========================================================================
+/* ==== 95. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
- * Uses: small math, memory, errors, part III, part IV, part V.
+ * Uses: small math, memory, errors, part III, part IV, part VI.
  * Checked by: tests/test_integrator.c, tests/world_numbers.h */
 
 /* Computes the new velocities in scratch and checks them first. BDF2 must not look back over the change. */
@@ -27805,7 +27883,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 90. Queries ====================================================================================
+/* ==== 96. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: small math, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -28127,7 +28205,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 91. Ready shapes ===============================================================================
+/* ==== 97. Ready shapes ===============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -28272,7 +28350,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 92. Contact events =============================================================================
+/* ==== 98. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
@@ -28414,11 +28492,11 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 93. Poses of bodies ============================================================================
+/* ==== 99. Poses of bodies ============================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
- * Uses: small math, memory, errors, part II, part III, part IV, part V.
+ * Uses: small math, memory, errors, part II, part III, part IV, part VI.
  * Checked by: tests/test_game.c */
 
 /* Nodes at a moment of the last step: q at its end, alpha 1, else a blend in scratch memory. Only those of the body. */
@@ -28897,7 +28975,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 94. Debug drawing ==============================================================================
+/* ==== 100. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -29072,7 +29150,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 }
 #endif
 
-/* ==== 95. Rays and regions ===========================================================================
+/* ==== 101. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
@@ -29423,7 +29501,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 96. Copies of worlds ===========================================================================
+/* ==== 102. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -29517,7 +29595,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 97. Validation =================================================================================
+/* ==== 103. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -29769,7 +29847,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 98. Steps of frames and of several worlds ======================================================
+/* ==== 104. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -29863,7 +29941,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 99. Sparse LDL^T for callers ===================================================================
+/* ==== 105. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -29936,7 +30014,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 100. Repair of surfaces ========================================================================
+/* ==== 106. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -30320,7 +30398,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 101. Surfaces that overlap ======================================================================
+/* ==== 107. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -30773,7 +30851,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 102. Shifts and rotations ======================================================================
+/* ==== 108. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -31057,12 +31135,12 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 103. Separating surfaces =======================================================================
+/* ==== 109. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
  * pairs that stay.
- * Uses: part I, elasticity, part III, world step, part V, cells.   Checked by: tests/test_doctor.c */
+ * Uses: part I, elasticity, part III, world step, part VI, cells.   Checked by: tests/test_doctor.c */
 
 /* Are there pairs that are not apart? The first one is in *i and *j. */
 static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
@@ -31338,10 +31416,10 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 104. Self-test =================================================================================
+/* ==== 110. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
- * Uses: part I, part II, world step, part V.   Checked by: tests/test_selftest.c */
+ * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
 
 #ifdef EMBIPC_SELFTEST
 

@@ -534,8 +534,8 @@ def contract(header):
         end = header.text.index('*/', header.starts[line])
         listed[number] = re.findall(r'^ \*   (embi\w+)\(\)', header.text[header.starts[line]:end], re.M)
     found = ['part %s lists %s(), and there is none' % (p, n) for p in listed for n in listed[p] if n not in header.named]
-    names = [p[1] for p in header.parts]
-    below = {b for a, b in zip(names, names[1:]) if a in places}
+    below = {p[1] for k, p in enumerate(header.parts) if not p[2].startswith('Around the step')
+             and any(q[1] in places for q in header.parts[:k])}
     starts, calls = [s[0] for s in header.sections], Calls(header)
     section = lambda f: header.sections[bisect.bisect(starts, f.start) - 1]
     for f in header.functions:
