@@ -100,7 +100,7 @@
  *   49 Pairs of bodies; 50 Searches within a step.
  *   Part IV. Mechanisms of a step: 51 Contact elements; 52 Energy of a body; 53 Rotation; 54 Drives; 55 Joints;
  *   56 Sleep; 57 Contacts of candidates; 58 Friction within a step; 59 Products with the Hessian;
- *   60 Contact forces as unknowns; 61 Factors of earlier steps; 62 Drives that yield; 63 Predictions;
+ *   60 Contact forces as unknowns; 61 Structure and reuse of factors; 62 Drives that yield; 63 Predictions;
  *   64 Abrupt changes; 65 Islands of a step; 66 Islands that meet; 67 Velocities at the end; 68 Reports;
  *   69 Statistics and warnings; 70 Deadlines and errors.
  *   Part V. The step: 71 Begin of a step; 72 Contacts of an island; 73 System of an island; 74 Earlier states;
@@ -16672,8 +16672,8 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
  * the displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M + h^2
  * (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
  * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
- * Uses: small math, sparse matrices, dense LDL^T, linear corotated energy, materials over a body, state, positions of
- * vertices.   Checked by: tests/test_integrator.c, tests/test_elastic.c */
+ * Uses: part I, linear corotated energy, materials over a body, positions of vertices, islands.
+ * Checked by: tests/test_integrator.c, tests/test_elastic.c */
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
 static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_real *y)
@@ -16861,6 +16861,49 @@ static void embi_body_energies(embi_state *s, embi_body *b)
 static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
 {
     return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
+}
+
+/* Psi of a nonlinear body at the nodes `from` of the task. */
+static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (embi_is_dynamic(b) && b->elastic.nonlinear) {
+        embi_psi *psi = &b->end.psi[EMBI_NOW];
+        const embipc_real *q = t->from + 3 * b->node0;
+        psi->energy = embi_elastic_mean_energy(&b->elastic, q, 0, t->s->scratch.trace + b->scratch.trace, &psi->force);
+        psi->bending = embi_elastic_bending(&b->elastic, q, 0);
+    }
+}
+
+/* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
+static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real *q)
+{
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
+}
+
+/* K of the nonlinear materials at q, for each new factor. K is taken anew for each direction, also where the
+ * factor is an old one. Only a single back-solve with an old factor takes the K in it. Freezing K for longer, with
+ * new contacts around it, does not pay. Refreshed after a move cut by half or a direction that shrank by less than
+ * half, it saves 3 % of the time where there is contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in
+ * free flight [measured, bodies of 48 and 1280 tets]. */
+static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int k)
+{
+    embi_bsr T;
+    (void)k;
+    if (!embi_is_dynamic(b) || !b->elastic.nonlinear) return;
+    T = embi_body_tangent(b);
+    embi_bsr_zero(&T);
+    b->elastic.keep = t->isle->tune.negative;
+    embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
+    b->elastic.keep = 0;
+}
+
+/* K of all nonlinear bodies at q, timed as assembly. */
+static void embi_island_tangent(embi_state *s, embi_island *isle)
+{
+    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_take_tangent, NULL, NULL, 0);
+    (void)embi_stage(s, was);
 }
 
 /* ==== 53. Rotation ===================================================================================
@@ -19232,10 +19275,11 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, b, 0);
 }
 
-/* ==== 61. Factors of earlier steps ===================================================================
- * The factor that a step begins with may serve again. A step that fails restores it, with the numbers beside it, since
- * the bits of later steps depend on it.
- * Uses: tuning, memory, part III, contact elements, contact forces as unknowns.   Checked by: tests/test_undo.c */
+/* ==== 61. Structure and reuse of factors =============================================================
+ * The order of elimination of a system, and what a later solve or step takes over from a factor. A step that fails
+ * restores the factor that it began with, and the numbers beside it, since the bits of later steps depend on it.
+ * Uses: part I, part III, contact elements, contacts of candidates, contact forces as unknowns.
+ * Checked by: tests/test_undo.c */
 
 /* The present factor and the one that the step began with change places. A step that fails changes them back. */
 static void embi_island_swap_factors(embi_island *isle)
@@ -19297,6 +19341,22 @@ static void embi_island_recall(const embi_state *s, embi_island *isle)
     isle->factor.from_last_step = isle->factor.from_last_step && embi_dual_fits(s, isle);
 }
 
+/* Stores the stiffnesses that are in a new factor. */
+static void embi_island_hold(embi_state *s, embi_island *isle)
+{
+    for (int n = 0; n < isle->shares.by_near.count; n++) {
+        embi_near_run r = embi_near_run_of(s, isle, n);
+        for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
+            r.closest[*k].in_matrix = r.closest[*k].stiffness;
+            if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* it is always evaluated */
+        }
+    }
+    for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
+        embi_element *e = embi_element_at(isle, k);
+        e->held = embi_element_kinds[e->kind].hold(e, isle->first);
+    }
+}
+
 /* Sets the system to zero; or only the part that elements reach, while A is that of the last factor. */
 static void embi_island_reopen(embi_state *s, embi_island *isle)
 {
@@ -19312,6 +19372,31 @@ static void embi_island_reopen(embi_state *s, embi_island *isle)
     for (int k = 0; k < embi_element_count(isle); k++)
         embi_element_touch(&isle->system, &s->J, s->local, embi_element_at(isle, k));
     embi_system_reopen(&isle->system);
+}
+
+/* Chooses order and structure of the system: all couplings of the bodies and of contacts. A contact that comes
+ * later and couples other nodes needs a new analysis. Places for candidates within 1.25 dhat as well do not pay:
+ * 12 scenes take 0.999 to 1.013 times as many instructions with them [measured]. */
+static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    int count = 0;
+    if (embi_system_surely_dense(isle->unknown_count, (int)s->settings.solver))
+        return embi_system_analyze(m, &isle->system, isle->unknown_count, NULL, 0, (int)s->settings.solver);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (!embi_is_dynamic(b)) continue;
+        if (!EMBI_GROW(m, isle->keys, count + b->A.row[b->A.n])) return 0;
+        for (int i = 0; i < b->nn; i++)
+            for (int n = b->A.row[i]; n < b->A.row[i + 1]; n++) {
+                int p = s->local[b->node0 + i], q = s->local[b->node0 + b->A.col[n]];
+                if (p >= 0 && q >= 0)
+                    isle->keys[count++].key = embi_pack(embi_max_int(p, q), embi_min_int(p, q));
+            }
+    }
+    for (int k = 0; k < embi_element_count(isle); k++)
+        if (!embi_candidate_couple(m, &s->J, s->local, embi_element_at(isle, k)->v, &isle->keys, &count))
+            return 0;
+    return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->settings.solver);
 }
 
 /* ==== 62. Drives that yield ==========================================================================
@@ -19492,7 +19577,8 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * the step begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their
  * present difference from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 %
  * 2.14 and 1.52, 2.74 and 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
- * Uses: tuning, small math, positions of vertices, rotation.   Checked by: tests/world_begin.h */
+ * Uses: tuning, small math, positions of vertices, rotation, drives, products with the Hessian.
+ * Checked by: tests/world_begin.h */
 
 /* Adds to the displacement d of node i, m, what order 2 predicts besides: the velocity change of the last step */
 static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
@@ -19520,6 +19606,32 @@ static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, co
     for (int n = 0; n < 2; n++) {
         if (n) embi_guess_add(s, b, i, e);
         for (int c = 0; c < 3; c++) most[n] = embi_max(most[n], embi_abs(d[c] - e[c]));
+    }
+}
+
+/* Predicts the end of the step, to trial_q. Free nodes fly freely, and change their velocity by dv. That is the
+ * change in the last step, at most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to
+ * q + h v while blocked. So a falling body goes on falling, and a resting one stays. Only the number of candidates
+ * depends on this. */
+static void embi_body_expect(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embipc_real pull[3], gain[3];
+    if (!b->moving) return;
+    embi_copy(pull, s->gravity);
+    for (int i = b->node0; i < b->node0 + b->nn && b->mass.total > 0; i++)
+        embi_axpy(pull, 1 / b->mass.total, w->applied + 3 * i);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embipc_real *end = s->trial_q + 3 * i;
+        int d = embi_drive_of(s, i);
+        if (d >= 0) embi_copy(end, (s->driven.list[d].reached.blocked ? s->qt : s->driven.target) + 3 * i);
+        if (d >= 0) continue;
+        embi_flight_end(s, b, i, end);
+        embi_flight_turns(b, s->before.gain + 3 * i, gain);
+        for (int c = 0; c < 3; c++) {
+            embipc_real most = s->hh * pull[c], way = b->past.smooth ? s->h * gain[c] : most;
+            end[c] += embi_max(embi_min(0, most), embi_min(way, embi_max(0, most)));
+        }
     }
 }
 
@@ -19551,9 +19663,9 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle,
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
 
-/* After a step: the displacement of the body's free nodes, the errors of both predictions, and the velocity change
+/* The displacement of the body's free nodes, the errors of both predictions, and the velocity change
  * by forces. */
-static void embi_body_remember(const embi_state *s, embi_body *b)
+static void embi_body_compare(const embi_state *s, embi_body *b)
 {
     b->past.displacement = b->past.prediction_error[0] = b->past.prediction_error[1] = 0;
     if (!embi_is_dynamic(b)) return;
@@ -19570,6 +19682,47 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
             s->before.gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->step.c - b->flight.velocity[c] -
                 turned[c];
     }
+}
+
+/* After a step: what the next one takes over from the body. */
+static void embi_body_remember(const embi_state *s, embi_body *b)
+{
+    embi_body_compare(s, b);
+    if (b->moving) b->past.owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
+    else embi_body_forget(b);
+    b->past.smooth = embi_is_dynamic(b) && b->moving && !b->step.jump;
+    b->past.continues = embi_is_dynamic(b);
+    b->past.touching = b->moving && b->end.touching;
+    b->past.own_friction = b->moving && b->end.counted;
+    embi_body_foretell_twist(b);
+    b->flight.known = b->moving && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
+    embi_copy(b->flight.next_spin, b->end.spin);
+    embi_copy(b->flight.next_momentum, b->end.momentum);
+    b->past.kinetic = b->moving ? b->end.kinetic : (embipc_real)0;
+    if (b->moving) b->past.elastic = b->end.elastic;
+}
+
+/* The prediction as a direction, or its part for the present stage of the drives. */
+static void embi_island_guess(embi_state *s, embi_island *isle)
+{
+    int left = 1;
+    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+    isle->driving = embi_island_driven_motion(s, isle);
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        const embi_drive *d = s->driven.list + n;
+        if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->stages - d->stage);
+    }
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        for (int i = b->node0; i < b->node0 + b->nn; i++) {
+            embipc_real d[3];
+            if (s->local[i] < 0) continue;
+            embi_guess(s, b, isle->guess, i, d);
+            for (int c = 0; c < 3; c++)
+                s->p[3 * i + c] = (s->qn[3 * i + c] + d[c] - s->q[3 * i + c]) / (embipc_real)left;
+        }
+    }
+    embi_island_multiply(s, isle);
 }
 
 /* ==== 64. Abrupt changes =============================================================================
@@ -19627,8 +19780,8 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut, embipc_r
  * Collects bodies, pairs, springs, rods and unknowns of all islands. Islands are independent between searches. So
  * threads share the small ones of a round, in runs without threads inside. A large one, with more than half of the
  * work, is solved alone and shares its loops.
- * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, drives, joints, factors of
- * earlier steps.   Checked by: tests/test_threads.c */
+ * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, drives, joints, structure
+ * and reuse of factors.   Checked by: tests/test_threads.c */
 
 /* Adds pair n to the list, behind others of the same bodies. */
 static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
@@ -19908,6 +20061,16 @@ static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
     if (!EMBI_GROW(&w->memory, w->report.iteration, w->report.iteration_count + 1))
         return 0;
     w->report.iteration[w->report.iteration_count++] = *r;
+    return 1;
+}
+
+/* Lists the iteration of each island that has moved. Returns 0 out of memory. */
+static int embi_islands_record(embipc_world *w)
+{
+    for (int k = 0; k < w->islands.order_count; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (isle->to_record && !embi_iteration_record(w, &isle->record)) return 0;
+    }
     return 1;
 }
 
@@ -20542,8 +20705,8 @@ static embipc_real embi_drive_work(const embipc_world *w)
     return work;
 }
 
-/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat where a barrier has this
- * force. */
+/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat where a barrier has this force;
+ * INFINITY without contact. */
 static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
 {
     const embi_contact *tight = NULL;
@@ -20691,13 +20854,12 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     t->after = embi_body_objective(s, b, EMBI_NOW, &t->size);
 }
 
-/* Statistics of the completed step. tight: from embi_tightest() */
-static void embi_stats(embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
+/* Energies and counts of the completed step. */
+static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
 {
     embi_state *s = &w->s;
     embipc_real before = 0, after = 0, size = 0;
     embi_stats_islands(w, t);
-    embi_stats_tight(w, tight, t);
     t->step = w->step;
     t->time = w->time;
     t->candidates = s->candidates.count;
@@ -20747,16 +20909,39 @@ static embipc_real embi_farthest(const embi_state *s)
     return most;
 }
 
+/* Warns of a completed step, and fills its statistics unless they are NULL. stuck: the first of stuck_count islands that
+ * stand still with forces out of balance, or NULL */
+static void embi_stats(embipc_world *w, const embi_island *stuck, int stuck_count, embipc_step_stats *t)
+{
+    embi_state *s = &w->s;
+    embipc_real ratio = (embipc_real)INFINITY;
+    const embi_contact *tight = t || w->def.log ? embi_tightest(w, &ratio) : NULL;
+    embi_warn_tight(w, tight, ratio);
+    embi_warn_stuck(w, stuck);
+    if (!t) return;
+    memset(t, 0, sizeof *t);
+    t->max_speed = embi_farthest(s) / s->h;
+    t->tightest = ratio;
+    t->stuck = stuck_count;
+    embi_stats_tight(w, tight, t);
+    embi_stats_sum(w, t);
+    (void)embi_stage(s, EMBIPC_STAGE_REST);
+    memcpy(t->stage_time, s->timer.spent, sizeof s->timer.spent);
+}
+
 /* ==== 70. Deadlines and errors =======================================================================
  * The deadline of a step, and what happens where a step fails: all that it changed is restored. An error names the
  * body, and the node where a number is not finite.
- * Uses: small math, errors, elasticity, cells, part III, factors of earlier steps, islands that meet, reports.
+ * Uses: small math, errors, elasticity, cells, part III, part IV.
  * Checked by: tests/test_undo.c, tests/test_world_step.c */
 
-/* Sets the deadline. */
+/* Starts the clock of a step, and sets the deadline. */
 static void embi_budget_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
+    memset(s->timer.spent, 0, sizeof s->timer.spent);
+    s->timer.stage = EMBIPC_STAGE_REST;
+    s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
     s->threads.clock = NULL;
     if (!EMBI_BUDGET || !(w->budget.seconds > 0)) return;
     s->timer.in_time = s->timer.since;
@@ -20874,6 +21059,17 @@ static void embi_step_undo(embipc_world *w)
         if (w->islands.list[k]) embi_island_restore_past(w->islands.list[k]);
     }
     embi_search_undo(w);
+}
+
+/* Restores the world after the error r of a step, and tells it. lost, away: NULL, or a body too far from the origin. */
+static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi_body *lost, embipc_real away)
+{
+    embi_step_undo(w);
+    if (embi_sleeps(w)) embi_sleep_undo(w);
+    if (r == EMBIPC_ERR_TIME) return embi_fail_time(w);
+    w->s.threads.clock = NULL;
+    if (r == EMBIPC_ERR_MEMORY) return embi_fail_memory(&w->error);
+    return lost ? embi_fail_far(w, lost, away) : embi_fail_step(w);
 }
 
 /* ######## Part V. The step ###########################################################################
@@ -21011,61 +21207,16 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* Predicts the end of the step, to trial_q. Free nodes fly freely, and change their velocity by dv. That is the
- * change in the last step, at most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to
- * q + h v while blocked. So a falling body goes on falling, and a resting one stays. Only the number of candidates
- * depends on this. */
-static void embi_body_expect(embipc_world *w, embi_body *b)
-{
-    embi_state *s = &w->s;
-    embipc_real pull[3], gain[3];
-    if (!b->moving) return;
-    embi_copy(pull, s->gravity);
-    for (int i = b->node0; i < b->node0 + b->nn && b->mass.total > 0; i++)
-        embi_axpy(pull, 1 / b->mass.total, w->applied + 3 * i);
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        embipc_real *end = s->trial_q + 3 * i;
-        int d = embi_drive_of(s, i);
-        if (d >= 0) embi_copy(end, (s->driven.list[d].reached.blocked ? s->qt : s->driven.target) + 3 * i);
-        if (d >= 0) continue;
-        embi_flight_end(s, b, i, end);
-        embi_flight_turns(b, s->before.gain + 3 * i, gain);
-        for (int c = 0; c < 3; c++) {
-            embipc_real most = s->hh * pull[c], way = b->past.smooth ? s->h * gain[c] : most;
-            end[c] += embi_max(embi_min(0, most), embi_min(way, embi_max(0, most)));
-        }
-    }
-}
-
 /* ==== 72. Contacts of an island ======================================================================
  * E of an island at its present positions: contacts, the other elements, and nonlinear materials. At the start of a step
  * and of each further pass friction takes its forces lambda and tangents from the contacts there: they are lagged.
- * Uses: part I, materials over a body, positions of vertices, islands, part IV.
- * Checked by: tests/test_contact.c, tests/test_friction.c */
+ * Uses: part I, positions of vertices, islands, part IV.   Checked by: tests/test_contact.c, tests/test_friction.c */
 
 /* Contacts at the present positions. Returns 0 out of memory. */
 static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift, NULL, NULL, 0);
     return embi_island_contacts(m, s, isle, s->x);
-}
-
-/* Psi of a nonlinear body at the nodes `from` of the task. */
-static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
-{
-    (void)k;
-    if (embi_is_dynamic(b) && b->elastic.nonlinear) {
-        embi_psi *psi = &b->end.psi[EMBI_NOW];
-        const embipc_real *q = t->from + 3 * b->node0;
-        psi->energy = embi_elastic_mean_energy(&b->elastic, q, 0, t->s->scratch.trace + b->scratch.trace, &psi->force);
-        psi->bending = embi_elastic_bending(&b->elastic, q, 0);
-    }
-}
-
-/* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
-static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real *q)
-{
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
 }
 
 /* Evaluates the elements of an island at the vertices x, but for contacts: these have the energy `barrier` there. */
@@ -21159,7 +21310,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
  * Sums over bodies and elements of an island:
  *   g = grad E,   H = A + elements                                                 [EIPC24 eq. 17]
  * and factors H.
- * Uses: part I, materials over a body, linear system, positions of vertices, islands, part IV.
+ * Uses: materials over a body, linear system, positions of vertices, islands, part IV.
  * Checked by: tests/test_world_step.c, tests/test_cg.c */
 
 /* The gradient of all that is no element: gq follows each move linearly, a nonlinear material is evaluated at q. */
@@ -21181,56 +21332,6 @@ static void embi_island_gradient(embi_state *s, embi_island *isle)
     embi_island_touched(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++) embi_element_gradient(embi_element_at(isle, k), &to);
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->g);
-}
-
-/* Chooses order and structure of the system: all couplings of the bodies and of contacts. A contact that comes
- * later and couples other nodes needs a new analysis. Places for candidates within 1.25 dhat as well do not pay:
- * 12 scenes take 0.999 to 1.013 times as many instructions with them [measured]. */
-static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    int count = 0;
-    if (embi_system_surely_dense(isle->unknown_count, (int)s->settings.solver))
-        return embi_system_analyze(m, &isle->system, isle->unknown_count, NULL, 0, (int)s->settings.solver);
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (!embi_is_dynamic(b)) continue;
-        if (!EMBI_GROW(m, isle->keys, count + b->A.row[b->A.n])) return 0;
-        for (int i = 0; i < b->nn; i++)
-            for (int n = b->A.row[i]; n < b->A.row[i + 1]; n++) {
-                int p = s->local[b->node0 + i], q = s->local[b->node0 + b->A.col[n]];
-                if (p >= 0 && q >= 0)
-                    isle->keys[count++].key = embi_pack(embi_max_int(p, q), embi_min_int(p, q));
-            }
-    }
-    for (int k = 0; k < embi_element_count(isle); k++)
-        if (!embi_candidate_couple(m, &s->J, s->local, embi_element_at(isle, k)->v, &isle->keys, &count))
-            return 0;
-    return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->settings.solver);
-}
-
-/* K of the nonlinear materials at q, for each new factor. K is taken anew for each direction, also where the
- * factor is an old one. Only a single back-solve with an old factor takes the K in it. Freezing K for longer, with
- * new contacts around it, does not pay. Refreshed after a move cut by half or a direction that shrank by less than
- * half, it saves 3 % of the time where there is contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in
- * free flight [measured, bodies of 48 and 1280 tets]. */
-static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int k)
-{
-    embi_bsr T;
-    (void)k;
-    if (!embi_is_dynamic(b) || !b->elastic.nonlinear) return;
-    T = embi_body_tangent(b);
-    embi_bsr_zero(&T);
-    b->elastic.keep = t->isle->tune.negative;
-    embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
-    b->elastic.keep = 0;
-}
-
-/* K of all nonlinear bodies at q, timed as assembly. */
-static void embi_island_tangent(embi_state *s, embi_island *isle)
-{
-    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_take_tangent, NULL, NULL, 0);
-    (void)embi_stage(s, was);
 }
 
 /* Adds the body's part to the system. No other body has a part in the same blocks, so threads may share the
@@ -21311,18 +21412,8 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     isle->factorizations++;
     isle->factor.useful = 1;
     isle->factor.from_last_step = 0;
-    (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);   /* remembers the stiffnesses in the matrix */
-    for (int n = 0; n < isle->shares.by_near.count; n++) {
-        embi_near_run r = embi_near_run_of(s, isle, n);
-        for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
-            r.closest[*k].in_matrix = r.closest[*k].stiffness;
-            if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* it is always evaluated */
-        }
-    }
-    for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
-        embi_element *e = embi_element_at(isle, k);
-        e->held = embi_element_kinds[e->kind].hold(e, isle->first);
-    }
+    (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+    embi_island_hold(s, isle);
     return EMBIPC_OK;
 }
 
@@ -22433,29 +22524,6 @@ static int embi_islands_begin(embipc_world *w)
     return embi_islands_link(w) && embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
-/* The prediction as a direction, or its part for the present stage of the drives. */
-static void embi_island_guess(embi_state *s, embi_island *isle)
-{
-    int left = 1;
-    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    isle->driving = embi_island_driven_motion(s, isle);
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->stages - d->stage);
-    }
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        for (int i = b->node0; i < b->node0 + b->nn; i++) {
-            embipc_real d[3];
-            if (s->local[i] < 0) continue;
-            embi_guess(s, b, isle->guess, i, d);
-            for (int c = 0; c < 3; c++)
-                s->p[3 * i + c] = (s->qn[3 * i + c] + d[c] - s->q[3 * i + c]) / (embipc_real)left;
-        }
-    }
-    embi_island_multiply(s, isle);
-}
-
 /* Moves to the prediction if it is free and E is not higher there; else stays. */
 static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *isle)
 {
@@ -22645,12 +22713,6 @@ static embipc_result embi_islands_stop(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* The bodies of an island stay where they are in this round. */
-static void embi_island_stay(embi_state *s, const embi_island *isle)
-{
-    for (int k = 0; k < isle->body_count; k++) embi_body_stay(s->body + isle->bodies[k]);
-}
-
 /* Ends the step of islands at a limit, lets inactive ones stay, and lists the others for the round. */
 static embipc_result embi_islands_next(embipc_world *w)
 {
@@ -22664,7 +22726,7 @@ static embipc_result embi_islands_next(embipc_world *w)
             (r = embi_island_cut(w, isle)) != EMBIPC_OK)
             return r;
         if (isle->active) w->islands.round[w->islands.round_count++] = w->islands.order[k];
-        else embi_island_stay(s, isle);
+        for (int i = 0; i < isle->body_count && !isle->active; i++) embi_body_stay(s->body + isle->bodies[i]);
     }
     return EMBIPC_OK;
 }
@@ -22700,10 +22762,7 @@ static embipc_result embi_iterate(embipc_world *w)
             if (isle->active || isle->changed) w->islands.round[w->islands.round_count++] = w->islands.order[k];
         }
         r = embi_islands_round(w, embi_island_take_direction);
-        for (int k = 0; k < w->islands.order_count; k++)
-            if (w->islands.list[w->islands.order[k]]->to_record &&
-                !embi_iteration_record(w, &w->islands.list[w->islands.order[k]]->record))
-                return EMBIPC_ERR_MEMORY;
+        if (!embi_islands_record(w)) return EMBIPC_ERR_MEMORY;
         if (r == EMBIPC_ERR_TIME) r = embi_islands_stop(w);
         if (r != EMBIPC_OK) return r;
     }
@@ -22711,10 +22770,10 @@ static embipc_result embi_iterate(embipc_world *w)
 
 /* ==== 79. End of a step ==============================================================================
  * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
- * Uses: small math, state, positions of vertices, rotation, predictions, system of an island.
+ * Uses: state, positions of vertices, predictions, system of an island.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
 
-/* Sets v of bodies in no island, and the history for the next step. */
+/* v of bodies in no island, and the history for the next step. */
 static void embi_velocities_finish(embi_state *s)
 {
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
@@ -22724,18 +22783,6 @@ static void embi_velocities_finish(embi_state *s)
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++)
             s->v[i] = (s->q[i] - s->qc[i]) / b->step.c;
         embi_body_remember(s, b);
-        if (b->moving) b->past.owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
-        else embi_body_forget(b);
-        b->past.smooth = embi_is_dynamic(b) && b->moving && !b->step.jump;
-        b->past.continues = embi_is_dynamic(b);
-        b->past.touching = b->moving && b->end.touching;
-        b->past.own_friction = b->moving && b->end.counted;
-        embi_body_foretell_twist(b);
-        b->flight.known = b->moving && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
-        embi_copy(b->flight.next_spin, b->end.spin);
-        embi_copy(b->flight.next_momentum, b->end.momentum);
-        b->past.kinetic = b->moving ? b->end.kinetic : (embipc_real)0;
-        if (b->moving) b->past.elastic = b->end.elastic;
     }
     if (!s->node_count) return;
     memcpy(s->before.q, s->qn, nodes);
@@ -22766,7 +22813,7 @@ static void embi_drives_gradient(embipc_world *w)
 
 /* ==== 80. World step =================================================================================
  * The last function of the chapter: begin, iterate, finish. After an error everything is restored.
- * Uses: errors, part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
+ * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
 /* The first island that stands still with forces out of balance, or NULL. *count: how many do */
 static const embi_island *embi_islands_stuck(const embipc_world *w, int *count)
@@ -22822,26 +22869,16 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
     embipc_result r;
-    embipc_real away, ratio = (embipc_real)INFINITY;
+    embipc_real away;
     const embi_body *lost;
-    const embi_contact *tight = NULL;
-    int stuck;
+    const embi_island *stuck;
+    int stuck_count;
     double overrun;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
-    memset(s->timer.spent, 0, sizeof s->timer.spent);
-    s->timer.stage = EMBIPC_STAGE_REST;
-    s->timer.since = s->timer.clock ? (s->timer.clock)(s->timer.ctx) : 0;
     embi_budget_begin(w);
     while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && w->sleep.disturbed) embi_step_undo(w);
-    if (r != EMBIPC_OK) {
-        embi_step_undo(w);
-        if (embi_sleeps(w)) embi_sleep_undo(w);
-        if (r == EMBIPC_ERR_TIME) return embi_fail_time(w);
-        s->threads.clock = NULL;
-        return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(&w->error) : lost ? embi_fail_far(w, lost,
-                                                                                           away) : embi_fail_step(w);
-    }
+    if (r != EMBIPC_OK) return embi_step_fail(w, r, lost, away);
     embi_velocities_finish(s);
     embi_bodies_moved(s);
     embi_search_rest(w);
@@ -22854,18 +22891,8 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     w->step++;
     w->time += s->h;
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
-    if (stats || w->def.log) tight = embi_tightest(w, &ratio);
-    embi_warn_tight(w, tight, ratio);
-    embi_warn_stuck(w, embi_islands_stuck(w, &stuck));
-    if (stats) {
-        memset(stats, 0, sizeof *stats);
-        stats->max_speed = embi_farthest(s) / s->h;
-        stats->tightest = ratio;
-        stats->stuck = stuck;
-        embi_stats(w, tight, stats);
-        (void)embi_stage(s, EMBIPC_STAGE_REST);
-        memcpy(stats->stage_time, s->timer.spent, sizeof s->timer.spent);
-    }
+    stuck = embi_islands_stuck(w, &stuck_count);
+    embi_stats(w, stuck, stuck_count, stats);
     if (embi_sleeps(w)) embi_islands_sleep(w);
     for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_asleep(s->body + k);
     overrun = embi_budget_end(w);
