@@ -17825,19 +17825,11 @@ static void embi_joint_turn(const embi_state *s, const embi_joint *j, embipc_rea
     if (j->body[0] >= 0) embi_flight_turns(s->body + j->body[0], r, d);
 }
 
-/* Length of a rod along its axis by the gap of the joint at q^n alone, m */
-static embipc_real embi_joint_offset(const embi_state *s, const embi_joint *j, const embi_rod *p)
-{
-    embipc_real gap[3];
-    embi_sub(gap, s->xn + 3 * (j->first + EMBI_FRAME), s->xn + 3 * j->first);
-    return embi_dot(gap, p->axis);
-}
-
 /* The rod from the point of a at an angle to u', along the tangent there, with lengths in [least, most]. */
 static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real angle,
                                   embipc_real least, embipc_real most)
 {
-    embipc_real c = cos(angle), n = sin(angle), u[3], v[3], offset;
+    embipc_real c = cos(angle), n = sin(angle), u[3], v[3], gap[3], offset;
     const embipc_real *x = s->xn + 3 * j->first;
     embi_rod p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME_O, EMBI_FRAME_U, EMBI_FRAME_V, c + n - 1, -c,
                                -n);
@@ -17847,7 +17839,8 @@ static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embi
     embi_axpy(p.axis, c, v);
     embi_joint_turn(s, j, p.axis);
     p.form = EMBI_ROD_ALONG;
-    offset = embi_joint_offset(s, j, &p);
+    embi_sub(gap, x + 3 * EMBI_FRAME, x);
+    offset = embi_dot(gap, p.axis);   /* of the length, by the gap of the joint at q^n alone */
     p.least = least + offset;
     p.most = most + offset;
     return p;
@@ -18437,6 +18430,14 @@ static int embi_row_sleeps(const embipc_world *w, embipc_body a, embipc_body b)
     return embi_is_asleep(w->s.body + embi_find_body(w, a)) || embi_is_asleep(w->s.body + embi_find_body(w, b));
 }
 
+/* Stores |u| of a friction contact for the next step. */
+static void embi_friction_remember(embipc_world *w, embi_u64 key, embipc_real u)
+{
+    w->lagged.key[w->lagged.count].key = key;
+    w->lagged.key[w->lagged.count].value = w->lagged.count;
+    w->lagged.u[w->lagged.count++] = u;
+}
+
 /* Begins the reports of a step with what sleeps: rows and contacts of the last step, forces and friction memory. */
 static void embi_sleep_report(embipc_world *w)
 {
@@ -18457,11 +18458,7 @@ static void embi_sleep_report(embipc_world *w)
             embi_add(w->s.load.vertex_force + 3 * v, w->s.load.vertex_force + 3 * v, r->force[k]);
             w->search.pressed[w->search.pressed_count++] = v;
         }
-        if (r->is_friction) {
-            w->lagged.key[w->lagged.count].key = r->key;
-            w->lagged.key[w->lagged.count].value = w->lagged.count;
-            w->lagged.u[w->lagged.count++] = r->u;
-        }
+        if (r->is_friction) embi_friction_remember(w, r->key, r->u);
         w->sleep.rested[count++] = *r;
     }
     w->sleep.count = count;
@@ -18668,26 +18665,19 @@ static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle
  * Uses: tuning, small math, positions of vertices, islands, energy of a body, rotation.
  * Checked by: tests/test_friction.c */
 
-/* Curvature of the path of vertex v in free flight, from x^n, as a displacement, m */
-static void embi_vertex_bend(const embi_state *s, const embi_body *b, int v, embipc_real r[3])
-{
-    embipc_real arm[3];
-    embi_set(r, 0, 0, 0);
-    if (!embi_body_arcs(b)) return;
-    embi_sub(arm, s->xn + 3 * v, s->qn + 3 * b->node0);
-    embi_sub(arm, arm, b->flight.centre);
-    embi_m3_mulv(r, b->flight.bend, arm);
-}
-
-/* Sets what is subtracted from the displacement of a friction contact: the curvature of free flights, less h times the
- * velocities of surfaces that run. */
+/* Sets what is subtracted from the displacement of a friction contact: the curvature of the free flights of its
+ * vertices, less h times the velocities of surfaces that run. */
 static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, embi_friction *f)
 {
     embi_set(f->bend, 0, 0, 0);
     for (int i = 0; i < 4; i++) {
         const embi_body *of = embi_has_vertex(b, f->base.v[i]) ? b : a;
-        embipc_real bend[3];
-        embi_vertex_bend(s, of, f->base.v[i], bend);
+        embipc_real bend[3] = {0, 0, 0}, arm[3];
+        if (embi_body_arcs(of)) {
+            embi_sub(arm, s->xn + 3 * f->base.v[i], s->qn + 3 * of->node0);
+            embi_sub(arm, arm, of->flight.centre);
+            embi_m3_mulv(bend, of->flight.bend, arm);
+        }
         embi_axpy(bend, -s->h, of->rules.surface_velocity);
         embi_axpy(f->bend, f->base.w[i], bend);
     }
@@ -18797,14 +18787,6 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
  * Uses: sparse matrices, positions of vertices, islands, contact elements, energy of a body.
  * Checked by: tests/test_cg.c */
 
-/* Vertex v is listed, once, as one that forces act on. */
-static void embi_touch(embi_state *s, embi_island *isle, int v)
-{
-    if (s->vertex_state[v] >= EMBI_VERTEX_LISTED) return;
-    s->vertex_state[v] = EMBI_VERTEX_LISTED;
-    isle->touched.list[isle->touched.count++] = v;
-}
-
 /* Where forces on vertices are summed. */
 static embi_pull embi_pull_of(const embi_state *s)
 {
@@ -18822,8 +18804,12 @@ static void embi_island_touched(embi_state *s, embi_island *isle)
     isle->touched.count = 0;
     for (int k = 0; k < embi_element_count(isle); k++) {
         const embi_element *e = embi_element_at(isle, k);
-        for (int i = 0; i < 4; i++)
-            if (e->w[i] != 0 || e->extra || e->kind == EMBI_ELEMENT_ROD) embi_touch(s, isle, e->v[i]);
+        for (int i = 0; i < 4; i++) {
+            if (s->vertex_state[e->v[i]] >= EMBI_VERTEX_LISTED) continue;
+            if (e->w[i] == 0 && !e->extra && e->kind != EMBI_ELEMENT_ROD) continue;
+            s->vertex_state[e->v[i]] = EMBI_VERTEX_LISTED;
+            isle->touched.list[isle->touched.count++] = e->v[i];
+        }
     }
     for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
 }
@@ -20562,14 +20548,6 @@ static void embi_report_force(embipc_world *w, const embi_element *e)
     embi_report_pair(w, e->pair, f, e->kind == EMBI_ELEMENT_FRICTION);
 }
 
-/* Stores |u| of a friction contact for the next step. */
-static void embi_report_friction(embipc_world *w, const embi_friction *f)
-{
-    w->lagged.key[w->lagged.count].key = f->key;
-    w->lagged.key[w->lagged.count].value = w->lagged.count;
-    w->lagged.u[w->lagged.count++] = embi_norm(f->base.dir);
-}
-
 /* Stores which bodies touched, for the events of the next step. */
 static void embi_report_keep(embipc_world *w)
 {
@@ -20598,7 +20576,8 @@ static void embi_report(embipc_world *w)
             const embi_element *e = embi_element_at(isle, n);
             if (e->pair >= 0) embi_report_force(w, e);
             if (e->kind == EMBI_ELEMENT_BARRIER) embi_report_contact(w, (const embi_contact *)e);
-            if (e->kind == EMBI_ELEMENT_FRICTION) embi_report_friction(w, (const embi_friction *)e);
+            if (e->kind == EMBI_ELEMENT_FRICTION)
+                embi_friction_remember(w, ((const embi_friction *)e)->key, embi_norm(e->dir));
         }
     }
     if (w->lagged.count) embi_sort_keys(w->lagged.key, w->lagged.key + w->lagged.count, w->lagged.count);
@@ -20676,25 +20655,16 @@ static void embi_bodies_moved(embi_state *s)
 /* ==== 69. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
- * Uses: small math, barrier, part III, energy of a body, contacts of candidates, islands of a step.
- * Checked by: tests/test_world_step.c, tests/test_defaults.c */
+ * Uses: small math, barrier, part III, part IV.   Checked by: tests/test_world_step.c, tests/test_defaults.c */
 
-/* Work of the drives, J: force times displacement. The force of a hard drive is grad E / h^2 at its nodes. */
+/* Work of the drives, J: force times displacement. */
 static embipc_real embi_drive_work(const embipc_world *w)
 {
     const embi_state *s = &w->s;
     embipc_real work = 0, f[3], r[3];
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        const embi_body *b = s->body + d->body;
-        for (int k = 0; k < d->node_count && !d->soft && b->moving; k++) {
-            int i = 3 * (b->node0 + d->nodes[k]);
-            embi_sub(r, s->q + i, s->qn + i);
-            work += embi_dot(s->g + i, r) / s->hh;
-        }
-    }
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
+        work += embi_island_drive_work(s, isle);
         for (int n = 0; EMBI_DRIVES && n < isle->springs.count; n++) {
             const embi_element *e = &isle->springs.list[n].base;
             embi_scale(f, e->first, e->dir);
@@ -20724,15 +20694,6 @@ static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *rat
     }
     *ratio = tight ? embipc_barrier_gap(most, 1, 1) : (embipc_real)INFINITY;
     return tight;
-}
-
-/* Reports the bodies of the tightest contact. */
-static void embi_stats_tight(const embipc_world *w, const embi_contact *tight, embipc_step_stats *t)
-{
-    const embi_pair *pair = tight ? w->s.pair + tight->base.pair : NULL;
-    if (!pair) return;
-    t->tight[0] = w->s.body[pair->a].handle;
-    t->tight[1] = w->s.body[pair->b].handle;
 }
 
 /* Largest distance of a hard drive's nodes from their targets, m. */
@@ -20923,7 +20884,8 @@ static void embi_stats(embipc_world *w, const embi_island *stuck, int stuck_coun
     t->max_speed = embi_farthest(s) / s->h;
     t->tightest = ratio;
     t->stuck = stuck_count;
-    embi_stats_tight(w, tight, t);
+    if (tight) t->tight[0] = s->body[s->pair[tight->base.pair].a].handle;
+    if (tight) t->tight[1] = s->body[s->pair[tight->base.pair].b].handle;
     embi_stats_sum(w, t);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
     memcpy(t->stage_time, s->timer.spent, sizeof s->timer.spent);
