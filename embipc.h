@@ -104,15 +104,16 @@
  *   64 Abrupt changes; 65 Islands of a step; 66 Islands that meet; 67 Velocities at the end; 68 Reports;
  *   69 Statistics and warnings; 70 Deadlines and errors.
  *   Part V. The step: 71 Begin of a step; 72 Contacts of an island; 73 System of an island; 74 Earlier states;
- *   75 Direction; 76 Line search; 77 Move and stop test; 78 Newton loop; 79 End of a step; 80 World step.
- *   Part VI. Around the step: 81 Faults of meshes; 82 Parts of a surface; 83 Cage lattice and cuts;
- *   84 Cage pieces; 85 Cage nodes and search; 86 Cage extraction; 87 Cage builder; 88 Creating a world;
- *   89 Shape of a new body; 90 Mechanics of a new body; 91 Adding a body; 92 Removing a body;
- *   93 Forces and drives; 94 Joints of a world; 95 Settings and reset; 96 Queries; 97 Ready shapes;
- *   98 Contact events; 99 Poses of bodies; 100 Debug drawing; 101 Rays and regions; 102 Copies of worlds;
- *   103 Validation; 104 Steps of frames and of several worlds; 105 Sparse LDL^T for callers;
- *   106 Repair of surfaces; 107 Surfaces that overlap; 108 Shifts and rotations; 109 Separating surfaces;
- *   110 Self-test.
+ *   75 Direction; 76 Line search; 77 Move and stop test; 78 End of an island; 79 Newton loop; 80 End of a step;
+ *   81 World step.
+ *   Part VI. Around the step: 82 Faults of meshes; 83 Parts of a surface; 84 Cage lattice and cuts;
+ *   85 Cage pieces; 86 Cage nodes and search; 87 Cage extraction; 88 Cage builder; 89 Creating a world;
+ *   90 Shape of a new body; 91 Mechanics of a new body; 92 Adding a body; 93 Removing a body;
+ *   94 Forces and drives; 95 Joints of a world; 96 Settings and reset; 97 Queries; 98 Ready shapes;
+ *   99 Contact events; 100 Poses of bodies; 101 Debug drawing; 102 Rays and regions; 103 Copies of worlds;
+ *   104 Validation; 105 Steps of frames and of several worlds; 106 Sparse LDL^T for callers;
+ *   107 Repair of surfaces; 108 Surfaces that overlap; 109 Shifts and rotations; 110 Separating surfaces;
+ *   111 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -21064,7 +21065,8 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * Uses: small math, elasticity, cells, materials over a body, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/world_begin.h */
 
-/* Sets qc, qt, c and s of the step form (chapter "Energy of a body") from q^n and v^n. */
+/* Sets qc, qt, c and 1/s (inertia) of the step form in chapter "Energy of a body" from q^n and v^n: for a body that
+ * rotates from its free flight. */
 static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 {
     embipc_real t[3];
@@ -21105,14 +21107,14 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     b->island = -1;
     b->search.around = 0;
     b->search.tree_is_at_q = 0;
-    b->scale_x = 0;
+    b->scale_x = 0;   /* the largest coordinate, for rounding */
     b->search.live_count = b->search.aside = 0;
     if (b->inverse) b->inverse->is_aside = 0;
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
     b->step.jump = 0;
     if (embi_is_asleep(b)) return;
-    if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;
+    if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;   /* that holds for one step */
     embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
         embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
@@ -21135,7 +21137,7 @@ static void embi_bodies_begin(embipc_world *w)
     }
     s->reference.any = 0;
     if (s->vert_count) memset(s->vertex_state, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
-    for (int i = 0; i < s->node_count; i++) s->local[i] = -1;
+    for (int i = 0; i < s->node_count; i++) s->local[i] = -1;   /* no unknowns before islands are found */
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         b->scratch.trace = trace;
@@ -21147,10 +21149,10 @@ static void embi_bodies_begin(embipc_world *w)
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
     for (int k = 0; k < s->body_count; k++)
-        if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);   /* no BDF2 */
+        if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);   /* a drive jumps: no BDF2 */
 }
 
-/* Sets rotations and gradient at the start of a step. */
+/* The rotations of q^n, those that the material holds for the step, and the gradient of all but contact at q^n. */
 static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -21228,7 +21230,7 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
     return sum;
 }
 
-/* Makes the friction contacts: lambda, normals and weights of all present contacts. |u| of the last step comes from
+/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts. |u| of the last step comes from
  * memory, sorted by key (values in u). Returns 0 out of memory. */
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
@@ -21328,8 +21330,8 @@ static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_elemen
 /* Fills the system at the present state; returns 0 when something does not fit its pattern. */
 static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
-    embi_island_reopen(s, isle);
-    embi_island_ready(s, isle, 0);
+    embi_island_reopen(s, isle);     /* H = 0, at least where elements reach */
+    embi_island_ready(s, isle, 0);   /* A of each body */
     isle->system.clean = 0;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_put, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
@@ -21362,12 +21364,12 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
     return EMBIPC_OK;
 }
 
-/* The matrix at the present state, factored. */
+/* The matrix at the present state, factored: by body with contact forces as unknowns, or as a whole. */
 static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result result;
-    embi_island_set_aside(isle);
-    isle->factor.useful = 0;   /* until it is made */
+    embi_island_set_aside(isle);   /* a step that fails restores the one before */
+    isle->factor.useful = 0;       /* until it is made */
     result = embi_dual_factor(m, s, isle);
     if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
     if (result != EMBIPC_OK) return result;
@@ -22454,82 +22456,11 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     return EMBIPC_OK;
 }
 
-/* ==== 78. Newton loop ================================================================================
- * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
- * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
- * that has converged may take friction forces of its end, and begin again. Islands are independent: a far body changes
- * no bit of an island.
- * Uses: small math, dense LDL^T, materials over a body, part III, part IV, part V.
- * Checked by: tests/test_world_step.c, tests/test_undo.c */
-
-/* Contacts and friction of an island at the start of a step. */
-static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
-{
-    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
-    if (!embi_island_evaluate(&w->memory, s, isle) ||
-        !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
-        return EMBIPC_ERR_MEMORY;
-    embi_island_contact_energy(s, isle, s->x);
-    isle->energy.before = isle->energy.now;
-    if (embi_is_second_order(s)) {
-        embi_island_touches(s, isle, EMBI_AT_START, 0);
-        if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
-    }
-    embi_island_recall(s, isle);
-    isle->guess = embi_island_guess_order(s, isle, embi_island_tolerance(s, isle));
-    return EMBIPC_OK;
-}
-
-/* Finds the islands of a step, with the contacts and friction of each. Returns 0 for lack of memory or time. */
-static int embi_islands_begin(embipc_world *w)
-{
-    return embi_islands_link(w) && embi_islands_round(w, embi_island_start) == EMBIPC_OK;
-}
-
-/* Moves to the prediction if it is free and E is not higher there; else stays. */
-static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    embi_before before = embi_island_before(s, isle);
-    embipc_real alpha = 1;
-    embipc_result r;
-    int limit, order = isle->guess;
-    isle->guess = 0;
-    if (!embi_island_safe(m, s, isle, &limit)) return embi_lack(s);
-    if (isle->bound.safe < 1) return EMBIPC_OK;
-    if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-    if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
-        alpha = 0;
-        if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-    }
-    embi_island_accept(s, isle, alpha);
-    if (alpha < 1) return EMBIPC_OK;
-    embi_island_progress(s, isle, alpha);
-    if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
-    isle->just_guessed = 1;
-    isle->first = 0;
-    return EMBIPC_OK;
-}
-
-/* First half of an iteration: the next direction or initial guess, and where it ends. */
-static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, embi_island *isle)
-{
-    embipc_result r;
-    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
-    if (isle->guess) embi_island_guess(s, isle);
-    else if ((r = embi_island_direction(&w->memory, s, isle)) != EMBIPC_OK) return r;
-    return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : embi_lack(s);
-}
-
-/* Evaluates the contacts of an island at its present positions after its candidates changed. */
-static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    if (!embi_island_evaluate(m, s, isle)) return 0;
-    isle->bound.is_known = 0;
-    /* the order is reused while all contacts have places in it */
-    isle->factor.analysed = isle->factor.analysed && isle->factor.same;
-    embi_island_contact_energy(s, isle, s->x);
-    return !embi_is_second_order(s) || embi_island_agree(m, s, isle);
-}
+/* ==== 78. End of an island ===========================================================================
+ * What ends the step of an island: velocities, and the three reasons to go on in another way. BDF2 does not serve, held
+ * rotations are wrong, or the energy would be too high.
+ * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step, part
+ * IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
 
 /* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of its correction. Scratch: p, Ap,
  * rhs. */
@@ -22624,6 +22555,83 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
+/* ==== 79. Newton loop ================================================================================
+ * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
+ * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
+ * that has converged may take friction forces of its end, and begin again. Islands are independent: a far body changes
+ * no bit of an island.
+ * Uses: positions of vertices, rotation and deformation bounds, islands, part IV, part V.
+ * Checked by: tests/test_world_step.c, tests/test_undo.c */
+
+/* Contacts and friction of an island at the start of a step. */
+static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
+{
+    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
+    if (!embi_island_evaluate(&w->memory, s, isle) ||
+        !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
+        return EMBIPC_ERR_MEMORY;
+    embi_island_contact_energy(s, isle, s->x);
+    isle->energy.before = isle->energy.now;
+    if (embi_is_second_order(s)) {
+        embi_island_touches(s, isle, EMBI_AT_START, 0);
+        if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
+    }
+    embi_island_recall(s, isle);
+    isle->guess = embi_island_guess_order(s, isle, embi_island_tolerance(s, isle));
+    return EMBIPC_OK;
+}
+
+/* Finds the islands of a step, with the contacts and friction of each. Returns 0 for lack of memory or time. */
+static int embi_islands_begin(embipc_world *w)
+{
+    return embi_islands_link(w) && embi_islands_round(w, embi_island_start) == EMBIPC_OK;
+}
+
+/* Moves to the prediction if it is free and E is not higher there; else stays. */
+static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    embi_before before = embi_island_before(s, isle);
+    embipc_real alpha = 1;
+    embipc_result r;
+    int limit, order = isle->guess;
+    isle->guess = 0;
+    if (!embi_island_safe(m, s, isle, &limit)) return embi_lack(s);
+    if (isle->bound.safe < 1) return EMBIPC_OK;
+    if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
+    if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
+        alpha = 0;
+        if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
+    }
+    embi_island_accept(s, isle, alpha);
+    if (alpha < 1) return EMBIPC_OK;
+    embi_island_progress(s, isle, alpha);
+    if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
+    isle->just_guessed = 1;
+    isle->first = 0;
+    return EMBIPC_OK;
+}
+
+/* First half of an iteration: the next direction or initial guess, and where it ends. */
+static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, embi_island *isle)
+{
+    embipc_result r;
+    if (embi_is_late(s)) return EMBIPC_ERR_TIME;
+    if (isle->guess) embi_island_guess(s, isle);
+    else if ((r = embi_island_direction(&w->memory, s, isle)) != EMBIPC_OK) return r;
+    return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : embi_lack(s);
+}
+
+/* Evaluates the contacts of an island at its present positions after its candidates changed. */
+static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    if (!embi_island_evaluate(m, s, isle)) return 0;
+    isle->bound.is_known = 0;
+    /* the order is reused while all contacts have places in it */
+    isle->factor.analysed = isle->factor.analysed && isle->factor.same;
+    embi_island_contact_energy(s, isle, s->x);
+    return !embi_is_second_order(s) || embi_island_agree(m, s, isle);
+}
+
 /* Second half of an iteration: the move, once all candidates along the directions are known. An island that has
  * converged begins another pass of friction if one is due: passes counts those left, and embi_island_ask_pass()
  * may add one. Else its step ends, unless it leaves BDF2 or its rotations are renewed: both start it again. */
@@ -22635,7 +22643,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     int merged = isle->changed == EMBI_ISLAND_MERGED;
     if (isle->changed && !embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
     isle->changed = EMBI_ISLAND_SAME;
-    if (!isle->active || merged) return EMBIPC_OK;
+    if (!isle->active || merged) return EMBIPC_OK;   /* the direction of an island that merged is void */
     if (embi_is_late(s)) return EMBIPC_ERR_TIME;
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
@@ -22693,10 +22701,7 @@ static embipc_result embi_islands_next(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* argmin E for all islands [EIPC24 eq. 12], in rounds. Each active island computes its next direction:
- * embi_island_find_direction(). Candidates are added where a direction leaves the searched range, and islands that
- * may touch are merged: embi_islands_cover(). Then each island moves along its direction:
- * embi_island_take_direction(). The rounds end when no island is active. */
+/* argmin E for all islands [EIPC24 eq. 12], in rounds, until no island is active. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22705,7 +22710,7 @@ static embipc_result embi_iterate(embipc_world *w)
     for (;;) {
         for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
-        if (w->islands.round_count == 0) return EMBIPC_OK;
+        if (w->islands.round_count == 0) return EMBIPC_OK;   /* all have converged, or were cut */
         embi_islands_watch(w);
         r = embi_islands_round(w, embi_island_find_direction);
         if (r == EMBIPC_OK && embi_is_late(s)) r = EMBIPC_ERR_TIME;
@@ -22730,7 +22735,7 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 79. End of a step ==============================================================================
+/* ==== 80. End of a step ==============================================================================
  * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
  * Uses: state, positions of vertices, predictions, system of an island.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
@@ -22773,7 +22778,7 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* ==== 80. World step =================================================================================
+/* ==== 81. World step =================================================================================
  * The last function of the chapter: begin, iterate, finish. After an error everything is restored.
  * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
@@ -22870,7 +22875,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part VI. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 81. Faults of meshes ===========================================================================
+/* ==== 82. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
  * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -23226,7 +23231,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 82. Parts of a surface =========================================================================
+/* ==== 83. Parts of a surface =========================================================================
  * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
  * of the other parts about one of its points.
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
@@ -23364,7 +23369,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 83. Cage lattice and cuts ======================================================================
+/* ==== 84. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -23868,7 +23873,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 84. Cage pieces ================================================================================
+/* ==== 85. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
@@ -24422,7 +24427,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 85. Cage nodes and search ======================================================================
+/* ==== 86. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -24724,7 +24729,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 86. Cage extraction ============================================================================
+/* ==== 87. Cage extraction ============================================================================
  * The cage of a filled lattice: its nodes, cells and tets, and the tet of each surface vertex.
  * Uses: small math, memory, part II, cage lattice and cuts, cage nodes and search.
  * Checked by: tests/test_cage.c */
@@ -24827,7 +24832,7 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ==== 87. Cage builder ===============================================================================
+/* ==== 88. Cage builder ===============================================================================
  * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
  * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
  * equal surface.
@@ -25207,7 +25212,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 88. Creating a world ===========================================================================
+/* ==== 89. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -25532,7 +25537,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 89. Shape of a new body ========================================================================
+/* ==== 90. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
  * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
@@ -25897,7 +25902,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* ==== 90. Mechanics of a new body ====================================================================
+/* ==== 91. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -26226,7 +26231,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 91. Adding a body ==============================================================================
+/* ==== 92. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -26607,7 +26612,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 92. Removing a body ============================================================================
+/* ==== 93. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those
  * of others stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check
  * as adding a body.
@@ -26906,7 +26911,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 93. Forces and drives ==========================================================================
+/* ==== 94. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -27170,7 +27175,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 94. Joints of a world ==========================================================================
+/* ==== 95. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
@@ -27575,7 +27580,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 95. Settings and reset =========================================================================
+/* ==== 96. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -27872,7 +27877,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 96. Queries ====================================================================================
+/* ==== 97. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: small math, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -28194,7 +28199,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 97. Ready shapes ===============================================================================
+/* ==== 98. Ready shapes ===============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -28339,7 +28344,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 98. Contact events =============================================================================
+/* ==== 99. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
@@ -28481,7 +28486,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 99. Poses of bodies ============================================================================
+/* ==== 100. Poses of bodies ===========================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -28964,7 +28969,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 100. Debug drawing =============================================================================
+/* ==== 101. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -29139,7 +29144,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 }
 #endif
 
-/* ==== 101. Rays and regions ==========================================================================
+/* ==== 102. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. A ray through a surface of 1e6 triangles visits 130 nodes of its
@@ -29490,7 +29495,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 102. Copies of worlds ==========================================================================
+/* ==== 103. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -29584,7 +29589,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 103. Validation ================================================================================
+/* ==== 104. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -29836,7 +29841,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 104. Steps of frames and of several worlds =====================================================
+/* ==== 105. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -29930,7 +29935,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 105. Sparse LDL^T for callers ==================================================================
+/* ==== 106. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -30003,7 +30008,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 106. Repair of surfaces ========================================================================
+/* ==== 107. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -30387,7 +30392,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 107. Surfaces that overlap ======================================================================
+/* ==== 108. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
@@ -30840,7 +30845,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 108. Shifts and rotations ======================================================================
+/* ==== 109. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -31124,7 +31129,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 109. Separating surfaces =======================================================================
+/* ==== 110. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -31405,7 +31410,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 110. Self-test =================================================================================
+/* ==== 111. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
