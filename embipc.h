@@ -17433,10 +17433,10 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
 }
 
 /* Holds the rotations of the present positions, for another pass. at_once: they follow q from now on; else only from
- * the second call on. The answer is yes where the pass should begin at q^n. The lagged energy of a body that has rotated by the angle a since lets it swell by a^2/2.
- * With the present rotation it does not. If one pass is not enough, the rotations follow q in each iteration, as
- * for nonlinear materials, from q^n where possible. Rotations of a body with a fibre never follow: they do not
- * make its energy stationary, so forces would not be its gradient. */
+ * the second call on. The answer is yes where the pass should begin at q^n. The lagged energy of a body that has
+ * rotated by the angle a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not
+ * enough, the rotations follow q in each iteration, as for nonlinear materials, from q^n where possible. Rotations of
+ * a body with a fibre never follow: they do not make its energy stationary, so forces would not be its gradient. */
 static embi_answer embi_island_renew(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
     int again = at_once || isle->relagged > 0, held = embi_search_is_far(s, isle);
@@ -17464,9 +17464,9 @@ static embi_answer embi_island_renew(embi_memory *m, embi_state *s, embi_island 
 }
 
 /* ==== 54. Drives =====================================================================================
- * A drive has a pose for each time. A hard one prescribes the positions of its nodes. It goes to its pose in stages, each
- * with straight paths of the nodes. A soft one has springs. x, y are a vertex and its target now; x^n, y^n at the start
- * of the step. beta is the damping:
+ * A drive has a pose for each time. A hard one prescribes the positions of its nodes. It goes to its pose in stages,
+ * each with straight paths of the nodes. A soft one has springs. x, y are a vertex and its target now; x^n, y^n at the
+ * start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
  * Spring and damper together are one spring of chapter "Contact elements". Its Hessian is that of one vertex, which
@@ -17735,8 +17735,8 @@ static void embi_drives_finish(embipc_world *w)
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
  * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to
  * the next. K is larger then, so that the torque at g stays K (f^n + D - g).
- * Uses: part I, solids and checks of meshes, embedding, state, positions of vertices, rotation and deformation
- * bounds, contact elements, rotation.   Checked by: tests/test_joint.c */
+ * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements,
+ * rotation.   Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
 
@@ -18233,7 +18233,8 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
  * sleeps, and nothing passes it. Candidates link islands, too: what is near enough to wake another also fell asleep
  * with it, so that none wakes the other without end. Few calls need to report what they change. At the begin of each
  * step a body that sleeps must have no velocity and no force for this step, and what does not move no new revision.
- * Uses: small math, part III, rotation.   Checked by: tests/test_sleep.c */
+ * Uses: small math, memory, part III, rotation, joints.
+ * Checked by: tests/test_sleep.c */
 
 static int embi_sleeps(const embipc_world *w) { return EMBI_SLEEP && w->def.sleep_after > 0; }
 
@@ -18466,9 +18467,10 @@ static void embi_sleep_report(embipc_world *w)
 }
 
 /* ==== 57. Contacts of candidates =====================================================================
- * Contacts at vertices x: closest points of candidates, and a contact for each within dhat. Candidates that are far away
- * are not measured again until the bodies have moved far enough. Threads share the others in chunks, in two rounds. The
- * first counts contacts, so that in the second each has its place, and their order does not depend on threads.
+ * Contacts at vertices x: closest points of candidates, and a contact for each within dhat. Candidates that are far
+ * away are not measured again until the bodies have moved far enough. Threads share the others in chunks, in two
+ * rounds. The first counts contacts, so that in the second each has its place, and their order does not depend on
+ * threads.
  * Uses: part I, distances, contacts, positions of vertices, rotation and deformation bounds, islands.
  * Checked by: tests/test_contact.c */
 
@@ -18896,7 +18898,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
  * pile of 100 0.76. Where one or two bodies have most nodes it does not pay, since most of H's factor stays from
  * one iteration to the next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300
  * nodes 1.35 [measured].
- * Uses: part I, part III, contact elements, products with the Hessian.   Checked by: tests/test_dual.c */
+ * Uses: part I, contacts, part III, contact elements, products with the Hessian.   Checked by: tests/test_dual.c */
 
 /* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and
  * no K that changes in the step. */
@@ -19564,8 +19566,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * the step begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their
  * present difference from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 %
  * 2.14 and 1.52, 2.74 and 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
- * Uses: tuning, small math, positions of vertices, rotation, drives, products with the Hessian.
- * Checked by: tests/world_begin.h */
+ * Uses: tuning, small math, memory, part III, part IV.   Checked by: tests/world_begin.h */
 
 /* Adds to the displacement d of node i, m, what order 2 predicts besides: the velocity change of the last step */
 static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
@@ -20465,9 +20466,9 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
 }
 
 /* ==== 68. Reports ====================================================================================
- * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the
- * terms of E at the end of the step, so they are the forces that the step used. Also the list of iterations, and x = J q
- * of bodies that the caller views.
+ * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the terms
+ * of E at the end of the step, so they are the forces that the step used. Also the list of iterations, and x = J q of
+ * bodies that the caller views.
  * Uses: part I, part III, sleep.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
 /* Forgets the forces of the last step. */
@@ -20871,8 +20872,8 @@ static embipc_real embi_farthest(const embi_state *s)
     return most;
 }
 
-/* Warns of a completed step, and fills its statistics unless they are NULL. stuck: the first of stuck_count islands that
- * stand still with forces out of balance, or NULL */
+/* Warns of a completed step, and fills its statistics unless they are NULL. stuck: the first of stuck_count islands
+ * that stand still with forces out of balance, or NULL */
 static void embi_stats(embipc_world *w, const embi_island *stuck, int stuck_count, embipc_step_stats *t)
 {
     embi_state *s = &w->s;
@@ -20986,6 +20987,17 @@ static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real
     return NULL;
 }
 
+/* May a solved step end? Its numbers must be finite, and there must be memory for its reports and views. *lost, *away:
+ * a body too far from the origin. */
+static embipc_result embi_step_check(embipc_world *w, const embi_body **lost, embipc_real *away)
+{
+    const embi_state *s = &w->s;
+    for (int i = 0; i < 3 * s->node_count; i++)   /* a velocity may overflow where q does not */
+        if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) return EMBIPC_ERR_NOT_FINITE;
+    if ((*lost = embi_body_too_far(s, s->q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
+    return embi_report_reserve(w) && embi_views_follow(w) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+}
+
 /* Error of a step that takes a body too far from the origin. */
 static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real away)
 {
@@ -21060,8 +21072,8 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * The last two chapters are embi_iterate() with its islands, and embi_step(), which has the outer lines. */
 
 /* ==== 71. Begin of a step ============================================================================
- * State, predicted positions, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where
- * 0 has another meaning; pointer functions return NULL.
+ * State, predicted positions, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1
+ * where 0 has another meaning; pointer functions return NULL.
  * Uses: small math, elasticity, cells, materials over a body, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/world_begin.h */
 
@@ -21172,8 +21184,9 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 }
 
 /* ==== 72. Contacts of an island ======================================================================
- * E of an island at its present positions: contacts, the other elements, and nonlinear materials. At the start of a step
- * and of each further pass friction takes its forces lambda and tangents from the contacts there: they are lagged.
+ * E of an island at its present positions: contacts, the other elements, and nonlinear materials. At the start of a
+ * step and of each further pass friction takes its forces lambda and tangents from the contacts there: they are
+ * lagged.
  * Uses: part I, positions of vertices, islands, part IV.   Checked by: tests/test_contact.c, tests/test_friction.c */
 
 /* Contacts at the present positions. Returns 0 out of memory. */
@@ -21230,8 +21243,8 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
     return sum;
 }
 
-/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts. |u| of the last step comes from
- * memory, sorted by key (values in u). Returns 0 out of memory. */
+/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts. |u| of the last
+ * step comes from memory, sorted by key (values in u). Returns 0 out of memory. */
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
 {
@@ -22459,8 +22472,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 /* ==== 78. End of an island ===========================================================================
  * What ends the step of an island: velocities, and the three reasons to go on in another way. BDF2 does not serve, held
  * rotations are wrong, or the energy would be too high.
- * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step, part
- * IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
+ * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step,
+ * part IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
 
 /* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of its correction. Scratch: p, Ap,
  * rhs. */
@@ -22796,7 +22809,7 @@ static const embi_island *embi_islands_stuck(const embipc_world *w, int *count)
     return first;
 }
 
-/* The step up to the end of embi_iterate(), and memory for the reports. *lost, *away: a body too far from the origin. */
+/* Begin and iterate. q, x and velocities are those of the end then. *lost, *away: a body too far from the origin. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     embi_state *s = &w->s;
@@ -22808,26 +22821,21 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     embi_swap_iterations(w);
     w->report.iteration_count = 0;
     if (s->driven.joint.due) embi_joints_weigh(s, w->islands.parent);
-    embi_bodies_begin(w);
+    embi_bodies_begin(w);   /* q^n, qt and forces */
     embi_joints_begin(w);
     (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
     embi_each_body(w, embi_body_begin_elastic);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
-    embi_each_body(w, embi_body_expect);
-    embi_each_body(w, embi_body_foresee);
+    embi_each_body(w, embi_body_expect);    /* where the step may end */
+    embi_each_body(w, embi_body_foresee);   /* boxes around the way there */
     if ((*lost = embi_body_too_far(s, s->trial_q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
     if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w)) return embi_lack(s);
-    if (embi_sleeps(w) && embi_sleep_is_disturbed(w)) return EMBIPC_OK;
+    if (embi_sleeps(w) && embi_sleep_is_disturbed(w)) return EMBIPC_OK;   /* begins again, with more bodies awake */
     if (!embi_islands_begin(w)) return embi_lack(s);
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
-    if (w->sleep.disturbed) return r;
-    for (int i = 0; r == EMBIPC_OK && i < 3 * s->node_count; i++)   /* a velocity may overflow where q does not */
-        if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) r = EMBIPC_ERR_NOT_FINITE;
-    if (r == EMBIPC_OK && (*lost = embi_body_too_far(s, s->q, away)) != NULL) r = EMBIPC_ERR_NOT_FINITE;
-    if (r == EMBIPC_OK && (!embi_report_reserve(w) || !embi_views_follow(w))) r = EMBIPC_ERR_MEMORY;
-    return r;
+    return r == EMBIPC_OK && !w->sleep.disturbed ? embi_step_check(w, lost, away) : r;
 }
 
 /* Solve and finish. q and x change in each round; after an error embi_step_undo() restores them. All else that a caller
@@ -22849,7 +22857,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embi_velocities_finish(s);
     embi_bodies_moved(s);
     embi_search_rest(w);
-    embi_report(w);
+    embi_report(w);   /* forces */
     embi_report_sort(w);
     if (embi_sleeps(w)) embi_sleep_watch(w);
     embi_drives_gradient(w);
