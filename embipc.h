@@ -19765,9 +19765,9 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut, embipc_r
 }
 
 /* ==== 65. Islands of a step ==========================================================================
- * Collects bodies, pairs, springs, rods and unknowns of all islands. Islands are independent between searches. So
- * threads share the small ones of a round, in runs without threads inside. A large one, with more than half of the
- * work, is solved alone and shares its loops.
+ * Links bodies to islands, and collects their bodies, pairs, springs, rods and unknowns. Islands are independent
+ * between searches: a far body changes no bit of an island. So threads share the small ones of a round, in runs
+ * without threads inside. A large one, with more than half of the work, is solved alone and shares its loops.
  * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, drives, joints, structure
  * and reuse of factors.   Checked by: tests/test_threads.c */
 
@@ -22571,8 +22571,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
 /* ==== 79. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
  * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
- * that has converged may take friction forces of its end, and begin again. Islands are independent: a far body changes
- * no bit of an island.
+ * that has converged may take friction forces of its end, and begin again.
  * Uses: positions of vertices, rotation and deformation bounds, islands, part IV, part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
