@@ -22641,7 +22641,7 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     /* the order is reused while all contacts have places in it */
     isle->factor.analysed = isle->factor.analysed && isle->factor.same;
     embi_island_contact_energy(s, isle, s->x);
-    return !embi_is_second_order(s) || embi_island_agree(m, s, isle);
+    return embi_island_agree(m, s, isle);
 }
 
 /* Second half of an iteration: the move, once all candidates along the directions are known. An island that has
@@ -22671,6 +22671,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (jumps == EMBI_YES || !isle->active || !isle->converged) return EMBIPC_OK;
     isle->converged = isle->factor.reuse_next = 0;   /* another pass, with the present friction forces */
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
+    /* so friction is another term of E, at q^n too */
     isle->energy.before = embi_island_energies(s, isle, s->xn, isle->energy.before.of[EMBI_ELEMENT_BARRIER]);
     embi_island_contact_energy(s, isle, s->x);
     return EMBIPC_OK;
