@@ -22855,13 +22855,13 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && w->sleep.disturbed) embi_step_undo(w);
     if (r != EMBIPC_OK) return embi_step_fail(w, r, lost, away);
     embi_velocities_finish(s);
-    embi_bodies_moved(s);
-    embi_search_rest(w);
-    embi_report(w);   /* forces */
+    embi_bodies_moved(s);   /* x follows q only where the caller views it */
+    embi_search_rest(w);    /* what the next step takes over of candidates */
+    embi_report(w);         /* forces */
     embi_report_sort(w);
     if (embi_sleeps(w)) embi_sleep_watch(w);
     embi_drives_gradient(w);
-    embi_drives_finish(w);
+    embi_drives_finish(w);   /* forces of drives and joints */
     embi_joints_finish(w);
     w->step++;
     w->time += s->h;
