@@ -77,6 +77,15 @@ run toc "$dir/parts.h" --write
 run metrics "$dir/parts.h"
 says 'lines per part  *I 5., III .*'
 
+# the contract of a part binds all parts below it, but not the one around the step
+sed 's|^/\* #* Part III\. High|/* ######## Part II. Middle ####\n * Nothing. */\n\n&|' "$dir/parts.h" > "$dir/middle.h"
+run toc "$dir/middle.h"
+says 'toc: embi_three() calls embi_unexplained() of "One", which is not in the contract of part I'
+sed 's/Part III\. High/Part III. Around the step/' "$dir/middle.h" > "$dir/around.h"
+run toc "$dir/around.h"
+done_=$((done_ + 1))
+grep -q 'in the contract of' "$dir/log" && { echo "FAILED: the part around the step is bound:"; cat "$dir/log"; bad=$((bad + 1)); }
+
 # frames: those that only indirect calls reach count below who makes the call
 frame() { printf 'faults.h:1:1:%s\t%s\t%s\n' "$1" "$2" "${3:-static}"; }
 { frame embipc_world_step 16; frame embi_one 100; frame embi_late.part.0 8; frame embi_late 32; frame embi_run.constprop.0 64
