@@ -18824,6 +18824,7 @@ static void embi_island_motion(embi_state *s, embi_island *isle)
     embi_apply_list(s, isle->touched.list, isle->touched.count, 0, s->p, s->path.motion);
 }
 
+/* Assembles A of a body; alpha: only where its products need it. */
 static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
@@ -19294,18 +19295,16 @@ static int embi_island_store_past(embi_memory *m, embi_island *isle)
     return 1;
 }
 
-/* The step failed. */
+/* After a step that failed: the island gets back what it had at its start. */
 static void embi_island_restore_past(embi_island *isle)
 {
     embi_island_past *past = &isle->factor.past;
+    if (past->stored == EMBI_PAST_NONE) return;
     if (past->stored == EMBI_PAST_FACTOR) embi_island_swap_factors(isle);
-    if (past->stored && past->of_count)
-        memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
-    if (past->stored) {
-        isle->factor.of_count = past->of_count;
-        isle->factor.useful = past->useful;
-        isle->unknown_count = past->unknown_count;
-    }
+    if (past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
+    isle->factor.of_count = past->of_count;
+    isle->factor.useful = past->useful;
+    isle->unknown_count = past->unknown_count;
     past->stored = EMBI_PAST_NONE;
 }
 
@@ -19321,13 +19320,11 @@ static void embi_island_set_aside(embi_island *isle)
     isle->system.F.threads = threads;
 }
 
-/* at the start of a step */
+/* At the start of a step: does the factor of an earlier one serve? */
 static void embi_island_recall(const embi_state *s, embi_island *isle)
 {
     isle->factor.from_last_step = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
-        isle->unknown_count >= EMBI_REUSE_NODES &&
-              isle->system.method != EMBI_SYSTEM_CG;
-    isle->factor.from_last_step = isle->factor.from_last_step && embi_dual_fits(s, isle);
+        isle->unknown_count >= EMBI_REUSE_NODES && isle->system.method != EMBI_SYSTEM_CG && embi_dual_fits(s, isle);
 }
 
 /* Stores the stiffnesses that are in a new factor. */
