@@ -21066,7 +21066,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  *       then one more pass of friction, or v = (q - qc)/c      embi_island_end(), embi_island_settle()
  *   bodies in no island; history for the next step             embi_velocities_finish()
  *   forces; statistics                                         embi_report(), embi_stats()
- * The last two chapters are embi_iterate() with its islands, and embi_step(), which has the outer lines. */
+ * Chapter "Newton loop" has the loop, and chapter "World step" has embi_step() with the lines around it. */
 
 /* ==== 71. Begin of a step ============================================================================
  * State, predicted positions, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1
