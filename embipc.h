@@ -16235,8 +16235,7 @@ static int embi_point_unknowns(const embi_rows *J, const int *local, const int v
 
 /* sum_k w_k y_k over the vertices of an element: the motion of its point, where vertices move by y. For a contact it
  * is the relative motion of the closest points. */
-static void embi_point_motion(const int v[4], const embipc_real w[4], const embipc_real *y,
-                                embipc_real r[3])
+static void embi_point_motion(const int v[4], const embipc_real w[4], const embipc_real *y, embipc_real r[3])
 {
     embipc_real r0 = 0, r1 = 0, r2 = 0;
     for (int k = 0; k < 4; k++) {
@@ -16837,8 +16836,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
         embi_body_multiply(s, b, d, y);
         for (int i = 0; i < n; i++) kd += d[i] * y[i];
         kd -= (b->step.inertia + mass) * md;   /* h^2 (1 + beta/c) d.K d */
-        damping =
-            mass * md / 2 +
+        damping = mass * md / 2 +
             (beta > 0 ? kd / 2 * beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta)
                       : (embipc_real)0);
     }
@@ -17067,8 +17065,7 @@ static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_rea
 /* The rotation R of a rigid body in free flight over the time h. Its inverse inertia in its own frame changes from
  * K0 to K1. */
 static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9],
-                             const embipc_real L[3],
-                             embipc_real h, embipc_real R[9])
+                             const embipc_real L[3], embipc_real h, embipc_real R[9])
 {
     embipc_real first[3], w[3], now[3], l[3], most = b->past.touching ? EMBI_TURN_TOUCHING : EMBI_TURN_FREE;
     embi_m3_mulv(first, K0, L);
@@ -17536,8 +17533,7 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
     embipc_real share = (embipc_real)(d->stage + 1) / (embipc_real)d->stages, pose[6], R[9];
     const embi_body *b = s->body + d->body;
     for (int i = 0; i < 6; i++)
-        pose[i] =
-            d->stage + 1 == d->stages ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
+        pose[i] = d->stage + 1 == d->stages ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
     embi_m3_rotation(R, pose + 3);
     for (int k = 0; k < d->node_count; k++)
         embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
@@ -18620,8 +18616,7 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
     contacts->pairs = pairs;
     contacts->extra_count = edges;
     return EMBI_GROW(m, contacts->list, count) &&
-           EMBI_GROW(m, contacts->extra, 12 * edges) &&
-           EMBI_GROW(m, isle->keys, 2 * count);
+           EMBI_GROW(m, contacts->extra, 12 * edges) && EMBI_GROW(m, isle->keys, 2 * count);
 }
 
 static int embi_island_touch_room(embi_memory *m, embi_island *isle)
@@ -18925,8 +18920,7 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
     int n = 0;
-    if (!EMBI_GROW(m, D->first, isle->body_count + 1) ||
-        !EMBI_GROW(m, D->taken, isle->body_count))
+    if (!EMBI_GROW(m, D->first, isle->body_count + 1) || !EMBI_GROW(m, D->taken, isle->body_count))
         return 0;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -18935,8 +18929,7 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
         if (D->first[k] == n || (b->inverse && b->inverse->valid)) continue;
         if (!b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
         if (b->inverse) embi_inverse_set_aside(b->inverse);
-        if (!b->inverse ||
-            !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &isle->keys))
+        if (!b->inverse || !embi_inverse_begin(m, b->inverse, &b->A, s->local + b->node0, D->first[k], &isle->keys))
             return 0;
     }
     D->first[isle->body_count] = n;
@@ -19031,8 +19024,7 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
     embi_dual *D = isle->dual;
     int most = embi_element_count(isle);
     D->count = D->value_count = 0;
-    if (!EMBI_GROW(m, D->link, most) ||
-        !EMBI_GROW(m, isle->keys, 2 * most))
+    if (!EMBI_GROW(m, D->link, most) || !EMBI_GROW(m, isle->keys, 2 * most))
         return 0;
     for (int k = 0; k < most; k++)
         if (!embi_dual_element(m, s, isle, embi_element_at(isle, k))) return 0;
@@ -19070,10 +19062,8 @@ static embi_answer embi_dual_members(embi_memory *m, embi_state *s, embi_island 
 {
     embi_dual *D = isle->dual;
     int blocks = 0;
-    if (!EMBI_GROW(m, D->member, 2 * D->triples) ||
-        !EMBI_GROW(m, D->side_column, 6 * D->triples) ||
-        !EMBI_GROW(m, D->member_start, isle->body_count + 2) ||
-        !EMBI_GROW(m, D->block_start, isle->body_count + 1))
+    if (!EMBI_GROW(m, D->member, 2 * D->triples) || !EMBI_GROW(m, D->side_column, 6 * D->triples) ||
+        !EMBI_GROW(m, D->member_start, isle->body_count + 2) || !EMBI_GROW(m, D->block_start, isle->body_count + 1))
         return EMBI_NO_MEMORY;
     memset(D->member_start, 0, (size_t)(isle->body_count + 2) * sizeof(int));
     for (int t = 0; t < 2 * D->triples; t++)
@@ -19092,8 +19082,7 @@ static embi_answer embi_dual_members(embi_memory *m, embi_state *s, embi_island 
         blocks += count * (count + 1) / 2;
     }
     D->block_start[isle->body_count] = blocks;
-    if (!EMBI_GROW(m, D->block, 9 * blocks) ||
-        !EMBI_GROW(m, D->work, 3 * isle->unknown_count + 3 * D->triples))
+    if (!EMBI_GROW(m, D->block, 9 * blocks) || !EMBI_GROW(m, D->work, 3 * isle->unknown_count + 3 * D->triples))
         return EMBI_NO_MEMORY;
     return EMBI_YES;
 }
@@ -19736,8 +19725,7 @@ static int embi_rod_jumps(const embi_state *s, const embi_rod *p, embipc_real no
 {
     embi_rod start = *p;
     embi_rod_evaluate(&start.base, NULL, s->xn);
-    return p->most > p->least &&
-           (embi_max(start.length - p->most, p->least - start.length) > -nothing) !=
+    return p->most > p->least && (embi_max(start.length - p->most, p->least - start.length) > -nothing) !=
            (embi_max(p->length - p->most, p->least - p->length) > -nothing);
 }
 
@@ -19801,8 +19789,7 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
     isle->factor.of_count = count;
     if (!isle->factor.same)
         isle->factor.useful = isle->factor.from_last_step = isle->factor.reuse_next = 0;
-    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs,
-                                                       6 * isle->unknown_count) &&
+    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs, 6 * isle->unknown_count) &&
            EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
 }
 
@@ -20523,8 +20510,7 @@ static int embi_report_reserve(embipc_world *w)
     }
     if (sleeps && !EMBI_GROW(m, w->sleep.rested, w->sleep.count + contacts + friction)) return 0;
     friction += w->sleep.count;
-    return EMBI_GROW(m, w->lagged.key, 2 * friction) &&
-           EMBI_GROW(m, w->lagged.u, friction) &&
+    return EMBI_GROW(m, w->lagged.key, 2 * friction) && EMBI_GROW(m, w->lagged.u, friction) &&
            EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
            (!EMBI_EVENTS || EMBI_GROW(m, w->report.before, w->report.pair_force_count)) &&
            EMBI_GROW(m, w->search.pressed, 4 * (contacts + friction)) &&
@@ -20770,8 +20756,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         if (!isle->converged) t->left = embi_max(t->left, isle->record.direction);
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
-        t->passes = embi_max_int(t->passes,
-                                 embi_max_int(1, w->s.settings.friction_iterations) +
+        t->passes = embi_max_int(t->passes, embi_max_int(1, w->s.settings.friction_iterations) +
                                      embi_max_int(isle->friction.passes + isle->relagged, isle->friction.merged_passes));
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
@@ -20959,8 +20944,7 @@ static embipc_result embi_fail_step(embipc_world *w)
             node = i - s->body[k].node0;
         }
     if (body < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "step %d met a number that is not finite",
-                         w->step + 1);
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "step %d met a number that is not finite", w->step + 1);
     (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NODE, node, most,
                        "step %d met a number that is not finite, node %d was at %g m/s; the world is back at "
                        "%g s. Lower the velocity, force or time step",
