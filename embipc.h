@@ -2175,10 +2175,6 @@ enum {
 #define EMBI_SHARE_SURFACE EMBI_SHARE(4096)
 /* [triangles or leaves] In a part of a refit. Greater: fewer parts; smaller: more waiting. */
 #define EMBI_SHARE_REFIT EMBI_SHARE(1024)
-/* [triangle pairs] In a run of a shared search. Greater: threads wait; smaller: more runs. */
-#define EMBI_SHARE_KEYS EMBI_SHARE(256)
-/* [pairs, candidates] First room of a lane. Greater: more memory; smaller: first searches are made more often. */
-#define EMBI_LANE_ROOM 32
 /* [candidates] Cached ones tested again in a part. Greater: fewer parts; smaller: more waiting. */
 #define EMBI_SHARE_AGAIN EMBI_SHARE(256)
 /* [steps] Without use until a list is released. Greater: more memory where bodies mix; smaller: more searches. */
@@ -2737,9 +2733,8 @@ typedef struct embi_memory {
     size_t bytes, peak;          /* in use now, and at most */
     long allocations;            /* since creation */
     int failed;                  /* sticky: an allocation failed or a size overflowed */
-    int fixed;                   /* a copy for a thread: nothing grows */
     int copying;                 /* arrays are not freed but replaced by copies */
-    int lock;                    /* of the hooks and the numbers above: islands are solved side by side */
+    int lock;                    /* of the hooks and the numbers above: threads search and solve side by side */
 } embi_memory;
 
 static void *embi_default_alloc(size_t size, void *ctx)
@@ -2784,7 +2779,7 @@ static void *embi_alloc_bytes(embi_memory *m, size_t bytes, int capacity)
 {
     char *p = NULL;
     embi_lock(&m->lock);
-    if (!m->fixed && bytes) p = (char *)(m->hooks.alloc)(bytes, m->hooks.ctx);
+    if (bytes) p = (char *)(m->hooks.alloc)(bytes, m->hooks.ctx);
     if (p) {
         p += EMBI_HEAD;
         embi_head_of(p)->bytes = bytes;
@@ -2947,8 +2942,8 @@ static embipc_result embi_fail_memory(embipc_error *e)
  * loop, so that it finds what it wrote in the loop before in its cache, and then of what the others have left.
  * Ranges are cut by the grain alone, and every sum is formed in the same order whoever forms its terms, so results
  * do not depend on how many workers there are. Items of unequal size (the vertices of bodies, the candidates of
- * pairs) are cut into chunks of about equal work, and the loop is over the chunks. Nothing is allocated in a loop
- * but where islands are solved side by side, under the lock of the memory.
+ * pairs) are cut into chunks of about equal work, and the loop is over the chunks. Loops that allocate do so under the
+ * lock of the memory.
  * A range should hold 12 us of work: workers look out for the next loop, and come within 1 or 2 us. To wake one that
  * sleeps, and for it to come, takes 5 and 50 us [measured].
  * Uses: tuning, memory.   Checked by: tests/test_threads.c */
@@ -13647,13 +13642,12 @@ typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; 
 /* Scratch of one of several parallel searches. */
 typedef struct embi_lane {
     embi_key *keys;
-    int key_count;
     embi_candidate *list;
     int count;
-    int done;                    /* all its keys, or all its candidates, found room */
+    int done;                    /* it lacked neither memory nor time */
 } embi_lane;
 
-enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_NO_KEYS, EMBI_SEARCH_NO_ROOM, EMBI_SEARCH_FOUND };
+enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_FOUND };
 
 /* A patch in the sweep along one axis: its region grown by the reach of contact, and its interval on the axis. */
 typedef struct embi_swept {
@@ -14488,9 +14482,8 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 }
 
 /* ==== 46. Searches in parallel =======================================================================
- * Small searches are distributed over lanes, which do not allocate: a search without room is repeated when its
- * lane has grown. A large one is shared itself. Its traversal has many starts, its pairs of triangles are cut
- * into runs, and results are joined in order. A list always holds what a single search finds, in the same order.
+ * Small searches are distributed over lanes. A large one is shared itself: its traversal has many starts, which are
+ * distributed, and results are joined in order. A list always holds what a single search finds, in the same order.
  *
  * Part of the search.
  * Uses: tuning, small math, memory, threads, pairs of primitives, part III.
@@ -14498,17 +14491,12 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 
 typedef struct embi_search_task {
     embipc_world *w;
-    const embi_search *one;      /* the large search */
-    int grain, first;            /* first: number of the first run in this pass */
-} embi_search_task;
-
-typedef struct embi_traverse_task {
-    embipc_world *w;
+    int grain;                   /* searches, or starts of a large one, in each lane */
+    const embi_search *one;      /* the large search, with its traversal */
     embi_traversal walk;
     const int *start;            /* pairs of tree nodes (2 count) */
-    int count, grain, first;     /* this pass takes starts from `first` on, `grain` in each lane */
-    int opened[EMBI_STARTS][2];
-} embi_traverse_task;
+    int count, first;            /* this pass takes starts from `first` on */
+} embi_search_task;
 
 /* Requests the vertices of the parts of trees that are refitted next. */
 static int embi_parts_ask(embipc_world *w)
@@ -14637,209 +14625,88 @@ static int embi_searches_refit(embipc_world *w)
     return 1;
 }
 
-/* Makes one small search. Its candidates follow those that the lane holds already. */
-static void embi_search_small(embi_memory *still, const embi_state *s, embi_search *one, embi_lane *lane)
+/* Appends the candidates from the starts begin .. end - 1 of a traversal to those that the lane holds. strain: of each
+ * start, or NULL. Returns 0 for lack of memory or time. */
+static int embi_search_from(embipc_world *w, const embi_search *one, const embi_traversal *walk, const int *start,
+                            int begin, int end, const embipc_real *strain, embi_lane *lane)
 {
-    const embi_cached *k = one->kept;
-    const embi_body *A = s->body + k->a;
-    embi_surface a, b;
-    embi_traversal walk = embi_cached_walk(s, k, &a, &b);
-    embi_approach t = embi_cached_approach(k);
-    int starts, strained = k->a == k->b && A->search.certificates.count > 0;
-    const int *start = embi_traverse_begin(&walk, &starts);
-    one->at = lane->count;
-    for (int n = 0; n < starts; n++) {
-        one->due = EMBI_SEARCH_DUE;
-        if (n > 0 && embi_is_past(&s->threads)) break;
-        one->due = EMBI_SEARCH_NO_KEYS;
-        lane->key_count = 0;
-        if (strained) t.strain = A->search.start_strain[n];
-        if (!embi_traverse_pairs(still, &walk, start[2 * n], start[2 * n + 1], &lane->keys, &lane->key_count)) break;
-        one->due = EMBI_SEARCH_NO_ROOM;
-        if (!embi_candidates(still, &a, &b, lane->keys, lane->key_count, &s->pair[one->pair].rule, &t, &lane->list,
-                             &lane->count)) break;
-        one->due = EMBI_SEARCH_FOUND;
+    embi_approach t = embi_cached_approach(one->kept);
+    for (int n = begin; n < end; n++) {
+        int keys = 0;
+        if (n > begin && embi_is_past(&w->s.threads)) return 0;
+        if (strain) t.strain = strain[n];
+        if (!embi_traverse_pairs(&w->memory, walk, start[2 * n], start[2 * n + 1], &lane->keys, &keys) ||
+            !embi_candidates(&w->memory, walk->a, walk->b, lane->keys, keys, &w->s.pair[one->pair].rule, &t, &lane->list,
+                             &lane->count))
+            return 0;
     }
-    if (starts && one->due != EMBI_SEARCH_FOUND) {
-        lane->count = one->at;
-        return;
-    }
-    one->count = lane->count - one->at;
-    one->due = EMBI_SEARCH_FOUND;
+    return 1;
 }
 
-/* A range of the small searches, each with the memory of its lane. A search whose lane is too small is marked. After
- * the deadline they stay due. */
+/* A range of the small searches. Those of a lane stand one after another there. They stay due for lack of memory or
+ * time. */
 static void embi_search_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
-    embi_memory still = t->w->memory;
-    still.fixed = 1;
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->search.lane + n / t->grain;
+        embi_search *one = t->w->search.due + n;
+        const embi_body *A = t->w->s.body + one->kept->a;
+        int starts, strained = one->kept->a == one->kept->b && A->search.certificates.count > 0;
+        embi_surface a, b;
+        embi_traversal walk;
+        const int *start;
         if (n % t->grain == 0) lane->count = 0;
-        if (t->w->search.due[n].due == EMBI_SEARCH_DUE && !embi_is_past(&t->w->s.threads))
-            embi_search_small(&still, &t->w->s, t->w->search.due + n, lane);
+        if (!one->due || embi_is_past(&t->w->s.threads)) continue;
+        walk = embi_cached_walk(&t->w->s, one->kept, &a, &b);
+        start = embi_traverse_begin(&walk, &starts);
+        one->at = lane->count;
+        if (!embi_search_from(t->w, one, &walk, start, 0, starts, strained ? A->search.start_strain : NULL, lane)) continue;
+        one->count = lane->count - one->at;
+        one->due = EMBI_SEARCH_FOUND;
     }
 }
 
-/* A range of the runs of a large search: pairs of triangles become candidates. */
-static void embi_keys_work(void *arg, int begin, int end)
+/* A range of lanes, each with some of the starts of a large search. */
+static void embi_lanes_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
-    const embi_state *s = &t->w->s;
-    const embi_cached *k = t->one->kept;
-    const embipc_real *x = embi_base_x(s);
-    embi_surface a = embi_surface_of(s, s->body + k->a, x), b = embi_surface_of(s, s->body + k->b, x);
-    embi_approach approach = embi_cached_approach(k);
-    for (int n = begin; n < end; n++) {
-        embi_lane *lane = t->w->search.lane + n;
-        const embi_chunk *run = t->w->search.parts.list + t->first + n;
-        embi_memory still = t->w->memory;
-        still.fixed = 1;
-        if (lane->done) continue;
-        lane->count = 0;
-        lane->done = embi_candidates(&still, &a, &b, t->w->search.lane[run->item].keys + run->begin,
-                                     run->end - run->begin, &s->pair[t->one->pair].rule, &approach, &lane->list,
-                                     &lane->count);
-    }
-}
-
-/* Doubles the room for keys, or for candidates, of a lane. */
-static int embi_lane_grow(embi_memory *m, embi_lane *lane, int keys)
-{
-    int room = 2 * (keys ? embi_capacity(lane->keys) : embi_capacity(lane->list));
-    return keys ? EMBI_GROW(m, lane->keys, room)
-                : EMBI_ROOM(m, lane->list, room);
-}
-
-/* Traverses pairs of tree nodes down to pairs of triangles, lane by lane. `done` stays 0 without enough room. */
-static void embi_traverse_work(void *arg, int begin, int end)
-{
-    const embi_traverse_task *t = (const embi_traverse_task *)arg;
-    embi_memory still = t->w->memory;
-    still.fixed = 1;
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->search.lane + n;
         int from = t->first + n * t->grain, to = embi_min_int(from + t->grain, t->count);
-        if (lane->done) continue;
-        lane->key_count = 0;
-        lane->done = 1;
-        for (int k = from; k < to && lane->done; k++)
-            lane->done = embi_traverse_pairs(&still, &t->walk, t->start[2 * k], t->start[2 * k + 1], &lane->keys,
-                                             &lane->key_count);
+        lane->count = 0;
+        lane->done = embi_search_from(t->w, t->one, &t->walk, t->start, from, to, NULL, lane);
     }
 }
 
-/* fn over the first lanes, with more room for those that have too little, until all have enough. */
-static int embi_lanes_fill(embipc_world *w, int lanes, int keys, embipc_range_fn *fn, void *arg)
+/* Appends candidates to a cached list. Returns 0 out of memory. */
+static int embi_cached_append(embi_memory *m, embi_cached *k, const embi_candidate *list, int count)
 {
-    for (int n = 0; n < lanes; n++) w->search.lane[n].done = 0;
-    for (int left = 1; left;) {
-        embi_for(&w->s.threads, lanes, 1, fn, arg);
-        left = 0;
-        for (int n = 0; n < lanes; n++) {
-            if (w->search.lane[n].done) continue;
-            left = 1;
-            if (!embi_lane_grow(&w->memory, w->search.lane + n, keys)) return 0;
-        }
-    }
-    return 1;
-}
-
-/* Finds pairs of triangles of a large search from the next starts, in parallel lanes. w->parts cuts them into
- * runs. */
-static int embi_search_walk(embipc_world *w, embi_traverse_task *t, int lanes)
-{
-    if (!embi_lanes_fill(w, lanes, 1, embi_traverse_work, t)) return 0;
-    embi_chunks_clear(&w->search.parts);
-    for (int n = 0; n < lanes; n++)
-        if (!embi_chunks_add(&w->memory, &w->search.parts, n, 0, w->search.lane[n].key_count,
-                             EMBI_SHARE_KEYS)) return 0;
-    return 1;
-}
-
-/* Turns the runs of a large search into candidates. */
-static int embi_search_runs(embipc_world *w, embi_search_task *t)
-{
-    embi_cached *k = t->one->kept;
-    for (t->first = 0; t->first < w->search.parts.count; t->first += EMBI_TASKS) {
-        int runs = embi_min_int(EMBI_TASKS, w->search.parts.count - t->first);
-        if (!embi_lanes_fill(w, runs, 0, embi_keys_work, t)) return 0;
-        for (int n = 0; n < runs; n++) {
-            const embi_lane *lane = w->search.lane + n;
-            if (!EMBI_ROOM(&w->memory, k->list, k->count + lane->count)) return 0;
-            if (lane->count) memcpy(k->list + k->count, lane->list, (size_t)lane->count * sizeof *k->list);
-            k->count += lane->count;
-        }
-    }
-    return 1;
-}
-
-/* Gives the first lanes some room. */
-static int embi_lanes_reserve(embipc_world *w, int lanes)
-{
-    for (int n = 0; n < lanes; n++)
-        if (!EMBI_GROW(&w->memory, w->search.lane[n].keys, EMBI_LANE_ROOM) ||
-            !EMBI_ROOM(&w->memory, w->search.lane[n].list, EMBI_LANE_ROOM))
-            return 0;
+    if (!EMBI_ROOM(m, k->list, k->count + count)) return 0;
+    if (count) memcpy(k->list + k->count, list, (size_t)count * sizeof *list);
+    k->count += count;
     return 1;
 }
 
 /* Makes a large search, from few starts at a time, so that results need little room. */
 static int embi_search_large(embipc_world *w, const embi_search *one)
 {
-    embi_state *s = &w->s;
-    embi_cached *k = one->kept;
     embi_surface a, b;
     embi_search_task t;
-    embi_traverse_task walk;
-    t.w = walk.w = w;
+    int opened[EMBI_STARTS][2];
+    t.w = w;
     t.one = one;
-    walk.walk = embi_cached_walk(s, k, &a, &b);
-    walk.start = embi_traverse_starts(&walk.walk, walk.opened, &walk.count);
-    walk.grain = (walk.count - 1) / EMBI_STARTS + 1;
-    k->count = 0;
-    if (!embi_lanes_reserve(w, EMBI_TASKS)) return 0;
-    for (walk.first = 0; walk.first < walk.count; walk.first += EMBI_TASKS * walk.grain) {
-        int lanes = embi_min_int((walk.count - walk.first - 1) / walk.grain + 1, EMBI_TASKS);
-        if (embi_is_late(s)) return 0;
-        if (!embi_search_walk(w, &walk, lanes) || !embi_search_runs(w, &t)) return 0;
-    }
-    return 1;
-}
-
-/* Copies the candidates from the lanes to the cached lists. */
-static int embi_searches_join(embipc_world *w, int grain)
-{
-    for (int n = 0; n < w->search.due_count; n++) {
-        embi_search *one = w->search.due + n;
-        embi_cached *kept = one->kept;
-        if (one->due != EMBI_SEARCH_FOUND) continue;
-        if (!EMBI_ROOM(&w->memory, kept->list, one->count)) return 0;
-        if (one->count)
-            memcpy(kept->list, w->search.lane[n / grain].list + one->at, (size_t)one->count * sizeof *kept->list);
-        kept->count = one->count;
-        one->due = EMBI_SEARCH_DONE;
-    }
-    return 1;
-}
-
-/* Doubles lanes that are too small for a single search, or makes it a large search. */
-static int embi_searches_grow(embipc_world *w, int grain)
-{
-    int grown = -1;
-    for (int n = 0; n < w->search.due_count; n++) {
-        embi_search *one = w->search.due + n;
-        embi_lane *lane = w->search.lane + n / grain;
-        if (!one->due || grown == n / grain || (one->due == EMBI_SEARCH_NO_ROOM && one->at > 0)) continue;
-        if (one->due == EMBI_SEARCH_NO_ROOM && embi_capacity(lane->list) >= EMBI_SHARE_SEARCH) {
-            if (!embi_search_large(w, one)) return 0;
-            one->due = EMBI_SEARCH_DONE;
-            continue;
+    t.walk = embi_cached_walk(&w->s, one->kept, &a, &b);
+    t.start = embi_traverse_starts(&t.walk, opened, &t.count);
+    t.grain = (t.count - 1) / EMBI_STARTS + 1;
+    for (t.first = 0; t.first < t.count; t.first += EMBI_TASKS * t.grain) {
+        int lanes = embi_min_int((t.count - t.first - 1) / t.grain + 1, EMBI_TASKS);
+        embi_for(EMBI_ATOMIC ? &w->s.threads : NULL, lanes, 1, embi_lanes_work, &t);
+        if (embi_is_late(&w->s)) return 0;
+        for (int n = 0; n < lanes; n++) {
+            const embi_lane *lane = w->search.lane + n;
+            if (!lane->done || !embi_cached_append(&w->memory, one->kept, lane->list, lane->count)) return 0;
         }
-        grown = n / grain;
-        if (!embi_lane_grow(&w->memory, lane, one->due == EMBI_SEARCH_NO_KEYS)) return 0;
     }
     return 1;
 }
@@ -14865,19 +14732,17 @@ static int embi_searches_keep(embipc_world *w)
         if (!embi_search_large(w, one)) return 0;
         one->due = EMBI_SEARCH_DONE;
     }
-    for (;;) {
-        int little = 0;
-        for (int n = 0; n < w->search.due_count; n++)
-            if (w->search.due[n].due) {
-                w->search.due[n].due = EMBI_SEARCH_DUE;
-                little = 1;
-            }
-        if (!little) return 1;
-        if (!embi_lanes_reserve(w, (w->search.due_count - 1) / task.grain + 1)) return 0;
-        embi_for(&w->s.threads, w->search.due_count, task.grain, embi_search_work, &task);
-        if (embi_is_late(&w->s)) return 0;
-        if (!embi_searches_join(w, task.grain) || !embi_searches_grow(w, task.grain)) return 0;
+    embi_for(EMBI_ATOMIC ? &w->s.threads : NULL, w->search.due_count, task.grain, embi_search_work, &task);
+    if (embi_is_late(&w->s)) return 0;
+    for (int n = 0; n < w->search.due_count; n++) {
+        embi_search *one = w->search.due + n;
+        if (one->due == EMBI_SEARCH_DONE) continue;
+        if (one->due != EMBI_SEARCH_FOUND || !embi_cached_append(&w->memory, one->kept,
+                                                                 w->search.lane[n / task.grain].list + one->at, one->count))
+            return 0;
+        one->due = EMBI_SEARCH_DONE;
     }
+    return 1;
 }
 
 /* Releases lists and closes their gaps. */
