@@ -1939,267 +1939,173 @@ enum {
 #define EMBI_WITHOUT(what) (((EMBIPC_WITHOUT) & EMBIPC_WITHOUT_##what) != 0)
 
 /* ==== 2. Tuning ======================================================================================
- * Values that change how fast a step is, or where a heuristic begins, grouped by the chapter they belong to. The
- * unit stands in brackets, then what a greater and a smaller value does. docs/measured.md has a row for each: the
- * scene and the numbers that were measured, or that nothing was. Tests define those within #ifndef. EMBI_SHARE()
- * marks work that is worth a range of its own.
+ * Values that change how fast a step is, or where a heuristic begins, grouped by the chapter they belong to, with the
+ * unit in brackets. docs/measured.md has a row for each: what a greater and a smaller value does, and the scene and the
+ * numbers that were measured, or that nothing was. Tests define those within #ifndef. EMBI_SHARE() marks work that is
+ * worth a range of its own.
  * Uses: platform. */
 
 /* ---- Threads ---- */
-/* [-] Work that is worth a range of its own. Greater: fewer, longer ranges; smaller: more waiting. */
 #ifndef EMBI_SHARE
-#define EMBI_SHARE(work) (work)
+#define EMBI_SHARE(work) (work)   /* [-] Work that is worth a range of its own */
 #endif
-/* [looks] Looks before a thread sleeps. Greater: more processor time is spent waiting; smaller: more time to wake. */
-#define EMBI_POOL_LOOKS (EMBI_ATOMIC ? 400 : 0)
+#define EMBI_POOL_LOOKS (EMBI_ATOMIC ? 400 : 0)   /* [looks] Looks before a thread sleeps */
 
 /* ---- Dense LDL^T ---- */
-/* [columns] A multiple of 3 EMBI_LANES. Greater: more registers than the machine has; smaller: more loads. */
-#define EMBI_TILE 12
-/* [rows] Rows of U done before the rest is updated. Greater: they leave L1; smaller: more updates. */
-#define EMBI_BLOCK 48
+#define EMBI_TILE 12   /* [columns] A multiple of 3 EMBI_LANES */
+#define EMBI_BLOCK 48   /* [rows] Rows of U done before the rest is updated */
 
 /* ---- Structure of a sparse factor ---- */
-/* [tasks] Parts of the tree for threads. Greater: more even, more bookkeeping; smaller: threads wait. */
-#define EMBI_TASKS 16
-/* [block multiplications] Least cost of a factor that is shared. Greater: fewer are; smaller: waiting costs more
- * than it saves. */
-#define EMBI_SHARE_FACTOR EMBI_SHARE(40000)
-/* [numbers] Least factor whose solution is shared. Greater: fewer are; smaller: waiting costs more than it saves. */
-#define EMBI_SHARE_SOLVE EMBI_SHARE(500000)
-/* [block multiplications] Cost of a block that is sent on. Greater: wider panels; smaller: narrower. */
-#define EMBI_PANEL_BLOCK 2
-/* [block multiplications] Cost of a row of a panel. Greater: wider panels; smaller: narrower. */
-#define EMBI_PANEL_ROW 12
-/* [block multiplications] Cost of a panel. Greater: wider panels, more zeros in them; smaller: narrower. */
-#define EMBI_PANEL_WHOLE 40
+#define EMBI_TASKS 16   /* [tasks] Parts of the tree for threads */
+#define EMBI_SHARE_FACTOR EMBI_SHARE(40000)   /* [block multiplications] Least cost of a factor that is shared */
+#define EMBI_SHARE_SOLVE EMBI_SHARE(500000)   /* [numbers] Least factor whose solution is shared */
+#define EMBI_PANEL_BLOCK 2   /* [block multiplications] Cost of a block that is sent on */
+#define EMBI_PANEL_ROW 12   /* [block multiplications] Cost of a row of a panel */
+#define EMBI_PANEL_WHOLE 40   /* [block multiplications] Cost of a panel */
 
 /* ---- Sparse LDL^T ---- */
-/* [block multiplications] Least cost of what one supernode gets, to be shared. Greater: fewer are; smaller: more
- * waiting. */
+/* [block multiplications] Least cost of what one supernode gets, to be shared */
 #define EMBI_SHARE_PULL EMBI_SHARE(10000)
 
 /* ---- Cage nodes and search ---- */
-/* [mean volume per cell] Nodes with less of it are weak. Greater: more are avoided; smaller: soft corners stay. */
-#define EMBI_CAGE_WEAK 0.25
-/* [factor on the score] For each odd number of boxes above 1, which is not cut symmetrically. Greater: counts farther
- * from the wish; smaller: symmetric bodies roll or turn by themselves. */
+#define EMBI_CAGE_WEAK 0.25   /* [mean volume per cell] Nodes with less of it are weak */
+/* [factor on the score] For each odd number of boxes above 1, which is not cut symmetrically */
 #define EMBI_CAGE_ODD 2
-/* [wished node count] Allowed deviation. Greater: better shapes; smaller: nearer to the wish. */
-#define EMBI_CAGE_MISS 0.2
+#define EMBI_CAGE_MISS 0.2   /* [wished node count] Allowed deviation */
 
 /* ---- Elasticity ---- */
-/* [tet volume] Least filled share that counts in stiffness. Greater: stiffer rims; smaller: worse condition. */
-#define EMBI_GHOST_FILL 1e-4
+#define EMBI_GHOST_FILL 1e-4   /* [tet volume] Least filled share that counts in stiffness */
 
 /* ---- Linear corotated energy ---- */
-/* [rest volume] What a guarded tet keeps. Greater: stops earlier; smaller: rounding may turn it inside out. */
-#define EMBI_FLATTEST ((embipc_real)1e-6)
+#define EMBI_FLATTEST ((embipc_real)1e-6)   /* [rest volume] What a guarded tet keeps */
 
 /* ---- Trees of boxes ---- */
-/* [triangles] Triangles of a leaf. Greater: smaller trees, more pairs to test; smaller: deeper trees. */
-#define EMBI_LEAF 2
+#define EMBI_LEAF 2   /* [triangles] Triangles of a leaf */
 
 /* ---- Traversal of trees ---- */
-/* [node pairs] Parts of a long traversal. Greater: more even among threads, more bookkeeping; smaller: threads wait. */
-#define EMBI_STARTS 256
+#define EMBI_STARTS 256   /* [node pairs] Parts of a long traversal */
 
 /* ---- Trees refitted on demand ---- */
-/* [leaves] Leaves of a block. Greater: more is refitted than visited; smaller: more blocks to visit. */
 #ifndef EMBI_FIT_LEAVES
-#define EMBI_FIT_LEAVES 16
+#define EMBI_FIT_LEAVES 16   /* [leaves] Leaves of a block */
 #endif
 
 /* ---- Rest separation certificates ---- */
-/* [tets] Pairs of so many are not opened. Greater: fewer certificates to test, weaker ones; smaller: more. */
-#define EMBI_CERTIFICATE_TETS 2
-/* [rho] Pairs with more are opened. Greater: weaker certificates; smaller: more of them. */
-#define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)
-/* [levels] Nesting of straight pairs; 2 or 0 if that makes too many. Greater: more certificates; smaller: weaker. */
-#define EMBI_CERTIFICATE_DEPTH 4
-/* [longest edge] Distances below are measured. Greater: better bounds, slower creation; smaller: worse bounds. */
-#define EMBI_CERTIFICATE_REACH ((embipc_real)0.75)
-/* [tets per triangle] Most tet numbers. Greater: tests cost as much as a traversal; smaller: bodies get no
- * certificates. */
-#define EMBI_CERTIFICATE_ROOM 96
+#define EMBI_CERTIFICATE_TETS 2   /* [tets] Pairs of so many are not opened */
+#define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)   /* [rho] Pairs with more are opened */
+#define EMBI_CERTIFICATE_DEPTH 4   /* [levels] Nesting of straight pairs; 2 or 0 if that makes too many */
+#define EMBI_CERTIFICATE_REACH ((embipc_real)0.75)   /* [longest edge] Distances below are measured */
+#define EMBI_CERTIFICATE_ROOM 96   /* [tets per triangle] Most tet numbers */
 
 /* ---- Continuous collision detection ---- */
-/* [present gap] Left by one evaluation; a little below a tenth, any is right. Greater, smaller: more evaluations. */
+/* [present gap] Left by one evaluation; a little below a tenth, any is right */
 #define EMBI_CCD_LEAVE ((embipc_real)0.09)
-/* [closest points] Most per query; the path is cut there. Greater: longer queries; smaller: free paths may be cut. */
-#define EMBI_CCD_WORK 256
+#define EMBI_CCD_WORK 256   /* [closest points] Most per query; the path is cut there */
 
 /* ---- Positions of vertices ---- */
-/* [vertices] x = J q in a range, between loops. Greater: fewer ranges; smaller: more waiting. */
-#define EMBI_SHARE_ROWS EMBI_SHARE(1024)
-/* [leaves] Leaves per patch. Greater: looser bounds; smaller: more patches to bound. */
+#define EMBI_SHARE_ROWS EMBI_SHARE(1024)   /* [vertices] x = J q in a range, between loops */
 #ifndef EMBI_PATCH_LEAVES
-#define EMBI_PATCH_LEAVES 128
+#define EMBI_PATCH_LEAVES 128   /* [leaves] Leaves per patch */
 #endif
-/* [patches] Patches per body, at most. Greater: tighter bounds of large bodies, more to bound; smaller: looser. */
-#define EMBI_PATCHES 64
+#define EMBI_PATCHES 64   /* [patches] Patches per body, at most */
 
 /* ---- Rotation and deformation bounds ---- */
-/* [cos(theta/2)] Least of a direction; beyond, rotation counts as deformation. Greater: it does earlier; smaller:
- * longer reach. */
+/* [cos(theta/2)] Least of a direction; beyond, rotation counts as deformation */
 #define EMBI_TURN_COS ((embipc_real)0.95)
 
 /* ---- Rotation ---- */
-/* [rad] Most that R rotates in a step, for bodies that touched. Greater: flattened on the way; smaller: fast
- * bodies lag in angle. */
-#define EMBI_TURN_TOUCHING ((embipc_real)0.5)
-/* [rad] The same for other bodies. Greater: flattened on the way; smaller: fast bodies lag in angle. */
-#define EMBI_TURN_FREE ((embipc_real)1)
+#define EMBI_TURN_TOUCHING ((embipc_real)0.5)   /* [rad] Most that R rotates in a step, for bodies that touched */
+#define EMBI_TURN_FREE ((embipc_real)1)   /* [rad] The same for other bodies */
 
 /* ---- Islands ---- */
-/* [tets] Forces in a range. Greater: fewer ranges; smaller: more waiting. */
-#define EMBI_SHARE_TETS EMBI_SHARE(128)
-/* [vertices] x = J q and boxes in a range. Greater: fewer ranges; smaller: more waiting. */
-#define EMBI_SHARE_VERTICES EMBI_SHARE(1024)
-/* [solves] Slow ones in a row until negative curvature returns. Greater: later; smaller: it may leave bad pivots. */
-#define EMBI_SLOW 2
+#define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] Forces in a range */
+#define EMBI_SHARE_VERTICES EMBI_SHARE(1024)   /* [vertices] x = J q and boxes in a range */
+#define EMBI_SLOW 2   /* [solves] Slow ones in a row until negative curvature returns */
 
 /* ---- Joints ---- */
-/* [1] Stiffness of a joint, times h^2 / M. Greater: smaller gaps, and less exact numbers where masses differ; smaller:
- * larger gaps. */
-#define EMBI_JOINT_STIFF ((embipc_real)1000)
+#define EMBI_JOINT_STIFF ((embipc_real)1000)   /* [1] Stiffness of a joint, times h^2 / M */
 
 /* ---- Contacts of an island ---- */
-/* [closest points] Of a range. Greater: fewer ranges; smaller: more waiting. */
-#define EMBI_SHARE_NEAR EMBI_SHARE(64)
-/* [candidates] Decided by one number, of a range. Greater: fewer ranges; smaller: more waiting. */
-#define EMBI_SHARE_SCAN EMBI_SHARE(8192)
-/* [kappa] Change of stiffness that an old factor may have. Greater: older factors; smaller: more factors. */
-#define EMBI_STIFFNESS_SLACK ((embipc_real)0.05)
-/* [passes] Of friction, that a step adds itself. Greater: later forces, slower; smaller: friction lags more. */
-#define EMBI_FRICTION_PASSES 4
-/* [normal force] Change that asks for a pass where a body begins. Greater: fewer passes; smaller: more. */
-#define EMBI_PASS_FRESH ((embipc_real)0.02)
-/* [normal force] The same after a step that used forces of its end. Greater: fewer passes; smaller: more. */
-#define EMBI_PASS_OWN ((embipc_real)0.25)
+#define EMBI_SHARE_NEAR EMBI_SHARE(64)   /* [closest points] Of a range */
+#define EMBI_SHARE_SCAN EMBI_SHARE(8192)   /* [candidates] Decided by one number, of a range */
+#define EMBI_STIFFNESS_SLACK ((embipc_real)0.05)   /* [kappa] Change of stiffness that an old factor may have */
+#define EMBI_FRICTION_PASSES 4   /* [passes] Of friction, that a step adds itself */
+#define EMBI_PASS_FRESH ((embipc_real)0.02)   /* [normal force] Change that asks for a pass where a body begins */
+#define EMBI_PASS_OWN ((embipc_real)0.25)   /* [normal force] The same after a step that used forces of its end */
 
 /* ---- System of an island ---- */
-/* [cos^2] Two directions alike are stretched. Greater: rarely; smaller: also where it leads astray. */
-#define EMBI_STRETCH_ALONG ((embipc_real)0.8)
-/* [cos^2] The same for directions below the tolerance. Greater: rarely; smaller: noise is stretched. */
-#define EMBI_STRETCH_LAST ((embipc_real)0.99)
-/* [direction] Stretch of one that does not get shorter. Greater: bolder; smaller: more moves. */
-#define EMBI_STRETCH_MOST ((embipc_real)16)
+#define EMBI_STRETCH_ALONG ((embipc_real)0.8)   /* [cos^2] Two directions alike are stretched */
+#define EMBI_STRETCH_LAST ((embipc_real)0.99)   /* [cos^2] The same for directions below the tolerance */
+#define EMBI_STRETCH_MOST ((embipc_real)16)   /* [direction] Stretch of one that does not get shorter */
 
 /* ---- Contact forces as unknowns ---- */
-/* [unknowns per column] Least of them for forces as unknowns. Greater: rarer; smaller: K costs more than H. */
-#define EMBI_DUAL_COLUMNS 6
-/* [all nodes per body] Least share of other bodies for it. Greater: rarer; smaller: slower where one body has most
- * nodes. */
-#define EMBI_DUAL_BODIES 4
-/* [nodes] Of a body with contacts, at most. Greater: memory grows with the square; smaller: rarer. */
-#define EMBI_DUAL_NODES 1024
-/* [nodes] Smaller systems reuse no factor. Greater: fewer do; smaller: an iteration costs as much as a factor. */
-#define EMBI_REUSE_NODES 24
+#define EMBI_DUAL_COLUMNS 6   /* [unknowns per column] Least of them for forces as unknowns */
+#define EMBI_DUAL_BODIES 4   /* [all nodes per body] Least share of other bodies for it */
+#define EMBI_DUAL_NODES 1024   /* [nodes] Of a body with contacts, at most */
+#define EMBI_REUSE_NODES 24   /* [nodes] Smaller systems reuse no factor */
 
 /* ---- Direction ---- */
-/* [iterations] Most with a reused factor. Greater: they cost as much as a new one; smaller: more factors. */
-#define EMBI_REUSE_ITERATIONS 8
-/* [tolerance] Estimated error at which a solve with a reused factor ends. Greater: less exact; smaller: more
- * iterations. */
+#define EMBI_REUSE_ITERATIONS 8   /* [iterations] Most with a reused factor */
+/* [tolerance] Estimated error at which a solve with a reused factor ends */
 #define EMBI_REUSE_EXACT ((embipc_real)0.05)
-/* [direction] Estimated error at which it ends without drives. Greater: less exact; smaller: more iterations. */
-#define EMBI_REUSE_SMALL ((embipc_real)0.01)
-/* [forces] Share that counts as nothing. Greater: a solve ends less exact; smaller: more iterations. */
-#define EMBI_BALANCE ((embipc_real)5e-4)
+#define EMBI_REUSE_SMALL ((embipc_real)0.01)   /* [direction] Estimated error at which it ends without drives */
+#define EMBI_BALANCE ((embipc_real)5e-4)   /* [forces] Share that counts as nothing */
 
 /* ---- Line search ---- */
-/* [candidates] Of a block of collision detection. Greater: fewer blocks; smaller: more that repeat the bound. */
-#define EMBI_CCD_GRAIN 256
-/* [candidates] In a range of it. Greater: fewer ranges; smaller: more waiting. */
-#define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)
-/* [gap or dhat] What stays open along a path. Greater: shorter moves; smaller: tiny gaps that block the next moves. */
-#define EMBI_GAP_SHARE ((embipc_real)0.3)
+#define EMBI_CCD_GRAIN 256   /* [candidates] Of a block of collision detection */
+#define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)   /* [candidates] In a range of it */
+#define EMBI_GAP_SHARE ((embipc_real)0.3)   /* [gap or dhat] What stays open along a path */
 
 /* ---- Move and stop test ---- */
-/* [tolerance] A direction from one back-solve with an old factor is the last if it is shorter. Greater: earlier
- * end, less exact; smaller: more solves. */
+/* [tolerance] A direction from one back-solve with an old factor is the last if it is shorter */
 #define EMBI_OLD_SHARE ((embipc_real)0.1)
-/* [last measure] An old factor serves on below it. Greater: longer; smaller: more factors. */
-#define EMBI_OLD_FALL ((embipc_real)0.2)
-/* [tolerances] A new factor serves again below it. Greater: more often; smaller: more factors. */
-#define EMBI_OLD_FAR 1000
-/* [direction] If less is free and no contact limits it, drives give up because of tets. Greater: they are blamed
- * earlier; smaller: later. */
+#define EMBI_OLD_FALL ((embipc_real)0.2)   /* [last measure] An old factor serves on below it */
+#define EMBI_OLD_FAR 1000   /* [tolerances] A new factor serves again below it */
+/* [direction] If less is free and no contact limits it, drives give up because of tets */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
-/* [dhat] A longer stage of a blocked drive is divided. Greater: farther from contact; smaller: more stages. */
-#define EMBI_STAGE_LENGTH ((embipc_real)0.5)
-/* [direction] If less is free, a drive may be blocked. Greater: it is tried more often; smaller: more moves before. */
-#define EMBI_BLOCK_FREE ((embipc_real)0.5)
-/* [dhat] A drive may be blocked where the gap is smaller. Greater: blocked earlier; smaller: more moves before. */
-#define EMBI_BLOCK_GAP ((embipc_real)0.1)
-/* [moves] Short ones in a row until contacts get their full Hessian. Greater: more short moves; smaller: slower
- * solves. */
-#define EMBI_CRAWL 3
-/* [direction] Shorter moves count for EMBI_CRAWL. Greater: more do; smaller: fewer. */
-#define EMBI_CRAWL_STRIDE ((embipc_real)0.5)
+#define EMBI_STAGE_LENGTH ((embipc_real)0.5)   /* [dhat] A longer stage of a blocked drive is divided */
+#define EMBI_BLOCK_FREE ((embipc_real)0.5)   /* [direction] If less is free, a drive may be blocked */
+#define EMBI_BLOCK_GAP ((embipc_real)0.1)   /* [dhat] A drive may be blocked where the gap is smaller */
+#define EMBI_CRAWL 3   /* [moves] Short ones in a row until contacts get their full Hessian */
+#define EMBI_CRAWL_STRIDE ((embipc_real)0.5)   /* [direction] Shorter moves count for EMBI_CRAWL */
 
 /* ---- Predictions ---- */
-/* [displacement] Largest error of a prediction in use. Greater: worse ones are used; smaller: fewer are. */
-#define EMBI_GUESS_SHARE ((embipc_real)0.25)
-/* [rad] Turn of a step that begins with free flight. Greater: many moves along the arc; smaller: worse starts. */
-#define EMBI_TURN_FAR ((embipc_real)0.05)
+#define EMBI_GUESS_SHARE ((embipc_real)0.25)   /* [displacement] Largest error of a prediction in use */
+#define EMBI_TURN_FAR ((embipc_real)0.05)   /* [rad] Turn of a step that begins with free flight */
 
 /* ---- Parameters of bodies and pairs ---- */
-/* [clearance] Share of it that a derived dhat becomes. Greater: opposite barriers overlap; smaller: stiffer
- * contacts. */
-#define EMBI_FIT_SHARE ((embipc_real)0.4)
-/* [dhat] A smaller clearance counts as equal sizes. Greater: fewer fits; smaller: rounding makes fits. */
-#define EMBI_FIT_LEAST ((embipc_real)1e-3)
+#define EMBI_FIT_SHARE ((embipc_real)0.4)   /* [clearance] Share of it that a derived dhat becomes */
+#define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* [dhat] A smaller clearance counts as equal sizes */
 
 /* ---- Mechanics of a new body ---- */
-/* [triangles] Smaller surfaces have the whole tree refitted. Greater: more do; smaller: blocks cost more than they
- * save. */
 #ifndef EMBI_FIT_TRIANGLES
-#define EMBI_FIT_TRIANGLES 1024
+#define EMBI_FIT_TRIANGLES 1024   /* [triangles] Smaller surfaces have the whole tree refitted */
 #endif
-/* [triangles per tet] Coarser surfaces get no certificates. Greater: more do not; smaller: strain costs more than
- * it saves. */
-#define EMBI_CERTIFICATE_FINE 3
+#define EMBI_CERTIFICATE_FINE 3   /* [triangles per tet] Coarser surfaces get no certificates */
 
 /* ---- Cached lists of candidates ---- */
-/* [strain] More strain that a cached list allows. Greater: fewer certificates hold; smaller: more searches. */
-#define EMBI_CERTIFICATE_SLACK ((embipc_real)0.02)
-/* [expected strain] Requested strain. Greater: fewer certificates hold; smaller: more searches. */
-#define EMBI_STRAIN_TIMES ((embipc_real)1.25)
+#define EMBI_CERTIFICATE_SLACK ((embipc_real)0.02)   /* [strain] More strain that a cached list allows */
+#define EMBI_STRAIN_TIMES ((embipc_real)1.25)   /* [expected strain] Requested strain */
 
 /* ---- Searches in parallel ---- */
-/* [candidates] From which a search is shared. Greater: fewer are; smaller: more waiting. */
-#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)
-/* [triangles] Of two surfaces whose search is shared. Greater: fewer are; smaller: more waiting. */
-#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)
-/* [triangles or leaves] In a part of a refit. Greater: fewer parts; smaller: more waiting. */
-#define EMBI_SHARE_REFIT EMBI_SHARE(1024)
-/* [candidates] Cached ones tested again in a part. Greater: fewer parts; smaller: more waiting. */
-#define EMBI_SHARE_AGAIN EMBI_SHARE(256)
-/* [steps] Without use until a list is released. Greater: more memory where bodies mix; smaller: more searches. */
-#define EMBI_CACHED_STEPS 64
+#define EMBI_SHARE_SEARCH EMBI_SHARE(32768)   /* [candidates] From which a search is shared */
+#define EMBI_SHARE_SURFACE EMBI_SHARE(4096)   /* [triangles] Of two surfaces whose search is shared */
+#define EMBI_SHARE_REFIT EMBI_SHARE(1024)   /* [triangles or leaves] In a part of a refit */
+#define EMBI_SHARE_AGAIN EMBI_SHARE(256)   /* [candidates] Cached ones tested again in a part */
+#define EMBI_CACHED_STEPS 64   /* [steps] Without use until a list is released */
 
 /* ---- Islands of a step ---- */
-/* [us of work] In a run of islands. Greater: fewer runs; smaller: more waiting. */
-#define EMBI_SHARE_ISLANDS EMBI_SHARE(15)
-/* [runs] Of islands, at most. Greater: more even among threads, more bookkeeping; smaller: threads wait. */
-#define EMBI_RUNS 64
+#define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* [us of work] In a run of islands */
+#define EMBI_RUNS 64   /* [runs] Of islands, at most */
 
 /* ---- Newton loop ---- */
-/* [diagonal] Distance of a node from its force-free target, from which hidden energy is computed. Greater: less
- * often; smaller: more steps twice. */
+/* [diagonal] Distance of a node from its force-free target, from which hidden energy is computed */
 #define EMBI_AGAIN_STRAYS ((embipc_real)0.02)
-/* [diagonal] The same distance in a body that rotates, to begin again. Greater: less often; smaller: more steps
- * twice. */
-#define EMBI_AGAIN_SHARE ((embipc_real)0.1)
-/* [rad] Least error of rotation besides. Greater: less often; smaller: more steps twice. */
-#define EMBI_AGAIN_ANGLE ((embipc_real)0.3)
+#define EMBI_AGAIN_SHARE ((embipc_real)0.1)   /* [diagonal] The same distance in a body that rotates, to begin again */
+#define EMBI_AGAIN_ANGLE ((embipc_real)0.3)   /* [rad] Least error of rotation besides */
 
 /* ---- Repair of surfaces ---- */
-/* [edges] Border of a hole that gets a lid. Greater: larger holes, cost grows with the cube; smaller: they stay
- * open. */
-#define EMBI_LARGEST_HOLE 512
+#define EMBI_LARGEST_HOLE 512   /* [edges] Border of a hole that gets a lid */
 
 /* ==== 3. Small math ==================================================================================
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation, boxes. Result first, inputs const.
