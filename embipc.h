@@ -2584,6 +2584,15 @@ static void embi_box_of(embipc_real box[6], const embipc_real *x, const int *v, 
     }
 }
 
+/* r: the box a, larger by `reach` on all sides */
+static void embi_box_grow(const embipc_real a[6], embipc_real reach, embipc_real r[6])
+{
+    for (int i = 0; i < 3; i++) {
+        r[i] = a[i] - reach;
+        r[3 + i] = a[3 + i] + reach;
+    }
+}
+
 /* The middle of a box. */
 static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
 {
@@ -4645,11 +4654,8 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     int *place = f->places + (size_t)slot * (size_t)F->n, ld = embi_ldlt_stride(F, t);
     int above = F->tasks && F->task[t] < 0, alone = above || !F->tasks;
     embipc_real *U = F->value + F->panel[t], *inverse = F->vectors + 3 * F->n + 3 * first;
-    embi_pivots pivots;
+    embi_pivots pivots = {F->vectors + 3 * first, f->biggest, 0};
     int made;
-    pivots.diagonal = F->vectors + 3 * first;
-    pivots.biggest = f->biggest;
-    pivots.replaced = 0;
     if (embi_ldlt_is_open(F, t)) {
         for (int k = 0; k < nodes; k++) place[first + k] = k;
         for (int k = 0; k < rows; k++) place[row[k]] = nodes + k;
@@ -4863,11 +4869,8 @@ static void embi_ldlt_send(embi_ldlt *F, embipc_real *x, int zero)
 /* b := A^-1 b, node order of the caller */
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
 {
-    embi_sweep t;
+    embi_sweep t = {F, F->vectors + 6 * F->n, 0};
     if (F->n == 0) return;   /* nor has it any memory */
-    t.F = F;
-    t.x = F->vectors + 6 * F->n;
-    t.backward = 0;
     for (int k = 0; k < F->n; k++) embi_copy(t.x + 3 * k, b + 3 * F->order[k]);
     if (F->lanes > 1) {
         embi_ldlt_send(F, t.x, 1);
@@ -5663,13 +5666,8 @@ static int embi_tet_grid_find(embi_tet_grid *g, const embipc_real box[6], int se
 /* bounding box of a tet, enlarged by the tolerance for inside */
 static void embi_tet_box(embipc_real box[6], const embipc_real *x, const int *tet)
 {
-    embipc_real pad;
     embi_box_of(box, x, tet, 4);
-    pad = 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box);
-    for (int k = 0; k < 3; k++) {
-        box[k] -= pad;
-        box[3 + k] += pad;
-    }
+    embi_box_grow(box, 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box), box);
 }
 
 /* Chooses about one cell per tet, as near to cubes as possible. */
@@ -7348,9 +7346,8 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
  * [SGK19]. A stretched rod resists like a string. Out: g, Pa, and the axes as columns of A. */
 static void embi_tet_string(const embi_elastic *s, int t, const embipc_real *q, embipc_real g[3], embipc_real A[9])
 {
-    embipc_real F[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, S[9], trace;
-    for (int a = 0; a < 4; a++)
-        for (int i = 0; i < 9; i++) F[i] += q[3 * s->tet[4 * t + a] + i / 3] * s->grad[12 * t + 3 * a + i % 3];
+    embipc_real F[9], S[9], trace;
+    embi_tet_F(s->tet + 4 * t, s->grad + 12 * t, q, F);
     embi_m3_tmul(S, s->rotation + 9 * t, F);
     for (int i = 0; i < 9; i++) F[i] = (S[i] + S[3 * (i % 3) + i / 3]) / 2;
     trace = S[0] + S[4] + S[8];
@@ -9148,7 +9145,7 @@ static int embi_candidate_places(const embi_candidate *c, const embi_seams *seam
     for (int parts = c->parts & 63; parts; parts &= parts - 1) n++;
     for (int k = 0; k < 3 && c->parts >> 6; k++) {
         int u = c->v[k + 1], v = c->v[(k + 1) % 3 + 1];
-        embi_u64 key = embi_pack(embi_min_int(u, v), embi_max_int(u, v));
+        embi_u64 key = embi_pack_edge(u, v);
         if (c->parts >> 6 >> k & 1) n += embi_seam_find(seams, key + 1) - embi_seam_find(seams, key);
     }
     return n;
@@ -9675,7 +9672,7 @@ static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs
 {
     if (S->n != n) return 0;
     for (int k = 0; k < pair_count && !S->dense; k++) {
-        int i = (int)(pairs[k].key >> 32), j = (int)(pairs[k].key & 0xffffffffu), stride, flip;
+        int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key), stride, flip;
         if (S->method == EMBI_SYSTEM_CG) {
             if (embi_bsr_find(&S->A, i, j) < 0) return 0;
         } else if (embi_ldlt_find(&S->F, i, j, &stride, &flip) < 0) return 0;
@@ -11195,7 +11192,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     embi_approach back = *t;
     embi_scale(back.mid, -1, t->mid);
     for (int n = 0; n < key_count; n++) {
-        int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
+        int ta = embi_hi(keys[n].key), tb = embi_lo(keys[n].key);
         embipc_real near_a[6], near_b[6], share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
         if (t->strain < EMBI_HUGE && !embi_boxes_meet(a->bvh->tri_box + 6 * ta, b->bvh->tri_box + 6 * tb) &&
             !embi_boxes_strain(t, a->bvh->tri_box + 6 * ta, b->bvh->tri_box + 6 * tb,
@@ -11258,15 +11255,6 @@ static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size
             to->count += embi_boxes_meet(one->box, in);
         }
     return 1;
-}
-
-/* r: the box a, larger by `reach` on all sides */
-static void embi_box_grow(const embipc_real a[6], embipc_real reach, embipc_real r[6])
-{
-    for (int i = 0; i < 3; i++) {
-        r[i] = a[i] - reach;
-        r[3 + i] = a[3 + i] + reach;
-    }
 }
 
 /* Appends the candidates of vertices of a and triangles of b (size 1), or of edges of both (size 2), whose boxes
@@ -11450,10 +11438,7 @@ static void embi_certifying_look(embi_certifying *f, int i, int j)
     f->j = j;
     memcpy(f->box, b->box + 6 * i, sizeof f->box);
     embi_box_join(f->box, b->box + 6 * j);
-    for (int c = 0; c < 3; c++) {
-        f->box[c] -= f->rounding;
-        f->box[3 + c] += f->rounding;
-    }
+    embi_box_grow(f->box, f->rounding, f->box);
     f->longest = embi_max(f->edge[i], f->edge[j]);
     f->mixed = f->bent[i] + f->bent[j];
     f->vertex_count = 0;
@@ -11515,11 +11500,8 @@ static void embi_certifying_span(embi_certifying *f, const embipc_real d[3], emb
 /* Unit normal of a triangle of nodes. */
 static void embi_certifying_normal(const embi_certifying *f, const int v[3], embipc_real n[3])
 {
-    embipc_real a[3], b[3];
-    embi_sub(a, f->q + 3 * v[1], f->q + 3 * v[0]);
-    embi_sub(b, f->q + 3 * v[2], f->q + 3 * v[0]);
-    embi_cross(n, a, b);
-    embi_scale(n, 1 / embi_max(embi_norm(n), (embipc_real)DBL_MIN), n);
+    embi_triangle_cross(n, f->q, v);
+    embi_scale(n, 1 / embi_max(embi_norm(n), DBL_MIN), n);
 }
 
 /* 1 when all vertices are on the inner side of the face, or at most `outside` beyond it. */
@@ -11601,7 +11583,7 @@ static embipc_real embi_certifying_bend(const embi_certifying *f, const embi_can
 /* its upper bound for primitives owned by two triangles */
 static embipc_real embi_certifying_bends(const embi_certifying *f, embi_key pair)
 {
-    const int *a = f->s->tri + 3 * (pair.key >> 32), *b = f->s->tri + 3 * (pair.key & 0xffffffffu);
+    const int *a = f->s->tri + 3 * embi_hi(pair.key), *b = f->s->tri + 3 * embi_lo(pair.key);
     return EMBI_CERTIFICATE_MIDDLE * ((embi_certifying_is_mixed(f, a) ? embi_certifying_longest(f, a) :
                                        (embipc_real)0) +
                                (embi_certifying_is_mixed(f, b) ? embi_certifying_longest(f, b) : (embipc_real)0));
@@ -11612,9 +11594,8 @@ static embipc_real embi_certifying_bends(const embi_certifying *f, embi_key pair
  * are not searched. */
 static int embi_certifying_measure(embi_certifying *f, embipc_real *least, embipc_real *rho)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embipc_real reach = EMBI_CERTIFICATE_REACH * f->longest;
-    embi_traversal walk = embi_traverse_of(f->s, f->s, still, reach);
+    embi_traversal walk = embi_traverse_of(f->s, f->s, embi_none, reach);
     embi_pair_rule rule;
     int keys = 0;
     memset(&rule, 0, sizeof rule);
@@ -11624,7 +11605,7 @@ static int embi_certifying_measure(embi_certifying *f, embipc_real *least, embip
     if (!embi_traverse_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys)) return 0;
     for (int k = 0; k < keys; k++) {
         embipc_real bend = f->mixed ? embi_certifying_bends(f, f->keys[k]) / *rho : (embipc_real)0;
-        embi_approach t = embi_approach_of(still, embi_min(reach, embi_max(*least, bend)));
+        embi_approach t = embi_approach_of(embi_none, embi_min(reach, embi_max(*least, bend)));
         int count = 0;
         if (!embi_candidates(f->m, f->s, f->s, f->keys + k, 1, &rule, &t, &f->list, &count)) return 0;
         for (int n = 0; n < count; n++) {
@@ -11634,16 +11615,6 @@ static int embi_certifying_measure(embi_certifying *f, embipc_real *least, embip
         }
     }
     return 1;
-}
-
-/* Distance of two boxes; *size: the longer of their diagonals. */
-static embipc_real embi_boxes_apart(const embipc_real a[6], const embipc_real b[6], embipc_real *size)
-{
-    embipc_real da[3], db[3];
-    embi_sub(da, a + 3, a);
-    embi_sub(db, b + 3, b);
-    *size = embi_max(embi_norm(da), embi_norm(db));
-    return embi_boxes_gap(a, b);
 }
 
 /* Result for a pair and all pairs below it. */
@@ -11693,12 +11664,13 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
     embi_certificates *out = f->out;
     embi_certificate *one;
     embi_traversal walk = embi_traverse_of(f->s, f->s, NULL, 0);
-    embipc_real size = 1, apart = i == j ? (embipc_real)0 : embi_boxes_apart(b->box + 6 * i, b->box + 6 * j, &size);
+    const embipc_real *one_box = b->box + 6 * i, *two_box = b->box + 6 * j;
+    embipc_real size = embi_max(embi_box_diagonal(one_box), embi_box_diagonal(two_box)), apart = embi_boxes_gap(one_box, two_box);
     int n = out->count, tets = out->tet_count, mine[3], pair[3][2], opened = 0, straight = depth > 0;
     sum->any = 0;
     sum->least = EMBI_HUGE;
     sum->rho = 0;
-    if (b->box[6 * i] > b->box[6 * i + 3] || b->box[6 * j] > b->box[6 * j + 3]) return 1;   /* no triangles */
+    if (one_box[0] > one_box[3] || two_box[0] > two_box[3]) return 1;   /* no triangles */
     embi_certifying_look(f, i, j);
     if (apart <= size / 4) {
         straight = embi_certifying_lines(f, straight, nearby, mine);
@@ -11863,7 +11835,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
     for (int n = 0; n < key_count; n++)
         for (int side = 0; side < 2; side++) {
             const embi_surface *s = side ? b : a, *u = side ? a : b;
-            int ta = (int)(keys[n].key >> 32), tb = (int)(keys[n].key & 0xffffffffu);
+            int ta = embi_hi(keys[n].key), tb = embi_lo(keys[n].key);
             int ts = side ? tb : ta, tu = side ? ta : tb;
             for (int i = 0; i < 3; i++) {
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
@@ -12503,12 +12475,7 @@ static void embi_rows_work(void *arg, int begin, int end)
 static void embi_apply_list(const embi_state *s, const int *list, int count, int first, const embipc_real *q,
                             embipc_real *y)
 {
-    embi_rows_task t;
-    t.s = s;
-    t.list = list;
-    t.first = first;
-    t.q = q;
-    t.y = y;
+    embi_rows_task t = {s, list, first, q, y};
     embi_for(&s->threads, count, EMBI_SHARE_ROWS, embi_rows_work, &t);
 }
 
@@ -13379,14 +13346,7 @@ static void embi_bodies_work(void *arg, int begin, int end)
 static void embi_for_bodies(embi_state *s, embi_island *isle, const embi_chunks *chunks, embi_body_fn *fn,
                             const embipc_real *from, embipc_real *to, embipc_real alpha)
 {
-    embi_bodies_task t;
-    t.s = s;
-    t.isle = isle;
-    t.chunks = chunks;
-    t.fn = fn;
-    t.from = from;
-    t.to = to;
-    t.alpha = alpha;
+    embi_bodies_task t = {s, isle, chunks, fn, from, to, alpha};
     embi_for(&s->threads, chunks->count, 1, embi_bodies_work, &t);
 }
 
@@ -13649,28 +13609,25 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
  * Uses: part I, elasticity, pairs of primitives, barrier, part III.
  * Checked by: tests/test_defaults.c, tests/world_numbers.h */
 
-/* Index of a body in the array; -1 for an invalid handle. */
+/* What the slot of a handle holds: an index in the array of its kind, or -1 for an invalid handle. */
+static int embi_find(const embi_slot *slot, int count, int index1, unsigned generation)
+{
+    return index1 < 1 || index1 > count || slot[index1 - 1].generation != generation ? -1 : slot[index1 - 1].at;
+}
+
 static int embi_find_body(const embipc_world *w, embipc_body body)
 {
-    int i = body.index1 - 1;
-    if (!w || i < 0 || i >= w->body_slots || w->body_slot[i].generation != body.generation) return -1;
-    return w->body_slot[i].at;
+    return w ? embi_find(w->body_slot, w->body_slots, body.index1, body.generation) : -1;
 }
 
-/* Index of a drive in the array; -1 for an invalid handle. */
 static int embi_find_drive(const embipc_world *w, embipc_drive drive)
 {
-    int i = drive.index1 - 1;
-    if (!w || i < 0 || i >= w->drive_slots || w->drive_slot[i].generation != drive.generation) return -1;
-    return w->drive_slot[i].at;
+    return w ? embi_find(w->drive_slot, w->drive_slots, drive.index1, drive.generation) : -1;
 }
 
-/* The place of a joint, or -1 where the handle names none. */
 static int embi_find_joint(const embipc_world *w, embipc_joint joint)
 {
-    int i = joint.index1 - 1;
-    if (!w || i < 0 || i >= w->joint_slots || w->joint_slot[i].generation != joint.generation) return -1;
-    return w->joint_slot[i].at;
+    return w ? embi_find(w->joint_slot, w->joint_slots, joint.index1, joint.generation) : -1;
 }
 
 /* Number of a free slot with its new generation, or -1 out of memory. */
@@ -14091,9 +14048,7 @@ static int embi_cached_serves(const embi_state *s, const embi_cached *k, const e
     return 1;
 }
 
-/* ---- a body's list for itself after a failed step ----
- * Such a list depends on when it was made, and so do the bits of results: a failed step restores it. Lists of two
- * bodies only save time. */
+/* ---- a body's list for itself after a failed step ---- */
 
 enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
 
@@ -14558,7 +14513,6 @@ static void embi_cached_forget(embipc_world *w)
 /* Adds the displacement from the reference to a list's drift, for all bodies or those that take a new reference. */
 static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_body *a = s->body + k->a, *b = s->body + k->b;
     const embipc_real *from = s->reference.cached_q + 3 * a->node0, *to = s->q + 3 * a->node0;
     int first = all || a->search.takes_reference, second = all || b->search.takes_reference;
@@ -14573,8 +14527,8 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
         for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
         return;
     }
-    embi_difference_box(first ? a->search.shift.part + 6 * k->pa : still, second ? b->search.shift.part + 6 * k->pb :
-                        still, r);
+    embi_difference_box(first ? a->search.shift.part + 6 * k->pa : embi_none, second ? b->search.shift.part + 6 * k->pb :
+                        embi_none, r);
     for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
@@ -14784,7 +14738,6 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
 /* Searches the candidates of a pair along the present direction. */
 static int embi_search_path(embipc_world *w, const embi_search *one)
 {
-    static const embipc_real none[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
     embi_pair *pair = s->pair + one->pair;
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
@@ -14793,8 +14746,8 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     embipc_real reach = embi_pair_reach(s, pair) + 64 * EMBI_EPS * ways;
     int own = A == B, count = 0;
     embi_surface a, b;
-    embi_approach t = embi_approach_of(none, reach);
-    embi_traversal walk = embi_traverse_of(&a, &b, none, reach);
+    embi_approach t = embi_approach_of(embi_none, reach);
+    embi_traversal walk = embi_traverse_of(&a, &b, embi_none, reach);
     if (!kept || !embi_body_sweep(w, A) || !embi_body_sweep(w, B)) return 0;
     a = embi_body_paths(w, A);
     b = embi_body_paths(w, B);
@@ -14892,10 +14845,8 @@ static int embi_patches_pack(int pa, int pb) { return pa * EMBI_PATCHES + pb; }
 /* n = unit normal of a triangle. Returns 0 where it has no area. */
 static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_real n[3])
 {
-    embipc_real e[3], f[3], c[3];
-    embi_sub(e, x + 3 * v[1], x + 3 * v[0]);
-    embi_sub(f, x + 3 * v[2], x + 3 * v[0]);
-    embi_cross(c, e, f);
+    embipc_real c[3];
+    embi_triangle_cross(c, x, v);
     return embi_direction(n, c) > 0;
 }
 
@@ -14903,7 +14854,7 @@ static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_rea
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
 {
     int t = edge / 3, k = edge % 3, u = b->vert0 + b->tri[3 * t + k], v = b->vert0 + b->tri[3 * t + (k + 1) % 3];
-    return embi_pack(embi_min_int(u, v), embi_max_int(u, v));
+    return embi_pack_edge(u, v);
 }
 
 /* Finds the part t of the edge from x_p to x_q that it shares with the edge from x_r to x_s. Returns 0 for none. */
@@ -14988,16 +14939,15 @@ static int embi_is_border(const embi_body *b, int edge)
 /* Appends the meetings of two fixed bodies that touch, and marks the seams. */
 static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
     embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
     int first = w->tiles.meeting_count;
     w->search.tri_pair_count = 0;
-    if (!embi_bvh_pairs(&w->memory, &sa, &sb, still, tolerance, &w->search.tri_pairs, &w->search.tri_pair_count))
+    if (!embi_bvh_pairs(&w->memory, &sa, &sb, embi_none, tolerance, &w->search.tri_pairs, &w->search.tri_pair_count))
         return 0;
     for (int n = 0; n < w->search.tri_pair_count; n++) {
         embi_u64 key = w->search.tri_pairs[n].key;
-        if (!embi_meetings_add(w, i, j, (int)(key >> 32), (int)(key & 0xffffffffu), tolerance)) return 0;
+        if (!embi_meetings_add(w, i, j, embi_hi(key), embi_lo(key), tolerance)) return 0;
     }
     for (int n = first; n < w->tiles.meeting_count; n++) {
         embi_meeting *one = w->tiles.meeting + n;
@@ -15054,7 +15004,7 @@ static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
 {
     const embi_meeting *one = w->tiles.meeting + end / 2;
     embi_u64 key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
-    const embipc_real *u = w->s.x + 3 * (int)(key >> 32), *v = w->s.x + 3 * (int)(key & 0xffffffffu);
+    const embipc_real *u = w->s.x + 3 * embi_hi(key), *v = w->s.x + 3 * embi_lo(key);
     embipc_real t = one->t[0][end % 2];
     for (int c = 0; c < 3; c++) p[c] = u[c] + t * (v[c] - u[c]);
 }
@@ -15229,7 +15179,7 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
     embipc_real away = 0;
     for (int pass = 0; pass < 3; pass++)
         for (int n = 0; n < count; n++) {
-            const embi_body *b = w->s.body + (list[n].key & 0xffffffffu);
+            const embi_body *b = w->s.body + embi_lo(list[n].key);
             const embipc_real *x = w->s.x + 3 * b->vert0;
             const int *t = b->tri + 3 * list[n].value;
             if (!n) embi_plane_begin(&p, pass, x + 3 * t[0]);
@@ -15259,8 +15209,8 @@ static int embi_seams_check(embipc_world *w)
     flat = next + total;
     count = embi_seams_surfaces(w, first, next);
     for (int begin = 0, end; begin < count; begin = end) {
-        int surface = (int)(w->search.tri_pairs[begin].key >> 32);
-        for (end = begin + 1; end < count && (int)(w->search.tri_pairs[end].key >> 32) == surface; end++) {}
+        int surface = embi_hi(w->search.tri_pairs[begin].key);
+        for (end = begin + 1; end < count && embi_hi(w->search.tri_pairs[end].key) == surface; end++) {}
         flat[surface] = embi_surface_is_flat(w, w->search.tri_pairs + begin, end - begin);
     }
     for (int n = 0; n < w->tiles.meeting_count && count >= 0; n++)
@@ -15295,7 +15245,7 @@ static int embi_seams_find(embipc_world *w)
     }
     if (!embi_seams_list(w) || !embi_seams_join(w)) return 0;
     for (int n = 0; n < w->tiles.joined_count; n++) {
-        embi_body *b = s->body + (w->tiles.joined[n].key & 0xffffffffu);
+        embi_body *b = s->body + embi_lo(w->tiles.joined[n].key);
         if (!EMBI_GROW(&w->memory, w->tiles.sharp, 3 * b->nv)) return 0;
         embi_bvh_spare_points(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt, b->nv, NULL, EMBI_OWN_JOINED_EDGE_PAIRS,
                               EMBI_OWN_JOINED_POINT_PAIRS, w->tiles.sharp);
@@ -15320,9 +15270,9 @@ static int embi_seams_update(embipc_world *w)
 static int embi_surface_is_one(const embipc_world *w, int surface, const embi_body *other)
 {
     int n = embi_lower_bound(w->tiles.joined, w->tiles.joined_count, embi_pack(surface, 0));
-    embi_pair_rule first = embi_pair_parameters(w, w->s.body + (w->tiles.joined[n].key & 0xffffffffu), other);
-    for (; n < w->tiles.joined_count && (int)(w->tiles.joined[n].key >> 32) == surface; n++) {
-        const embi_body *b = w->s.body + (w->tiles.joined[n].key & 0xffffffffu);
+    embi_pair_rule first = embi_pair_parameters(w, w->s.body + embi_lo(w->tiles.joined[n].key), other);
+    for (; n < w->tiles.joined_count && embi_hi(w->tiles.joined[n].key) == surface; n++) {
+        const embi_body *b = w->s.body + embi_lo(w->tiles.joined[n].key);
         embi_pair_rule r = embi_pair_parameters(w, b, other);
         if (!embi_tested(w, b, other) || r.dhat != first.dhat || r.kappa != first.kappa || r.mu != first.mu ||
             r.mu_static != first.mu_static) return 0;
@@ -15366,8 +15316,8 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, in
     if (!EMBI_GROW(&w->memory, s->pair, s->pair_count + 1)) return NULL;
     pair = s->pair + s->pair_count;
     memset(pair, 0, sizeof *pair);
-    pair->a = (int)(bodies >> 32);
-    pair->b = (int)(bodies & 0xffffffffu);
+    pair->a = embi_hi(bodies);
+    pair->b = embi_lo(bodies);
     pair->pa = panels / EMBI_PATCHES;
     pair->pb = panels % EMBI_PATCHES;
     pair->head = head < 0 ? s->pair_count : head;
@@ -15436,10 +15386,7 @@ static int embi_regions_sort(embipc_world *w)
         for (int k = 0; k < b->search.patch_count; k++, one++) {
             one->body = i;
             one->panel = k;
-            for (int c = 0; c < 3; c++) {
-                one->box[c] = b->search.patch[k].region[c] - b->rules.dhat - b->rules.thickness;
-                one->box[3 + c] = b->search.patch[k].region[3 + c] + b->rules.dhat + b->rules.thickness;
-            }
+            embi_box_grow(b->search.patch[k].region, b->rules.dhat + b->rules.thickness, one->box);
         }
     }
     one = w->search.swept + n;
@@ -15535,9 +15482,7 @@ static int embi_pairs_join(embipc_world *w)
     return 1;
 }
 
-/* ---- the plain search: all bodies ----
- * Nothing is remembered: each iteration tries all primitives of all bodies against each other, with boxes that hold
- * where they are, where they are about to go, and where the step may go back to. */
+/* ---- the plain search: all bodies ---- */
 
 /* Boxes of body number `at`: of each vertex, and of all. aimed: directions are known, and count. */
 static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
@@ -15624,7 +15569,6 @@ static int embi_plain_search(embipc_world *w, int aimed)
  * it is long. */
 static int embi_search_pairs(embipc_world *w)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     embi_state *s = &w->s;
     s->pair_count = s->candidates.count = s->candidates.stamp = w->search.due_count = 0;
     w->builds = 0;
@@ -15636,7 +15580,7 @@ static int embi_search_pairs(embipc_world *w)
         embipc_real r[6];
         embi_relative_box(&a->search.shift_next, pair->pa, &b->search.shift_next, pair->pb, r);
         if (embi_box_norm(r) > 4 * embi_pair_stride(s, pair))
-            embi_cap_all(r, still, 6, embi_pair_stride(s, pair) / embi_box_norm(r));
+            embi_cap_all(r, embi_none, 6, embi_pair_stride(s, pair) / embi_box_norm(r));
         memset(pair->range, 0, sizeof pair->range);   /* the present positions */
         if (EMBI_WITHOUT(FORESIGHT)) memset(r, 0, sizeof r);
         embi_box_stretch(pair->range, r, pair->rule.dhat / 2);
@@ -26092,6 +26036,17 @@ static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart
     return 1;
 }
 
+/* Appends a rule; there is room. */
+static embi_rule *embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, embipc_real friction, int contact)
+{
+    embi_rule *rule = w->rule + w->rule_count++;
+    rule->a = a;
+    rule->b = b;
+    rule->friction = friction;
+    rule->contact = contact;
+    return rule;
+}
+
 /* Adds the no_contact rules of a body that is about to be created. */
 static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
@@ -26103,14 +26058,10 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
     if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count)) return embi_fail_memory(&w->error);
     for (int i = 0; i < def->no_contact_count; i++) {
-        embi_rule *rule = w->rule + w->rule_count++;
         if (embi_find_body(w, def->no_contact[i]) < 0)
             return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
                              def->no_contact[i].index1, def->no_contact[i].generation);
-        rule->a = def->no_contact[i];
-        rule->b = body;
-        rule->friction = -1;
-        rule->contact = 0;
+        (void)embi_rule_add(w, def->no_contact[i], body, -1, 0);
     }
     return EMBIPC_OK;
 }
@@ -26416,11 +26367,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (!rule) {
         if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
-        rule = w->rule + w->rule_count++;
-        rule->a = a;
-        rule->b = b;
-        rule->friction = -1;
-        rule->contact = embi_groups_meet(w->s.body + ia, w->s.body + ib);
+        rule = embi_rule_add(w, a, b, -1, embi_groups_meet(w->s.body + ia, w->s.body + ib));
     }
     if (contact && !rule->contact) {   /* they were free to cross until now */
         int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib);
@@ -27115,21 +27062,18 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     return EMBIPC_OK;
 }
 
-/* The place of a joint, or -1 with an error. */
-static int embi_joint_named(embipc_world *w, embipc_joint joint)
+/* Error of a handle that names no joint. */
+static embipc_result embi_no_joint(embipc_world *w, embipc_joint joint)
 {
-    int at = embi_find_joint(w, joint);
-    if (w && at < 0)
-        (void)embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no joint %d (generation %u)", joint.index1, joint.generation);
-    return at;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no joint %d (generation %u)", joint.index1, joint.generation);
 }
 
 /* Checks the handle and removes the joint. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint joint)
 {
-    int at = embi_joint_named(w, joint);
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0) return EMBIPC_ERR_HANDLE;
+    int at = embi_find_joint(w, joint);
+    if (at < 0) return embi_no_joint(w, joint);
     embi_joint_remove(w, at);
     return EMBIPC_OK;
 }
@@ -27138,12 +27082,11 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint join
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort)
 {
-    int at = embi_joint_named(w, joint);
+    int at = embi_find_joint(w, joint);
     embi_joint *j;
     embipc_real target[3];
     embipc_result r;
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (at < 0) return EMBIPC_ERR_HANDLE;
+    if (at < 0) return embi_no_joint(w, joint);
     j = w->s.driven.joint.list + at;
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER)
         return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "only hinges and sliders have motors");
@@ -28463,16 +28406,6 @@ static void embi_contact_direction(const embipc_world *w, embipc_body body, embi
     if (size > 0) embi_scale(way, 1 / size, way);
 }
 
-/* Appends a rule; there is room. */
-static void embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, embipc_real friction, int contact)
-{
-    embi_rule *rule = w->rule + w->rule_count++;
-    rule->a = a;
-    rule->b = b;
-    rule->friction = friction;
-    rule->contact = contact;
-}
-
 /* The rules of a new body: those of the old one, and no contact with what its description names, nor with the old
  * one. */
 static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, const embipc_body_def *def, int rules)
@@ -28481,11 +28414,11 @@ static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, 
     for (int i = 0; i < rules; i++) {
         embi_rule one = w->rule[i];
         int a = embi_same_body(one.a, old), b = embi_same_body(one.b, old);
-        if (a || b) embi_rule_add(w, a ? with : one.a, b ? with : one.b, one.friction, one.contact);
+        if (a || b) (void)embi_rule_add(w, a ? with : one.a, b ? with : one.b, one.friction, one.contact);
     }
-    embi_rule_add(w, with, old, -1, 0);
+    (void)embi_rule_add(w, with, old, -1, 0);
     for (int i = 0; i < def->no_contact_count; i++)
-        if (!embi_find_rule(w, with, def->no_contact[i])) embi_rule_add(w, with, def->no_contact[i], -1, 0);
+        if (!embi_find_rule(w, with, def->no_contact[i])) (void)embi_rule_add(w, with, def->no_contact[i], -1, 0);
 }
 
 /* Puts the new body to where the old one is, as fast, and checks it as at its creation. Where it crosses, it gives
@@ -29895,7 +29828,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
 {
     for (int length = 1; length < n; length++)
         for (int i = 0, j = length; j < n; i++, j++) {
-            embi_u64 edge = embi_pack(embi_min_int(v[i], v[j]), embi_max_int(v[i], v[j]));
+            embi_u64 edge = embi_pack_edge(v[i], v[j]);
             int at = length > 1 && length < n - 1 ? embi_lower_bound(k, edges, edge) : edges;
             best[i * n + j] = length == 1 ? (embipc_real)0 : EMBI_HUGE;
             cut[i * n + j] = -1;
