@@ -2636,7 +2636,8 @@ static embipc_real embi_boxes_gap(const embipc_real a[6], const embipc_real b[6]
 /* ==== 4. Memory ======================================================================================
  * All memory comes from one pair of hooks. Every array is owned by one struct, and its capacity stands before its
  * first element. Arrays only grow, and keep their memory between steps: a warmed-up step allocates nothing. A failed
- * growth leaves the array as it was and sets `failed`, so a caller may grow several arrays and ask once.
+ * growth leaves the array as it was and sets `failed`, so a caller may grow several arrays and ask once. Functions that
+ * allocate return 0 out of memory, unless their comment says otherwise.
  *   if (!EMBI_GROW(m, s->x, 3 * n)) return EMBIPC_ERR_MEMORY;
  * Each struct that owns arrays has one function that knows them all, embi_..._free(). It serves to copy too: where
  * `copying` is set, the struct is the copy of another one, and a copy of each array takes its place, or NULL out of
@@ -2896,7 +2897,7 @@ typedef struct embi_chunks {
 
 static void embi_chunks_clear(embi_chunks *p) { p->count = p->work = 0; }
 
-/* Appends [begin, end) of an item, in chunks of `length` or a little less. Returns 0 out of memory. */
+/* Appends [begin, end) of an item, in chunks of `length` or a little less. */
 static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, int end, int length)
 {
     int parts = begin < end ? (end - begin - 1) / length + 1 : 0;
@@ -3442,7 +3443,7 @@ static void embi_bsr_unique(embi_bsr *A)
 
 /* The pattern of n nodes with the given couplings: pairs[k].key = embi_pack(i, j), in any order, repeated as often as
  * you like, either index first; they are only read. There is no room for values yet. Two bucket passes, first by
- * column, then by row: columns end up ascending without a sort. Returns 0 when out of memory. O(n + pairs). */
+ * column, then by row: columns end up ascending without a sort. O(n + pairs). */
 static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *pairs, int pair_count)
 {
     int *next, *list, blocks;
@@ -3488,7 +3489,7 @@ static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *p
     return 1;
 }
 
-/* Room for the values of the pattern; they are undefined until embi_bsr_zero. Returns 0 when out of memory. */
+/* Room for the values of the pattern; they are undefined until embi_bsr_zero. */
 static int embi_bsr_room(embi_memory *m, embi_bsr *A)
 {
     if (EMBI_GROW(m, A->val, 9 * A->row[A->n])) return 1;
@@ -3502,7 +3503,7 @@ static int embi_bsr_pattern(embi_memory *m, embi_bsr *A, int n, const embi_key *
     return embi_bsr_couple(m, A, n, pairs, pair_count) && embi_bsr_room(m, A);
 }
 
-/* A gets the pattern of B. Returns 0 when out of memory. */
+/* A gets the pattern of B. */
 static int embi_bsr_copy_pattern(embi_memory *m, embi_bsr *A, const embi_bsr *B)
 {
     A->n = 0;
@@ -6097,7 +6098,7 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
     }
 }
 
-/* Prepares barycentric coordinates and a grid of the tets. Flat tets are skipped later. Returns 0 out of memory. */
+/* Prepares barycentric coordinates and a grid of the tets. Flat tets are skipped later. */
 static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets, int tet_count)
 {
     int nodes = 0;
@@ -6414,7 +6415,7 @@ static void embi_elastic_unturn(embi_elastic *s)
 }
 
 /* Sets up the elasticity of the cage X, tet with the body's volume in each tet, and a factor on its stiffness
- * that is counted as volume (NULL: 1). Returns 0 out of memory. */
+ * that is counted as volume (NULL: 1). */
 static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet,
                              int nt, const embipc_real *volume, const embipc_real *factor,
                              const embipc_material *mat)
@@ -7128,7 +7129,7 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *nodes, 
     embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
-/* The nodes near each node, for averaging. mark (n): scratch. Returns 0 out of memory. */
+/* The nodes near each node, for averaging. mark (n): scratch. */
 static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
 {
     if (!s->averaged) return 1;
@@ -7189,7 +7190,7 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 }
 
 /* Where the blocks of each element stand in a matrix of the pattern of A, found once. Those of strain tets stand side by
- * side, in a matrix of their own. Returns 0 out of memory. */
+ * side, in a matrix of their own. */
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
     int *place;
@@ -9603,7 +9604,7 @@ static void embi_system_zero(embi_system *S)
 }
 
 /* Order, structure and memory by the given method for n nodes with the pattern `wanted` (dense: without one,
- * and always the same for the same n). Returns 0 when out of memory. */
+ * and always the same for the same n). */
 static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method)
 {
     if (method != EMBI_SYSTEM_DENSE && !embi_bsr_copy_pattern(m, &S->A, &S->wanted)) return 0;
@@ -9927,8 +9928,7 @@ static void embi_inverse_set_aside(embi_inverse *V)
     V->taken = V->taken_aside;   /* so that the next factor gets a new number */
 }
 
-/* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`.
- * Returns 0 out of memory. */
+/* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. */
 static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A, const int *local, int first,
                               embi_key **keys)
 {
@@ -9983,7 +9983,7 @@ static int embi_inverse_ask(embi_inverse *V, int unknown)
     return V->place[unknown];
 }
 
-/* Room for them. Returns 0 out of memory. */
+/* Room for them. */
 static int embi_inverse_room(embi_memory *m, embi_inverse *V)
 {
     int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->S.n);
@@ -11236,7 +11236,7 @@ typedef struct embi_swept_surface {
 } embi_swept_surface;
 
 /* Appends the primitives of `size` vertices whose boxes meet the box `in`: the vertices and edges that triangles
- * own in the given way, or all triangles. Returns 0 out of memory. */
+ * own in the given way, or all triangles. */
 static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size, int kind, int joined,
                            const embipc_real in[6], embi_primitives *to)
 {
@@ -11258,7 +11258,7 @@ static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size
 }
 
 /* Appends the candidates of vertices of a and triangles of b (size 1), or of edges of both (size 2), whose boxes
- * come within reach. Returns 0 out of memory. */
+ * come within reach. */
 static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const embi_swept_surface *b, int size,
                            const embi_pair_rule *rule, embipc_real reach, embi_primitives *scratch,
                            embi_candidate **list, int *count)
@@ -11296,7 +11296,7 @@ static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const em
     return 1;
 }
 
-/* Appends all candidates of two surfaces, or of one and itself. Returns 0 out of memory. */
+/* Appends all candidates of two surfaces, or of one and itself. */
 static int embi_plain_pairs(embi_memory *m, const embi_swept_surface *a, const embi_swept_surface *b,
                             const embi_pair_rule *rule, embipc_real reach, embi_primitives *scratch,
                             embi_candidate **list, int *count)
@@ -12511,7 +12511,7 @@ static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc
 
 /* ---- bounds from the nodes ---- */
 
-/* Makes the patches, without their bounds. A body without nodes is one patch. Returns 0 out of memory. */
+/* Makes the patches, without their bounds. A body without nodes is one patch. */
 static int embi_body_cut(embi_memory *m, embi_body *b)
 {
     int n = 1;
@@ -12547,7 +12547,7 @@ static int embi_patch_corners(const embi_body *b, const embi_patch *p, int *corn
 }
 
 /* Finds the shrunk tets of a patch: the least weights of its vertices in each tet. tet: by vertex. least (4 nt):
- * scratch. Returns 0 out of memory. */
+ * scratch. */
 static int embi_patch_shrink(embi_memory *m, embi_body *b, embi_patch *p, const int *corner, int count, const int *tet,
                              const embipc_real *weight, embipc_real *least)
 {
@@ -12569,8 +12569,7 @@ static int embi_patch_shrink(embi_memory *m, embi_body *b, embi_patch *p, const 
     return 1;
 }
 
-/* Lists the nodes of a patch's vertices, each once; node, used: rows of J and their lengths. Returns 0 out of
- * memory. */
+/* Lists the nodes of a patch's vertices, each once; node, used: rows of J and their lengths. */
 static int embi_patch_holders(embi_memory *m, embi_body *b, embi_patch *p, const int *corner, int count,
                               const int *node,
                               const unsigned char *used, unsigned char *mark)
@@ -12865,8 +12864,7 @@ static void embi_body_locate(embi_body *b, const embipc_real *q)
     }
 }
 
-/* Vertex v of body b becomes live: x, path.x and path.trial_x are valid from here on. Its xn must be. Returns 0
- * out of memory. */
+/* Vertex v of body b becomes live: x, path.x and path.trial_x are valid from here on. Its xn must be. */
 static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
 {
     if (s->vertex_state[v] >= EMBI_VERTEX_LIVE) return 1;
@@ -12882,7 +12880,7 @@ static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
     return 1;
 }
 
-/* Makes the vertices of a candidate live. Returns 0 out of memory. */
+/* Makes the vertices of a candidate live. */
 static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi_body *B, const int v[4])
 {
     int ok = 1;
@@ -14430,7 +14428,7 @@ static void embi_lanes_work(void *arg, int begin, int end)
     }
 }
 
-/* Appends candidates to a cached list. Returns 0 out of memory. */
+/* Appends candidates to a cached list. */
 static int embi_cached_append(embi_memory *m, embi_cached *k, const embi_candidate *list, int count)
 {
     if (!EMBI_ROOM(m, k->list, k->count + count)) return 0;
@@ -15511,7 +15509,7 @@ static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
     return r;
 }
 
-/* The pairs of bodies that may meet, one panel each. Returns 0 out of memory. */
+/* The pairs of bodies that may meet, one panel each. */
 static int embi_plain_bodies(embipc_world *w, int aimed)
 {
     embi_state *s = &w->s;
@@ -15534,7 +15532,7 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
 }
 
 /* All candidates of all pairs, anew. Nothing is known of their distances, so that each is looked at wherever it
- * counts. Returns 0 out of memory. */
+ * counts. */
 static int embi_plain_search(embipc_world *w, int aimed)
 {
     embi_state *s = &w->s;
@@ -15778,7 +15776,7 @@ static int embi_pairs_due(embipc_world *w)
 }
 
 /* Every pair of primitives that may come within reach along the present directions is a candidate afterwards. The
- * first *searched entries of w->search.due name the pairs whose candidates are new. Returns 0 out of memory. */
+ * first *searched entries of w->search.due name the pairs whose candidates are new. */
 static int embi_search_cover(embipc_world *w, int *searched)
 {
     embi_answer any;
@@ -22537,7 +22535,7 @@ typedef struct embi_scaled {
     int count, exponent;
 } embi_scaled;
 
-/* Scales a copy of the points, which the caller frees, if they are out of range. Returns 0 out of memory. */
+/* Scales a copy of the points, which the caller frees, if they are out of range. */
 static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x, int n)
 {
     embipc_real most, size;
@@ -22582,7 +22580,7 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
     return 0;
 }
 
-/* Lists the faults that show at one edge: BORDER, CROWDED, TURNED or FOLDED. Returns 0 out of memory. */
+/* Lists the faults that show at one edge: BORDER, CROWDED, TURNED or FOLDED. */
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
@@ -22609,7 +22607,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
 }
 
 /* fans (vertex_count), zeros: becomes how many fans of triangles each vertex has. Corners joined across edges form a
- * fan. A vertex with more than one is pinched. Returns 0 out of memory. */
+ * fan. A vertex with more than one is pinched. */
 static int embi_count_fans(embi_memory *m, const int *tri, int n, int *fans)
 {
     embi_keys keys = {NULL, NULL};
@@ -22630,7 +22628,7 @@ static int embi_count_fans(embi_memory *m, const int *tri, int n, int *fans)
     return count >= 0;
 }
 
-/* Lists pinched vertices. Returns 0 out of memory. */
+/* Lists pinched vertices. */
 static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count, embi_faults *f)
 {
     int *fans = (int *)embi_alloc(m, vertex_count, sizeof *fans), ok = fans && embi_count_fans(m, tri, n, fans);
@@ -22655,7 +22653,7 @@ static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_fau
     return ok;
 }
 
-/* Lists vertices without an element. Returns 0 out of memory. */
+/* Lists vertices without an element. */
 static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
 {
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
@@ -22795,8 +22793,7 @@ static void embi_parts_release(embi_memory *m, embi_parts *s)
     EMBI_RELEASE(m, s->part);
 }
 
-/* Numbers parts by their smallest triangles, which label[] names, and measures each. k: sorted half-edges. Returns 0
- * out of memory. */
+/* Numbers parts by their smallest triangles, which label[] names, and measures each. k: sorted half-edges. */
 static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n,
                             const int *label, const embi_key *k, int edges)
 {
@@ -25072,7 +25069,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
 
 /* ==== 83. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
- * cage comes with the description, is built, or is one tet. int functions that allocate return 0 out of memory.
+ * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
  * Checked by: tests/world_input.h, tests/test_defaults.c */
 
@@ -25495,7 +25492,7 @@ static int embi_build_heavy(embi_memory *m, embi_body *b)
     return 1;
 }
 
-/* Elasticity of a cage with cells. Returns 0 out of memory. */
+/* Elasticity of a cage with cells. */
 static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body *b, const embi_build *t,
                             const embipc_real *volume, const embipc_real *moment)
 {
@@ -26021,7 +26018,7 @@ static int embi_ask_pair(const embipc_world *w, const embi_body *a, const embi_b
     return (w->def.pair)(a->handle, a->caller.user, b->handle, b->caller.user, w->def.pair_ctx);
 }
 
-/* Remembers whether the callback keeps two bodies apart. Returns 0 out of memory. */
+/* Remembers whether the callback keeps two bodies apart. */
 static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart)
 {
     embi_body *high = a->handle.index1 > b->handle.index1 ? a : b;
@@ -29205,7 +29202,7 @@ typedef struct embi_pair_walk {
     int i, j, next;              /* the two present leaves, and the next of their pairs */
 } embi_pair_walk;
 
-/* Builds a tree over the surface and starts at its root. Returns 0 out of memory. */
+/* Builds a tree over the surface and starts at its root. */
 static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_real *x, int vertex_count,
                                 const int *tri, int tri_count)
 {
@@ -29786,7 +29783,7 @@ static void embi_traverse_border(embi_loops *l, const int *tri, int first, int *
     l->at[place] = l->at[first] = -1;
 }
 
-/* Collects the border half-edges and splits them into loops, each edge once. Returns 0 out of memory. */
+/* Collects the border half-edges and splits them into loops, each edge once. */
 static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
 {
     int used = 0;
@@ -29918,7 +29915,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
  * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
  * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
- * surfaces are apart. Functions that allocate return 0 when out of memory, unless their comment says otherwise.
+ * surfaces are apart.
  * Uses: small math, memory, sorting and sets, part II, part III, parts of a surface.
  * Checked by: tests/test_doctor.c */
 
