@@ -641,6 +641,19 @@ typedef struct embipc_drive_def {
     int vertex_count;
 } embipc_drive_def;
 
+/* What a drive reached in the last step. */
+typedef struct embipc_drive_state {
+    embipc_real shortfall;         /* largest distance of a driven node or vertex from its target, m; for a soft drive
+                                  * along its stiff axes only. Nodes of affine and kinematic bodies are the corners of
+                                  * their tet, up to three times as far out as the surface */
+    embipc_real force[3];        /* force on the body, N, as a sensor between gripper and arm measures it */
+    embipc_real torque[3];       /* torque about `centre`, which moves with the drive, N m */
+    int limited;                 /* number of vertices of a soft drive that pull with the full force_limit */
+    int blocked;                 /* the last step gave up part of the motion (never for a soft drive) */
+    embipc_body blocked_by;      /* the body in the way; the driven body, with gap 0, if its tets would invert */
+    embipc_real gap;
+} embipc_drive_state;
+
 #ifndef EMBIPC_NO_DRIVES
 /* A drive without keys: it stands still until embipc_drive_set_target(). */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void);
@@ -655,21 +668,6 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive 
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3],
                                                  const embipc_real rotation[3]);
-#endif
-
-/* What a drive reached in the last step. */
-typedef struct embipc_drive_state {
-    embipc_real shortfall;         /* largest distance of a driven node or vertex from its target, m; for a soft drive
-                                  * along its stiff axes only. Nodes of affine and kinematic bodies are the corners of
-                                  * their tet, up to three times as far out as the surface */
-    embipc_real force[3];        /* force on the body, N, as a sensor between gripper and arm measures it */
-    embipc_real torque[3];       /* torque about `centre`, which moves with the drive, N m */
-    int limited;                 /* number of vertices of a soft drive that pull with the full force_limit */
-    int blocked;                 /* the last step gave up part of the motion (never for a soft drive) */
-    embipc_body blocked_by;      /* the body in the way; the driven body, with gap 0, if its tets would invert */
-    embipc_real gap;
-} embipc_drive_state;
-#ifndef EMBIPC_NO_DRIVES
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive,
                                                 embipc_drive_state *out);
@@ -1008,13 +1006,6 @@ typedef struct embipc_contact_event {
     int contacts;
 } embipc_contact_event;
 
-#ifndef EMBIPC_NO_EVENTS
-/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events. Returns how
- * many there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its
- * events with it. No allocation. */
-EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_contact_event *out, int capacity);
-#endif
-
 /* One element of a tactile sensor. Its forces are those on the surface vertices that lie over it. */
 typedef struct embipc_taxel {
     embipc_real normal;          /* N, against the z axis of the grid: a push is positive */
@@ -1024,6 +1015,11 @@ typedef struct embipc_taxel {
 } embipc_taxel;
 
 #ifndef EMBIPC_NO_EVENTS
+/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events. Returns how
+ * many there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its
+ * events with it. No allocation. */
+EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_contact_event *out, int capacity);
+
 /* Sums the contact forces of the last step on a body over a grid. The sum of all taxels is the force on the body if all
  * vertices with a force are over the grid. Friction acts where contacts were at the start of the step: at speeds near a
  * vertex distance per step, a taxel has the shear of its neighbour.
@@ -2845,8 +2841,12 @@ static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_pr
     return code;
 }
 
-/* The same, about neither. */
-#define embi_fail(e, code, ...) embi_fail_at((e), (code), EMBIPC_NO_PRIMITIVE, 0, 0, __VA_ARGS__)
+/* The same, about a value, and about neither. */
+#define embi_fail_value(e, code, value, ...) embi_fail_at((e), (code), EMBIPC_NO_PRIMITIVE, 0, (value), __VA_ARGS__)
+#define embi_fail(e, code, ...) embi_fail_value((e), (code), 0, __VA_ARGS__)
+/* The same for an argument that is refused. */
+#define embi_refuse(e, ...) embi_fail((e), EMBIPC_ERR_ARGUMENT, __VA_ARGS__)
+#define embi_refuse_value(e, value, ...) embi_fail_value((e), EMBIPC_ERR_ARGUMENT, (value), __VA_ARGS__)
 
 static embipc_result embi_fail_memory(embipc_error *e)
 {
@@ -4398,22 +4398,16 @@ static int embi_ldlt_slots(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
 /* Memory for n nodes, arrays set up. */
 static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
+    int **const part[10] = {&F->order, &F->place, &F->owner, &F->first, &F->row_start, &F->panel, &F->touched, &F->open,
+                            &F->task, &F->member};
     F->n = F->supernodes = 0;
     if (n > INT_MAX / 32) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, F->index, 10 * n + 3) || !EMBI_GROW(m, F->row, 1)) return 0;
-    F->order = F->index;
-    F->place = F->order + n;
-    F->owner = F->place + n;
-    F->first = F->owner + n;
-    F->row_start = F->first + n + 1;
-    F->panel = F->row_start + n + 1;
-    F->touched = F->panel + n + 1;
-    F->open = F->touched + n;
-    F->task = F->open + n;
-    F->member = F->task + n;
+    if (!EMBI_GROW(m, F->index, 10 * (n + 1)) || !EMBI_GROW(m, F->row, 1)) return 0;
+    for (int k = 0; k < 10; k++) *part[k] = F->index + k * (n + 1);
     F->tasks = 0;
     F->partial = 0;
-    memset(F->touched, 0, (size_t)n * 2 * sizeof *F->touched);
+    memset(F->touched, 0, (size_t)n * sizeof *F->touched);
+    memset(F->open, 0, (size_t)n * sizeof *F->open);
     F->n = n;
     return 1;
 }
@@ -4517,7 +4511,8 @@ static void embi_ldlt_zero(embi_ldlt *F)
 {
     F->partial = 0;
     if (!F->supernodes) return;
-    memset(F->touched, 0, (size_t)F->n * 2 * sizeof *F->touched);
+    memset(F->touched, 0, (size_t)F->n * sizeof *F->touched);
+    memset(F->open, 0, (size_t)F->n * sizeof *F->open);
     memset(F->value, 0, (size_t)F->panel[F->supernodes] * sizeof *F->value);
 }
 
@@ -5287,10 +5282,10 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
     embipc_real most, size;
     embipc_primitive pv = is_tet ? EMBIPC_NODE : EMBIPC_VERTEX, pe = is_tet ? EMBIPC_TET : EMBIPC_TRIANGLE;
     if (vertex_count < 0 || count < 0 || (!x && vertex_count) || (!element && count))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a mesh array is NULL or its count negative");
+        return embi_refuse(e, "a mesh array is NULL or its count negative");
     if (count > EMBI_MAX_ELEMENTS || vertex_count > EMBI_MAX_ELEMENTS)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "more than %d elements in one mesh", EMBI_MAX_ELEMENTS);
-    if (count == 0) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the mesh has no %ss", name);
+        return embi_refuse(e, "more than %d elements in one mesh", EMBI_MAX_ELEMENTS);
+    if (count == 0) return embi_refuse(e, "the mesh has no %ss", name);
     for (int i = 0; i < vertex_count; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
         if (!embi_all_finite(p, 3))
@@ -5298,9 +5293,9 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
                                 "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1], p[2]);
     }
     if (!embi_in_range(x, vertex_count, &most, &size))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most,
-                            "a mesh %g m wide at coordinates of up to %g m: coordinates must lie within %g m, and a mesh "
-                            "must be wider than %g m; scale it", size, most, EMBI_MESH_RANGE, 1 / EMBI_MESH_RANGE);
+        return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
+                               "a mesh %g m wide at coordinates of up to %g m: coordinates must lie within %g m, and a mesh "
+                               "must be wider than %g m; scale it", size, most, EMBI_MESH_RANGE, 1 / EMBI_MESH_RANGE);
     for (int t = 0; t < count; t++) {
         const int *v = element + (size_t)corners * (size_t)t;
         for (int i = 0; i < corners; i++) {
@@ -6168,13 +6163,13 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
     if (held < 0) return embi_fail_memory(e);
     embi_solid(&solid, x, vertex_count, tri, tri_count);
     if (!(held >= solid.volume * (1 - EMBI_COVER_TOLERANCE)))
-        return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_NO_PRIMITIVE, 0, solid.volume - held,
-                            "the solid sticks out of its cage between its vertices: %.3g of its %.6g m^3; "
-                            "make the cage wider", solid.volume - held, solid.volume);
+        return embi_fail_value(e, EMBIPC_ERR_OUTSIDE, solid.volume - held,
+                               "the solid sticks out of its cage between its vertices: %.3g of its %.6g m^3; "
+                               "make the cage wider", solid.volume - held, solid.volume);
     if (!(held <= solid.volume * (1 + EMBI_OVERLAP_TOLERANCE)))
-        return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_NO_PRIMITIVE, 0, held - solid.volume,
-                            "tets of the cage overlap: together they hold %.6g m^3 of a solid of %.6g m^3",
-                            held, solid.volume);
+        return embi_fail_value(e, EMBIPC_ERR_MANIFOLD, held - solid.volume,
+                               "tets of the cage overlap: together they hold %.6g m^3 of a solid of %.6g m^3",
+                               held, solid.volume);
     for (int t = 0; t < tet_count; t++) volume[t] *= solid.volume / held;
     for (size_t i = 0; i < 10 * (size_t)tet_count; i++) moment[i] *= solid.volume / held;
     return EMBIPC_OK;
@@ -8101,8 +8096,8 @@ static embipc_result embi_check_value(embipc_error *e, const char *name, embipc_
                                       int or_zero)
 {
     if (embi_finite(value) && (value > 0 || (or_zero && value == 0))) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value, "%s is %g%s; it must %s", name, value,
-                        unit, or_zero ? "not be negative" : "be positive");
+    return embi_refuse_value(e, value, "%s is %g%s; it must %s", name, value,
+                             unit, or_zero ? "not be negative" : "be positive");
 }
 
 /* The fibre's direction and stiffness, in words that name the value. */
@@ -8111,10 +8106,9 @@ static embipc_result embi_check_fibre(const embipc_material *a, embipc_error *e)
     embipc_result r = embi_check_value(e, "fibre_stiffness", a->fibre_stiffness, " Pa", 1);
     if (r != EMBIPC_OK) return r;
     if (!embi_all_finite(a->fibre, 3) || (a->fibre_stiffness > 0 && !(embi_norm(a->fibre) > 0)))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "fibre (%g, %g, %g) is no direction", a->fibre[0],
-                         a->fibre[1], a->fibre[2]);
+        return embi_refuse(e, "fibre (%g, %g, %g) is no direction", a->fibre[0], a->fibre[1], a->fibre[2]);
     if (a->fibre_stiffness > 0 && a->model == EMBIPC_ORTHOGONALITY)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the orthogonality energy takes no fibre");
+        return embi_refuse(e, "the orthogonality energy takes no fibre");
     return EMBIPC_OK;
 }
 
@@ -8123,12 +8117,12 @@ static embipc_result embi_check_mooney(const embipc_material *a, embipc_error *e
 {
     const embipc_real *c = a->mooney;
     if (!(c[0] >= 0) || !(c[1] >= 0) || !(c[0] + c[1] > 0) || !embi_all_finite(c, 3))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, c[0] < 0 ? c[0] : c[1],
-                            "mooney: C1 %g Pa and C2 %g Pa must not be negative, nor both 0", c[0], c[1]);
+        return embi_refuse_value(e, c[0] < 0 ? c[0] : c[1],
+                                 "mooney: C1 %g Pa and C2 %g Pa must not be negative, nor both 0", c[0], c[1]);
     if (!(c[2] >= (embipc_real)4 / 3 * (c[0] + c[1])))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, c[2],
-                            "mooney: the bulk modulus is %g Pa; it must be at least 4/3 (C1 + C2) = %g Pa",
-                            c[2], 4 * (c[0] + c[1]) / 3);
+        return embi_refuse_value(e, c[2],
+                                 "mooney: the bulk modulus is %g Pa; it must be at least 4/3 (C1 + C2) = %g Pa",
+                                 c[2], 4 * (c[0] + c[1]) / 3);
     return EMBIPC_OK;
 }
 
@@ -8143,21 +8137,21 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
         (r = embi_check_value(e, "stiffness", a->stiffness, " Pa", 0)) != EMBIPC_OK)
         return r;
     if (!(a->poisson > -1 && a->poisson < (embipc_real)0.5))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->poisson,
-                            "poisson is %g; it must lie between -1 and 0.5, both excluded", a->poisson);
+        return embi_refuse_value(e, a->poisson,
+                                 "poisson is %g; it must lie between -1 and 0.5, both excluded", a->poisson);
     if (!(a->damping[0] >= 0) || !(a->damping[1] >= 0) || !embi_finite(a->damping[0] + a->damping[1]))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->damping[0],
-                            "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
+        return embi_refuse_value(e, a->damping[0],
+                                 "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
     if (!embi_is_one_of((int)a->model, EMBIPC_MODEL_COUNT))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "material model %d does not exist", (int)a->model);
+        return embi_refuse(e, "material model %d does not exist", (int)a->model);
     if (!EMBI_MATERIALS && a->model != EMBIPC_COROTATED)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
-                         "EMBIPC_COROTATED", (int)a->model);
+        return embi_refuse(e, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
+                           "EMBIPC_COROTATED", (int)a->model);
     if (negative && (a->model == EMBIPC_FIXED_COROTATED || a->model == EMBIPC_NEO_HOOKEAN))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, a->poisson,
-                            "poisson is %g; it must not be negative for %s, whose energy would have no least value: take "
-                            "EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
-                            a->model == EMBIPC_NEO_HOOKEAN ? "EMBIPC_NEO_HOOKEAN" : "EMBIPC_FIXED_COROTATED");
+        return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, a->poisson,
+                               "poisson is %g; it must not be negative for %s, whose energy would have no least value: take "
+                               "EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
+                               a->model == EMBIPC_NEO_HOOKEAN ? "EMBIPC_NEO_HOOKEAN" : "EMBIPC_FIXED_COROTATED");
     if (EMBI_MATERIALS && a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     return embi_check_fibre(a, e);
 }
@@ -13797,20 +13791,9 @@ static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const c
 {
     embipc_real limit = EMBI_SIZES * b->diagonal;
     if (way <= limit) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value,
-                        "%s is %g %s, which takes it %g m in one step; the limit is %g m, 1e9 of its sizes", what,
-                            value, unit,
-                        way, limit);
-}
-
-/* Refuses a value outside least .. most. */
-static embipc_result embi_check_number(embipc_error *e, const char *what, embipc_real value, const char *unit,
-                                       embipc_real least, embipc_real most)
-{
-    if (value >= least && value <= most) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value, "%s is %g %s; it must lie in %g .. %g",
-                        what,
-                        value, unit, least, most);
+    return embi_refuse_value(e, value,
+                             "%s is %g %s, which takes it %g m in one step; the limit is %g m, 1e9 of its sizes", what,
+                             value, unit, way, limit);
 }
 
 /* Speed of the fastest node of a body, m/s. v: velocities of all nodes. */
@@ -13822,44 +13805,41 @@ static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
 }
 
 /* Can a body with this speed be simulated with this gravity and time step? */
-static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3],
-                                        embipc_real h,
+static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3], embipc_real h,
                                         embipc_error *e)
 {
-    embipc_real most = (embipc_real)1e100, least = 1 / most, g = embi_long_norm(gravity);
+    embipc_real most = 1e100, least = 1 / most, g = embi_long_norm(gravity);
     embipc_real young = embi_material_young(&b->elastic.material) + b->elastic.material.fibre;
+    const struct { const char *what; embipc_real value; const char *unit; embipc_real least, most; } row[] = {
+        {"mass", b->mass.total, "kg", least, most},
+        {"mass / time_step^2", b->mass.total / (h * h), "N/m", least, most},
+        {"stiffness in Pa times size", young * b->diagonal, "N/m", least, most},
+        {"damping[0] times time_step", b->material.damping[0] * h, "", 0, 1e60},
+        {"damping[1] / time_step", b->material.damping[1] / h, "", 0, 1e60},
+        {"kappa", b->rules.kappa, "kg/s^2", least, most},
+        {"dhat", b->rules.dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST, b->diagonal * EMBI_SIZES},
+        {"friction_velocity", b->rules.epsv, "m/s", b->diagonal / h * 1e-60, most}};
     embipc_result r;
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     if ((r = embi_check_way(e, b, "velocity", speed, "m/s", speed * h)) != EMBIPC_OK ||
-        (r = embi_check_way(e, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "mass", b->mass.total, "kg", least, most)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "mass / time_step^2", b->mass.total / (h * h), "N/m", least, most)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "stiffness in Pa times size", young * b->diagonal, "N/m", least,
-                               most)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "damping[0] times time_step", b->material.damping[0] * h, "", 0,
-                               (embipc_real)1e60)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "damping[1] / time_step", b->material.damping[1] / h, "", 0,
-                               (embipc_real)1e60)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "kappa", b->rules.kappa, "kg/s^2", least, most)) != EMBIPC_OK ||
-        (r = embi_check_number(e, "dhat", b->rules.dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST,
-                               b->diagonal * EMBI_SIZES)) != EMBIPC_OK)
+        (r = embi_check_way(e, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK)
         return r;
-    return embi_check_number(e, "friction_velocity", b->rules.epsv, "m/s", b->diagonal / h * (embipc_real)1e-60, most);
+    for (size_t i = 0; i < sizeof row / sizeof *row; i++)
+        if (!(row[i].value >= row[i].least && row[i].value <= row[i].most))
+            return embi_refuse_value(e, row[i].value, "%s is %g %s; it must lie in %g .. %g", row[i].what,
+                                     row[i].value, row[i].unit, row[i].least, row[i].most);
+    return EMBIPC_OK;
 }
 
 /* The parameters in force: the body's own, the world's, or derived ones. */
 static void embi_body_derive(const embipc_world *w, embi_body *b)
 {
     const embipc_world_def *d = &w->def;
-    b->rules.dhat = b->rules.given_dhat > 0 ? b->rules.given_dhat : d->dhat > 0 ? d->dhat : embi_derive_dhat(b);
-    b->rules.epsv = b->rules.given_epsv > 0          ? b->rules.given_epsv
-              : d->friction_velocity > 0 ? d->friction_velocity
-                                         : (embipc_real)1e-3 * b->diagonal;
-    b->rules.kappa = b->rules.given_kappa > 0 ? b->rules.given_kappa : d->kappa > 0 ? d->kappa :
-        embi_derive_kappa(w, b);
-    b->rules.tolerance = b->rules.given_tolerance > 0 ? b->rules.given_tolerance
-                   : d->tolerance > 0     ? d->tolerance
-                                          : (embipc_real)0.1 * b->rules.epsv;
+    embi_body_rules *r = &b->rules;
+    r->dhat = r->given_dhat > 0 ? r->given_dhat : d->dhat > 0 ? d->dhat : embi_derive_dhat(b);
+    r->epsv = r->given_epsv > 0 ? r->given_epsv : d->friction_velocity > 0 ? d->friction_velocity : 1e-3 * b->diagonal;
+    r->kappa = r->given_kappa > 0 ? r->given_kappa : d->kappa > 0 ? d->kappa : embi_derive_kappa(w, b);
+    r->tolerance = r->given_tolerance > 0 ? r->given_tolerance : d->tolerance > 0 ? d->tolerance : 0.1 * r->epsv;
 }
 
 /* Puts "body NAME: " before the text of an error, and the handle into it. */
@@ -24829,8 +24809,7 @@ static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
 {
     if (h >= (embipc_real)1e-100 && h <= (embipc_real)1e100) return EMBIPC_OK;
-    return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                     "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
+    return embi_refuse(e, "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
 }
 
 /* The parameters that worlds and bodies have in common. */
@@ -24840,8 +24819,8 @@ static embipc_result embi_check_contact(embipc_real dhat, embipc_real kappa, emb
     if (dhat >= 0 && kappa >= 0 && friction_velocity >= 0 && tolerance >= 0 &&
         embi_finite(dhat + kappa + friction_velocity + tolerance))
         return EMBIPC_OK;
-    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be "
-                     "positive, or 0 to be derived", dhat, kappa, friction_velocity, tolerance);
+    return embi_refuse(e, "dhat %g, kappa %g, friction_velocity %g, tolerance %g: each must be "
+                       "positive, or 0 to be derived", dhat, kappa, friction_velocity, tolerance);
 }
 
 /* Checks every parameter. The error names the value. */
@@ -24851,7 +24830,7 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     if (d->cookie != EMBI_WORLD_COOKIE)
         return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_world_def()");
     if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "an allocator needs both alloc and free");
+        return embi_refuse(e, "an allocator needs both alloc and free");
     if ((r = embi_check_gravity(d->gravity, e)) != EMBIPC_OK ||
         (r = embi_check_time_step(d->time_step, e)) != EMBIPC_OK ||
         (r = embi_check_contact(d->dhat, d->kappa, d->friction_velocity, d->tolerance, e)) != EMBIPC_OK)
@@ -24861,20 +24840,18 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
             "friction_iterations %d must be at least 0, max_iterations %d at least 1, solver %d one of the four",
             d->friction_iterations, d->max_iterations, (int)d->solver);
     if (!embi_is_one_of((int)d->integrator, EMBIPC_BDF2 + 1))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "integrator %d is none of the two", (int)d->integrator);
+        return embi_refuse(e, "integrator %d is none of the two", (int)d->integrator);
     if (!EMBI_BDF2 && d->integrator == EMBIPC_BDF2)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no BDF2 (EMBIPC_NO_BDF2): take backward Euler");
+        return embi_refuse(e, "this build has no BDF2 (EMBIPC_NO_BDF2): take backward Euler");
     if (!EMBI_THREADS && d->parallel_for)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
+        return embi_refuse(e, "this build has no threads (EMBIPC_NO_THREADS): leave parallel_for NULL");
     if (!(d->sleep_after >= 0) || !(d->sleep_speed >= 0) || !embi_finite(d->sleep_after + d->sleep_speed))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "sleep_after %g s, sleep_speed %g m/s: each must be at least 0",
-                         d->sleep_after, d->sleep_speed);
+        return embi_refuse(e, "sleep_after %g s, sleep_speed %g m/s: each must be at least 0",
+                           d->sleep_after, d->sleep_speed);
     if (!EMBI_SLEEP && d->sleep_after > 0)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no sleep (EMBIPC_NO_SLEEP): leave sleep_after 0");
+        return embi_refuse(e, "this build has no sleep (EMBIPC_NO_SLEEP): leave sleep_after 0");
     if (!EMBI_PAIR_FN && d->pair)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build has no pair callback (EMBIPC_NO_PAIR_FN): leave pair "
-                         "NULL");
+        return embi_refuse(e, "this build has no pair callback (EMBIPC_NO_PAIR_FN): leave pair " "NULL");
     return EMBIPC_OK;
 }
 
@@ -24884,15 +24861,14 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     embi_memory m;
     embipc_world *w;
     embipc_result r;
-    if (!world) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "world is NULL: no place for the result");
+    if (!world) return embi_refuse(error, "world is NULL: no place for the result");
     *world = NULL;
-    if (!def) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "def is NULL");
+    if (!def) return embi_refuse(error, "def is NULL");
     if ((r = embi_check_world_def(def, error)) != EMBIPC_OK) return r;
 #ifndef EMBIPC_ALLOW_EXTENDED_PRECISION
     if (!embi_sums_are_exact())
-        return embi_fail(error, EMBIPC_ERR_ARGUMENT,
-                         "the library was compiled with options that reorder sums, as those of "
-                         "-ffast-math do; no predicate is exact then. Compile it without them");
+        return embi_refuse(error, "the library was compiled with options that reorder sums, as those of "
+                           "-ffast-math do; no predicate is exact then. Compile it without them");
 #endif
     embi_memory_init(&m, &def->allocator);
     w = (embipc_world *)embi_alloc(&m, 1, sizeof *w);
@@ -25095,7 +25071,7 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
     int is_cage = d->kind == EMBIPC_CAGE && d->cage_x;
     int count = d->kind == EMBIPC_FULL ? d->tet_count : is_cage ? d->cage_tet_count : 0;
     if (factor && count < 1)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s needs a full body, or a cage given with its tets", what);
+        return embi_refuse(e, "%s needs a full body, or a cage given with its tets", what);
     for (int t = 0; factor && t < count; t++)
         if (!(factor[t] > 0) || !embi_finite(factor[t]))
             return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_TET, t, factor[t],
@@ -25111,19 +25087,17 @@ static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e
     for (int i = 0; i < 9; i++)
         off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
     if (off < 1e-9 && embi_m3_det(R) > 0) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, off,
-                        "rotation is no rotation matrix (R^T R differs from I by %g)", off);
+    return embi_refuse_value(e, off, "rotation is no rotation matrix (R^T R differs from I by %g)", off);
 }
 
 /* Are both coefficients of friction in their range? */
 static embipc_result embi_check_friction(embipc_real friction, embipc_real static_friction, embipc_error *e)
 {
     if (!(friction >= 0 && friction <= EMBI_FRICTION_MOST))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, friction,
-                            "friction is %g; it must lie in 0 .. %g", friction, EMBI_FRICTION_MOST);
+        return embi_refuse_value(e, friction, "friction is %g; it must lie in 0 .. %g", friction, EMBI_FRICTION_MOST);
     if (!(static_friction >= 0 && static_friction <= EMBI_FRICTION_MOST))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, static_friction,
-                            "static_friction is %g; it must lie in 0 .. %g", static_friction, EMBI_FRICTION_MOST);
+        return embi_refuse_value(e, static_friction,
+                                 "static_friction is %g; it must lie in 0 .. %g", static_friction, EMBI_FRICTION_MOST);
     return EMBIPC_OK;
 }
 
@@ -25133,24 +25107,23 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     embipc_result r;
     if (d->cookie != EMBI_BODY_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
     if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "kind %d does not exist", (int)d->kind);
+        return embi_refuse(e, "kind %d does not exist", (int)d->kind);
     if (!EMBI_DRIVES && d->kind == EMBIPC_KINEMATIC)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a kinematic body moves by a drive, and this build has none "
-                         "(EMBIPC_NO_DRIVES): take a fixed one");
+        return embi_refuse(e, "a kinematic body moves by a drive, and this build has none "
+                           "(EMBIPC_NO_DRIVES): take a fixed one");
     if (!d->x || d->vertex_count < 1)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "no vertices: x is NULL or vertex_count %d", d->vertex_count);
+        return embi_refuse(e, "no vertices: x is NULL or vertex_count %d", d->vertex_count);
     if (d->vertex_count > INT_MAX / 16 || d->triangle_count > INT_MAX / 64 || d->tet_count > INT_MAX / 64)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%d vertices, %d triangles, %d tets: too many",
-                         d->vertex_count, d->triangle_count, d->tet_count);
+        return embi_refuse(e, "%d vertices, %d triangles, %d tets: too many",
+                           d->vertex_count, d->triangle_count, d->tet_count);
     if (d->vertex_count < 0 || d->triangle_count < 0 || d->tet_count < 0 || d->cage_node_count < 0 ||
         d->cage_tet_count < 0)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a count is negative");
-    if (!d->triangles && !d->tets) return embi_fail(e, EMBIPC_ERR_ARGUMENT, "neither triangles nor tets");
+        return embi_refuse(e, "a count is negative");
+    if (!d->triangles && !d->tets) return embi_refuse(e, "neither triangles nor tets");
     if (d->kind == EMBIPC_FULL && !d->tets)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a full body needs tets; for a surface alone take kind cage");
+        return embi_refuse(e, "a full body needs tets; for a surface alone take kind cage");
     if (d->kind == EMBIPC_FULL && d->triangles)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "the surface of a full body is the boundary of its tets: leave triangles NULL");
+        return embi_refuse(e, "the surface of a full body is the boundary of its tets: leave triangles NULL");
     for (int i = 0; i < d->vertex_count; i++)
         if (!embi_all_finite(d->x + 3 * i, 3))
             return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i, d->x[3 * i],
@@ -25168,7 +25141,7 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         return r;
     if (d->kind < EMBIPC_AFFINE) return EMBIPC_OK;
     if (d->material.model == EMBIPC_ORTHOGONALITY && d->kind != EMBIPC_AFFINE)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the orthogonality energy is for affine bodies only");
+        return embi_refuse(e, "the orthogonality energy is for affine bodies only");
     if ((r = embi_check_factors(d, d->tet_stiffness, "tet_stiffness", e)) != EMBIPC_OK ||
         (r = embi_check_factors(d, d->tet_density, "tet_density", e)) != EMBIPC_OK)
         return r;
@@ -25286,8 +25259,8 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
                                      embipc_error *e)
 {
     (void)m; (void)d; (void)b; (void)t;
-    return embi_fail(e, EMBIPC_ERR_ARGUMENT, "this build makes no cages (EMBIPC_NO_CAGE_BUILDER): give cage_x and "
-                     "cage_tets, or a cage that another build has made");
+    return embi_refuse(e, "this build makes no cages (EMBIPC_NO_CAGE_BUILDER): give cage_x and "
+                       "cage_tets, or a cage that another build has made");
 }
 #else
 
@@ -25345,9 +25318,9 @@ static embipc_result embi_check_cells(const embipc_cage *cage, embipc_error *e)
         for (int i = 0; i < 3; i++)
             most = embi_max(most, embi_abs(embi_dot(edge + 3 * i, edge + 3 * ((i + 1) % 3))) / size);
         if (!(most <= 1e-6 * size) || !(embi_m3_det(edge) > 0))
-            return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most, "cell %d of the cage is no box: "
-                                "a corner or an edge is %g m off; without cells (cell_count 0) its tets may have any "
-                                "shape", k, most);
+            return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most, "cell %d of the cage is no box: "
+                                   "a corner or an edge is %g m off; without cells (cell_count 0) its tets may have any "
+                                   "shape", k, most);
     }
     for (int k = 0; k < 4 * cage->tet_count && cage->cell_count; k++) {
         int cell = cage->tet_cell[k / 4], a = 0;
@@ -25377,14 +25350,14 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
         nt = d->tet_count;
     } else if (x) {
         if (n < 4 || nt < 1 || !tets || nt > INT_MAX / 64)
-            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes and %d tets", n, nt);
+            return embi_refuse(e, "a cage of %d nodes and %d tets", n, nt);
         if ((r = embi_tets_check(m, x, n, tets, nt, e)) != EMBIPC_OK) return r;
     } else {
         if (d->cage) t->cage = d->cage;
         else if ((r = embi_build_cage(m, d, b, t, e)) != EMBIPC_OK) return r;
         if (t->cage->vertex_count != b->nv || t->cage->node_count < 4)
-            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a cage of %d nodes made for %d vertices, not for these "
-                             "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
+            return embi_refuse(e, "a cage of %d nodes made for %d vertices, not for these "
+                               "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
         x = t->cage->x;
         if (!d->cage) from = embi_none;
         tets = t->cage->tets;
@@ -25745,9 +25718,9 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     b->diagonal = d->scale * embi_box_diagonal(box);
     for (int i = 0; i < 3 * b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(t->x[i] + t->far_position[i % 3]));
     if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > EMBI_SIZES * b->diagonal)
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, b->diagonal,
-                            "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "
-                            "and within 1e9 sizes of the origin", b->diagonal, b->scale_x);
+        return embi_refuse_value(e, b->diagonal,
+                                 "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "
+                                 "and within 1e9 sizes of the origin", b->diagonal, b->scale_x);
     if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK)
         return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
@@ -25817,9 +25790,9 @@ static embi_answer embi_check_gap(embipc_world *w, int i, int j)
             return EMBI_NO_MEMORY;
     }
     if (!s->candidates.count) return EMBI_NO;
-    (void)embi_fail_at(&w->error, EMBIPC_ERR_INTERSECTION, EMBIPC_NO_PRIMITIVE, 0, rule.xi,
-                       "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
-                       a->name, s->candidates.count, rule.xi + least);
+    (void)embi_fail_value(&w->error, EMBIPC_ERR_INTERSECTION, rule.xi,
+                          "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
+                          a->name, s->candidates.count, rule.xi + least);
     v = s->candidates.list[0].v[0];
     of_a = i != j && embi_has_vertex(a, v);
     w->error.body[1] = a->handle;
@@ -26052,7 +26025,7 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
         if (!embi_keep_apart(&w->memory, b, w->s.body + i, !embi_ask_pair(w, w->s.body + i, b)))
             return embi_fail_memory(&w->error);
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "no_contact names %d bodies", def->no_contact_count);
+        return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
     if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count)) return embi_fail_memory(&w->error);
     for (int i = 0; i < def->no_contact_count; i++) {
         if (embi_find_body(w, def->no_contact[i]) < 0)
@@ -26078,7 +26051,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     m = &w->memory;
     m->failed = 0;
     if (!def || !body)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_create: %s is NULL", def ? "body" : "def");
+        return embi_refuse(&w->error, "embipc_body_create: %s is NULL", def ? "body" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
     memset(&build, 0, sizeof build);
@@ -26239,22 +26212,28 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     s->vert_count -= b->nv;
 }
 
+/* Removes the rows of a destroyed body from a report whose rows, of `size` bytes, begin with two bodies. */
+static void embi_rows_forget(void *list, size_t size, int *count, embipc_body gone)
+{
+    char *row = (char *)list, *to = row;
+    for (int n = *count; n > 0; n--, row += size) {
+        embi_touching pair;
+        memcpy(&pair, row, sizeof pair);
+        if (embi_same_body(pair.a, gone) || embi_same_body(pair.b, gone)) --*count;
+        else {
+            if (to != row) memcpy(to, row, size);
+            to += size;
+        }
+    }
+}
+
 /* Removes a destroyed body from the reports of the last step. */
 static void embi_report_forget(embipc_world *w, embipc_body gone)
 {
-    int count = 0, rows = 0, before = 0;
-    for (int k = 0; k < w->report.before_count; k++)
-        if (!embi_same_body(w->report.before[k].a, gone) && !embi_same_body(w->report.before[k].b, gone))
-            w->report.before[before++] = w->report.before[k];
-    w->report.before_count = before;
-    for (int k = 0; k < w->report.contact_count; k++)
-        if (!embi_same_body(w->report.contact[k].a, gone) && !embi_same_body(w->report.contact[k].b, gone))
-            w->report.contact[count++] = w->report.contact[k];
-    for (int k = 0; k < w->report.pair_force_count; k++)
-        if (!embi_same_body(w->report.pair_force[k].a, gone) && !embi_same_body(w->report.pair_force[k].b, gone))
-            w->report.pair_force[rows++] = w->report.pair_force[k];
-    w->report.contact_count = count;
-    w->report.pair_force_count = rows;
+    embi_step_report *r = &w->report;
+    embi_rows_forget(r->before, sizeof *r->before, &r->before_count, gone);
+    embi_rows_forget(r->contact, sizeof *r->contact, &r->contact_count, gone);
+    embi_rows_forget(r->pair_force, sizeof *r->pair_force, &r->pair_force_count, gone);
 }
 
 /* Removes the vertices of a destroyed body from the list of those with a force. */
@@ -26358,9 +26337,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     if (!embi_finite(friction))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
     if (friction > EMBI_FRICTION_MOST)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
-                         "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
-                         w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
+        return embi_refuse(&w->error, "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
+                           w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (!rule) {
         if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
@@ -26402,7 +26380,7 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     int *old, at, asked, changed = 0;
     if (!b) return embi_no_body(w, body);
     if (!w->def.pair)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the world has no pair callback: see embipc_world_def.pair");
+        return embi_refuse(&w->error, "the world has no pair callback: see embipc_world_def.pair");
     at = (int)(b - w->s.body);
     old = w->islands.parent;   /* no step needs it now */
     for (asked = 0; r == EMBIPC_OK && asked < w->s.body_count; asked++) {
@@ -26460,7 +26438,7 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     embipc_real size;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
-    if (!force) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the force on body \"%.40s\" is NULL", b->name);
+    if (!force) return embi_refuse(&w->error, "the force on body \"%.40s\" is NULL", b->name);
     if (!embi_all_finite(force, 3))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force on body \"%.40s\" is not finite", b->name);
     if (vertex < -1 || vertex >= b->nv)
@@ -26494,9 +26472,9 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
 {
     embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
     if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, way <= limit ? angle : way,
-                        "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 rad",
-                        what, way, angle, limit);
+    return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, way <= limit ? angle : way,
+                           "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 rad",
+                           what, way, angle, limit);
 }
 
 /* Checks the keys: rows of 7, with increasing times. */
@@ -26510,9 +26488,8 @@ static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body 
             return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "key %d of the drive is not finite", k);
         if ((r = embi_check_pose(b, d->keys + 7 * k + 1, what, e)) != EMBIPC_OK) return r;
         if (k && !(d->keys[7 * k] > d->keys[7 * k - 7]))
-            return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                             "key %d of the drive is at %g s, not after key %d at %g s", k, d->keys[7 * k],
-                             k - 1, d->keys[7 * k - 7]);
+            return embi_refuse(e, "key %d of the drive is at %g s, not after key %d at %g s", k, d->keys[7 * k],
+                               k - 1, d->keys[7 * k - 7]);
     }
     return EMBIPC_OK;
 }
@@ -26521,34 +26498,32 @@ static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body 
 static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body *b, int soft, embipc_error *e)
 {
     if (b->kind == EMBIPC_FIXED)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it is fixed: make it kinematic to drive it");
+        return embi_refuse(e, "it is fixed: make it kinematic to drive it");
     if (soft && b->kind == EMBIPC_KINEMATIC)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT,
-                         "it is kinematic: a drive with a stiffness is for bodies that move by forces");
+        return embi_refuse(e, "it is kinematic: a drive with a stiffness is for bodies that move by forces");
     if (soft ? d->nodes != NULL : d->vertices != NULL)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s",
-                         soft ? "a drive with a stiffness takes vertices, not nodes"
-                              : "a drive without a stiffness takes nodes, not vertices");
+        return embi_refuse(e, "%s", soft ? "a drive with a stiffness takes vertices, not nodes"
+                           : "a drive without a stiffness takes nodes, not vertices");
     if (d->nodes && b->kind < EMBIPC_CAGE)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it can only be driven whole; nodes are for full and cage bodies");
+        return embi_refuse(e, "it can only be driven whole; nodes are for full and cage bodies");
     if (d->key_count < 0 || (d->key_count && !d->keys) || (d->nodes && d->node_count < 1) ||
         (d->vertices && d->vertex_count < 1))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "a drive of %d keys and %d %s", d->key_count,
-                         soft ? d->vertex_count : d->node_count, soft ? "vertices" : "nodes");
+        return embi_refuse(e, "a drive of %d keys and %d %s", d->key_count,
+                           soft ? d->vertex_count : d->node_count, soft ? "vertices" : "nodes");
     if (!embi_all_finite(d->centre, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "the centre of the drive is not finite");
     if (!(embi_long_norm(d->centre) <= EMBI_SIZES * b->diagonal))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, embi_long_norm(d->centre),
-                            "the centre of the drive is %g m from the origin; the limit is %g m, 1e9 of its sizes",
-                            embi_long_norm(d->centre), EMBI_SIZES * b->diagonal);
+        return embi_refuse_value(e, embi_long_norm(d->centre),
+                                 "the centre of the drive is %g m from the origin; the limit is %g m, 1e9 of its sizes",
+                                 embi_long_norm(d->centre), EMBI_SIZES * b->diagonal);
     for (int i = 0; i < 5; i++) {
         const embipc_real value = i < 3 ? d->stiffness[i] : i == 3 ? d->damping : d->force_limit;
         if (!embi_finite(value) || value < 0 || value > (embipc_real)1e18)
-            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "%s of the drive is %g; it must be finite, >= 0 and <= 1e18",
-                             i < 3 ? "a stiffness" : i == 3 ? "damping" : "force_limit", value);
+            return embi_refuse(e, "%s of the drive is %g; it must be finite, >= 0 and <= 1e18",
+                               i < 3 ? "a stiffness" : i == 3 ? "damping" : "force_limit", value);
     }
     if (!soft && (d->damping > 0 || d->force_limit > 0))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "damping and force_limit of a drive need a stiffness");
+        return embi_refuse(e, "damping and force_limit of a drive need a stiffness");
     return EMBIPC_OK;
 }
 
@@ -26598,7 +26573,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     s = &w->s;
     m = &w->memory;
     if (!def || !drive)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_drive_create: %s is NULL", def ? "drive" : "def");
+        return embi_refuse(&w->error, "embipc_drive_create: %s is NULL", def ? "drive" : "def");
     if (def->cookie != EMBI_DRIVE_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_drive_def()");
     if ((at = embi_find_body(w, def->body)) < 0) return embi_no_body(w, def->body);
@@ -26679,8 +26654,8 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     embipc_result r;
     if (at < 0) return embi_no_drive(w, drive);
     if (!displacement || !rotation)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a target for the drive of body \"%.40s\" is NULL",
-                         w->s.body[w->s.driven.list[at].body].name);
+        return embi_refuse(&w->error, "a target for the drive of body \"%.40s\" is NULL",
+                           w->s.body[w->s.driven.list[at].body].name);
     if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of the drive is not finite");
     d = w->s.driven.list + at;
@@ -26837,12 +26812,18 @@ static void embi_attach_set(const embi_state *s, const embi_joint *j, const int 
 
 /* ---- checks ---- */
 
-/* Checks that a number of a joint lies in [0, 1e18]. */
-static embipc_result embi_check_effort(embipc_real value, const char *name, embipc_error *e)
+/* Checks that numbers of a joint lie in [0, 1e18]. */
+static embipc_result embi_check_efforts(const embipc_joint_def *d, embipc_error *e)
 {
-    if (value >= 0 && value <= (embipc_real)1e18) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, value,
-                        "%s of the joint is %g; it must be finite, >= 0 and <= 1e18", name, value);
+    const embipc_real value[7] = {d->twist, d->friction, d->motor_stiffness, d->motor_damping, d->motor_limit,
+                                  d->stiffness, d->distance};
+    static const char *const name[7] = {"twist", "friction", "motor_stiffness", "motor_damping", "motor_limit",
+                                        "stiffness", "distance"};
+    for (int i = 0; i < 7; i++)
+        if (!(value[i] >= 0 && value[i] <= 1e18))
+            return embi_refuse_value(e, value[i],
+                                     "%s of the joint is %g; it must be finite, >= 0 and <= 1e18", name[i], value[i]);
+    return EMBIPC_OK;
 }
 
 /* Checks position, velocity and effort of a motor. */
@@ -26850,8 +26831,8 @@ static embipc_result embi_check_target(const embipc_real t[3], embipc_error *e)
 {
     embipc_real most = embi_max(embi_max(embi_abs(t[0]), embi_abs(t[1])), embi_abs(t[2]));
     if (embi_all_finite(t, 3) && most <= (embipc_real)1e9) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, most,
-                        "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite", t[0], t[1], t[2]);
+    return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
+                           "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite", t[0], t[1], t[2]);
 }
 
 /* Checks the limits of a joint against its kind. */
@@ -26868,7 +26849,7 @@ static embipc_result embi_check_joint_limits(const embipc_joint_def *d, embipc_e
         rule = "of a rod must be lengths, 0 <= least <= greatest";
     else if (d->kind == EMBIPC_WELD || d->kind == EMBIPC_ATTACH) rule = "are for joints that can move";
     if (!rule) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, lo, "limits (%g, %g) %s", lo, hi, rule);
+    return embi_refuse_value(e, lo, "limits (%g, %g) %s", lo, hi, rule);
 }
 
 /* Checks the numbers of a joint. */
@@ -26877,26 +26858,19 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
     embipc_result r;
     int needs_axis = d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER || (d->kind == EMBIPC_BALL && d->limited);
     if (!embi_is_one_of((int)d->kind, EMBIPC_JOINT_KINDS))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "joint kind %d does not exist", (int)d->kind);
+        return embi_refuse(e, "joint kind %d does not exist", (int)d->kind);
     if (!embi_all_finite(d->point, 3) || !embi_all_finite(d->point_b, 3) || !embi_all_finite(d->axis, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a point or the axis of the joint is not finite");
     if (needs_axis && !(embi_long_norm(d->axis) > 0))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "the axis of the joint is (0, 0, 0); it must have a direction");
+        return embi_refuse(e, "the axis of the joint is (0, 0, 0); it must have a direction");
     if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK || (r = embi_check_target(d->target, e)) != EMBIPC_OK ||
-        (r = embi_check_effort(d->twist, "twist", e)) != EMBIPC_OK ||
-        (r = embi_check_effort(d->friction, "friction", e)) != EMBIPC_OK ||
-        (r = embi_check_effort(d->motor_stiffness, "motor_stiffness", e)) != EMBIPC_OK ||
-        (r = embi_check_effort(d->motor_damping, "motor_damping", e)) != EMBIPC_OK ||
-        (r = embi_check_effort(d->motor_limit, "motor_limit", e)) != EMBIPC_OK ||
-        (r = embi_check_effort(d->stiffness, "stiffness", e)) != EMBIPC_OK ||
-        (r = embi_check_effort(d->distance, "distance", e)) != EMBIPC_OK)
+        (r = embi_check_efforts(d, e)) != EMBIPC_OK)
         return r;
     if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER &&
         (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "friction and motors are for hinges and sliders");
+        return embi_refuse(e, "friction and motors are for hinges and sliders");
     if (d->twist > 0 && !(d->kind == EMBIPC_BALL && d->limited && d->twist < (embipc_real)3.141592653589793))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->twist,
-                            "twist %g: it is for balls with limits, and below pi", d->twist);
+        return embi_refuse_value(e, d->twist, "twist %g: it is for balls with limits, and below pi", d->twist);
     return EMBIPC_OK;
 }
 
@@ -26916,11 +26890,10 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
         if (b->kind == EMBIPC_FIXED) body[k] = -1;
     }
     if (body[0] == body[1] && body[0] >= 0)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a joint links two bodies, not one with itself");
+        return embi_refuse(&w->error, "a joint links two bodies, not one with itself");
     if (!dynamic || body[1] < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT,
-                         body[1] < 0 ? "body b of a joint must not be fixed: give the fixed one as a"
-                                     : "a joint needs a dynamic body: one that is affine, cage or full");
+        return embi_refuse(&w->error, body[1] < 0 ? "body b of a joint must not be fixed: give the fixed one as a"
+                           : "a joint needs a dynamic body: one that is affine, cage or full");
     return EMBIPC_OK;
 }
 
@@ -26934,9 +26907,9 @@ static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint
         embi_sub(r, k && d->kind == EMBIPC_ROD ? d->point_b : d->point, w->s.q + 3 * b->node0);
         away = embi_long_norm(r);
         if (away <= 1000 * b->diagonal) continue;
-        (void)embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, away,
-                           "a joint's point is %g m away from it; the limit is %g m, 1000 of its sizes", away,
-                           1000 * b->diagonal);
+        (void)embi_refuse_value(&w->error, away,
+                                "a joint's point is %g m away from it; the limit is %g m, 1000 of its sizes", away,
+                                1000 * b->diagonal);
         return embi_blame(w, EMBIPC_ERR_ARGUMENT, b->name, b->handle);
     }
     return EMBIPC_OK;
@@ -26957,9 +26930,9 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
     }
     *count = embi_attached(&w->s, d, embi_body_of(w, d->a), b, NULL);
     if (*count > 0) return EMBIPC_OK;
-    return embi_blame(w, embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, d->distance,
-                                      "none of its vertices is attached; distance is %g m", d->distance),
-                      b->name, b->handle);
+    return embi_blame(w, embi_refuse_value(&w->error, d->distance,
+                                           "none of its vertices is attached; distance is %g m", d->distance),
+                                           b->name, b->handle);
 }
 
 /* ---- calls ---- */
@@ -27022,7 +26995,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     if (!def || !joint)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_joint_create: %s is NULL", def ? "joint" : "def");
+        return embi_refuse(&w->error, "embipc_joint_create: %s is NULL", def ? "joint" : "def");
     if (def->cookie != EMBI_JOINT_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_joint_def()");
     if ((r = embi_check_joint_numbers(def, &w->error)) != EMBIPC_OK ||
@@ -27086,7 +27059,7 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
     if (at < 0) return embi_no_joint(w, joint);
     j = w->s.driven.joint.list + at;
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "only hinges and sliders have motors");
+        return embi_refuse(&w->error, "only hinges and sliders have motors");
     embi_set(target, position, velocity, effort);
     if ((r = embi_check_target(target, &w->error)) != EMBIPC_OK) return r;
     for (int k = 0; k < 2 && embi_sleeps(w); k++)
@@ -27125,7 +27098,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     if (!b) return embi_no_body(w, body);
     s = &w->s;
     if (!velocity || !angular_velocity)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a velocity for body \"%.40s\" is NULL", b->name);
+        return embi_refuse(&w->error, "a velocity for body \"%.40s\" is NULL", b->name);
     if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
         return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
@@ -27144,7 +27117,7 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     embi_body *b = embi_body_of(w, body);
     embipc_result r;
     if (!b) return embi_no_body(w, body);
-    if (!velocity) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the surface velocity is NULL");
+    if (!velocity) return embi_refuse(&w->error, "the surface velocity is NULL");
     if (!embi_all_finite(velocity, 3))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity of body \"%.40s\" is not finite", b->name);
     r = embi_check_way(&w->error, b, "the surface velocity", embi_long_norm(velocity), "m/s",
@@ -27199,9 +27172,9 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     if (!(factor > 0) || !embi_all_finite(&factor, 1))
-        return embi_fail_at(&w->error, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, factor,
-                            "the factor on the stiffness of body \"%.40s\" is %g; it must be above 0 and finite", b->name,
-                            factor);
+        return embi_fail_value(&w->error, EMBIPC_ERR_ARGUMENT, factor,
+                               "the factor on the stiffness of body \"%.40s\" is %g; it must be above 0 and finite", b->name,
+                               factor);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     m = &b->material;
     old = b->elastic.material;
@@ -27232,7 +27205,7 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *w, int max_iterat
 {
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (max_iterations < 1)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "max_iterations is %d; it must be at least 1", max_iterations);
+        return embi_refuse(&w->error, "max_iterations is %d; it must be at least 1", max_iterations);
     w->s.settings.max_iterations = max_iterations;
     w->s.settings.stop = stop;
     return EMBIPC_OK;
@@ -27244,10 +27217,9 @@ EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *w, double seconds
 {
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if (!(seconds >= 0) || !embi_finite(seconds))
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the budget is %g s; it must be finite, and not negative",
-                         seconds);
+        return embi_refuse(&w->error, "the budget is %g s; it must be finite, and not negative", seconds);
     if (seconds > 0 && !w->s.timer.clock)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a budget needs a clock: set embipc_world_def.clock");
+        return embi_refuse(&w->error, "a budget needs a clock: set embipc_world_def.clock");
     w->budget.seconds = seconds;
     w->budget.strict = strict != 0;
     w->budget.reserve = 0;
@@ -27272,7 +27244,7 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
 {
     embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (!gravity) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "gravity is NULL");
+    if (!gravity) return embi_refuse(&w->error, "gravity is NULL");
     if ((r = embi_check_gravity(gravity, &w->error)) != EMBIPC_OK ||
         (r = embi_check_all_numbers(w, gravity, w->s.h)) != EMBIPC_OK)
         return r;
@@ -27356,20 +27328,23 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 {
     embi_state *s;
     embipc_result r;
+    size_t nodes, verts;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
+    nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
+    verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
-    if (s->node_count) {
-        memcpy(s->q, s->creation.q, (size_t)(3 * s->node_count) * sizeof *s->q);
-        memcpy(s->v, s->creation.v, (size_t)(3 * s->node_count) * sizeof *s->v);
-        memcpy(s->before.q, s->q, (size_t)(3 * s->node_count) * sizeof *s->q);
-        memset(s->before.v, 0, (size_t)(3 * s->node_count) * sizeof *s->v);   /* as at creation */
-        memset(s->before.gain, 0, (size_t)(3 * s->node_count) * sizeof *s->v);
-        memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
+    if (nodes) {
+        memcpy(s->q, s->creation.q, nodes);
+        memcpy(s->v, s->creation.v, nodes);
+        memcpy(s->before.q, s->q, nodes);
+        memset(s->before.v, 0, nodes);   /* as at creation */
+        memset(s->before.gain, 0, nodes);
+        memset(w->applied, 0, nodes);
     }
-    if (s->vert_count) {
-        memcpy(s->x, s->creation.x, (size_t)(3 * s->vert_count) * sizeof *s->x);
-        memcpy(s->xn, s->creation.x, (size_t)(3 * s->vert_count) * sizeof *s->xn);
+    if (verts) {
+        memcpy(s->x, s->creation.x, verts);
+        memcpy(s->xn, s->creation.x, verts);
     }
     embi_report_clear(w);
     w->warned = 1;
@@ -27392,10 +27367,11 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_drive_start(s, d);
     }
     for (int i = 0; i < embi_joint_count(s); i++) {
-        embi_copy(s->driven.joint.list[i].target, s->driven.joint.list[i].def.target);
-        s->driven.joint.list[i].energy = 0;
-        memset(&s->driven.joint.list[i].reached, 0, sizeof s->driven.joint.list[i].reached);
-        s->driven.joint.list[i].reached.position = s->driven.joint.list[i].start;
+        embi_joint *j = s->driven.joint.list + i;
+        embi_copy(j->target, j->def.target);
+        j->energy = 0;
+        memset(&j->reached, 0, sizeof j->reached);
+        j->reached.position = j->start;
     }
     for (int i = 0; i < w->search.cached_count; i++) w->search.cached[i].valid = w->search.cached[i].asked = 0;
     embi_places_reset(w);
@@ -27414,12 +27390,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 /* A NULL world has a constant error that says so. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
 {
-    static const embipc_error nobody = {EMBIPC_ERR_ARGUMENT,
-                                        {{0, 0}, {0, 0}},
-                                        {EMBIPC_NO_PRIMITIVE, EMBIPC_NO_PRIMITIVE},
-                                        {0, 0},
-                                        {0, 0},
-                                        "world is NULL"};
+    static const embipc_error nobody = {EMBIPC_ERR_ARGUMENT, {{0, 0}, {0, 0}}, {EMBIPC_NO_PRIMITIVE, EMBIPC_NO_PRIMITIVE},
+                                        {0, 0}, {0, 0}, "world is NULL"};
     return w ? &w->error : &nobody;
 }
 EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w ? w->time : 0; }
@@ -28111,18 +28083,7 @@ EMBIPC_API embipc_result embipc_body_get_pose(const embipc_world *w, embipc_body
     return EMBIPC_OK;
 }
 
-/* Three numbers of a buffer, which need not be aligned: floats, or doubles. */
-static void embi_read3(embipc_real a[3], const char *from, size_t size)
-{
-    float f[3];
-    if (size == sizeof *a) memcpy(a, from, 3 * size);
-    else {
-        memcpy(f, from, sizeof f);
-        embi_set(a, (embipc_real)f[0], (embipc_real)f[1], (embipc_real)f[2]);
-    }
-}
-
-/* Writes them. */
+/* Writes three numbers to a buffer, which need not be aligned: floats, or doubles. */
 static void embi_write3(char *to, const embipc_real a[3], size_t size)
 {
     float f[3];
@@ -28130,26 +28091,19 @@ static void embi_write3(char *to, const embipc_real a[3], size_t size)
     memcpy(to, size == sizeof *a ? (const void *)a : (const void *)f, 3 * size);
 }
 
-/* Sums up the cross products of the triangles in the buffer itself, over the squared diagonal, for the range of floats. */
-static void embi_write_normals(const embi_body *b, const embipc_real *x, size_t size, size_t stride, char *normal)
+/* Sums of the cross products of the triangles at each vertex, over the squared diagonal, in memory of directions. */
+static void embi_write_normals(const embi_state *s, const embi_body *b, const embipc_real *x, size_t size, size_t stride,
+                               char *normal)
 {
-    const embipc_real zero[3] = {0, 0, 0};
-    embipc_real n[3], sum[3];
-    for (int i = 0; i < b->nv; i++) embi_write3(normal + stride * (size_t)i, zero, size);
-    for (int t = 0; t < b->nt; t++) {
-        embi_triangle_cross(n, x, b->tri + 3 * t);
-        embi_scale(n, 1 / (b->diagonal * b->diagonal), n);
-        for (int k = 0; k < 3; k++) {
-            char *at = normal + stride * (size_t)b->tri[3 * t + k];
-            embi_read3(sum, at, size);
-            embi_add(sum, sum, n);
-            embi_write3(at, sum, size);
-        }
+    embipc_real n[3], *sum = s->path.x + 3 * b->vert0;
+    memset(sum, 0, (size_t)(3 * b->nv) * sizeof *sum);
+    for (int i = 0; i < 3 * b->nt; i++) {
+        if (i % 3 == 0) embi_triangle_cross(n, x, b->tri + i);
+        embi_axpy(sum + 3 * b->tri[i], 1 / (b->diagonal * b->diagonal), n);
     }
     for (int i = 0; i < b->nv; i++) {
-        embi_read3(sum, normal + stride * (size_t)i, size);
-        (void)embi_direction(sum, sum);
-        embi_write3(normal + stride * (size_t)i, sum, size);
+        (void)embi_direction(sum + 3 * i, sum + 3 * i);
+        embi_write3(normal + stride * (size_t)i, sum + 3 * i, size);
     }
 }
 
@@ -28171,7 +28125,7 @@ EMBIPC_API embipc_result embipc_body_write_vertices(const embipc_world *w, embip
         x = w->s.path.trial_x + 3 * b->vert0;
     }
     for (int i = 0; i < b->nv; i++) embi_write3((char *)position + stride * (size_t)i, x + 3 * i, size);
-    if (normal) embi_write_normals(b, x, size, stride, (char *)normal);
+    if (normal) embi_write_normals(&w->s, b, x, size, stride, (char *)normal);
     return EMBIPC_OK;
 }
 
@@ -28183,16 +28137,16 @@ static embipc_result embi_check_jump(embipc_world *w, const embi_body *b, const 
     if (!embi_all_finite(position, 3) || !embi_all_finite(rotation, 9))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "position or rotation is not finite");
     if (b->kind == EMBIPC_FIXED || b->driven_nodes)
-        return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it is %s",
-                         b->driven_nodes ? "driven: set the target of its drive, or destroy that first" : "fixed");
+        return embi_refuse(e, "it is %s",
+                           b->driven_nodes ? "driven: set the target of its drive, or destroy that first" : "fixed");
     for (int i = 0; i < embi_joint_count(&w->s); i++)
         if (embi_same_body(w->s.driven.joint.list[i].def.a, b->handle) ||
             embi_same_body(w->s.driven.joint.list[i].def.b, b->handle))
-            return embi_fail(e, EMBIPC_ERR_ARGUMENT, "it is in a joint: destroy that first");
+            return embi_refuse(e, "it is in a joint: destroy that first");
     if (!(embi_long_norm(position) <= EMBI_SIZES * b->diagonal))
-        return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, embi_long_norm(position),
-                            "a position %g m from the origin; the limit is %g m, 1e9 of its sizes",
-                            embi_long_norm(position), EMBI_SIZES * b->diagonal);
+        return embi_refuse_value(e, embi_long_norm(position),
+                                 "a position %g m from the origin; the limit is %g m, 1e9 of its sizes",
+                                 embi_long_norm(position), EMBI_SIZES * b->diagonal);
     return embi_check_rotation(rotation, e);
 }
 
@@ -28217,7 +28171,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     size_t nodes;
     if (!b) return embi_no_body(w, body);
     if (!position || !rotation)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a pose for body \"%.40s\" is NULL", b->name);
+        return embi_refuse(&w->error, "a pose for body \"%.40s\" is NULL", b->name);
     if ((result = embi_check_jump(w, b, position, rotation)) != EMBIPC_OK)
         return embi_blame(w, result, b->name, b->handle);
     s = &w->s;
@@ -28457,10 +28411,10 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
     if (!def || !with)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "embipc_body_replace: %s is NULL", def ? "with" : "def");
+        return embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
     if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE || def->no_contact_count < 0)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "\"%.40s\": only dynamic bodies replace each other", b->name);
+        return embi_refuse(&w->error, "\"%.40s\": only dynamic bodies replace each other", b->name);
     if ((r = embi_check_jump(w, b, b->caller.position, b->caller.rotation)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     all = EMBI_GROW(&w->memory, w->rule, 2 * rules + def->no_contact_count + w->s.body_count + 1)
@@ -29093,7 +29047,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
     embipc_world *c, old;
     long allocations;
     if (!world) return EMBIPC_ERR_ARGUMENT;
-    if (!saved) return embi_fail(&world->error, EMBIPC_ERR_ARGUMENT, "saved is NULL");
+    if (!saved) return embi_refuse(&world->error, "saved is NULL");
     if (saved == world) return EMBIPC_OK;
     c = embi_world_copy(saved, &world->memory.hooks);
     if (!c) return embi_fail_memory(&world->error);
@@ -29159,9 +29113,9 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
                                      "body \"%.40s\": row %d of its matrix is not sorted", b->name, i);
             }
         if (!(mass > 0) || !(embi_abs(mass - b->mass.total) <= 1e-9 * b->mass.total))
-            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_NO_PRIMITIVE, 0, mass,
-                                "body \"%.40s\": its nodes weigh %.12g kg, its solid %.12g kg", b->name, mass,
-                                b->mass.total);
+            return embi_fail_value(e, EMBIPC_ERR_DEGENERATE, mass,
+                                   "body \"%.40s\": its nodes weigh %.12g kg, its solid %.12g kg", b->name, mass,
+                                   b->mass.total);
     }
     return EMBIPC_OK;
 }
@@ -29171,7 +29125,7 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
 {
     embipc_crossing x;
     int n;
-    if (!w) return embi_fail(error, EMBIPC_ERR_ARGUMENT, "world is NULL");
+    if (!w) return embi_refuse(error, "world is NULL");
     for (int i = 0; i < w->s.body_count; i++) {
         embipc_result r = embi_validate_body(w, w->s.body + i, error);
         if (r != EMBIPC_OK) return r;
@@ -29395,11 +29349,11 @@ EMBIPC_API embipc_result embipc_world_advance(embipc_world *w, embipc_frame *f)
     embipc_result r;
     embipc_real due, h, all;
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    if (!f) return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "the frame is NULL");
+    if (!f) return embi_refuse(&w->error, "the frame is NULL");
     all = f->rest + f->seconds;
     if (!(f->seconds >= 0) || !(f->rest >= 0) || !embi_finite(all) || f->max_steps < 1)
-        return embi_fail(&w->error, EMBIPC_ERR_ARGUMENT, "a frame of %g s with a rest of %g s and at most %d steps; they"
-                         " must be at least 0, 0 and 1", f->seconds, f->rest, f->max_steps);
+        return embi_refuse(&w->error, "a frame of %g s with a rest of %g s and at most %d steps; they"
+                           " must be at least 0, 0 and 1", f->seconds, f->rest, f->max_steps);
     h = w->s.h;
     due = floor(all / h);
     f->dropped = 0;
@@ -30907,8 +30861,8 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     int ok, left = 0, i = 0, j = 0;
     if (found) *found = 0;
     if (count < 0 || count > 30000 || capacity < 0 || (capacity && !list) || (count && (!body || !gap || !movement)))
-        return embi_fail(error, EMBIPC_ERR_ARGUMENT, "%d surfaces, room for %d pairs%s", count, capacity,
-                         count > 0 && (!body || !gap || !movement) ? "; an array is NULL" : "");
+        return embi_refuse(error, "%d surfaces, room for %d pairs%s", count, capacity,
+                           count > 0 && (!body || !gap || !movement) ? "; an array is NULL" : "");
     if ((r = embi_part_check(body, count, gap, error)) != EMBIPC_OK) return r;
     memset(&p, 0, sizeof p);
     embi_memory_init(&p.m, NULL);
