@@ -373,8 +373,7 @@ typedef struct embipc_material {
  * P and H are undefined where psi is infinite. Fails on a parameter out of its range or an F that is not finite. No
  * allocation. [SGK19] */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
-                                                  embipc_real *psi, embipc_real P[9], embipc_real H[81],
-                                                  int project);
+                                                  embipc_real *psi, embipc_real P[9], embipc_real H[81], int project);
 
 /* ---- World ----------------------------------------------------------------------------------
  * Units: m, s, kg, N, J, rad. One thread at a time may use a world, even for queries on a const world, because some
@@ -454,10 +453,8 @@ typedef struct embipc_world_def {
 /* Earth gravity, h = 0.01 s, all parameters derived. */
 EMBIPC_API embipc_world_def embipc_default_world_def(void);
 
-/* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be
- * NULL. */
-EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world,
-                                             embipc_error *error);
+/* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be NULL. */
+EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc_world **world, embipc_error *error);
 EMBIPC_API void embipc_world_destroy(embipc_world *world);   /* NULL is fine */
 
 #ifndef EMBIPC_NO_COPY
@@ -479,8 +476,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
  * step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps
- * them. */
+/* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps them. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *world, const embipc_real gravity[3]);
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_real time_step);
 
@@ -555,8 +551,7 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void);
  * inverted tet; a surface vertex outside its cage; a surface that crosses itself or a body it may touch, or is
  * nearer to one than their thickness. Only surfaces count: a body wholly inside another solid is accepted, and
  * stays inside (embipc_separate() finds such bodies). */
-EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def,
-                                            embipc_body *body);
+EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def, embipc_body *body);
 /* Removes a body with its drives, joints and pair rules. Handles of other bodies stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
@@ -590,8 +585,7 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_bod
                                                  const embipc_real force[3]);
 /* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass), m/s, rad/s. Fixed and
  * kinematic bodies ignore it. */
-EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_body body,
-                                                  const embipc_real velocity[3],
+EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_body body, const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3]);
 
 /* The surface of a body runs with this velocity beside its own motion, m/s along the axes of the world: a conveyor
@@ -658,19 +652,16 @@ typedef struct embipc_drive_state {
 /* A drive without keys: it stands still until embipc_drive_set_target(). */
 EMBIPC_API embipc_drive_def embipc_default_drive_def(void);
 /* Adds a drive; arrays are copied. A node can have one drive that is not soft. */
-EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_drive_def *def,
-                                             embipc_drive *drive);
+EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_drive_def *def, embipc_drive *drive);
 /* Removes a drive. Its nodes keep their velocity. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive drive);
 /* Overrides the keys: the pose of the drive at the end of the next step, and from then on. displacement, m;
  * rotation, rad, as in keys. The rotation vector may be wrapped at pi: of all vectors with this rotation, the
  * drive takes the one nearest to its present one. (Keys are interpolated as they are, so they count full turns.) */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
-                                                 const embipc_real displacement[3],
-                                                 const embipc_real rotation[3]);
+                                                 const embipc_real displacement[3], const embipc_real rotation[3]);
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
-EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive,
-                                                embipc_drive_state *out);
+EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embipc_drive drive, embipc_drive_state *out);
 #endif
 
 /* ---- Joints ---------------------------------------------------------------------------------
@@ -749,15 +740,13 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint 
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort);
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
-EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *world, embipc_joint joint,
-                                                embipc_joint_state *out);
+EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *world, embipc_joint joint, embipc_joint_state *out);
 #endif
 
 /* ---- Step -----------------------------------------------------------------------------------
- * Moves the world by time_step. Returns EMBIPC_OK also for a step that a limit cut short. That state is less
- * converged (stats->converged is 0), but intersection-free, finite, and valid for further steps. On an error (out of
- * memory, a number not finite) the world is as before the call. Later steps have the bits that they would have
- * without it. */
+ * Moves the world by time_step. Returns EMBIPC_OK also for a step that a limit cut short. That state is less converged
+ * (stats->converged is 0), but intersection-free, finite, and valid for further steps. On an error (out of memory, a
+ * number not finite) the world is as before the call. Later steps have the bits that they would have without it. */
 typedef struct embipc_step_stats {
     int step;                    /* steps since creation or reset, this one included */
     embipc_real time;            /* s, at the end of the step */
@@ -819,8 +808,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 /* Limits for later steps: linear solves per island (at least 1), and a flag, which may be NULL. Another thread or an
  * interrupt may set it. Nonzero ends the step after its present iteration, the first at the earliest (exact in free
  * flight). */
-EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations,
-                                                 const volatile int *stop);
+EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations, const volatile int *stop);
 
 #ifndef EMBIPC_NO_BUDGET
 /* Sets the time that each later step may take, by the world's clock.
@@ -871,8 +859,7 @@ typedef struct embipc_body_view {
     int tet_count;
 } embipc_body_view;
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
-EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_body body,
-                                              embipc_body_view *out);
+EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_body body, embipc_body_view *out);
 
 /* How the surface follows the nodes, x_v = sum_k weight[4 v + k] q[node[4 v + k]]: for skinning, also on a GPU.
  * Constant during the life of the body. node, weight: 4 * vertex_count. Each vertex of a full body has one weight
@@ -880,10 +867,9 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *world, embipc_
 EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_body body, int *node,
                                              embipc_real *weight);
 
-/* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body
- * those that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the
- * surface. Writes at most capacity node numbers, ascending. Returns how many there are, -1 for an invalid handle or a
- * NULL. */
+/* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
+ * that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the surface.
+ * Writes at most capacity node numbers, ascending. Returns how many there are, -1 for an invalid handle or a NULL. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -897,8 +883,7 @@ typedef struct embipc_body_state {
     embipc_real momentum[3], angular_momentum[3];   /* N s; N m s about the centre */
 } embipc_body_state;
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
-EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *world, embipc_body body,
-                                               embipc_body_state *out);
+EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *world, embipc_body body, embipc_body_state *out);
 
 /* Contact parameters of a body, and the values that they are derived from. */
 typedef struct embipc_body_parameters {
@@ -940,8 +925,7 @@ typedef struct embipc_pair_force {
  * many there are. out may be NULL if capacity is 0. */
 EMBIPC_API int embipc_world_pair_forces(const embipc_world *world, embipc_pair_force *out, int capacity);
 /* Contact force on each surface vertex (barrier and friction), N (3 * vertex_count). */
-EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *world, embipc_body body,
-                                                   embipc_real *force);
+EMBIPC_API embipc_result embipc_body_vertex_forces(const embipc_world *world, embipc_body body, embipc_real *force);
 
 /* One active contact of the last step. */
 typedef struct embipc_contact {
@@ -974,8 +958,7 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *world, embipc_error
 #endif
 
 /* Memory in use and its maximum, bytes, and the number of allocations since creation. Pointers may be NULL. */
-EMBIPC_API void embipc_world_memory(const embipc_world *world, size_t *bytes, size_t *peak,
-                                    long *allocations);
+EMBIPC_API void embipc_world_memory(const embipc_world *world, size_t *bytes, size_t *peak, long *allocations);
 
 /* Time, s; number of bodies; the bodies in order of creation, i = 0 .. count - 1. */
 EMBIPC_API embipc_real embipc_world_time(const embipc_world *world);
@@ -1341,8 +1324,7 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
  *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL
  *                    with a capacity of 0
  *   edge_tri         their two triangles, the smaller first, -1 on a border (2*capacity); may be NULL
- * Returns the number of edges, which may exceed capacity, or -1 for bad arguments or lack of memory.
- * O(triangles). */
+ * Returns the number of edges, which may exceed capacity, or -1 for bad arguments or lack of memory. O(triangles). */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity);
 
 /* Finds coincident vertices, as in files that give every triangle its own three.
@@ -1482,8 +1464,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
  *                     part, because an open sheet is not a solid with a hole
  *   lid, capacity     receives at most capacity triangles (3*capacity) on the vertices of the loops
  *   filled            out: number of loops with a lid; may be NULL
- * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3)
- * each. */
+ * Returns the number of new triangles, maybe above capacity, or -1 as embipc_surface_faults(). O(max_edges^3) each. */
 EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                    int max_edges, int *lid, int capacity, int *filled);
 
@@ -1640,16 +1621,14 @@ EMBIPC_API void embipc_cage_free(embipc_cage *cage);
 
 /* b(d) for the activation distance dhat, m^2, and its derivatives by d (first, m; second, dimensionless; may be
  * NULL). Infinite at d <= 0, 0 from dhat on. [EIPC24 eq. 7] */
-EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
-                                      embipc_real *second);
+EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first, embipc_real *second);
 
 /* Gap at which one pair of primitives carries a force, m: force = -kappa b'(gap), N. Returns dhat for no force. */
 EMBIPC_API embipc_real embipc_barrier_gap(embipc_real force, embipc_real kappa, embipc_real dhat);
 
 /* Smoothed Coulomb friction [EIPC24 eq. 9]: returns f0(y) - f0(0), m, for the tangential displacement y >= 0 and
  * the smoothing width e = epsv h, both m. f1(y)/y and f1'(y), 1/m, may be NULL. */
-EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
-                                       embipc_real *f1_slope);
+EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y, embipc_real *f1_slope);
 #ifdef EMBIPC_SELFTEST
 /* ---- Self-test ------------------------------------------------------------------------------
  * Receives one line for each check: PASS or FAIL, the number of the equation as in EQUATIONS at the top, and the error
@@ -2106,9 +2085,8 @@ enum {
 /* ==== 3. Small math ==================================================================================
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation, boxes. Result first, inputs const.
  *   R = argmin |F - R| over proper rotations = argmax tr(R^T F)
- * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted ones included
- * (F = U S V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of them at
- * a time.
+ * is what the corotated energy calls the rotation of F: it exists for every F, flat and inverted ones included (F = U S
+ * V^T gives R = U diag(1, 1, det(UV)) V^T), and is found here without an SVD, for EMBI_LANES of them at a time.
  * Uses: platform.   Checked by: tests/test_math.c */
 
 static embipc_real embi_dot(const embipc_real a[3], const embipc_real b[3])
@@ -3318,8 +3296,7 @@ EMBIPC_API int embipc_orient3d(const embipc_real a[3], const embipc_real b[3], c
         size += embi_abs(w) * (embi_abs(l) + embi_abs(r));
     }
     if (embi_abs(det) > 8 * EMBI_EPS * size && size > 1e-250) return embi_sign(det);
-    if (!embi_all_finite(a, 3) || !embi_all_finite(b, 3) || !embi_all_finite(c, 3) || !embi_all_finite(d, 3))
-        return 0;
+    if (!embi_all_finite(a, 3) || !embi_all_finite(b, 3) || !embi_all_finite(c, 3) || !embi_all_finite(d, 3)) return 0;
     for (int k = 0; k < 3; k++)   /* faces of boxes and of much that was drawn lie in such planes */
         if (a[k] == b[k] && a[k] == c[k] && a[k] == d[k]) return 0;
     return embi_orient3d_exact(a, b, c, d);
@@ -3450,8 +3427,7 @@ static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *p
     A->n = 0;
     if (n > INT_MAX / 9 - pair_count) { m->failed = 1; return 0; }
     blocks = n + pair_count;
-    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) || !EMBI_GROW(m, A->work, blocks + 1))
-        return 0;
+    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) || !EMBI_GROW(m, A->work, blocks + 1)) return 0;
     next = A->work;        /* (n + 1) */
     list = A->work + n + 1;   /* (pair_count): rows coupled to column 0, to column 1, ... */
     memset(next, 0, (size_t)(n + 1) * sizeof *next);
@@ -3740,8 +3716,7 @@ EMBI_KERNEL void embi_panel_update_kernel(int begin, int end, int from, int w, i
         int n = embi_min_int(columns - j, EMBI_TILE), last = embi_min_int(w, j + n);
         for (int p = begin; p < end; p++)
             for (int q = 0; q < EMBI_TILE; q++)
-                b[(p - begin) * EMBI_TILE + q] =
-                    q < n ? U[(size_t)p * (size_t)ld + (size_t)(j + q)] : (embipc_real)0;
+                b[(p - begin) * EMBI_TILE + q] = q < n ? U[(size_t)p * (size_t)ld + (size_t)(j + q)] : (embipc_real)0;
         for (int i = end; i < last; i += 3) {
             embipc_real *row = U + (size_t)i * (size_t)ld;
             const embipc_real *a = row + begin, *a1 = i + 1 < w ? a + ld : a, *a2 = i + 2 < w ? a1 + ld : a1;
@@ -4055,9 +4030,8 @@ static void embi_amd_finish(embi_amd *q, int p)
  * supernode is a dense panel, w rows by w + r columns: its own unknowns, then those that follow them in the
  * pattern. A dense matrix is the case of one supernode. Supernodes are merged along the elimination tree
  * wherever a cost model says that fewer, larger panels are faster.
- * Subtrees of the tree of supernodes know nothing of each other. What is in them goes to EMBI_TASKS tasks by
- * its cost alone, however many threads there are. What is above follows in order, its rows shared out in each
- * supernode.
+ * Subtrees of the tree of supernodes know nothing of each other. What is in them goes to EMBI_TASKS tasks by its cost
+ * alone, however many threads there are. What is above follows in order, its rows shared out in each supernode.
  * Uses: tuning, memory, threads, sparse matrices, elimination order.   Checked by: tests/test_ldlt.c */
 
 typedef struct embi_ldlt {
@@ -4080,8 +4054,7 @@ typedef struct embi_ldlt {
     int partial;        /* the supernodes that are not open keep their factor */
     int *row;               /* positions behind a supernode in its rows of U, ascending */
     embipc_real *value;   /* panels */
-    embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered,
-                                            and again, sent up */
+    embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered, and again, sent up */
     int *work;             /* scratch of the analysis and of the factorisation */
     int *adjacent;     /* the graph, both directions, and the lists of the order */
     int *slot;   /* (2 per block of the analysed pattern) its offset in value, and the distance
@@ -4455,8 +4428,7 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
  * Values go into the panels of a factor, are factored, and solve for a right side. Supernodes are factored
  * left-looking [DAVIS06]: supernode t first pulls what earlier ones s send to it,
  *     U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
- * then its panel is factored like a dense matrix. A solve goes forward through the supernodes and then
- * backward.
+ * then its panel is factored like a dense matrix. A solve goes forward through the supernodes and then backward.
  * Uses: tuning, small math, threads, sparse matrices, dense LDL^T, structure of a sparse factor.
  * Checked by: tests/test_ldlt.c */
 
@@ -4908,9 +4880,8 @@ static int embi_jacobi_blocks(int n, const int *row, const embipc_real *val, emb
     return replaced;
 }
 
-/* Solves A x = b from the x given; work: (12 n). Returns the iterations done; *residual is |r| / |b| then.
- * Stops at the tolerance, at the cap, at the deadline of `watch`, and where p.Ap is not positive: A is not, or rounding
- * decides. */
+/* Solves A x = b from the x given; work: (12 n). Returns the iterations done; *residual is |r| / |b| then. Stops at the
+ * tolerance, at the cap, at the deadline of `watch`, and where p.Ap is not positive: A is not, or rounding decides. */
 static int embi_cg(const embi_threads *watch, const embi_bsr *A, const embipc_real *P, const embipc_real *b,
                    embipc_real *x, embipc_real tolerance, int max_iterations, embipc_real *work, embipc_real *residual)
 {
@@ -5472,8 +5443,7 @@ static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n
                              keys.a[i - 2].value / 4, a / 4, b / 4);
         else if (embi_same_sense(f, g))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TET, b / 4, (embipc_real)(a / 4),
-                             "tets %d and %d lie on the same side of their common face, so they overlap",
-                             a / 4, b / 4);
+                             "tets %d and %d lie on the same side of their common face, so they overlap", a / 4, b / 4);
     }
     embi_free(m, face);
     embi_keys_release(m, &keys);
@@ -6412,8 +6382,7 @@ static void embi_elastic_unturn(embi_elastic *s)
 /* Sets up the elasticity of the cage X, tet with the body's volume in each tet, and a factor on its stiffness
  * that is counted as volume (NULL: 1). */
 static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet,
-                             int nt, const embipc_real *volume, const embipc_real *factor,
-                             const embipc_material *mat)
+                             int nt, const embipc_real *volume, const embipc_real *factor, const embipc_material *mat)
 {
     s->n = n;
     s->nt = nt;
@@ -6421,8 +6390,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     if (!EMBI_GROW(m, s->tet, 4 * s->padded) || !EMBI_GROW(m, s->grad, 12 * s->padded) ||
         !EMBI_GROW(m, s->volume, s->padded) || !EMBI_GROW(m, s->rotation, 18 * s->padded) ||
         !EMBI_GROW(m, s->rotation_start, 9 * s->padded) || !EMBI_GROW(m, s->rotation_next, 9 * s->padded) ||
-        !EMBI_GROW(m, s->node_volume, n) || !EMBI_GROW(m, s->patch_row, n + 1) ||
-        !EMBI_GROW(m, s->patch_tet, 4 * nt))
+        !EMBI_GROW(m, s->node_volume, n) || !EMBI_GROW(m, s->patch_row, n + 1) || !EMBI_GROW(m, s->patch_tet, 4 * nt))
         return 0;
     embi_material_set(&s->material, mat);
     s->nonlinear = !embi_material_lagged(&s->material);
@@ -7226,8 +7194,7 @@ static void embi_elastic_volume_gradients(const embi_elastic *s, const embipc_re
  * stands among the nodes near a, one further with each row that meets a. trace: theta of every tet; place,
  * next (n), weight (n, behind them G, 3 per entry of near_node): scratch. */
 static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                      const embipc_real *trace, int *place, int *next, embipc_real *weight,
-                                      embi_bsr *A)
+                                      const embipc_real *trace, int *place, int *next, embipc_real *weight, embi_bsr *A)
 {
     embipc_real first, second, *G;
     if (!s->averaged) return;
@@ -7480,12 +7447,11 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *nodes
  *   neo-Hookean           mu/2 (I - 3) - mu ln J + U(J - 1), U = lambda/2 ln^2 J              [BW08]
  *   Mooney-Rivlin         C1 (I - 3) + C2 (II - 3) - 2 (C1 + 2 C2)(J - 1) + C1 (J - 1)^2 + U(J - 1)
  *   StVK, orthogonality   mu |E|^2 + U(tr E),  E = (F^T F - I)/2
- * The volume strain theta stands in U alone, so that it can be averaged over nodes as in chapter
- * "Linear corotated energy"; linear terms of J may stay behind, averaging changes nothing in their sum. Energies
- * are summed from strains, e or E: near rest they are small differences of large numbers otherwise. Energy and
- * stress need no singular values: where c = 0, P = a F + b F F^T F + m cof F; with c it is 2 mu (F - R) + U' cof F,
- * R the rotation of F, found from that at the start of the step. Loops over tets take EMBI_LANES of them side by
- * side, as in chapter "Elasticity".
+ * The volume strain theta stands in U alone, so that it can be averaged over nodes as in chapter "Linear corotated
+ * energy"; linear terms of J may stay behind, averaging changes nothing in their sum. Energies are summed from strains,
+ * e or E: near rest they are small differences of large numbers otherwise. Energy and stress need no singular values:
+ * where c = 0, P = a F + b F F^T F + m cof F; with c it is 2 mu (F - R) + U' cof F, R the rotation of F, found from
+ * that at the start of the step. Loops over tets take EMBI_LANES of them side by side, as in chapter "Elasticity".
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, sparse matrices, elasticity, linear corotated energy, cells.   Checked by: tests/test_material.c */
 
@@ -8229,8 +8195,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  * parallel edges get their normal from products in doubled precision, and all their borders are tested.
  * Uses: small math, exact predicates.   Checked by: tests/test_distance.c */
 
-/* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between
- * them. */
+/* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
 #define EMBI_THIN2 ((embipc_real)1e-4)
 /* Points with a squared extent outside [1/EMBI_FAR2, EMBI_FAR2] are scaled first, against over- and underflow. */
 #define EMBI_FAR2 ((embipc_real)1e100)
@@ -8546,8 +8511,7 @@ static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embip
 
 /* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1
  * without a normal. The error is small relative to the extent, even if d is far below that. */
-static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge,
-                                        embipc_real n[3])
+static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge, embipc_real n[3])
 {
     embipc_real a[3], b[3], r[3], d;
     int j = edge_edge ? 2 : 1;
@@ -8571,8 +8535,7 @@ static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real
 /* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a. Returns n .
  * r. Inside a face and between crossing edges n is their normal. Between a point and an edge it is made
  * perpendicular to the edge, twice because of rounding. At distance 0 it is some normal of the pair. */
-static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge,
-                               embipc_real n[3])
+static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge, embipc_real n[3])
 {
     embipc_real r[3], e[3], d;
     int i = -1, j = -1;
@@ -8780,9 +8743,8 @@ typedef struct embi_pair_rule {
                                     other one; else 0 */
 } embi_pair_rule;
 
-/* Bits of a triangle's edges and vertices that may be within `reach` of x_0, as in embi_candidate. Vertices are
- * tested by |r|^2, edges by the squared distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2. Six products serve
- * for all. */
+/* Bits of a triangle's edges and vertices that may be within `reach` of x_0, as in embi_candidate. Vertices are tested
+ * by |r|^2, edges by the squared distance to their line, (|r|^2 |e|^2 - (r.e)^2)/|e|^2. Six products serve for all. */
 static int embi_parts_near(const embi_point x[4], embipc_real reach)
 {
     embipc_real r[3], e[3], f[3], rr, re, rf, ee, ff, ef, limit, rr2, rf2, ee2;
@@ -8818,8 +8780,7 @@ static int embi_parts_near(const embi_point x[4], embipc_real reach)
  * Uses: platform.   Checked by: tests/test_barrier.c */
 
 /* b, b' and b'' of the banner. At d <= 0 they are infinite, so a line search rejects such states. */
-EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first,
-                                      embipc_real *second)
+EMBIPC_API embipc_real embipc_barrier(embipc_real d, embipc_real dhat, embipc_real *first, embipc_real *second)
 {
     embipc_real gap = d - dhat, log_ratio;
     if (first) *first = 0;
@@ -8870,13 +8831,11 @@ static embipc_real embi_kappa_for_load(embipc_real f, embipc_real pairs, embipc_
  *   f1(y) = f0'(y) = 2 y/e - y^2/e^2 for y < e, else 1
  *   f0(y) = y^2/e - y^3/(3 e^2) + e/3 for y < e, else y        so f0(0) = e/3, f0(e) = e
  *   dD/du = mu lambda f1(y)/y u,   d2D/du2 = mu lambda [f1/y (I - uh uh^T) + f1' uh uh^T],  uh = u/y
- * lambda and the tangent plane are lagged: taken at q^n, and again before each further pass. f1' >= 0, so D is
- * convex.
+ * lambda and the tangent plane are lagged: taken at q^n, and again before each further pass. f1' >= 0, so D is convex.
  * Uses: small math.   Checked by: tests/test_friction.c */
 
 /* f0(y) - f0(0), which has no cancellation at y = 0, and if wanted f1(y)/y and f1'(y). */
-EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y,
-                                       embipc_real *f1_slope)
+EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real *f1_over_y, embipc_real *f1_slope)
 {
     if (y < e) {
         if (f1_over_y) *f1_over_y = 2 / e - y / (e * e);
@@ -8910,10 +8869,9 @@ static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3]
  * The sum runs over all pairs, each with its own closest feature [EIPC24 eq. 7]. Pairs of one candidate set that
  * come down to the same two features (point-point, point-edge) are merged into one with a multiplicity.
  *
- * Near an edge or a vertex of another body several of its triangles are close to a point p. Their plain sum
- * counts the common feature several times. A flat ground would push sideways near each of its edges: a cube
- * dropped on cells of 2 cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are on
- * no border are added:
+ * Near an edge or a vertex of another body several of its triangles are close to a point p. Their plain sum counts the
+ * common feature several times. A flat ground would push sideways near each of its edges: a cube dropped on cells of 2
+ * cm left with 0.3 m/s. So edges of two triangles are subtracted, and vertices that are on no border are added:
  *   Psi(p) = sum_T b(d(p,T)) - sum_e b(d(p,e)) + sum_v b(d(p,v)) = int -b'(r) chi(r) dr                        [IPC23]
  * chi(r) is the Euler characteristic of the part of the surface within r of p. Each term has continuous
  * derivatives, and so has Psi. Where that part is one piece without holes, chi is 1 and Psi is b of the nearest
@@ -9198,8 +9156,7 @@ static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base
 /* Merges the contacts from `begin` on (those of one pair of bodies) that have the same feature and dhat. Their
  * terms are added at the common distance; contacts with multiplicity 0 vanish. A sum with negative multiplicity
  * has no stiffness. keys (2 per contact): scratch. The result does not depend on other bodies. */
-static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int base_b, int split_vertex,
-                                embi_key *keys)
+static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int base_b, int split_vertex, embi_key *keys)
 {
     int n = 0, write = begin;
     for (int i = begin; i < s->count; i++) {
@@ -9399,10 +9356,8 @@ static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_no
     return step;
 }
 
-/* Is [a->t, b->t] free, by the direction that turns from that of a to that of b? Both separate at
- * their times. */
-static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_normal *a,
-                                 const embi_ccd_normal *b)
+/* Is [a->t, b->t] free, by the direction that turns from that of a to that of b? Both separate at their times. */
+static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_normal *a, const embi_ccd_normal *b)
 {
     const int *pair;
     int n = embi_ccd_pairs(path->edge_edge, &pair);
@@ -9468,8 +9423,7 @@ static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_
 }
 
 /* embi_ccd() with positions and motions relative to vertex 0. */
-static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max,
-                             embipc_real *toi)
+static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
 {
     embipc_real size = 0;
     *toi = 0;
@@ -9488,8 +9442,7 @@ static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, em
 /* Contact of x0 + t p within [0, t_max], t_max <= 1. closest: of the start, may be NULL. Returns 0 and
  * *toi = t_max when there is none, else 1 and a time before it, as embipc_ccd_point_triangle() does. */
 static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_edge,
-                    const embi_closest *closest, embipc_real min_separation, embipc_real t_max,
-                    embipc_real *toi)
+                    const embi_closest *closest, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
 {
     embi_ccd_path path;
     path.closest = closest;
@@ -9603,9 +9556,7 @@ static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method
 {
     if (method != EMBI_SYSTEM_DENSE && !embi_bsr_copy_pattern(m, &S->A, &S->wanted)) return 0;
     if (method == EMBI_SYSTEM_CG) {
-        if (!embi_bsr_room(m, &S->A) || n > INT_MAX / 24 ||
-            !EMBI_GROW(m, S->work, 24 * n))
-            return 0;
+        if (!embi_bsr_room(m, &S->A) || n > INT_MAX / 24 || !EMBI_GROW(m, S->work, 24 * n)) return 0;
     } else if (method == EMBI_SYSTEM_DENSE) {
         if (!embi_ldlt_analyze_dense(m, &S->F, n)) return 0;
     } else {
@@ -9635,8 +9586,7 @@ static int embi_system_surely_dense(int n, int method)
  * predicted cost is no smaller than the dense one. Measured on tet meshes: the two factor equally fast at 16
  * nodes; at 24 dense needs 11 us, sparse 5.7 us and 4.3 us once for the analysis.
  * Returns 0 when out of memory (S is then empty, n = 0). */
-static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi_key *pairs, int pair_count,
-                               int method)
+static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi_key *pairs, int pair_count, int method)
 {
     int same = S->n == n && S->asked == method;
     S->asked = method;
@@ -9853,9 +9803,8 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
 }
 
 /* ==== 31. Part of an inverse =========================================================================
- * embi_inverse is what a change of low rank to a matrix needs: its factor, and its inverse between the unknowns
- * that are asked for. Rows of the inverse are computed when they are first asked for, and then serve again and
- * again.
+ * embi_inverse is what a change of low rank to a matrix needs: its factor, and its inverse between the unknowns that
+ * are asked for. Rows of the inverse are computed when they are first asked for, and then serve again and again.
  * Uses: part I, linear system.   Checked by: tests/test_dual.c */
 
 typedef struct embi_inverse {
@@ -9935,9 +9884,7 @@ static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A
         V->unknown[i] = at;
     }
     V->asked_count = V->known = V->unknown_count = 0;
-    if (!EMBI_GROW(m, V->place, n) || !EMBI_GROW(m, V->asked, n) ||
-        !EMBI_GROW(m, V->x, 3 * n))
-        return 0;
+    if (!EMBI_GROW(m, V->place, n) || !EMBI_GROW(m, V->asked, n) || !EMBI_GROW(m, V->x, 3 * n)) return 0;
     for (int i = 0; i < n; i++) V->place[i] = -1;
     if (!same || V->S.n != n) {
         if (!EMBI_GROW(m, *keys, A->row[A->n])) return 0;
@@ -11001,9 +10948,8 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
     return c->apart <= reach + c->share * t->radius;
 }
 
-/* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal
- * fractions of their displacements. Their boxes must meet on the way, and the relative displacement must bridge
- * the distance. */
+/* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal fractions of
+ * their displacements. Their boxes must meet on the way, and the relative displacement must bridge the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
@@ -11147,8 +11093,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
  * use. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
-                                 const embi_approach *t, embipc_real share,
-                                 embi_candidate **list, int *count)
+                                 const embi_approach *t, embipc_real share, embi_candidate **list, int *count)
 {
     const int *A = a->tri + 3 * ta, *B = b->tri + 3 * tb;
     int self = a->base == b->base, kind = rule->joined ? EMBI_OWN_JOINED_EDGE_PAIRS : EMBI_OWN_EDGE_PAIRS;
@@ -11300,8 +11245,7 @@ static int embi_plain_pairs(embi_memory *m, const embi_swept_surface *a, const e
            embi_plain_meet(m, a, b, 2, rule, reach, scratch, list, count);
 }
 
-/* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first
- * body. */
+/* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first body. */
 static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
 {
     embi_point p[4];
@@ -11726,8 +11670,7 @@ static int embi_certifying_all(embi_certifying *f, int ntet)
 /* Builds the certificates of a body. s: surface at rest with its tree up to date; home: tet of each of the nv
  * vertices, or NULL. The list is empty if it would be too long: then a traversal is as fast. */
 static int embi_certificates_build(embi_memory *m, embi_certificates *out, const embi_surface *s, int nv,
-                                   const embipc_real *q,
-                            const int *tet, int ntet, const int *home)
+                                   const embipc_real *q, const int *tet, int ntet, const int *home)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_certifying, face, edge, bent, vertex),
@@ -11745,10 +11688,8 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
     for (int k = 0; k < 6; k++) size = embi_max(size, embi_abs(s->bvh->box[6 + k]));
     f.rounding = 64 * EMBI_EPS * size;
     ok = embi_tets_boundary(m, tet, ntet, &f.face, &f.face_count) == EMBIPC_OK &&
-         EMBI_GROW(m, f.edge, 2 * s->bvh->leaves) &&
-         EMBI_GROW(m, f.bent, 2 * s->bvh->leaves) &&
-         EMBI_GROW(m, f.vertex, nv) && EMBI_GROW(m, f.mark, nv) &&
-         EMBI_GROW(m, f.nearby, f.face_count + ntet);
+         EMBI_GROW(m, f.edge, 2 * s->bvh->leaves) && EMBI_GROW(m, f.bent, 2 * s->bvh->leaves) &&
+         EMBI_GROW(m, f.vertex, nv) && EMBI_GROW(m, f.mark, nv) && EMBI_GROW(m, f.nearby, f.face_count + ntet);
     if (ok) {
         embi_certifying_edges(&f);
         ok = embi_certifying_all(&f, ntet);
@@ -11821,8 +11762,7 @@ static void embi_crossing_set(embipc_crossing *x, embipc_body edge_body, embipc_
     x->triangle = triangle;
 }
 
-/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of
- * both. */
+/* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of both. */
 static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embipc_body body[2],
                           const embi_key *keys, int key_count, embipc_crossing **list, int *count)
 {
@@ -12511,9 +12451,7 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
     int n = 1;
     embi_shift *shift[5];
     while (!EMBI_WITHOUT(PATCHES) && b->nn && n < EMBI_PATCHES && b->bvh.leaves >= 2 * n * EMBI_PATCH_LEAVES) n *= 2;
-    if (!EMBI_GROW(m, b->search.patch, n) ||
-        !EMBI_GROW(m, b->search.part, 30 * n))
-        return 0;
+    if (!EMBI_GROW(m, b->search.patch, n) || !EMBI_GROW(m, b->search.part, 30 * n)) return 0;
     memset(b->search.patch, 0, (size_t)n * sizeof *b->search.patch);
     memset(b->search.part, 0, (size_t)(30 * n) * sizeof *b->search.part);
     shift[0] = &b->search.shift;
@@ -12565,8 +12503,7 @@ static int embi_patch_shrink(embi_memory *m, embi_body *b, embi_patch *p, const 
 
 /* Lists the nodes of a patch's vertices, each once; node, used: rows of J and their lengths. */
 static int embi_patch_holders(embi_memory *m, embi_body *b, embi_patch *p, const int *corner, int count,
-                              const int *node,
-                              const unsigned char *used, unsigned char *mark)
+                              const int *node, const unsigned char *used, unsigned char *mark)
 {
     memset(mark, 0, (size_t)b->nn);
     p->first = b->search.holder_count;
@@ -12649,15 +12586,13 @@ static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real
 }
 
 /* ==== 41. Rotation and deformation bounds ============================================================
- * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do
- * that, after the best fitting rotation is taken out. So a body that rolls keeps its candidates for
- * self-contact. The bound is true for any rotation. On a straight path between two states, rotated by theta
- * against each other, with w_0, w_1:
+ * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do that,
+ * after the best fitting rotation is taken out. So a body that rolls keeps its candidates for self-contact. The bound
+ * is true for any rotation. On a straight path between two states, rotated by theta against each other, with w_0, w_1:
  *   |x_a - x_b| >= cos(theta/2) |d + w| - 2 t (1 - t) sin(theta/2) |w_1 - w_0|,   w = (1 - t) w_0 + t w_1,
- * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one
- * to the other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is
- * larger. The second term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the
- * end of the path.
+ * for (1 - t) H^T u_0 + t H u_1 = (C + (2t - 1) S) u + 2 t (1 - t) S (u_1 - u_0) with H^2 the rotation from one to the
+ * other, C and S its symmetric and skew parts, u = d + w. For the factor cos(theta/2) the reach is larger. The second
+ * term, at most 2 t sin(theta/2) (|w_0| + |w_1|), is added to the deformation bound at the end of the path.
  * Uses: tuning, small math, memory, part II, state, positions of vertices.   Checked by: tests/test_reach.c */
 
 /* A body that has not moved: no displacement, no rotation, no deformation. */
@@ -12695,9 +12630,8 @@ static void embi_shift_arrive(const embi_body *b, embi_shift *to, const embi_shi
     embi_copy(to->deformation, way->end);
 }
 
-/* The rotation that fits n points at x to those at y best; turn: first guess, then result. cof M = cof(R S) = R
- * cof S has the same rotation as M = R S. It is added because M alone is not enough when all points lie in one
- * plane. */
+/* The rotation that fits n points at x to those at y best; turn: first guess, then result. cof M = cof(R S) = R cof S
+ * has the same rotation as M = R S. It is added because M alone is not enough when all points lie in one plane. */
 static void embi_turn_fit(const embipc_real *x, const embipc_real *y, int n, embipc_real turn[9])
 {
     embipc_real M[9], cof[9], a[3] = {0, 0, 0}, b[3] = {0, 0, 0}, u[3], v[3], size;
@@ -12956,10 +12890,9 @@ static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
     return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
 }
 
-/* Length of a direction, m, above which it is searched along its paths: half an edge. For surfaces finer than some
- * 1300 triangles, which are swept as a whole, it is a fiftieth of the size. A pair that is searched so stays so
- * down to a tenth of that. At the start of a step, expected displacements above four times this length are cut to
- * it. */
+/* Length of a direction, m, above which it is searched along its paths: half an edge. For surfaces finer than some 1300
+ * triangles, which are swept as a whole, it is a fiftieth of the size. A pair that is searched so stays so down to a
+ * tenth of that. At the start of a step, expected displacements above four times this length are cut to it. */
 static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
 {
     return embi_max(embi_pair_edge(s, p) / 2, sqrt(embi_min(s->body[p->a].area, s->body[p->b].area)) / 50);
@@ -13349,8 +13282,7 @@ static void embi_apply_many(const embi_state *s, const embi_island *isle, const 
         if (embi_has_many_live(s->body + isle->bodies[k])) embi_apply_live(s, s->body + isle->bodies[k], q, y);
 }
 
-/* How far the body has moved since distances were measured. When they were measured at q^n that is known
- * already. */
+/* How far the body has moved since distances were measured. When they were measured at q^n that is known already. */
 static void embi_body_drift(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
@@ -13588,12 +13520,11 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
 
 /* ==== 44. Parameters of bodies and pairs =============================================================
  * Finds what a handle names, and derives dhat, kappa and friction of a pair of bodies.
- * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides
- * would overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings
- * between parallel faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an
- * opening of the other. A derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the
- * same factor, so the load stays. (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50
- * with 1e-3 of its diagonal.)
+ * A peg in a hole has a clearance far below its size, but dhat follows the size. The barriers of opposite sides would
+ * overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between parallel
+ * faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of the other. A
+ * derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so the load stays.
+ * (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its diagonal.)
  * Numbers that cannot be simulated are refused. Coordinates have 16 digits: at 1e9 sizes from the origin 7
  * remain for the shape. So input that takes a body farther in one step is refused, and a body that reaches 1e12
  * sizes ends the step with an error. Stiffness stays within 1e100 N/m. Within these limits no number of a step
@@ -13739,8 +13670,7 @@ static embipc_real embi_derive_dhat(const embi_body *b)
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
 
-/* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one
- * step. */
+/* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one step. */
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
     return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
@@ -14021,8 +13951,7 @@ static int embi_cached_serves(const embi_state *s, const embi_cached *k, const e
         range[i] = -range[3 + i];
     }
     for (int i = 0; i < 3; i++)
-        if (!(range[i] + k->drift[i] >= k->range[i]) || !(range[3 + i] + k->drift[3 + i] <= k->range[3 + i]))
-            return 0;
+        if (!(range[i] + k->drift[i] >= k->range[i]) || !(range[3 + i] + k->drift[3 + i] <= k->range[3 + i])) return 0;
     return 1;
 }
 
@@ -14102,11 +14031,10 @@ static embipc_real embi_cached_pace(const embi_cached *k, const embi_pair *pair)
 
 /* Margin of a search, m: the width of the pair's range plus four dhat, but at most a quarter of the shorter edge.
  * Beyond that, lists grow faster than searches become rare (an eighth and a half cost 0 to 40 % more). On large
- * surfaces with few candidates the traversal dominates. There the limit is at least four dhat, and half an edge
- * within a body (bears take 0.80 to 0.86 of the time; with that limit everywhere heaps take 1.26 to 1.37). A pair
- * gets no margin if it moves so fast that the list would hardly serve the next step (falling heaps take 0.93 to
- * 0.96). Short lists within a body keep it, because there the traversal dominates, too (bears in cages take 1.07
- * without it). */
+ * surfaces with few candidates the traversal dominates. There the limit is at least four dhat, and half an edge within
+ * a body (bears take 0.80 to 0.86 of the time; with that limit everywhere heaps take 1.26 to 1.37). A pair gets no
+ * margin if it moves so fast that the list would hardly serve the next step (falling heaps take 0.93 to 0.96). Short
+ * lists within a body keep it, because there the traversal dominates, too (bears in cages take 1.07 without it). */
 static embipc_real embi_cached_room(const embi_state *s, const embi_cached *k, const embi_pair *pair)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -14290,8 +14218,7 @@ static void embi_body_unfit(embi_state *s, embi_body *b)
     memset(b->bvh.known, 0, 2 * (size_t)b->bvh.leaves);
 }
 
-/* Refits trees that searches need as a whole: parts in parallel, then the nodes above. Prepares others for
- * later. */
+/* Refits trees that searches need as a whole: parts in parallel, then the nodes above. Prepares others for later. */
 static int embi_searches_refit_all(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -14523,9 +14450,7 @@ static int embi_search_add(embipc_world *w, int n)
     embi_pair *pair = w->s.pair + n;
     embi_search *one;
     pair->path = pair->joins = 0;
-    if (!embi_cached_of(w, pair) ||
-        !EMBI_GROW(&w->memory, w->search.due, w->search.due_count + 1))
-        return 0;
+    if (!embi_cached_of(w, pair) || !EMBI_GROW(&w->memory, w->search.due, w->search.due_count + 1)) return 0;
     one = w->search.due + w->search.due_count++;
     memset(one, 0, sizeof *one);
     one->pair = n;
@@ -14583,8 +14508,7 @@ static void embi_again_work(void *arg, int begin, int end)
             if (!embi_search_sees(one, old)) continue;
             *c = *old;
             c += embi_candidate_again(c, embi_base_x(s), c->v[0] >= A->vert0 &&
-                                      c->v[0] < A->vert0 + A->nv ? &one->approach
-                                                                                                  : &one->back);
+                                      c->v[0] < A->vert0 + A->nv ? &one->approach : &one->back);
         }
         t->w->search.found[n] = (int)(c - to);
     }
@@ -14663,10 +14587,9 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 }
 
 /* ==== 47. Searches along paths =======================================================================
- * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all
- * primitives of both bodies come within reach. So a long direction is searched along its paths, for one round
- * only. (Longest step of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms,
- * full 680 and 400 ms.)
+ * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all primitives
+ * of both bodies come within reach. So a long direction is searched along its paths, for one round only. (Longest step
+ * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.)
  * Part of the search.
  * Uses: tuning, memory, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
@@ -15087,8 +15010,7 @@ static int embi_seams_list(embipc_world *w)
 static int embi_seams_join(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *next;
-    if (!EMBI_GROW(&w->memory, w->tiles.sharp, n_bodies) ||
-        !EMBI_GROW(&w->memory, w->tiles.joined, 2 * n_bodies))
+    if (!EMBI_GROW(&w->memory, w->tiles.sharp, n_bodies) || !EMBI_GROW(&w->memory, w->tiles.joined, 2 * n_bodies))
         return 0;
     next = w->tiles.sharp;
     for (int i = 0; i < n_bodies; i++) next[i] = i;
@@ -15137,8 +15059,7 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
     for (int n = 0; n < w->tiles.meeting_count; n++) {
         const embi_meeting *one = w->tiles.meeting + n;
         if (!one->seam) continue;
-        embi_join(next, embi_meeting_surface(w, one, 0, first, next),
-                      embi_meeting_surface(w, one, 1, first, next));
+        embi_join(next, embi_meeting_surface(w, one, 0, first, next), embi_meeting_surface(w, one, 1, first, next));
     }
     if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * total)) return -1;
     for (int i = 0; i < w->s.body_count; i++)
@@ -15265,8 +15186,7 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
     const embi_state *s = &w->s;
     if (!fixed->search.joined.surface || !embi_is_dynamic(other)) return 0;
     if (other->search.joined.asked != fixed->search.joined.surface || other->search.joined.asked_at[0] != s->revision ||
-        other->search.joined.asked_at[1] != s->seams.revision ||
-        other->search.joined.asked_dhat != other->rules.dhat)
+        other->search.joined.asked_at[1] != s->seams.revision || other->search.joined.asked_dhat != other->rules.dhat)
         other->search.joined.is_one = embi_surface_is_one(w, fixed->search.joined.surface, other);
     other->search.joined.asked = fixed->search.joined.surface;
     other->search.joined.asked_at[0] = s->revision;
@@ -15276,8 +15196,7 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
 }
 
 /* ==== 49. Pairs of bodies ============================================================================
- * Finds the pairs of bodies and of patches whose expected regions meet. Regions are sorted along one axis and
- * swept.
+ * Finds the pairs of bodies and of patches whose expected regions meet. Regions are sorted along one axis and swept.
  * The plain search remembers nothing: each iteration tries all primitives of all bodies against each other,
  * with boxes that hold where they are, where they are about to go, and where the step may go back to.
  *
@@ -15326,8 +15245,7 @@ static int embi_regions_meet(const embi_patch *a, const embi_patch *b, embipc_re
 
 #define EMBI_SWEEP_UNITS ((embipc_real)2147483648.0)
 
-/* Axis along which regions are spread farthest, relative to their mean extent. *begin, *scale map it to 0 ..
- * 2^31. */
+/* Axis along which regions are spread farthest, relative to their mean extent. *begin, *scale map it to 0 .. 2^31. */
 static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begin, embipc_real *scale)
 {
     embipc_real all[6], most = -1;
@@ -15355,9 +15273,7 @@ static int embi_regions_sort(embipc_world *w)
     int axis, n = 0;
     embi_swept *one;
     for (int i = 0; i < s->body_count; i++) n += s->body[i].search.patch_count;
-    if (!EMBI_GROW(&w->memory, w->search.swept, 2 * n) ||
-        !EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n))
-        return -1;
+    if (!EMBI_GROW(&w->memory, w->search.swept, 2 * n) || !EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n)) return -1;
     one = w->search.swept + n;
     for (int i = 0; i < s->body_count; i++) {
         const embi_body *b = s->body + i;
@@ -22626,8 +22542,7 @@ static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_fau
     for (int i = 1; ok && i < n; i++) {
         int t = keys.a[i].value;
         if (!embi_same_face(tri + 3 * keys.a[first].value, tri + 3 * t)) first = i;
-        else if (embi_repeated(tri + 3 * t, 3) < 0)
-            embi_fault_add(f, t, keys.a[first].value, -1, -1, 0);
+        else if (embi_repeated(tri + 3 * t, 3) < 0) embi_fault_add(f, t, keys.a[first].value, -1, -1, 0);
     }
     embi_keys_release(m, &keys);
     return ok;
@@ -24827,8 +24742,7 @@ static embipc_result embi_check_contact(embipc_real dhat, embipc_real kappa, emb
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
 {
     embipc_result r;
-    if (d->cookie != EMBI_WORLD_COOKIE)
-        return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_world_def()");
+    if (d->cookie != EMBI_WORLD_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_world_def()");
     if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
         return embi_refuse(e, "an allocator needs both alloc and free");
     if ((r = embi_check_gravity(d->gravity, e)) != EMBIPC_OK ||
@@ -24851,7 +24765,7 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
     if (!EMBI_SLEEP && d->sleep_after > 0)
         return embi_refuse(e, "this build has no sleep (EMBIPC_NO_SLEEP): leave sleep_after 0");
     if (!EMBI_PAIR_FN && d->pair)
-        return embi_refuse(e, "this build has no pair callback (EMBIPC_NO_PAIR_FN): leave pair " "NULL");
+        return embi_refuse(e, "this build has no pair callback (EMBIPC_NO_PAIR_FN): leave pair NULL");
     return EMBIPC_OK;
 }
 
@@ -24973,20 +24887,12 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
     if (EMBI_JOINTS) verts += s->driven.joint.anchors;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) &&
-         embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, verts) &&
-         EMBI_GROW(m, s->local, nodes) &&
-         EMBI_GROW(m, s->driven.of, nodes) &&
-         EMBI_GROW(m, w->applied, 3 * nodes) &&
-         EMBI_GROW(m, s->rows.node, 4 * verts) &&
-         EMBI_GROW(m, s->rows.weight, 4 * verts) &&
-         EMBI_GROW(m, s->rows.count, verts) &&
-         EMBI_GROW(m, s->vertex_state, verts) &&
-         EMBI_GROW(m, s->body, bodies) &&
-         EMBI_GROW(m, w->islands.list, bodies) &&
-         EMBI_GROW(m, w->islands.order, bodies) &&
-         EMBI_GROW(m, w->islands.round, bodies) &&
-         EMBI_GROW(m, w->islands.parent, bodies);
+    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) && embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, verts) &&
+         EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
+         EMBI_GROW(m, s->rows.node, 4 * verts) && EMBI_GROW(m, s->rows.weight, 4 * verts) &&
+         EMBI_GROW(m, s->rows.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
+         EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
+         EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
     s->J.node = s->rows.node;   /* these may have moved even if a later array found no room */
     s->J.weight = s->rows.weight;
     s->J.count = s->rows.count;
@@ -25070,8 +24976,7 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
 {
     int is_cage = d->kind == EMBIPC_CAGE && d->cage_x;
     int count = d->kind == EMBIPC_FULL ? d->tet_count : is_cage ? d->cage_tet_count : 0;
-    if (factor && count < 1)
-        return embi_refuse(e, "%s needs a full body, or a cage given with its tets", what);
+    if (factor && count < 1) return embi_refuse(e, "%s needs a full body, or a cage given with its tets", what);
     for (int t = 0; factor && t < count; t++)
         if (!(factor[t] > 0) || !embi_finite(factor[t]))
             return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_TET, t, factor[t],
@@ -25106,8 +25011,7 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
 {
     embipc_result r;
     if (d->cookie != EMBI_BODY_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_body_def()");
-    if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1))
-        return embi_refuse(e, "kind %d does not exist", (int)d->kind);
+    if (!embi_is_one_of((int)d->kind, EMBIPC_FULL + 1)) return embi_refuse(e, "kind %d does not exist", (int)d->kind);
     if (!EMBI_DRIVES && d->kind == EMBIPC_KINEMATIC)
         return embi_refuse(e, "a kinematic body moves by a drive, and this build has none "
                            "(EMBIPC_NO_DRIVES): take a fixed one");
@@ -25210,8 +25114,7 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
         if (!EMBI_GROW(m, b->tri, 3 * d->triangle_count)) return embi_fail_memory(e);
         memcpy(b->tri, d->triangles, (size_t)(3 * d->triangle_count) * sizeof *b->tri);
         b->nt = d->triangle_count;
-    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->nt) != EMBIPC_OK)
-        return embi_fail_memory(e);
+    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->nt) != EMBIPC_OK) return embi_fail_memory(e);
     for (int i = 0; i < n; i++) t->index[i] = -1;
     for (int i = 0; i < 3 * b->nt; i++) t->index[b->tri[i]] = 0;
     b->nv = 0;
@@ -25515,8 +25418,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
         embipc_real cubed = d->scale * d->scale * d->scale;
         for (int k = 0; k < b->ntet; k++) volume[k] = cubed * t->cage->tet_volume[k];
         for (int k = 0; k < 10 * b->ntet; k++) moment[k] = cubed * t->cage->tet_moment[k];
-    } else if (ok)
-        r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
+    } else if (ok) r = embi_cage_integrals(m, t->q, b->tet, b->ntet, t->x, b->nv, b->tri, b->nt, volume, moment, e);
     ok = ok && r == EMBIPC_OK;
     if (ok && t->cage && t->cage->cell_count) ok = embi_build_cells(m, d, b, t, volume, moment);
     else
@@ -25525,10 +25427,8 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     if (ok) {
         pair_count = embi_elastic_pair_count(&b->elastic);
         pairs = (embi_key *)embi_alloc(m, pair_count, sizeof *pairs);
-        ok = pairs &&
-             embi_bsr_pattern(m, &b->A, b->nn, pairs, embi_elastic_pairs(&b->elastic, pairs)) &&
-             embi_elastic_places(m, &b->elastic, &b->A) &&
-             EMBI_GROW(m, b->mass.block, b->A.row[b->nn]) &&
+        ok = pairs && embi_bsr_pattern(m, &b->A, b->nn, pairs, embi_elastic_pairs(&b->elastic, pairs)) &&
+             embi_elastic_places(m, &b->elastic, &b->A) && EMBI_GROW(m, b->mass.block, b->A.row[b->nn]) &&
              (!b->elastic.nonlinear || EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn]));
     }
     for (int k = 0; ok && k < b->ntet; k++)
@@ -25561,10 +25461,8 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
         if (embi_is_one_tet(b)) {
             embi_tet_gather(X, t->q, b->tet);
             embi_block_weights(p->block, X, t->x, corner, count);
-        } else if (b->kind == EMBIPC_CAGE)
-            ok = embi_patch_shrink(m, b, p, corner, count, t->index, t->weight, least);
-        else if (b->search.patch_count > 1)
-            ok = embi_patch_holders(m, b, p, corner, count, t->node, t->count, mark);
+        } else if (b->kind == EMBIPC_CAGE) ok = embi_patch_shrink(m, b, p, corner, count, t->index, t->weight, least);
+        else if (b->search.patch_count > 1) ok = embi_patch_holders(m, b, p, corner, count, t->node, t->count, mark);
     }
     embi_free(m, corner);
     embi_free(m, least);
@@ -25721,8 +25619,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
         return embi_refuse_value(e, b->diagonal,
                                  "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "
                                  "and within 1e9 sizes of the origin", b->diagonal, b->scale_x);
-    if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK)
-        return r;
+    if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK) return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
     b->area = 0;
     for (int i = 0; i < b->nt; i++) b->area += embi_triangle_area(t->x, b->tri + 3 * i);
@@ -26050,8 +25947,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (!w) return EMBIPC_ERR_ARGUMENT;
     m = &w->memory;
     m->failed = 0;
-    if (!def || !body)
-        return embi_refuse(&w->error, "embipc_body_create: %s is NULL", def ? "body" : "def");
+    if (!def || !body) return embi_refuse(&w->error, "embipc_body_create: %s is NULL", def ? "body" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
     memset(&build, 0, sizeof build);
@@ -26123,9 +26019,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
 }
 
 /* ==== 86. Removing a body ============================================================================
- * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those
- * of others stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check
- * as adding a body.
+ * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
+ * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
 
@@ -26191,8 +26086,7 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 {
     embi_state *s = &w->s;
     embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
-    size_t nodes = (size_t)(s->node_count - b->node0 - b->nn),
-           verts = (size_t)(s->vert_count - b->vert0 - b->nv);
+    size_t nodes = (size_t)(s->node_count - b->node0 - b->nn), verts = (size_t)(s->vert_count - b->vert0 - b->nv);
     int n0 = b->node0, v0 = b->vert0;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
@@ -26300,8 +26194,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
     embi_joints_close_gap(w, at);
     for (int i = 0; i < w->rule_count; i++)
-        if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body))
-            w->rule[kept++] = w->rule[i];
+        if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body)) w->rule[kept++] = w->rule[i];
     w->rule_count = kept;
     gone = s->body[at];
     if (gone.kind == EMBIPC_FIXED) w->tiles.due = 1;
@@ -26379,8 +26272,7 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     embipc_result r = EMBIPC_OK;
     int *old, at, asked, changed = 0;
     if (!b) return embi_no_body(w, body);
-    if (!w->def.pair)
-        return embi_refuse(&w->error, "the world has no pair callback: see embipc_world_def.pair");
+    if (!w->def.pair) return embi_refuse(&w->error, "the world has no pair callback: see embipc_world_def.pair");
     at = (int)(b - w->s.body);
     old = w->islands.parent;   /* no step needs it now */
     for (asked = 0; r == EMBIPC_OK && asked < w->s.body_count; asked++) {
@@ -26497,8 +26389,7 @@ static embipc_result embi_check_keys(const embipc_drive_def *d, const embi_body 
 /* Checks the parameters of a drive, and that it suits its body. */
 static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body *b, int soft, embipc_error *e)
 {
-    if (b->kind == EMBIPC_FIXED)
-        return embi_refuse(e, "it is fixed: make it kinematic to drive it");
+    if (b->kind == EMBIPC_FIXED) return embi_refuse(e, "it is fixed: make it kinematic to drive it");
     if (soft && b->kind == EMBIPC_KINEMATIC)
         return embi_refuse(e, "it is kinematic: a drive with a stiffness is for bodies that move by forces");
     if (soft ? d->nodes != NULL : d->vertices != NULL)
@@ -26572,8 +26463,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     m = &w->memory;
-    if (!def || !drive)
-        return embi_refuse(&w->error, "embipc_drive_create: %s is NULL", def ? "drive" : "def");
+    if (!def || !drive) return embi_refuse(&w->error, "embipc_drive_create: %s is NULL", def ? "drive" : "def");
     if (def->cookie != EMBI_DRIVE_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_drive_def()");
     if ((at = embi_find_body(w, def->body)) < 0) return embi_no_body(w, def->body);
@@ -26883,8 +26773,7 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
         const embi_body *b;
         body[k] = embi_find_body(w, handle);
         if (body[k] < 0 && !k && handle.index1 == 0) continue;
-        if (body[k] < 0)
-            return embi_no_body(w, handle);
+        if (body[k] < 0) return embi_no_body(w, handle);
         b = w->s.body + body[k];
         dynamic += embi_is_dynamic(b);
         if (b->kind == EMBIPC_FIXED) body[k] = -1;
@@ -26930,9 +26819,8 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
     }
     *count = embi_attached(&w->s, d, embi_body_of(w, d->a), b, NULL);
     if (*count > 0) return EMBIPC_OK;
-    return embi_blame(w, embi_refuse_value(&w->error, d->distance,
-                                           "none of its vertices is attached; distance is %g m", d->distance),
-                                           b->name, b->handle);
+    return embi_blame(w, embi_refuse_value(&w->error, d->distance, "none of its vertices is attached; distance is %g m",
+                                           d->distance), b->name, b->handle);
 }
 
 /* ---- calls ---- */
@@ -26994,8 +26882,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     if (joint) joint->index1 = 0, joint->generation = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
-    if (!def || !joint)
-        return embi_refuse(&w->error, "embipc_joint_create: %s is NULL", def ? "joint" : "def");
+    if (!def || !joint) return embi_refuse(&w->error, "embipc_joint_create: %s is NULL", def ? "joint" : "def");
     if (def->cookie != EMBI_JOINT_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_joint_def()");
     if ((r = embi_check_joint_numbers(def, &w->error)) != EMBIPC_OK ||
@@ -27097,8 +26984,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     s = &w->s;
-    if (!velocity || !angular_velocity)
-        return embi_refuse(&w->error, "a velocity for body \"%.40s\" is NULL", b->name);
+    if (!velocity || !angular_velocity) return embi_refuse(&w->error, "a velocity for body \"%.40s\" is NULL", b->name);
     if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
         return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
@@ -27516,8 +27402,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
     trace = second[0] + second[4] + second[8];
     for (int a = 0; a < 9; a++)
         inertia[a] = (a % 4 == 0 ? trace : (embipc_real)0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
-    if (embi_m3_inverse(inverse, inertia) != 0)
-        embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
+    if (embi_m3_inverse(inverse, inertia) != 0) embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
 }
 
 /* A row of J has up to four entries. Shorter rows are filled with weight 0. */
@@ -28170,8 +28055,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     embipc_result result;
     size_t nodes;
     if (!b) return embi_no_body(w, body);
-    if (!position || !rotation)
-        return embi_refuse(&w->error, "a pose for body \"%.40s\" is NULL", b->name);
+    if (!position || !rotation) return embi_refuse(&w->error, "a pose for body \"%.40s\" is NULL", b->name);
     if ((result = embi_check_jump(w, b, position, rotation)) != EMBIPC_OK)
         return embi_blame(w, result, b->name, b->handle);
     s = &w->s;
@@ -28410,8 +28294,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     int rules = w ? w->rule_count : 0;
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
-    if (!def || !with)
-        return embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
+    if (!def || !with) return embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
     if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE || def->no_contact_count < 0)
         return embi_refuse(&w->error, "\"%.40s\": only dynamic bodies replace each other", b->name);
@@ -29699,9 +29582,7 @@ static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, i
         k[l->edges++].key = (embi_u64)(unsigned)embi_half_end(tri, k[i].value);
     }
     embi_sort_keys(k, l->keys.tmp, l->edges);
-    return EMBI_GROW(m, l->half, l->edges) &&
-           EMBI_GROW(m, l->start, l->edges + 1) &&
-           EMBI_GROW(m, l->walk, l->edges) &&
+    return EMBI_GROW(m, l->half, l->edges) && EMBI_GROW(m, l->start, l->edges + 1) && EMBI_GROW(m, l->walk, l->edges) &&
            EMBI_GROW(m, l->at, l->edges);
 }
 
@@ -29866,10 +29747,9 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
 /* ==== 101. Surfaces that overlap ======================================================================
- * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion
- * separates two surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the
- * linking numbers of loops through the middle of their solids do not change. This chapter decides whether two
- * surfaces are apart.
+ * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
+ * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
+ * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
  * Uses: small math, memory, sorting and sets, part II, part III, parts of a surface.
  * Checked by: tests/test_doctor.c */
 
@@ -30803,12 +30683,10 @@ static embipc_result embi_part_fail(const embi_parting *p, int i, int j, embipc_
     embipc_result r;
     for (int n = 0; n < p->pair_count; n++)
         if (embi_part_is_listed(p, n, i, j)) linked = p->pair[n].o.linked && p->pair[n].hopeless;
-    r = embi_fail(
-        e, EMBIPC_ERR_INTERSECTION, "surfaces %d and %d cannot be parted: %s", i, j,
-        p->body[i].fixed && p->body[j].fixed ? "neither may move"
-        : linked
-            ? "they are linked, and no shift or turn was found that keeps the link and makes room in their holes"
-            : "others are in the way of shifts, and of copies that grow");
+    r = embi_fail(e, EMBIPC_ERR_INTERSECTION, "surfaces %d and %d cannot be parted: %s", i, j,
+                  p->body[i].fixed && p->body[j].fixed ? "neither may move" : linked
+                  ? "they are linked, and no shift or turn was found that keeps the link and makes room in their holes"
+                  : "others are in the way of shifts, and of copies that grow");
     if (!e) return r;
     e->index[0] = i;
     e->index[1] = j;
@@ -30834,8 +30712,7 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
 static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap, embipc_error *e)
 {
     for (int i = 0; i < count; i++) {
-        embipc_result r =
-            embi_arrays_usable(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3);
+        embipc_result r = embi_arrays_usable(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3);
         if (r == EMBIPC_OK && (!body[i].tri_count || !(body[i].thickness >= 0) || !embi_finite(body[i].thickness)))
             r = EMBIPC_ERR_ARGUMENT;
         if (r != EMBIPC_OK) return embi_fail(e, r, "surface %d: %s", i, embipc_result_text(r));
