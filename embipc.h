@@ -3761,13 +3761,11 @@ static int embi_strip_factor(int k, int m, int w, int columns, embipc_real *U, i
     for (int r = 0; r < m; r++) {   /* the m x m head, with its L */
         embipc_real *row = strip + (size_t)r * (size_t)ld;
         for (int p = 0; p < r; p++)
-            for (int j = k + r; j < behind; j++)
-                row[j] -= row[k + p] * strip[(size_t)p * (size_t)ld + (size_t)j];
+            for (int j = k + r; j < behind; j++) row[j] -= row[k + p] * strip[(size_t)p * (size_t)ld + (size_t)j];
         if (!embi_finite(row[k + r])) return 0;
         row[k + r] = embi_pivot(pivots, U, ld, k + r);
         inverse[r] = 1 / row[k + r];
-        for (int s = r + 1; s < m; s++)
-            strip[(size_t)s * (size_t)ld + (size_t)(k + r)] = row[k + s] * inverse[r];
+        for (int s = r + 1; s < m; s++) strip[(size_t)s * (size_t)ld + (size_t)(k + r)] = row[k + s] * inverse[r];
     }
     for (int r = 1; r < m; r++) {   /* the rows behind it */
         embipc_real *row = strip + (size_t)r * (size_t)ld;
@@ -5144,8 +5142,7 @@ static void embi_solid(embipc_solid *s, const embipc_real *x, int vertex_count, 
     embi_scale(first, volume == 0 ? (embipc_real)0 : 1 / (4 * volume), first);   /* centroid - o */
     for (int k = 0; k < 3; k++) {
         s->centroid[k] = o[k] + first[k];
-        for (int l = 0; l < 3; l++)
-            s->second[3 * k + l] = second[3 * k + l] / 120 - s->volume * first[k] * first[l];
+        for (int l = 0; l < 3; l++) s->second[3 * k + l] = second[3 * k + l] / 120 - s->volume * first[k] * first[l];
     }
 }
 
@@ -5935,8 +5932,7 @@ static const int embi_moment_index[16] = {0, 1, 2, 3, 1, 4, 5, 6, 2, 5, 7, 8, 3,
 static void embi_tet_moment_full(embipc_real volume, embipc_real moment[10])
 {
     for (int i = 0; i < 4; i++)
-        for (int j = i; j < 4; j++)
-            moment[embi_moment_index[4 * i + j]] = volume / 20 * (i == j ? 2 : 1);
+        for (int j = i; j < 4; j++) moment[embi_moment_index[4 * i + j]] = volume / 20 * (i == j ? 2 : 1);
 }
 
 /* Adds the moments of a piece with volume v and corner weights W[k][i], by the banner's formula. */
@@ -6006,8 +6002,7 @@ static void embi_moment_project(embipc_real moment[10])
     for (int i = 0, n = 0; i < 4; i++)
         for (int j = i; j < 4; j++, n++) {
             moment[n] = 0;
-            for (int k = 0; k < 4; k++)
-                moment[n] += embi_max(A[5 * k], 0) * V[4 * i + k] * V[4 * j + k];
+            for (int k = 0; k < 4; k++) moment[n] += embi_max(A[5 * k], 0) * V[4 * i + k] * V[4 * j + k];
         }
 }
 
@@ -7147,8 +7142,7 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
             }
     for (int a = 0; a < s->n && s->averaged; a++)
         for (int i = s->near_row[a]; i < s->near_row[a + 1]; i++)
-            for (int j = s->near_row[a]; j <= i; j++)
-                pairs[count++].key = embi_pack(s->near_node[i], s->near_node[j]);
+            for (int j = s->near_row[a]; j <= i; j++) pairs[count++].key = embi_pack(s->near_node[i], s->near_node[j]);
     return count;
 }
 
@@ -8128,8 +8122,7 @@ static embipc_real embi_lagged_stress(const embi_material *w, const embipc_real 
 {
     embipc_real G[9], E[9], stretch[3], trace, fibre, psi;
     embi_m3_tmul(G, R, F);
-    for (int i = 0; i < 9; i++)
-        E[i] = (G[i] + G[3 * (i % 3) + i / 3]) / 2 - (i % 4 ? (embipc_real)0 : (embipc_real)1);
+    for (int i = 0; i < 9; i++) E[i] = (G[i] + G[3 * (i % 3) + i / 3]) / 2 - (i % 4 ? (embipc_real)0 : (embipc_real)1);
     trace = E[0] + E[4] + E[8];
     embi_m3_mulv(stretch, E, w->along);
     fibre = embi_dot(w->along, stretch);
@@ -9728,8 +9721,7 @@ static int embi_system_stamp(embi_system *S, int count, const int *node, const e
     const int *slot = S->stamp_slot;
     if (!embi_system_open_stamp(S, count, node)) return 0;
     for (int i = 0; i < count; i++)
-        for (int j = 0; j <= i; j++, slot += 2)
-            embi_block_add(values + slot[0], slot[1], scale * c[i] * c[j], B);
+        for (int j = 0; j <= i; j++, slot += 2) embi_block_add(values + slot[0], slot[1], scale * c[i] * c[j], B);
     return 1;
 }
 
@@ -9745,8 +9737,7 @@ static int embi_system_stamp_columns(embi_system *S, int count, const int *node,
         for (int j = 0; j <= i; j++, slot += 2) {
             embipc_real B[9] = {0};
             for (int e = 0; e < rank; e++)
-                for (int k = 0; k < 3; k++)
-                    embi_axpy(B + 3 * k, z[3 * (rank * i + e) + k], z + 3 * (rank * j + e));
+                for (int k = 0; k < 3; k++) embi_axpy(B + 3 * k, z[3 * (rank * i + e) + k], z + 3 * (rank * j + e));
             embi_block_add(values + slot[0], slot[1], scale, B);
         }
     return 1;
@@ -12812,8 +12803,7 @@ static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
 static int embi_candidate_wake(embi_memory *m, embi_state *s, embi_body *A, embi_body *B, const int v[4])
 {
     int ok = 1;
-    for (int k = 0; k < 4; k++)
-        ok &= embi_vertex_wake(m, s, embi_has_vertex(A, v[k]) ? A : B, v[k]);
+    for (int k = 0; k < 4; k++) ok &= embi_vertex_wake(m, s, embi_has_vertex(A, v[k]) ? A : B, v[k]);
     return ok;
 }
 
@@ -24989,8 +24979,7 @@ static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e
 {
     embipc_real S[9], off = 0;
     embi_m3_tmul(S, R, R);
-    for (int i = 0; i < 9; i++)
-        off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
+    for (int i = 0; i < 9; i++) off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
     if (off < 1e-9 && embi_m3_det(R) > 0) return EMBIPC_OK;
     return embi_refuse_value(e, off, "rotation is no rotation matrix (R^T R differs from I by %g)", off);
 }
@@ -26167,8 +26156,7 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
         int u = embi_hi(w->s.seams.list[n].key), v = embi_lo(w->s.seams.list[n].key);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
-    for (int n = 0; n < w->tiles.joined_count; n++)
-        w->tiles.joined[n].key -= embi_lo(w->tiles.joined[n].key) > at;
+    for (int n = 0; n < w->tiles.joined_count; n++) w->tiles.joined[n].key -= embi_lo(w->tiles.joined[n].key) > at;
 }
 
 /* Islands without the destroyed body keep their factors, at the new index of their first body. */
@@ -29840,8 +29828,7 @@ static embipc_real embi_part_reach(const embi_parting *p, int i, int j, embipc_r
 static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
 {
     embipc_real slack = a->diagonal + b->diagonal;
-    for (int k = 0; k < 3; k++)
-        slack += embi_abs(t[k]) + embi_abs(a->now.centre[k]) + embi_abs(b->now.centre[k]);
+    for (int k = 0; k < 3; k++) slack += embi_abs(t[k]) + embi_abs(a->now.centre[k]) + embi_abs(b->now.centre[k]);
     return 16 * EMBI_EPS * slack;
 }
 
@@ -30617,8 +30604,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     d.time_step = 1;
     if (handle) r = embipc_world_create(&d, &w, NULL);
     if (r == EMBIPC_OK) r = embi_part_populate(p, w, handle);
-    for (int k = 0; r == EMBIPC_OK && k < EMBI_PART_STEPS; k++)
-        r = embi_part_step(p, w, handle, factor, &travel);
+    for (int k = 0; r == EMBIPC_OK && k < EMBI_PART_STEPS; k++) r = embi_part_step(p, w, handle, factor, &travel);
     for (int k = 0; r == EMBIPC_OK && k < EMBI_PART_REST_STEPS && travel > 0.01; k++)
         r = embi_part_step(p, w, handle, 1, &travel);
     for (int i = 0; r == EMBIPC_OK && i < p->count; i++)
