@@ -2139,7 +2139,7 @@ static embipc_real embi_triple(const embipc_real a[3], const embipc_real b[3], c
 
 static void embi_m3_identity(embipc_real A[9])
 {
-    for (int i = 0; i < 9; i++) A[i] = i % 4 == 0 ? (embipc_real)1 : (embipc_real)0;
+    for (int i = 0; i < 9; i++) A[i] = i % 4 == 0 ? 1.0 : 0;
 }
 
 /* r = A v; r must not alias v */
@@ -2216,7 +2216,7 @@ static void embi_m3_rotation(embipc_real R[9], const embipc_real w[3])
     if (!(angle > 0)) return;
     embi_scale(u, 1 / angle, w);
     for (int i = 0; i < 3; i++)
-        for (int j = 0; j < 3; j++) R[3 * i + j] = (i == j ? c : (embipc_real)0) + (1 - c) * u[i] * u[j];
+        for (int j = 0; j < 3; j++) R[3 * i + j] = (i == j ? c : 0) + (1 - c) * u[i] * u[j];
     R[1] -= s * u[2]; R[2] += s * u[1];
     R[3] += s * u[2]; R[5] -= s * u[0];
     R[6] -= s * u[1]; R[7] += s * u[0];
@@ -2234,7 +2234,7 @@ static embipc_real embi_m3_least_stretch(const embipc_real A[9])
     if (!(spread > 0)) return sqrt(mean);
     for (int i = 0; i < 9; i++) C[i] /= spread;
     turn = acos(embi_max(-1, embi_min(embi_m3_det(C) / 2, 1))) / 3;
-    return sqrt(embi_max(mean + 2 * spread * (cos(turn + (embipc_real)2.0943951023931957) - (embipc_real)1e-7), 0));
+    return sqrt(embi_max(mean + 2 * spread * (cos(turn + 2.0943951023931957) - 1e-7), 0));
 }
 
 /* R of a unit quaternion (w, x, y, z) */
@@ -2250,7 +2250,7 @@ static void embi_m3_from_quaternion(embipc_real R[9], const embipc_real q[4])
  * by cyclic Jacobi rotations; A is destroyed, its diagonal becomes the eigenvalues. */
 static void embi_eigen_symmetric(int n, embipc_real *A, embipc_real *V)
 {
-    for (int i = 0; i < n * n; i++) V[i] = i % (n + 1) == 0 ? (embipc_real)1 : (embipc_real)0;
+    for (int i = 0; i < n * n; i++) V[i] = i % (n + 1) == 0 ? 1.0 : 0;
     for (int sweep = 0; sweep < 30; sweep++) {
         embipc_real off = 0, diag = 0;
         for (int i = 0; i < n; i++) {
@@ -2412,7 +2412,7 @@ static void embi_m3s_orthogonal(embi_vec R[9])
 {
     embi_vec Z[9], T[9];
     embi_m3s_tmul(Z, R, R);
-    for (int i = 0; i < 9; i++) Z[i] = (i % 4 == 0 ? (embipc_real)1.5 : (embipc_real)0) - Z[i] / 2;
+    for (int i = 0; i < 9; i++) Z[i] = (i % 4 == 0 ? 1.5 : 0) - Z[i] / 2;
     embi_m3s_mul(T, R, Z);
     memcpy(R, T, sizeof T);
 }
@@ -2459,7 +2459,7 @@ static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
     for (int i = 1; i < 9; i++) square += F[i] * F[i];
     embi_store(least, square);
     for (int l = 0; l < EMBI_LANES; l++) {
-        least[l] = (embipc_real)1e-3 * sqrt(least[l]);
+        least[l] = 1e-3 * sqrt(least[l]);
         state[l] = EMBI_POLAR_BUSY;
         from[l] = R[l];
     }
@@ -2479,8 +2479,8 @@ static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
         for (int l = 0; l < EMBI_LANES; l++) {
             int sound = least[l] > 0 && part[0][l] > least[l] && part[1][l] > least[l] && part[2][l] > least[l];
             int going = state[l] == EMBI_POLAR_BUSY;
-            share[l] = going && sound ? 2 / (1 + part[3][l]) : (embipc_real)0;
-            if (!going || (sound && !(part[3][l] < (embipc_real)7e-14))) continue;
+            share[l] = going && sound ? 2 / (1 + part[3][l]) : 0;
+            if (!going || (sound && !(part[3][l] < 7e-14))) continue;
             state[l] = sound ? EMBI_POLAR_FOUND : EMBI_POLAR_LOST;
             busy--;
         }
@@ -2589,8 +2589,7 @@ static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3],
     int e;
     (void)frexp(size, &e);
     unit = ldexp(1, e + 12);
-    for (int k = 0; k < 3; k++)
-        origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : (embipc_real)0;
+    for (int k = 0; k < 3; k++) origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * floor(middle[k] / unit + 0.5) : 0;
 }
 
 /* 1 when two closed boxes have a common point. */
@@ -3716,7 +3715,7 @@ EMBI_KERNEL void embi_panel_update_kernel(int begin, int end, int from, int w, i
         int n = embi_min_int(columns - j, EMBI_TILE), last = embi_min_int(w, j + n);
         for (int p = begin; p < end; p++)
             for (int q = 0; q < EMBI_TILE; q++)
-                b[(p - begin) * EMBI_TILE + q] = q < n ? U[(size_t)p * (size_t)ld + (size_t)(j + q)] : (embipc_real)0;
+                b[(p - begin) * EMBI_TILE + q] = q < n ? U[(size_t)p * (size_t)ld + (size_t)(j + q)] : 0;
         for (int i = end; i < last; i += 3) {
             embipc_real *row = U + (size_t)i * (size_t)ld;
             const embipc_real *a = row + begin, *a1 = i + 1 < w ? a + ld : a, *a2 = i + 2 < w ? a1 + ld : a1;
@@ -3750,7 +3749,7 @@ static embipc_real embi_pivot(embi_pivots *p, const embipc_real *U, int ld, int 
         for (int i = 0; i < k; i++) a += row[i] * row[i] * U[(size_t)i * (size_t)(ld + 1)];
     if (d > tiny * embi_abs(a)) return d;
     p->replaced++;
-    return p->biggest > 0 ? embi_max(p->biggest, -d) : (embipc_real)1;
+    return p->biggest > 0 ? embi_max(p->biggest, -d) : 1;
 }
 
 /* Eliminates within rows k .. k + m - 1, to which all earlier rows have been applied. 0: not finite. */
@@ -4872,7 +4871,7 @@ static int embi_jacobi_blocks(int n, const int *row, const embipc_real *val, emb
         embipc_real *Q = P + 9 * (size_t)i, minor = B[0] * B[4] - B[1] * B[1];
         if (!embi_all_finite(B, 9)) return -1;
         if (B[0] > 0 && minor > 64 * EMBI_EPS * B[0] * B[4] && embi_m3_inverse(Q, B) > 0) continue;
-        for (int c = 0; c < 9; c++) Q[c] = c % 4 == 0 ? 1 / biggest : (embipc_real)0;
+        for (int c = 0; c < 9; c++) Q[c] = c % 4 == 0 ? 1 / biggest : 0;
         replaced++;
     }
     return replaced;
@@ -4901,7 +4900,7 @@ static int embi_cg(const embi_threads *watch, const embi_bsr *A, const embipc_re
         if (*residual <= tolerance || k == max_iterations || embi_is_past(watch)) return k;
         for (int i = 0; i < A->n; i++) embi_m3_mulv(z + 3 * i, P + 9 * (size_t)i, r + 3 * i);
         rz = embi_row_dot(n, r, z);
-        beta = k ? rz / before : (embipc_real)0;
+        beta = k ? rz / before : 0;
         for (int i = 0; i < n; i++) p[i] = z[i] + beta * p[i];
         embi_bsr_multiply(A, p, q);
         pq = embi_row_dot(n, p, q);
@@ -5317,7 +5316,7 @@ static embipc_real embi_triangle_shape(const embipc_real *x, const int v[3])
     embi_normalise(u, 3);
     for (int i = 0; i < 3; i++) l2 = embi_max(l2, embi_dot(u[i], u[i]));
     embi_cross(n, u[0], u[1]);
-    return l2 > 0 ? embi_norm(n) / l2 : (embipc_real)0;
+    return l2 > 0 ? embi_norm(n) / l2 : 0;
 }
 
 /* six times the signed volume over the cube of the longest edge: 0.71 for a regular tet */
@@ -5330,7 +5329,7 @@ static embipc_real embi_tet_shape(const embipc_real *x, const int v[4])
     embi_sub(u[5], u[0], u[2]);
     embi_normalise(u, 6);
     for (int i = 0; i < 6; i++) l2 = embi_max(l2, embi_dot(u[i], u[i]));
-    return l2 > 0 ? embi_triple(u[0], u[1], u[2]) / (l2 * sqrt(l2)) : (embipc_real)0;
+    return l2 > 0 ? embi_triple(u[0], u[1], u[2]) / (l2 * sqrt(l2)) : 0;
 }
 
 /* An edge has at most two triangles. On a closed surface it has two, and they have the same orientation. */
@@ -6233,7 +6232,7 @@ static void embi_material_set(embi_material *w, const embipc_material *m)
         w->mu = 2 * (w->c1 + w->c2);
         w->lambda = m->mooney[2] - 2 * w->mu / 3;
     }
-    w->fibre = size > 0 ? m->fibre_stiffness : (embipc_real)0;
+    w->fibre = size > 0 ? m->fibre_stiffness : 0;
     if (size > 0) embi_scale(w->along, 1 / size, m->fibre);
 }
 
@@ -6261,8 +6260,8 @@ static embipc_real embi_material_volume(const embi_material *w, embipc_real thet
 {
     if (EMBI_MATERIALS && w->model == EMBIPC_NEO_HOOKEAN && w->lambda != 0) {
         embipc_real J = 1 + theta, l = J > 0 ? log1p(theta) : -(embipc_real)INFINITY;
-        *first = J > 0 ? w->lambda * l / J : (embipc_real)0;
-        *second = J > 0 ? w->lambda * (1 - l) / (J * J) : (embipc_real)0;
+        *first = J > 0 ? w->lambda * l / J : 0;
+        *second = J > 0 ? w->lambda * (1 - l) / (J * J) : 0;
         return w->lambda / 2 * l * l;
     }
     *first = w->lambda * theta;
@@ -6397,7 +6396,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         embipc_real XT[12], whole;
         embi_tet_gather(XT, X, tet + 4 * t);
         whole = embi_tet_gradients(XT, s->grad + 12 * t);
-        s->volume[t] = embi_max(volume[t], EMBI_GHOST_FILL * whole) * (factor ? factor[t] : (embipc_real)1);
+        s->volume[t] = embi_max(volume[t], EMBI_GHOST_FILL * whole) * (factor ? factor[t] : 1);
         for (int a = 0; a < 4; a++) {
             s->node_volume[tet[4 * t + a]] += s->volume[t] / 4;
             s->patch_row[tet[4 * t + a] + 1]++;
@@ -6989,7 +6988,7 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
                                       embipc_real *trace)
 {
     embipc_real here[9 * EMBI_LANES];
-    embipc_real sum = 0, mu = s->material.mu, lambda = s->averaged ? (embipc_real)0 : s->material.lambda;
+    embipc_real sum = 0, mu = s->material.mu, lambda = s->averaged ? 0 : s->material.lambda;
     q = embi_elastic_corners(s, q);
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embi_vec R[9], H[9], D[9], tr, psi, a, b, c;
@@ -7232,7 +7231,7 @@ static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale,
 {
     embi_vec V = scale * embi_load(s->volume + t), R[9];
     k->shear = V * s->material.mu;
-    k->volume = V * (s->averaged ? (embipc_real)0 : s->material.lambda);
+    k->volume = V * (s->averaged ? 0 : s->material.lambda);
     k->fibre = V * s->material.fibre;
     memset(k->d, 0, sizeof k->d);
     if (!(s->material.fibre > 0)) return;
@@ -7311,7 +7310,7 @@ static void embi_tet_string(const embi_elastic *s, int t, const embipc_real *q, 
     embi_eigen_symmetric(3, F, A);
     for (int k = 0; k < 3; k++) {
         embipc_real sum = trace - F[4 * k];   /* s_i + s_j */
-        g[k] = sum > 0 ? 2 * (s->material.mu * (sum - 2) + s->material.lambda * (trace - 3)) / sum : (embipc_real)0;
+        g[k] = sum > 0 ? 2 * (s->material.mu * (sum - 2) + s->material.lambda * (trace - 3)) / sum : 0;
     }
 }
 
@@ -7493,9 +7492,9 @@ static embi_vec embi_unit_each(embi_vec a[3], const embi_vec n[3])
 {
     const embi_vec zero = embi_all(0);
     embi_vec size = embi_sqrt_each(embi_dot_each(a, a)), length = size;
-    embi_mask lost = embi_less(size, embi_all((embipc_real)1e-150)), x;
+    embi_mask lost = embi_less(size, embi_all(1e-150)), x;
     if (embi_any(lost)) {   /* n x e, with e the first axis or the second */
-        x = embi_less(embi_abs_each(n[0]), embi_all((embipc_real)0.6));
+        x = embi_less(embi_abs_each(n[0]), embi_all(0.6));
         a[0] = embi_where(lost, embi_where(x, zero, -n[2]), a[0]);
         a[1] = embi_where(lost, embi_where(x, n[2], zero), a[1]);
         a[2] = embi_where(lost, embi_where(x, -n[1], n[0]), a[2]);
@@ -7642,7 +7641,7 @@ static void embi_modes_of(const embi_partials *k, const embi_vec s[3], embipc_re
     for (int i = 0; i < 3; i++) {
         embi_vec x = s[(i + 1) % 3], y = s[(i + 2) % 3], J = x * y;
         embi_vec common = k->a + k->b * (x * x + y * y), odd = k->b * x * y - k->m * s[i];
-        embi_vec twist = common - odd, flip = common + odd, least = embi_all((embipc_real)1e-12);
+        embi_vec twist = common - odd, flip = common + odd, least = embi_all(1e-12);
         if (k->c != 0) twist += 2 * k->c / embi_where(embi_less(x + y, least), least, x + y);
         flip = embi_softened_each(flip, keep);
         twist = embi_softened_each(twist, keep);
@@ -7727,12 +7726,12 @@ static void embi_invariants_of(const embi_vec F[9], embi_invariants *v)
     embi_vec *E = v->E, e3;
     embi_mask proper;
     embi_m3s_tmul(E, F, F);
-    for (int i = 0; i < 9; i++) E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
+    for (int i = 0; i < 9; i++) E[i] = (E[i] - (i % 4 ? 0 : 1.0)) / 2;
     v->e1 = E[0] + E[4] + E[8];
     v->e2 = E[0] * E[4] - E[1] * E[1] + E[4] * E[8] - E[5] * E[5] + E[8] * E[0] - E[2] * E[2];
     e3 = embi_m3s_det(E);
     v->J = embi_m3s_det(F);
-    proper = embi_less(embi_all((embipc_real)0.5), v->J);
+    proper = embi_less(embi_all(0.5), v->J);
     v->j = embi_where(proper, (2 * v->e1 + 4 * v->e2 + 8 * e3) / (v->J + 1), v->J - 1);
     v->gap = embi_where(proper, (v->e1 * v->j - 4 * v->e2 - 8 * e3) / (v->J + 1), v->e1 - v->j);
 }
@@ -8096,7 +8095,7 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
         (r = embi_check_value(e, "young", a->young, " Pa", 0)) != EMBIPC_OK ||
         (r = embi_check_value(e, "stiffness", a->stiffness, " Pa", 0)) != EMBIPC_OK)
         return r;
-    if (!(a->poisson > -1 && a->poisson < (embipc_real)0.5))
+    if (!(a->poisson > -1 && a->poisson < 0.5))
         return embi_refuse_value(e, a->poisson,
                                  "poisson is %g; it must lie between -1 and 0.5, both excluded", a->poisson);
     if (!(a->damping[0] >= 0) || !(a->damping[1] >= 0) || !embi_finite(a->damping[0] + a->damping[1]))
@@ -8122,14 +8121,14 @@ static embipc_real embi_lagged_stress(const embi_material *w, const embipc_real 
 {
     embipc_real G[9], E[9], stretch[3], trace, fibre, psi;
     embi_m3_tmul(G, R, F);
-    for (int i = 0; i < 9; i++) E[i] = (G[i] + G[3 * (i % 3) + i / 3]) / 2 - (i % 4 ? (embipc_real)0 : (embipc_real)1);
+    for (int i = 0; i < 9; i++) E[i] = (G[i] + G[3 * (i % 3) + i / 3]) / 2 - (i % 4 ? 0 : 1.0);
     trace = E[0] + E[4] + E[8];
     embi_m3_mulv(stretch, E, w->along);
     fibre = embi_dot(w->along, stretch);
     psi = w->lambda / 2 * trace * trace + w->fibre / 2 * fibre * fibre;
     for (int i = 0; i < 9; i++) {
         psi += w->mu * E[i] * E[i];
-        G[i] = 2 * w->mu * E[i] + (i % 4 ? (embipc_real)0 : w->lambda * trace) +
+        G[i] = 2 * w->mu * E[i] + (i % 4 ? 0 : w->lambda * trace) +
                w->fibre * fibre * w->along[i / 3] * w->along[i % 3];
     }
     embi_m3_mul(P, R, G);
@@ -8168,7 +8167,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     if (!embi_all_finite(F, 9)) return EMBIPC_ERR_NOT_FINITE;
     embi_material_set(&w, material);
     if (!EMBI_MATERIALS || embi_material_lagged(&w)) energy = embi_lagged_evaluate(&w, F, P, H);
-    else energy = embi_material_evaluate(&w, F, P, H, project ? (embipc_real)0 : (embipc_real)1);
+    else energy = embi_material_evaluate(&w, F, P, H, project ? 0 : 1.0);
     if (psi) *psi = energy;
     return EMBIPC_OK;
 }
@@ -8264,7 +8263,7 @@ static void embi_cross_exactly(embipc_real r[3], const embipc_real a[3], const e
 static embipc_real embi_segment_parameter(const embipc_real e[3], const embipc_real r[3])
 {
     embipc_real er = embi_dot(e, r), ee = embi_dot(e, e);
-    return er > 0 ? (er < ee ? er / ee : (embipc_real)1) : (embipc_real)0;
+    return er > 0 ? (er < ee ? er / ee : 1) : (embipc_real)0;
 }
 
 /* r = sum_k w_k x_k, from differences to the vertex of largest weight on each side. The common position cancels
@@ -8560,7 +8559,7 @@ static int embi_closest_parameters(const embi_point x[4], const embipc_real w[4]
         /* theta_k moves weight from the first vertex of a side's feature to another */
         int last = edge_edge ? first + 2 : 4, base = -1;
         for (int k = first; k < last; k++) {
-            embipc_real sign = w[k] > 0 ? (embipc_real)1 : (embipc_real)-1;
+            embipc_real sign = w[k] > 0 ? 1 : (embipc_real)-1;
             if (!(mask >> k & 1)) continue;
             if (base < 0) { base = k; continue; }
             dw[n][k] = sign;
@@ -8603,9 +8602,9 @@ static void embi_distance_hessian(const embi_point x[4], const embipc_real w[4],
     embi_dual_vectors(m, rk, n, up, Ri);
     for (int a = 0; a < 3; a++)      /* Q/d; it is 0 with two parameters */
         for (int b = 0; b < 3; b++) {
-            embipc_real q = (a == b ? (embipc_real)1 : (embipc_real)0) - n[a] * n[b];
+            embipc_real q = (a == b ? 1.0 : 0) - n[a] * n[b];
             if (m == 1) q -= rk[0][a] * up[0][b];
-            Q[3 * a + b] = m == 2 ? (embipc_real)0 : q / d;
+            Q[3 * a + b] = m == 2 ? 0 : q / d;
         }
     for (int i = 0; i < 4; i++)
         for (int j = 0; j < 4; j++)
@@ -8849,11 +8848,10 @@ static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3]
     embipc_real y = embi_norm(u), across, along, uh[3];
     (void)embipc_friction(y, e, &across, &along);
     if (y == 0) across = along = 2 / e - embi_min(expected, e) / (e * e);
-    embi_scale(uh, y > 0 ? 1 / y : (embipc_real)0, u);
+    embi_scale(uh, y > 0 ? 1 / y : 0, u);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++)
-            S[3 * i + j] += weight * (across * ((i == j ? (embipc_real)1 : (embipc_real)0) - n[i] * n[j]) +
-                                      (along - across) * uh[i] * uh[j]);
+            S[3 * i + j] += weight * (across * ((i == j ? 1.0 : 0) - n[i] * n[j]) + (along - across) * uh[i] * uh[j]);
 }
 
 /* ==== 28. Contacts ===================================================================================
@@ -9163,8 +9161,7 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     for (int i = 1; i < n; i++)   /* distances of one feature may be rounded in several ways */
         for (int j = i - 1; j >= 0 && keys[j].key == keys[i].key; j--) {
             embi_contact *to = s->list + keys[j].value, *from = s->list + keys[i].value;
-            if (!to->multiplicity || to->dhat != from->dhat ||
-                embi_abs(to->gap - from->gap) > (embipc_real)1e-9 * to->dhat)
+            if (!to->multiplicity || to->dhat != from->dhat || embi_abs(to->gap - from->gap) > 1e-9 * to->dhat)
                 continue;
             from->multiplicity += to->multiplicity;
             from->base.energy += to->base.energy;
@@ -9788,8 +9785,7 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
     if (n == 0) return;
     x = S->work + 9 * (size_t)n;
     for (int i = 0; i < 3 * n; i++) x[i] = 0;
-    S->iterations = embi_cg(S->F.threads, &S->A, S->work, b, x, (embipc_real)1e-12, 6 * n + 200, x + 3 * n,
-                            &S->residual);
+    S->iterations = embi_cg(S->F.threads, &S->A, S->work, b, x, 1e-12, 6 * n + 200, x + 3 * n, &S->residual);
     memcpy(b, x, (size_t)n * 3 * sizeof *b);
 }
 
@@ -11018,7 +11014,7 @@ static void embi_candidate_complete(embi_candidate *c, const embi_surface *a, co
     if (!c->edge_edge) return;
     embi_sub(ea, p[1], p[0]);
     embi_sub(eb, p[3], p[2]);
-    c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
+    c->mollify = 1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
 }
 
 /* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and
@@ -11038,7 +11034,7 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
     if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
     if (t->strain < EMBI_HUGE && !embi_candidate_strain(a, t, v, p, edge_edge)) return 1;
-    c->share = self ? embi_vertices_share(a, v, split) : (embipc_real)1;
+    c->share = self ? embi_vertices_share(a, v, split) : 1;
     if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
     embi_candidate_complete(c, a, b, v, rule);
     if (self && t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
@@ -11503,8 +11499,8 @@ static embipc_real embi_certifying_bend(const embi_certifying *f, const embi_can
     const int *v = c->v, *home = f->home;
     if (!home) return 0;
     if (c->edge_edge)
-        return (home[v[0]] != home[v[1]] ? embi_certifying_edge(f, v[0], v[1]) / 2 : (embipc_real)0) +
-               (home[v[2]] != home[v[3]] ? embi_certifying_edge(f, v[2], v[3]) / 2 : (embipc_real)0);
+        return (home[v[0]] != home[v[1]] ? embi_certifying_edge(f, v[0], v[1]) / 2 : 0) +
+               (home[v[2]] != home[v[3]] ? embi_certifying_edge(f, v[2], v[3]) / 2 : 0);
     return embi_certifying_is_mixed(f, v + 1) ? EMBI_CERTIFICATE_MIDDLE * embi_certifying_longest(f, v + 1) :
         (embipc_real)0;
 }
@@ -11515,7 +11511,7 @@ static embipc_real embi_certifying_bends(const embi_certifying *f, embi_key pair
     const int *a = f->s->tri + 3 * embi_hi(pair.key), *b = f->s->tri + 3 * embi_lo(pair.key);
     return EMBI_CERTIFICATE_MIDDLE * ((embi_certifying_is_mixed(f, a) ? embi_certifying_longest(f, a) :
                                        (embipc_real)0) +
-                               (embi_certifying_is_mixed(f, b) ? embi_certifying_longest(f, b) : (embipc_real)0));
+                               (embi_certifying_is_mixed(f, b) ? embi_certifying_longest(f, b) : 0));
 }
 
 /* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_CERTIFICATE_REACH
@@ -11533,7 +11529,7 @@ static int embi_certifying_measure(embi_certifying *f, embipc_real *least, embip
     *rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / reach;
     if (!embi_traverse_pairs(f->m, &walk, f->i, f->j, &f->keys, &keys)) return 0;
     for (int k = 0; k < keys; k++) {
-        embipc_real bend = f->mixed ? embi_certifying_bends(f, f->keys[k]) / *rho : (embipc_real)0;
+        embipc_real bend = f->mixed ? embi_certifying_bends(f, f->keys[k]) / *rho : 0;
         embi_approach t = embi_approach_of(embi_none, embi_min(reach, embi_max(*least, bend)));
         int count = 0;
         if (!embi_candidates(f->m, f->s, f->s, f->keys + k, 1, &rule, &t, &f->list, &count)) return 0;
@@ -11607,7 +11603,7 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
         opened = embi_traverse_opens(&walk, i, j, pair);
     }
     if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS || depth >= f->deepest)) {
-        if (!embi_certifying_end(f, apart > size / 4 ? apart : (embipc_real)0, sum)) return 0;
+        if (!embi_certifying_end(f, apart > size / 4 ? apart : 0, sum)) return 0;
         if (sum->rho <= EMBI_CERTIFICATE_BEND) opened = 0;
     }
     f->too_many = out->tet_count > EMBI_CERTIFICATE_ROOM * f->s->nt;
@@ -11704,7 +11700,7 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
         for (int c = 0; c < 9; c++) mean[c] += F[9 * tet[k] + c];
     for (int c = 0; c < 9; c++) mean[c] /= (embipc_real)one->tets;
     if (reach < share * one->least) share = reach / one->least;
-    margin = (embi_m3_least_stretch(mean) - share - (embipc_real)1e-6) / (1 + one->rho);
+    margin = (embi_m3_least_stretch(mean) - share - 1e-6) / (1 + one->rho);
     if (margin < enough) return -EMBI_HUGE;
     most = (margin - enough) * (margin - enough) * (margin - enough) * (margin - enough);
     for (int k = 0; k < one->tets; k += EMBI_LANES) {
@@ -12720,7 +12716,7 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
     embi_body_hold(b, d, r->part, r->box);
     if (!embi_may_fold(b)) return 0;
     embi_turn_fit(from, to, b->nn, r->turn);
-    sine = at ? embi_turn_sine(at->turn, r->turn) : (embipc_real)0;
+    sine = at ? embi_turn_sine(at->turn, r->turn) : 0;
     if (sine * sine > 1 - EMBI_TURN_COS * EMBI_TURN_COS) {
         memcpy(r->turn, at->turn, sizeof r->turn);
         sine = 0;
@@ -12871,7 +12867,7 @@ static embipc_real embi_box_norm(const embipc_real r[6])
 /* Mean edge length, m: of as many equilateral triangles with the same total area. */
 static embipc_real embi_body_edge(const embi_body *b)
 {
-    return sqrt(4 * b->area / ((embipc_real)1.7320508075688772 * b->nt));
+    return sqrt(4 * b->area / (1.7320508075688772 * b->nt));
 }
 
 /* Mean edge length of the finer surface of a pair, m. */
@@ -12910,7 +12906,7 @@ static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
     int *nearby = s->candidates.active + pair->first;
     pair->nearby_count = 0;
     pair->radius = radius;
-    pair->reach = (2 * pair->rule.dhat + pair->rule.xi) / (embipc_real)0.999 +
+    pair->reach = (2 * pair->rule.dhat + pair->rule.xi) / 0.999 +
                   4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
     for (int k = 0; k < pair->count; k++)
         if (embi_is_near(s->candidates.apart + pair->first + k, pair->reach, radius)) nearby[pair->nearby_count++] = k;
@@ -13514,11 +13510,10 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
  * overlap, and the peg could neither enter nor slide. So each body stores the widths of its openings between parallel
  * faces, and its thicknesses. Two bodies fit where a thickness of one is slightly less than an opening of the other. A
  * derived dhat of such a pair becomes a fraction of the clearance. kappa grows by the same factor, so the load stays.
- * (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its diagonal.)
- * Numbers that cannot be simulated are refused. Coordinates have 16 digits: at 1e9 sizes from the origin 7
- * remain for the shape. So input that takes a body farther in one step is refused, and a body that reaches 1e12
- * sizes ends the step with an error. Stiffness stays within 1e100 N/m. Within these limits no number of a step
- * leaves the range of a double.
+ * (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its diagonal.) Numbers that
+ * cannot be simulated are refused. Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So
+ * input that takes a body farther in one step is refused, and a body that reaches 1e12 sizes ends the step with an
+ * error. Stiffness stays within 1e100 N/m. Within these limits no number of a step leaves the range of a double.
  * Uses: part I, elasticity, pairs of primitives, barrier, part III.
  * Checked by: tests/test_defaults.c, tests/world_numbers.h */
 
@@ -13619,7 +13614,7 @@ static embipc_real embi_pair_fit(const embi_body *a, const embi_body *b)
                                 embi_is_dynamic(b) ? b->rules.dhat : a->rules.dhat), room;
     if (a == b || !(embi_is_dynamic(a) || embi_is_dynamic(b))) return 0;
     room = embi_min(embi_clearance(a, b, EMBI_FIT_LEAST * dhat), embi_clearance(b, a, EMBI_FIT_LEAST * dhat));
-    return room < dhat ? room : (embipc_real)0;
+    return room < dhat ? room : 0;
 }
 
 /* Parameters of a pair: the smaller dhat and epsv, the larger kappa, of its dynamic bodies. */
@@ -13648,14 +13643,14 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
 /* Mean thickness, m: that of a plate, a third of a cube's edge; 0 if the surface is open. */
 static embipc_real embi_body_thickness(const embi_body *b)
 {
-    return b->solid.volume > 0 ? 2 * b->solid.volume / b->area : (embipc_real)0;
+    return b->solid.volume > 0 ? 2 * b->solid.volume / b->area : 0;
 }
 
 /* dhat is 1e-3 of the diagonal. It is at most a tenth of the mean thickness: contacts on one side of a plate must
  * not act on the other. It is at most half an edge, so that few primitives are within reach. */
 static embipc_real embi_derive_dhat(const embi_body *b)
 {
-    embipc_real dhat = (embipc_real)1e-3 * b->diagonal, thick = embi_body_thickness(b) / 10;
+    embipc_real dhat = 1e-3 * b->diagonal, thick = embi_body_thickness(b) / 10;
     if (thick > 0) dhat = embi_min(dhat, thick);
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
@@ -13684,10 +13679,10 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
 static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 {
     embipc_real weight = b->mass.total * embi_norm(w->def.gravity), load = embi_body_load(w, b);
-    embipc_real bears = embi_kappa_for_load(load, 3, (embipc_real)0.3, b->rules.dhat);
-    embipc_real sinks = embi_kappa_for_load(weight > 0 ? weight : load, 3, (embipc_real)0.9, b->rules.dhat);
-    embipc_real pressure = embi_kappa_for_load(embi_body_pressure_load(w, b), 1, (embipc_real)0.3, b->rules.dhat);
-    return load > 0 ? embi_max(bears, embi_min(pressure, sinks)) : (embipc_real)1;
+    embipc_real bears = embi_kappa_for_load(load, 3, 0.3, b->rules.dhat);
+    embipc_real sinks = embi_kappa_for_load(weight > 0 ? weight : load, 3, 0.9, b->rules.dhat);
+    embipc_real pressure = embi_kappa_for_load(embi_body_pressure_load(w, b), 1, 0.3, b->rules.dhat);
+    return load > 0 ? embi_max(bears, embi_min(pressure, sinks)) : 1;
 }
 
 /* ---- numbers that cannot be simulated ---- */
@@ -14034,7 +14029,7 @@ static embipc_real embi_cached_room(const embi_state *s, const embi_cached *k, c
     room = embi_min(room + 4 * pair->rule.dhat, few ? embi_max(edges, 4 * pair->rule.dhat) : edges);
     if (few || (self && k->count <= 4 * A->nt)) return room;
     most = self ? room : room / 2;
-    return embi_cached_pace(k, pair) > most ? (embipc_real)0 : room;
+    return embi_cached_pace(k, pair) > most ? 0 : room;
 }
 
 /* Prepares a search at the reference positions. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h, so the radius exceeds
@@ -14066,7 +14061,7 @@ static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pa
 static embi_approach embi_cached_approach(const embi_cached *k)
 {
     embi_approach t = embi_approach_of(k->range, k->reach);
-    t.radius *= (embipc_real)1.4143;
+    t.radius *= 1.4143;
     t.own = 1;
     return t;
 }
@@ -14076,8 +14071,7 @@ static embi_approach embi_cached_approach(const embi_cached *k)
  * tolerate more: both limit the cached list. */
 static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_cached *k)
 {
-    embipc_real *F = s->scratch.trace + b->scratch.trace, share = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) /
-        EMBI_TURN_COS;
+    embipc_real *F = s->scratch.trace + b->scratch.trace, share = (k->xi > 0 ? 0.75 : 0.5) / EMBI_TURN_COS;
     b->search.start_count = 0;
     if (!EMBI_GROW(m, b->search.start, 2)) return 0;
     for (int t = 0; t < embi_strained_tets(b); t++) {
@@ -14102,7 +14096,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
         if (!EMBI_GROW(m, b->search.start, 2 * b->search.start_count + 2) ||
             !EMBI_GROW(m, b->search.start_strain, b->search.start_count + 1)) return 0;
         /* a little more than `most` allows, for rounding */
-        b->search.start_strain[b->search.start_count] = one->tets ? strain + (embipc_real)1e-6 : EMBI_HUGE;
+        b->search.start_strain[b->search.start_count] = one->tets ? strain + 1e-6 : EMBI_HUGE;
         for (int i = 0; i < one->tets; i++)
             b->search.strain[tet[i]].most = embi_min(b->search.strain[tet[i]].most, strain);
         b->search.start[2 * b->search.start_count] = one->i;
@@ -14164,7 +14158,7 @@ static int embi_parts_ask(embipc_world *w)
 /* May a cached candidate be within reach now? */
 static int embi_search_sees(const embi_search *one, const embi_candidate *old)
 {
-    return old->apart * (embipc_real)0.999 <= one->nearby - old->less + old->share * one->away;
+    return old->apart * 0.999 <= one->nearby - old->less + old->share * one->away;
 }
 
 /* Requests the vertices of cached candidates that are tested again. */
@@ -15245,13 +15239,13 @@ static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begi
     for (int c = 0; c < 3; c++) {
         embipc_real sum = 0, spread;
         for (int i = 0; i < count; i++) sum += one[i].box[3 + c] - one[i].box[c];
-        spread = sum > 0 ? (all[3 + c] - all[c]) / sum : (embipc_real)0;
+        spread = sum > 0 ? (all[3 + c] - all[c]) / sum : 0;
         if (!(spread > most)) continue;
         most = spread;
         axis = c;
     }
     *begin = all[axis];
-    *scale = all[3 + axis] > all[axis] ? EMBI_SWEEP_UNITS / (all[3 + axis] - all[axis]) : (embipc_real)0;
+    *scale = all[3 + axis] > all[axis] ? EMBI_SWEEP_UNITS / (all[3 + axis] - all[axis]) : 0;
     return axis;
 }
 
@@ -24638,8 +24632,8 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void)
     embipc_world_def d;
     memset(&d, 0, sizeof d);
     d.cookie = EMBI_WORLD_COOKIE;
-    d.gravity[2] = (embipc_real)-9.81;
-    d.time_step = (embipc_real)0.01;
+    d.gravity[2] = -9.81;
+    d.time_step = 0.01;
     d.friction_iterations = 0;
     d.max_iterations = 100;
     d.keep_spin = 1;
@@ -24655,7 +24649,7 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void)
     d.scale = 1;
     embi_m3_identity(d.rotation);
     d.material.young = 1e5;
-    d.material.poisson = (embipc_real)0.4;
+    d.material.poisson = 0.4;
     d.material.density = 1000;
     d.material.stiffness = 1e7;
     d.material.averaged = d.material.determinant_bound = -1;
@@ -24713,7 +24707,7 @@ static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 /* h^2 must stay within the range of a double, too. */
 static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
 {
-    if (h >= (embipc_real)1e-100 && h <= (embipc_real)1e100) return EMBIPC_OK;
+    if (h >= 1e-100 && h <= 1e100) return EMBIPC_OK;
     return embi_refuse(e, "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
 }
 
@@ -24979,7 +24973,7 @@ static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e
 {
     embipc_real S[9], off = 0;
     embi_m3_tmul(S, R, R);
-    for (int i = 0; i < 9; i++) off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0)));
+    for (int i = 0; i < 9; i++) off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? 1.0 : 0)));
     if (off < 1e-9 && embi_m3_det(R) > 0) return EMBIPC_OK;
     return embi_refuse_value(e, off, "rotation is no rotation matrix (R^T R differs from I by %g)", off);
 }
@@ -25138,7 +25132,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
         radius = embi_max(radius, embi_norm(r));
     }
     /* a tet with corners (+-1, +-1, +-1) s has the inscribed radius s/sqrt 3 */
-    for (int i = 0; i < 12; i++) t->q[i] = c[i % 3] + corner[i] * radius * (embipc_real)1.7322;
+    for (int i = 0; i < 12; i++) t->q[i] = c[i % 3] + corner[i] * radius * 1.7322;
     b->nn = 4;
     b->ntet = 1;
     b->tet[0] = 0; b->tet[1] = 1; b->tet[2] = 3; b->tet[3] = 2;
@@ -25163,12 +25157,12 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
 static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, const embi_body *b)
 {
     embipc_solid solid;
-    embipc_real S[9], V[9], least, L = b->diagonal, load = 10 * d->material.density * (embipc_real)9.81;
+    embipc_real S[9], V[9], least, L = b->diagonal, load = 10 * d->material.density * 9.81;
     embi_solid(&solid, x, b->nv, b->tri, b->nt);
     memcpy(S, solid.second, sizeof S);
     embi_eigen_symmetric(3, S, V);
     least = embi_min(S[0], embi_min(S[4], S[8])) / solid.volume;   /* t^2 / 12 */
-    return (embipc_real)1.5 * load * L * L * L < 1e-3 * d->material.young * 12 * least;
+    return 1.5 * load * L * L * L < 1e-3 * d->material.young * 12 * least;
 }
 
 /* The cage is built in the description's coordinates, so it does not depend on the body's rotation. */
@@ -25373,7 +25367,7 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
     for (int k = 0; ok && k < b->ntet; k++) {
         int cell = cage->tet_cell[k];
         embi_cell_add_tet(sum + cell, c->node + 8 * cell, t->q, b->tet + 4 * k, volume[k], moment + 10 * k,
-                          d->tet_stiffness ? d->tet_stiffness[k] : (embipc_real)1);
+                          d->tet_stiffness ? d->tet_stiffness[k] : 1);
     }
     for (int k = 0; ok && k < count; k++) {
         for (int a = 0; a < 8; a++) embi_copy(X + 3 * a, t->q + 3 * (size_t)c->node[8 * k + a]);
@@ -25516,7 +25510,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
 static void embi_widths_add(embi_widths *w, embipc_real width)
 {
     for (int i = 0; i < w->count; i++)
-        if (embi_abs(w->list[i] - width) <= (embipc_real)1e-9 * width) return;
+        if (embi_abs(w->list[i] - width) <= 1e-9 * width) return;
     if (w->count < EMBI_WIDTHS) w->list[w->count++] = width;
 }
 
@@ -25566,7 +25560,7 @@ static embi_u64 embi_axis_key(const embipc_real n[3], int *back)
 {
     embi_u64 key = 0;
     int whole[3];
-    for (int c = 0; c < 3; c++) whole[c] = (int)floor(n[c] * 1000000 + (embipc_real)0.5);
+    for (int c = 0; c < 3; c++) whole[c] = (int)floor(n[c] * 1000000 + 0.5);
     *back = whole[0] ? whole[0] < 0 : whole[1] ? whole[1] < 0 : whole[2] < 0;
     for (int c = 0; c < 3; c++) key = key << 21 | (embi_u64)(1000000 + (*back ? -whole[c] : whole[c]));
     return key;
@@ -25662,7 +25656,7 @@ static embi_answer embi_check_gap(embipc_world *w, int i, int j)
     int v, of_a, opened[EMBI_STARTS][2], starts;
     const int *start;
     memset(&rule, 0, sizeof rule);
-    rule.xi = i == j ? (embipc_real)0 : a->rules.thickness + b->rules.thickness;
+    rule.xi = i == j ? 0 : a->rules.thickness + b->rules.thickness;
     none = embi_approach_of(embi_none, rule.xi + least);
     walk = embi_traverse_of(&sa, &sb, embi_none, rule.xi + least);
     start = embi_traverse_starts(&walk, opened, &starts);
@@ -26397,7 +26391,7 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
                                  embi_long_norm(d->centre), EMBI_SIZES * b->diagonal);
     for (int i = 0; i < 5; i++) {
         const embipc_real value = i < 3 ? d->stiffness[i] : i == 3 ? d->damping : d->force_limit;
-        if (!embi_finite(value) || value < 0 || value > (embipc_real)1e18)
+        if (!embi_finite(value) || value < 0 || value > 1e18)
             return embi_refuse(e, "%s of the drive is %g; it must be finite, >= 0 and <= 1e18",
                                i < 3 ? "a stiffness" : i == 3 ? "damping" : "force_limit", value);
     }
@@ -26512,12 +26506,12 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive driv
 /* out: the nearest to `from` of all rotation vectors r (1 + 2 pi k/|r|), which mean one rotation. */
 static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const embipc_real from[3])
 {
-    const embipc_real full = (embipc_real)6.283185307179586;
+    const embipc_real full = 6.283185307179586;
     embipc_real axis[3], angle = embi_norm(r), size = angle > 0 ? angle : embi_norm(from), turns;
     embi_copy(out, r);
     if (!(size > 0)) return;
     embi_scale(axis, 1 / size, angle > 0 ? r : from);
-    turns = floor((embi_dot(axis, from) - angle) / full + (embipc_real)0.5);
+    turns = floor((embi_dot(axis, from) - angle) / full + 0.5);
     if (turns != 0) embi_axpy(out, turns * full, axis);
 }
 
@@ -26708,7 +26702,7 @@ static embipc_result embi_check_efforts(const embipc_joint_def *d, embipc_error 
 static embipc_result embi_check_target(const embipc_real t[3], embipc_error *e)
 {
     embipc_real most = embi_max(embi_max(embi_abs(t[0]), embi_abs(t[1])), embi_abs(t[2]));
-    if (embi_all_finite(t, 3) && most <= (embipc_real)1e9) return EMBIPC_OK;
+    if (embi_all_finite(t, 3) && most <= 1e9) return EMBIPC_OK;
     return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
                            "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite", t[0], t[1], t[2]);
 }
@@ -26747,7 +26741,7 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
     if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER &&
         (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
         return embi_refuse(e, "friction and motors are for hinges and sliders");
-    if (d->twist > 0 && !(d->kind == EMBIPC_BALL && d->limited && d->twist < (embipc_real)3.141592653589793))
+    if (d->twist > 0 && !(d->kind == EMBIPC_BALL && d->limited && d->twist < 3.141592653589793))
         return embi_refuse_value(e, d->twist, "twist %g: it is for balls with limits, and below pi", d->twist);
     return EMBIPC_OK;
 }
@@ -26857,7 +26851,7 @@ static embipc_result embi_joint_part(embipc_world *w, const embipc_joint_def *d)
 {
     const embi_rule *rule = embi_find_rule(w, d->a, d->b);
     if (embi_find_body(w, d->a) < 0 || (rule && !rule->contact)) return EMBIPC_OK;
-    return embipc_world_set_pair(w, d->a, d->b, rule ? rule->friction : (embipc_real)-1, 0);
+    return embipc_world_set_pair(w, d->a, d->b, rule ? rule->friction : -1, 0);
 }
 
 /* Checks come before any change. */
@@ -27388,8 +27382,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
     }
     embi_scale(out->velocity, 1 / b->mass.total, out->momentum);
     trace = second[0] + second[4] + second[8];
-    for (int a = 0; a < 9; a++)
-        inertia[a] = (a % 4 == 0 ? trace : (embipc_real)0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
+    for (int a = 0; a < 9; a++) inertia[a] = (a % 4 == 0 ? trace : 0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
     if (embi_m3_inverse(inverse, inertia) != 0) embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
 }
 
@@ -27403,7 +27396,7 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *w, embipc_body 
         for (int k = 0; k < 4; k++) {
             int row = 4 * (b->vert0 + i), used = k < w->s.J.count[b->vert0 + i];
             node[4 * i + k] = w->s.J.node[used ? row + k : row] - b->node0;
-            weight[4 * i + k] = used ? w->s.J.weight[row + k] : (embipc_real)0;
+            weight[4 * i + k] = used ? w->s.J.weight[row + k] : 0;
         }
     return EMBIPC_OK;
 }
@@ -27469,7 +27462,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (!b) return EMBIPC_ERR_HANDLE;
-    out->volume = b->bvh.closed ? b->solid.volume : (embipc_real)0;
+    out->volume = b->bvh.closed ? b->solid.volume : 0;
     out->mass = b->mass.total;
     if (!embi_is_dynamic(b)) {
         embi_rigid_state(w, b, out);
@@ -27615,7 +27608,7 @@ static int embi_coarse_place(const embi_coarse *s, int f, const int w[3])
 /* Writes vertices and triangles of the divided surface; of a sphere with points at radius 1. */
 static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, int *tri)
 {
-    const embipc_real unit[3] = {0, (embipc_real)0.5, (embipc_real)0.8090169943749475};   /* 0, 1/2, g/2 */
+    const embipc_real unit[3] = {0, 0.5, 0.8090169943749475};   /* 0, 1/2, g/2 */
     int count = 0;
     for (int f = 0; f < s->nt; f++)
         for (int i = 0; i <= s->n; i++)
@@ -27653,7 +27646,7 @@ static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, 
 /* Writes rings of n vertices between two poles; round: with round ends. The lower half mirrors the upper one. */
 static void embi_rings(embipc_real radius, embipc_real height, int round, int rings, int n, embipc_real *x, int *tri)
 {
-    const embipc_real pi = (embipc_real)3.141592653589793;
+    const embipc_real pi = 3.141592653589793;
     int count = 0, half = rings / 2, last = 2 + n * (rings - 1);
     embi_set(x, 0, 0, -height / 2);
     embi_set(x + 3, 0, 0, height / 2);
@@ -27661,7 +27654,7 @@ static void embi_rings(embipc_real radius, embipc_real height, int round, int ri
         for (int j = 0; j < n; j++) {
             int m = k < half ? half - 1 - k : k - half;   /* from the middle outwards */
             embipc_real a = pi * m / (2 * half), b = 2 * pi * j / n, r = radius * cos(a),
-                z = height / 2 - (round ? radius * (1 - sin(a)) : (embipc_real)0);
+                z = height / 2 - (round ? radius * (1 - sin(a)) : 0);
             embi_set(x + 3 * (2 + k * n + j), r * cos(b), r * sin(b), k < half ? -z : z);
         }
     for (int k = 0; k < rings; k++)
@@ -27804,8 +27797,8 @@ static embipc_taxel *embi_taxel_of(const embi_taxels *g, const embipc_real x[3])
     embipc_real d[3], p[3], i, j;
     embi_sub(d, x, g->position);
     embi_m3_tmulv(p, g->rotation, d);
-    i = floor((p[0] / g->size[0] + (embipc_real)0.5) * g->nx);
-    j = floor((p[1] / g->size[1] + (embipc_real)0.5) * g->ny);
+    i = floor((p[0] / g->size[0] + 0.5) * g->nx);
+    j = floor((p[1] / g->size[1] + 0.5) * g->ny);
     if (!(i >= 0 && i < g->nx && j >= 0 && j < g->ny && embi_abs(p[2]) <= g->size[2])) return NULL;
     return g->out + (int)i + (size_t)g->nx * (size_t)(int)j;
 }
@@ -27853,7 +27846,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
         t->area += embi_norm(n) / 6;
     }
     for (t = out; t < out + (size_t)nx * (size_t)ny; t++)
-        t->slides = t->touches && hypot(t->shear[0], t->shear[1]) >= (embipc_real)0.95 * friction * t->normal;
+        t->slides = t->touches && hypot(t->shear[0], t->shear[1]) >= 0.95 * friction * t->normal;
     return EMBIPC_OK;
 }
 
@@ -28254,7 +28247,7 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
     embi_contact_direction(w, old->handle, way);
     embi_body_take_shape(&w->s, b, old);
     for (int k = 0; k < 8 && r == EMBIPC_ERR_INTERSECTION; k++) {
-        embipc_real to = k ? b->diagonal / (embipc_real)(8192 >> k) : (embipc_real)0;   /* 1/4096 .. 1/64 of it */
+        embipc_real to = k ? b->diagonal / (embipc_real)(8192 >> k) : 0;   /* 1/4096 .. 1/64 of it */
         embi_body_shift_by(&w->s, b, to - gone, way);
         gone = to;
         r = embi_check_start(w, (int)(b - w->s.body), w->s.body_count);
@@ -29650,7 +29643,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
         for (int i = 0, j = length; j < n; i++, j++) {
             embi_u64 edge = embi_pack_edge(v[i], v[j]);
             int at = length > 1 && length < n - 1 ? embi_lower_bound(k, edges, edge) : edges;
-            best[i * n + j] = length == 1 ? (embipc_real)0 : EMBI_HUGE;
+            best[i * n + j] = length == 1 ? 0 : EMBI_HUGE;
             cut[i * n + j] = -1;
             if (at < edges && k[at].key == edge) continue;
             for (int c = i + 1; c < j; c++) {
@@ -30257,7 +30250,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
         else low = at;
     }
     if (!apart) return 1;
-    for (int k = 0; k < 24 && high - low > (embipc_real)5e-4 * high; k++) {
+    for (int k = 0; k < 24 && high - low > 5e-4 * high; k++) {
         embipc_real mid = (low + high) / 2;
         embi_scale(t, mid, u);
         apart = embi_part_is_apart(p, a, b, t, gap);
@@ -30289,8 +30282,8 @@ static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const 
         embipc_real u[3], e[3], f[3];
         embi_part_across(way->along, e, f);
         embi_copy(u, way->along);
-        embi_axpy(u, angle * cos((embipc_real)1.0471975511965976 * i), e);
-        embi_axpy(u, angle * sin((embipc_real)1.0471975511965976 * i), f);
+        embi_axpy(u, angle * cos(1.0471975511965976 * i), e);
+        embi_axpy(u, angle * sin(1.0471975511965976 * i), f);
         embi_scale(u, 1 / embi_norm(u), u);
         if (!embi_part_try(p, a, b, u, gap, way)) return 0;
     }
@@ -30320,12 +30313,12 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     if (!embi_part_try(p, a, b, u, gap, &way)) return 0;
     for (int i = 0; i < p->direction_count; i++)
         if (!embi_part_try(p, a, b, p->direction + 3 * i, gap, &way)) return 0;
-    for (embipc_real angle = (embipc_real)0.3; way.found && angle > 0.01; angle /= 2)
+    for (embipc_real angle = 0.3; way.found && angle > 0.01; angle /= 2)
         if (!embi_part_try_around(p, a, b, angle, gap, &way)) return 0;
     *found = way.found;
     for (int k = 0; k < 3; k++) {   /* components of the size of rounding errors become 0 */
         embipc_real dust = embi_max(1e-12 * way.length, EMBI_EPS * (a->diagonal + b->diagonal));
-        shift[k] = embi_abs(way.length * way.along[k]) < dust ? (embipc_real)0 : way.length * way.along[k];
+        shift[k] = embi_abs(way.length * way.along[k]) < dust ? 0 : way.length * way.along[k];
     }
     return 1;
 }
@@ -30345,8 +30338,8 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
     if (!embi_part_search(p, a, b, embi_part_reach(p, i, j, 1), shift, &found)) return 0;
     if (!found) return 1;
     *moved = 1;
-    share = a->volume + b->volume > 0 ? b->volume / (a->volume + b->volume) : (embipc_real)0.5;
-    if (late && a->rank != b->rank) share = a->rank > b->rank ? (embipc_real)1 : (embipc_real)0;
+    share = a->volume + b->volume > 0 ? b->volume / (a->volume + b->volume) : 0.5;
+    if (late && a->rank != b->rank) share = a->rank > b->rank ? 1.0 : 0;
     if (late > 1 && a->rank == b->rank) share = late - 2;
     if (a->fixed) share = 0;
     if (b->fixed) share = 1;
@@ -30359,14 +30352,14 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
     if (!(embi_part_gap(p, i, j) > 0) || embi_part_far(p, i, j)) return EMBI_YES;
-    return embi_part_apart(p, p->body + i, p->body + j, embi_none, embi_part_reach(p, i, j, (embipc_real)0.01), kind);
+    return embi_part_apart(p, p->body + i, p->body + j, embi_none, embi_part_reach(p, i, j, 0.01), kind);
 }
 
 /* Appends the pair (i, j) with its depth. */
 static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind kind)
 {
     const embi_part_body *a = p->body + i, *b = p->body + j;
-    embipc_real reach = embi_part_reach(p, i, j, (embipc_real)0.001), shift[3];
+    embipc_real reach = embi_part_reach(p, i, j, 0.001), shift[3];
     embi_part_overlap *k;
     int found = 0, ok;
     if (!EMBI_GROW(&p->m, p->pair, p->pair_count + 1)) return 0;
@@ -30441,7 +30434,7 @@ static int embi_part_rounds(embi_parting *p)
  * separates the two and keeps the link. Linked rings that lie nearly flat need this. */
 static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
 {
-    static const embipc_real angle[3] = {(embipc_real)0.35, (embipc_real)0.79, (embipc_real)1.57};
+    static const embipc_real angle[3] = {0.35, 0.79, 1.57};
     int swap = p->body[k->o.a].fixed, found = 0, ok = 1;
     embi_part_body *a = p->body + (swap ? k->o.b : k->o.a), *b = p->body + (swap ? k->o.a : k->o.b);
     embi_part_pose before = a->now;
@@ -30534,7 +30527,7 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
         d.material.young = 8 * d.material.stiffness;
         d.material.poisson = 0;
         for (int j = 0; j < p->count; j++) {
-            embipc_real g = j == i ? (embipc_real)0 : embi_part_gap(p, i, j);
+            embipc_real g = j == i ? 0 : embi_part_gap(p, i, j);
             widest = embi_max(widest, g);
             if (j < i && !(g > 0)) exempt[d.no_contact_count++] = handle[j];
         }
@@ -30647,7 +30640,7 @@ static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
     if (hopeless) return 1;
     embi_part_spread(p);
     for (int n = 0; n < p->count; n++) p->body[n].kept = p->body[n].now;
-    for (embipc_real s = (embipc_real)0.8; *left && tries < EMBI_PART_TRIES && s > 0.02; s *= (embipc_real)0.8) {
+    for (embipc_real s = 0.8; *left && tries < EMBI_PART_TRIES && s > 0.02; s *= 0.8) {
         embi_part_shrink(p, s);
         if (!embi_part_rounds(p) || (*left = embi_part_left(p, i, j)) == EMBI_NO_MEMORY) return 0;
         if (*left) continue;
@@ -30783,7 +30776,7 @@ static embipc_real embi_selftest_off(embipc_real error, embipc_real a, embipc_re
 static void embi_selftest_machine(embi_selftest *t)
 {
     volatile embipc_real one = 1, half = EMBI_EPS / 2, tiny = DBL_MIN, none = -1, x, y;
-    const embipc_real pi = (embipc_real)3.141592653589793;
+    const embipc_real pi = 3.141592653589793;
     embipc_real off = 0, err, p;
     x = one + half; off = embi_selftest_off(off, x, 1);
     x = one + 3 * half; off = embi_selftest_off(off, x, 1 + 2 * EMBI_EPS);
@@ -30824,10 +30817,10 @@ static void embi_selftest_signs(embi_selftest *t)
     embipc_real x[15] = {0, 0, 1, 0, 0, 0, 1, 0, 0, 0, 1};   /* the segment ends in the triangle's last corner */
     int right = embipc_segment_triangle_intersect(x) == 1;
     for (int k = -2; k <= 2; k++) {
-        d[1] = (embipc_real)0.5 + k * EMBI_EPS / 2;
+        d[1] = 0.5 + k * EMBI_EPS / 2;
         right &= embipc_orient3d(a, b, c, d) == (k > 0) - (k < 0) && embipc_orient3d(b, a, c, d) == (k < 0) - (k > 0);
     }
-    x[5] = (embipc_real)1e-100;
+    x[5] = 1e-100;
     right &= embipc_segment_triangle_intersect(x) == 0;
     embi_selftest_tell(t, "exact signs of determinants, and crossings by them", !right, 0);
 }
@@ -30870,7 +30863,7 @@ static embipc_real embi_selftest_material(const void *with, const embipc_real *F
 static void embi_selftest_slopes(embi_selftest_fn *f, const void *with, int n, const embipc_real *x, embipc_real *slope,
                                  embipc_real *curve)
 {
-    embipc_real g[12], low[12], high[12], H[144], y[12], up, down, e = (embipc_real)1e-5;
+    embipc_real g[12], low[12], high[12], H[144], y[12], up, down, e = 1e-5;
     memcpy(y, x, (size_t)n * sizeof *y);
     (void)(*f)(with, x, g, H);
     for (int i = 0; i < n; i++) {
@@ -30913,8 +30906,8 @@ static void embi_selftest_geometry(embi_selftest *t, int edges)
     memcpy(y, x[edges], sizeof y);
     y[2] = y[last] = -1;
     right = (*ccd)(x[edges], y, 0, &toi) == 1 && toi < 0.5 && toi >= 0.45;
-    right &= (*ccd)(x[edges], y, (embipc_real)0.5, &toi) == 1 && toi < 0.25 && toi >= 0.225;
-    y[2] = y[last] = (embipc_real)0.01;
+    right &= (*ccd)(x[edges], y, 0.5, &toi) == 1 && toi < 0.25 && toi >= 0.225;
+    y[2] = y[last] = 0.01;
     right &= (*ccd)(x[edges], y, 0, &toi) == 0 && toi == 1;
     embi_selftest_tell(t, edges ? "CCD of two edges" : "CCD of point and triangle", !right, 0);
 }
@@ -30922,7 +30915,7 @@ static void embi_selftest_geometry(embi_selftest *t, int edges)
 /* Barrier and friction: dimensionless, dhat = e = 1/2 */
 static void embi_selftest_contact(embi_selftest *t)
 {
-    embipc_real slope = 0, curve = 0, gap = 0, a = (embipc_real)0.5, f, s;
+    embipc_real slope = 0, curve = 0, gap = 0, a = 0.5, f, s;
     embipc_real value = embi_selftest_off(embipc_barrier(a, a, NULL, NULL), embipc_barrier(a / 2, a, NULL, NULL),
                                           a * a / 4 * log(2.0));
     for (int i = 1; i < 10; i++) {
@@ -30939,7 +30932,7 @@ static void embi_selftest_contact(embi_selftest *t)
     value = embi_selftest_off(embi_selftest_off(value, f * 2 * a, 1), s, 0);
     slope = curve = 0;
     for (int i = 1; i <= 20; i++) {
-        embipc_real y = a * (i - (embipc_real)0.5) / 20;
+        embipc_real y = a * (i - 0.5) / 20;
         embi_selftest_slopes(embi_selftest_friction, &a, 1, &y, &slope, &curve);
     }
     embi_selftest_tell(t, "eq. 9: friction f0(y)", value, 1e-15);
@@ -30985,7 +30978,7 @@ static void embi_selftest_solve(embi_selftest *t)
     int replaced = 1;
     for (int n = 0; n < 45; n++) {
         int k = n / 9, i = n % 9, row = 3 * pairs[2 * k] + i / 3, col = 3 * pairs[2 * k + 1] + i % 3;
-        block[n] = k >= 3 ? (embipc_real)(i - 4) / 8 : i % 4 ? (embipc_real)0.25 : (embipc_real)4;
+        block[n] = k >= 3 ? (embipc_real)(i - 4) / 8 : i % 4 ? 0.25 : 4;
         A[9 * row + col] = A[9 * col + row] = block[n];
     }
     for (int i = 0; i < 81; i++) b[i / 9] += A[i] * (i % 9 + 1);
@@ -31014,15 +31007,15 @@ static embipc_world *embi_selftest_world(embi_selftest *t, embipc_real gravity, 
     wd.tolerance = 1e-9;
     if (t->allocator) wd.allocator = *t->allocator;
     if (embipc_world_create(&wd, &w, NULL) != EMBIPC_OK) return NULL;
-    for (int i = 0; i < 24; i++) x[i] = (embipc_real)(i / 3 >> i % 3 & 1) - (embipc_real)0.5;
+    for (int i = 0; i < 24; i++) x[i] = (embipc_real)(i / 3 >> i % 3 & 1) - 0.5;
     d.x = x; d.vertex_count = 8;
     d.triangles = tri; d.triangle_count = 12;
-    d.friction = (embipc_real)0.5;
-    d.position[2] = (embipc_real)-0.5;
+    d.friction = 0.5;
+    d.position[2] = -0.5;
     if (!(gravity > 0) || embipc_body_create(w, &d, box) == EMBIPC_OK) {
         d.kind = EMBIPC_AFFINE;
-        d.scale = (embipc_real)0.1;
-        d.position[2] = height + (embipc_real)0.05;
+        d.scale = 0.1;
+        d.position[2] = height + 0.05;
         d.material.young = 1e7;
         if (embipc_body_create(w, &d, box) == EMBIPC_OK) return w;
     }
@@ -31037,12 +31030,12 @@ static void embi_selftest_flight(embi_selftest *t)
     static const embipc_real force[3] = {1e-6, -2e-6, 3e-6};
     embipc_body box = {0, 0};
     embipc_world *w = embi_selftest_world(t, 0, 0, &box);
-    embipc_real off = 0, turn = 0, h = (embipc_real)0.01, moment[3] = {0, 0, 0};
+    embipc_real off = 0, turn = 0, h = 0.01, moment[3] = {0, 0, 0};
     embipc_body_state s, at;
     embipc_body_view view;
     int ok = embipc_body_set_velocity(w, box, v, spin) == EMBIPC_OK;
     ok &= embipc_body_get_state(w, box, &s) == EMBIPC_OK;
-    off = embi_selftest_off(embi_selftest_off(0, s.mass, 1), s.kinetic, 7 + (embipc_real)0.01 / 6 * 77 / 2);
+    off = embi_selftest_off(embi_selftest_off(0, s.mass, 1), s.kinetic, 7 + 0.01 / 6 * 77 / 2);
     embi_selftest_tell(t, "eq. 1: mass, and kinetic energy of a body that spins", ok ? off : EMBI_HUGE, 1e-12);
     ok &= embipc_body_set_velocity(w, box, none, none) == EMBIPC_OK && embipc_body_get_view(w, box, &view) == EMBIPC_OK;
     if (ok) embi_sub(s.centre, view.x, s.centre);   /* to the corner */
@@ -31060,7 +31053,7 @@ static void embi_selftest_flight(embi_selftest *t)
     w = embi_selftest_world(t, 10, 1, &box);
     for (int i = 0; i < 10; i++) ok &= embipc_world_step(w, NULL) == EMBIPC_OK;
     ok &= embipc_body_get_state(w, box, &s) == EMBIPC_OK;
-    off = embi_selftest_off(embi_selftest_off(0, s.centre[2], (embipc_real)1.05 - 10 * h * h * 55), s.velocity[2], -100 * h);
+    off = embi_selftest_off(embi_selftest_off(0, s.centre[2], 1.05 - 10 * h * h * 55), s.velocity[2], -100 * h);
     embi_selftest_tell(t, "eqs. 2-4: ten steps of a fall", ok ? off : EMBI_HUGE, 1e-12);
     embipc_world_destroy(w);
 }
@@ -31075,7 +31068,7 @@ static void embi_selftest_rest(embi_selftest *t)
     embipc_step_stats s;
     int ok = w != NULL;
     for (int i = 0; ok && i < 120; i++) {
-        push[0] = i < 60 ? 0 : i < 90 ? (embipc_real)2.5 : (embipc_real)10;   /* mu m g = 5 N */
+        push[0] = i < 60 ? 0 : i < 90 ? 2.5 : 10;   /* mu m g = 5 N */
         ok = embipc_body_apply_force(w, box, -1, push) == EMBIPC_OK && embipc_world_step(w, &s) == EMBIPC_OK;
         if (ok) off[0] = embi_max(off[0], s.objective_after - s.objective_before - s.objective_rounding);
         if (!ok || i % 30 < 29 || i < 59 || embipc_world_pair_forces(w, &f, 1) != 1) continue;
