@@ -11256,7 +11256,8 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made.
  *
  * Part of the search.
- * Uses: part I, edges and faces, pairs of primitives, trees of boxes, traversal of trees, candidates.
+ * Uses: part I, edges and faces, solids and checks of meshes, pairs of primitives, trees of boxes, traversal of trees,
+ * candidates.
  * Checked by: tests/test_reach.c, tests/test_self_contact.c */
 
 /* A pair of tree nodes with its certificate. The list has the order of the traversal. */
@@ -22415,19 +22416,22 @@ typedef struct embi_scaled {
     int count, exponent;
 } embi_scaled;
 
-/* Scales a copy of the points, which the caller frees, if they are out of range. */
-static int embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x, int n)
+/* Checks the arrays as above. Scales a copy of the points, which the caller frees, if they are out of range. */
+static embipc_result embi_scale_begin(embi_memory *m, embi_scaled *s, const embipc_real *x, int vertex_count,
+                                      const int *element, int count, int corners)
 {
     embipc_real most, size;
+    embipc_result r = embi_arrays_usable(x, vertex_count, element, count, corners);
+    embi_memory_init(m, NULL);
     memset(s, 0, sizeof *s);
     s->x = x;
-    if (embi_in_range(x, n, &most, &size)) return 1;
-    s->count = 3 * n;
+    if (r != EMBIPC_OK || embi_in_range(x, vertex_count, &most, &size)) return r;
+    s->count = 3 * vertex_count;
     s->x = s->copy = (embipc_real *)embi_alloc(m, s->count, sizeof *s->copy);
-    if (!s->copy) return 0;
+    if (!s->copy) return EMBIPC_ERR_MEMORY;
     (void)frexp(most, &s->exponent);
     for (int i = 0; i < s->count; i++) s->copy[i] = ldexp(x[i], -s->exponent);
-    return 1;
+    return EMBIPC_OK;
 }
 
 /* a vertex that occurs twice among n indices, or -1 */
@@ -22601,9 +22605,7 @@ static int embi_mesh_faults(const embipc_real *x, int vertex_count, const int *e
     embi_scaled s;
     int ok = 1, is_tet = corners == 4;
     if (capacity < 0 || (!fault && capacity)) return -1;
-    if (embi_arrays_usable(x, vertex_count, element, n, corners) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
+    if (embi_scale_begin(&m, &s, x, vertex_count, element, n, corners) != EMBIPC_OK) return -1;
     switch (kind) {
     case EMBIPC_FAULT_UNUSED: ok = embi_unused(&m, vertex_count, element, corners * n, &f); break;
     case EMBIPC_FAULT_COLLAPSED:
@@ -22751,9 +22753,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     embi_scaled s;
     memset(&parts, 0, sizeof parts);
     if (capacity < 0 || (capacity && !list)) return -1;
-    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
+    if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     label = (int *)embi_alloc(&m, n, sizeof *label);
     if (label) edges = embi_sound_half_edges(&m, &keys, tri, n);
     if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
@@ -29145,13 +29145,11 @@ EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_cou
 {
     embi_memory m;
     embi_pair_walk w;
-    embipc_result r = embi_arrays_usable(x, vertex_count, tri, tri_count, 3);
+    embipc_result r;
     embi_scaled s;
     int ta, tb, ok;
     if (!gap) return EMBIPC_ERR_ARGUMENT;
-    if (r != EMBIPC_OK) return r;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &s, x, vertex_count)) return EMBIPC_ERR_MEMORY;
+    if ((r = embi_scale_begin(&m, &s, x, vertex_count, tri, tri_count, 3)) != EMBIPC_OK) return r;
     x = s.x;
     memset(gap, 0, sizeof *gap);
     gap->distance = EMBI_HUGE;
@@ -29423,9 +29421,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     int n = tri_count, count = 0, edges, ok = 0, *mate, *label;
     unsigned char *turn;
     memset(&parts, 0, sizeof parts);
-    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
+    if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     mate = (int *)embi_alloc(&m, 5 * n, sizeof *mate);   /* (3 n), then label (n) and a queue */
     turn = (unsigned char *)embi_alloc(&m, n, 1);
     if (mate && turn && embi_mates(&m, tri, n, mate)) {
@@ -29494,9 +29490,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
     unsigned char *touched;
     embi_scaled scaled;
-    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &scaled, x, vertex_count)) return -1;
+    if (embi_scale_begin(&m, &scaled, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     x = scaled.x;
     mate = (int *)embi_alloc(&m, 3 * n, sizeof *mate);
     touched = (unsigned char *)embi_alloc(&m, n, 1);
@@ -29693,9 +29687,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embipc_real *area, *best, cost;
     embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
-    if (embi_arrays_usable(x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    if (!embi_scale_begin(&m, &s, x, vertex_count)) return -1;
+    if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     x = s.x;
     memset(&l, 0, sizeof l);
     cut = (int *)embi_alloc(&m, square + 5 * most + n, sizeof *cut);
@@ -30841,6 +30833,7 @@ static embipc_real embi_selftest_barrier(const void *dhat, const embipc_real *x,
     return embipc_barrier(x[0], *(const embipc_real *)dhat, g, H);
 }
 
+/* Its gradient is f1, of which the function returns f1/y. */
 static embipc_real embi_selftest_friction(const void *e, const embipc_real *x, embipc_real *g, embipc_real *H)
 {
     embipc_real f0 = embipc_friction(x[0], *(const embipc_real *)e, g, H);
