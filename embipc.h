@@ -5261,8 +5261,9 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
     }
     if (!embi_in_range(x, vertex_count, &most, &size))
         return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
-                               "a mesh %g m wide at coordinates of up to %g m: coordinates must lie within %g m, and a mesh "
-                               "must be wider than %g m; scale it", size, most, EMBI_MESH_RANGE, 1 / EMBI_MESH_RANGE);
+                               "a mesh %g m wide at coordinates of up to %g m: coordinates must lie within %g m, and a "
+                               "mesh must be wider than %g m; scale it",
+                               size, most, EMBI_MESH_RANGE, 1 / EMBI_MESH_RANGE);
     for (int t = 0; t < count; t++) {
         const int *v = element + (size_t)corners * (size_t)t;
         for (int i = 0; i < corners; i++) {
@@ -8108,8 +8109,8 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
                            "EMBIPC_COROTATED", (int)a->model);
     if (negative && (a->model == EMBIPC_FIXED_COROTATED || a->model == EMBIPC_NEO_HOOKEAN))
         return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, a->poisson,
-                               "poisson is %g; it must not be negative for %s, whose energy would have no least value: take "
-                               "EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
+                               "poisson is %g; it must not be negative for %s, whose energy would have no least value: "
+                               "take EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
                                a->model == EMBIPC_NEO_HOOKEAN ? "EMBIPC_NEO_HOOKEAN" : "EMBIPC_FIXED_COROTATED");
     if (EMBI_MATERIALS && a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     return embi_check_fibre(a, e);
@@ -11510,9 +11511,8 @@ static embipc_real embi_certifying_bend(const embi_certifying *f, const embi_can
 static embipc_real embi_certifying_bends(const embi_certifying *f, embi_key pair)
 {
     const int *a = f->s->tri + 3 * embi_hi(pair.key), *b = f->s->tri + 3 * embi_lo(pair.key);
-    return EMBI_CERTIFICATE_MIDDLE * ((embi_certifying_is_mixed(f, a) ? embi_certifying_longest(f, a) :
-                                       (embipc_real)0) +
-                               (embi_certifying_is_mixed(f, b) ? embi_certifying_longest(f, b) : 0));
+    return EMBI_CERTIFICATE_MIDDLE * ((embi_certifying_is_mixed(f, a) ? embi_certifying_longest(f, a) : 0) +
+                                      (embi_certifying_is_mixed(f, b) ? embi_certifying_longest(f, b) : 0));
 }
 
 /* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_CERTIFICATE_REACH
@@ -11591,7 +11591,8 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
     embi_certificate *one;
     embi_traversal walk = embi_traverse_of(f->s, f->s, NULL, 0);
     const embipc_real *one_box = b->box + 6 * i, *two_box = b->box + 6 * j;
-    embipc_real size = embi_max(embi_box_diagonal(one_box), embi_box_diagonal(two_box)), apart = embi_boxes_gap(one_box, two_box);
+    embipc_real size = embi_max(embi_box_diagonal(one_box), embi_box_diagonal(two_box));
+    embipc_real apart = embi_boxes_gap(one_box, two_box);
     int n = out->count, tets = out->tet_count, mine[3], pair[3][2], opened = 0, straight = depth > 0;
     sum->any = 0;
     sum->least = EMBI_HUGE;
@@ -13721,8 +13722,8 @@ static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
 }
 
 /* Can a body with this speed be simulated with this gravity and time step? */
-static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3], embipc_real h,
-                                        embipc_error *e)
+static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3],
+                                        embipc_real h, embipc_error *e)
 {
     embipc_real most = 1e100, least = 1 / most, g = embi_long_norm(gravity);
     embipc_real young = embi_material_young(&b->elastic.material) + b->elastic.material.fibre;
@@ -14277,8 +14278,8 @@ static int embi_search_from(embipc_world *w, const embi_search *one, const embi_
         if (n > begin && embi_is_past(&w->s.threads)) return 0;
         if (strain) t.strain = strain[n];
         if (!embi_traverse_pairs(&w->memory, walk, start[2 * n], start[2 * n + 1], &lane->keys, &keys) ||
-            !embi_candidates(&w->memory, walk->a, walk->b, lane->keys, keys, &w->s.pair[one->pair].rule, &t, &lane->list,
-                             &lane->count))
+            !embi_candidates(&w->memory, walk->a, walk->b, lane->keys, keys, &w->s.pair[one->pair].rule, &t,
+                             &lane->list, &lane->count))
             return 0;
     }
     return 1;
@@ -14302,7 +14303,8 @@ static void embi_search_work(void *arg, int begin, int end)
         walk = embi_cached_walk(&t->w->s, one->kept, &a, &b);
         start = embi_traverse_begin(&walk, &starts);
         one->at = lane->count;
-        if (!embi_search_from(t->w, one, &walk, start, 0, starts, strained ? A->search.start_strain : NULL, lane)) continue;
+        if (!embi_search_from(t->w, one, &walk, start, 0, starts, strained ? A->search.start_strain : NULL, lane))
+            continue;
         one->count = lane->count - one->at;
         one->due = EMBI_SEARCH_FOUND;
     }
@@ -14378,8 +14380,8 @@ static int embi_searches_keep(embipc_world *w)
     for (int n = 0; n < w->search.due_count; n++) {
         embi_search *one = w->search.due + n;
         if (one->due == EMBI_SEARCH_DONE) continue;
-        if (one->due != EMBI_SEARCH_FOUND || !embi_cached_append(&w->memory, one->kept,
-                                                                 w->search.lane[n / task.grain].list + one->at, one->count))
+        if (one->due != EMBI_SEARCH_FOUND ||
+            !embi_cached_append(&w->memory, one->kept, w->search.lane[n / task.grain].list + one->at, one->count))
             return 0;
         one->due = EMBI_SEARCH_DONE;
     }
@@ -14417,8 +14419,8 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
         for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
         return;
     }
-    embi_difference_box(first ? a->search.shift.part + 6 * k->pa : embi_none, second ? b->search.shift.part + 6 * k->pb :
-                        embi_none, r);
+    embi_difference_box(first ? a->search.shift.part + 6 * k->pa : embi_none,
+                        second ? b->search.shift.part + 6 * k->pb : embi_none, r);
     for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
@@ -25205,8 +25207,8 @@ static embipc_result embi_check_cells(const embipc_cage *cage, embipc_error *e)
             most = embi_max(most, embi_abs(embi_dot(edge + 3 * i, edge + 3 * ((i + 1) % 3))) / size);
         if (!(most <= 1e-6 * size) || !(embi_m3_det(edge) > 0))
             return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most, "cell %d of the cage is no box: "
-                                   "a corner or an edge is %g m off; without cells (cell_count 0) its tets may have any "
-                                   "shape", k, most);
+                                   "a corner or an edge is %g m off; without cells (cell_count 0) its tets may have "
+                                   "any shape", k, most);
     }
     for (int k = 0; k < 4 * cage->tet_count && cage->cell_count; k++) {
         int cell = cage->tet_cell[k / 4], a = 0;
@@ -26347,8 +26349,8 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
     embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
     if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
     return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, way <= limit ? angle : way,
-                           "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 rad",
-                           what, way, angle, limit);
+                           "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 "
+                           "rad", what, way, angle, limit);
 }
 
 /* Checks the keys: rows of 7, with increasing times. */
@@ -26704,7 +26706,8 @@ static embipc_result embi_check_target(const embipc_real t[3], embipc_error *e)
     embipc_real most = embi_max(embi_max(embi_abs(t[0]), embi_abs(t[1])), embi_abs(t[2]));
     if (embi_all_finite(t, 3) && most <= 1e9) return EMBIPC_OK;
     return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
-                           "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite", t[0], t[1], t[2]);
+                           "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite",
+                           t[0], t[1], t[2]);
 }
 
 /* Checks the limits of a joint against its kind. */
@@ -27041,8 +27044,8 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     if (!b) return embi_no_body(w, body);
     if (!(factor > 0) || !embi_all_finite(&factor, 1))
         return embi_fail_value(&w->error, EMBIPC_ERR_ARGUMENT, factor,
-                               "the factor on the stiffness of body \"%.40s\" is %g; it must be above 0 and finite", b->name,
-                               factor);
+                               "the factor on the stiffness of body \"%.40s\" is %g; it must be above 0 and finite",
+                               b->name, factor);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     m = &b->material;
     old = b->elastic.material;
@@ -27258,8 +27261,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 /* A NULL world has a constant error that says so. */
 EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *w)
 {
-    static const embipc_error nobody = {EMBIPC_ERR_ARGUMENT, {{0, 0}, {0, 0}}, {EMBIPC_NO_PRIMITIVE, EMBIPC_NO_PRIMITIVE},
-                                        {0, 0}, {0, 0}, "world is NULL"};
+    static const embipc_error nobody = {EMBIPC_ERR_ARGUMENT, {{0, 0}, {0, 0}},
+                                        {EMBIPC_NO_PRIMITIVE, EMBIPC_NO_PRIMITIVE}, {0, 0}, {0, 0}, "world is NULL"};
     return w ? &w->error : &nobody;
 }
 EMBIPC_API embipc_real embipc_world_time(const embipc_world *w) { return w ? w->time : 0; }
@@ -27958,8 +27961,8 @@ static void embi_write3(char *to, const embipc_real a[3], size_t size)
 }
 
 /* Sums of the cross products of the triangles at each vertex, over the squared diagonal, in memory of directions. */
-static void embi_write_normals(const embi_state *s, const embi_body *b, const embipc_real *x, size_t size, size_t stride,
-                               char *normal)
+static void embi_write_normals(const embi_state *s, const embi_body *b, const embipc_real *x, size_t size,
+                               size_t stride, char *normal)
 {
     embipc_real n[3], *sum = s->path.x + 3 * b->vert0;
     memset(sum, 0, (size_t)(3 * b->nv) * sizeof *sum);
@@ -30514,7 +30517,7 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
         d.vertex_count = b->nv;
         d.triangles = b->s.tri;
         d.triangle_count = b->s.nt;
-        d.material.model = EMBI_MATERIALS ? EMBIPC_ORTHOGONALITY : EMBIPC_COROTATED;   /* equal where strains are small */
+        d.material.model = EMBI_MATERIALS ? EMBIPC_ORTHOGONALITY : EMBIPC_COROTATED;   /* alike in small strains */
         d.material.stiffness = 10 * d.material.density * b->diagonal * b->diagonal;
         d.material.young = 8 * d.material.stiffness;
         d.material.poisson = 0;
@@ -30868,8 +30871,8 @@ static void embi_selftest_slopes(embi_selftest_fn *f, const void *with, int n, c
     }
 }
 
-/* Distances at places with different closest features, and straight paths from a gap of 1 that meet at time 1/2, may end
- * a tenth of the gap early, and miss by little */
+/* Distances at places with different closest features, and straight paths from a gap of 1 that meet at time 1/2, may
+ * end a tenth of the gap early, and miss by little */
 static void embi_selftest_geometry(embi_selftest *t, int edges)
 {
     static const embipc_real place[2][4][12] = {
@@ -30987,8 +30990,8 @@ static void embi_selftest_solve(embi_selftest *t)
     embi_selftest_tell(t, "Newton: dense LDL^T", off, 1e-13);
 }
 
-/* A world with a stiff cube of 0.1 m and 1 kg, its lowest point at `height`; with gravity also a fixed one below 0. NULL
- * out of memory: calls on it then fail. */
+/* A world with a stiff cube of 0.1 m and 1 kg, its lowest point at `height`; with gravity also a fixed one below 0.
+ * NULL out of memory: calls on it then fail. */
 static embipc_world *embi_selftest_world(embi_selftest *t, embipc_real gravity, embipc_real height, embipc_body *box)
 {
     static const int tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7, 1,7,5};
