@@ -4834,8 +4834,9 @@ static void embi_ldlt_send(embi_ldlt *F, embipc_real *x, int zero)
 /* b := A^-1 b, node order of the caller */
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
 {
-    embi_sweep t = {F, F->vectors + 6 * F->n, 0};
+    embi_sweep t = {F, NULL, 0};
     if (F->n == 0) return;   /* nor has it any memory */
+    t.x = F->vectors + 6 * F->n;
     for (int k = 0; k < F->n; k++) embi_copy(t.x + 3 * k, b + 3 * F->order[k]);
     if (F->lanes > 1) {
         embi_ldlt_send(F, t.x, 1);
