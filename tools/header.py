@@ -396,7 +396,7 @@ def rows(path):
         return {}
     with open(path) as file:
         cells = [[c.strip() for c in line.strip().strip('|').split('|')] for line in file if line.startswith('| `')]
-    return {re.sub(r'\(.*', '', c[0].strip('`')): (c[1], c[3]) for c in cells if len(c) == 4}
+    return {re.sub(r'\(.*', '', c[0].strip('`')): (c[1], c[-1]) for c in cells if len(c) > 3}
 
 
 def tuning(header, root):
@@ -417,7 +417,7 @@ def tuning(header, root):
                 found.append('%s is defined outside section %s' % (name, TABLE))
             continue
         seen[name] = page.get(name, ('', ''))[1]
-        if not header.has_comment(i - header.lines[i - 1].startswith('#ifndef')):
+        if '/*' not in line and not header.has_comment(i - header.lines[i - 1].startswith('#ifndef')):
             found.append('%s has no comment' % name)
         if name not in page:
             found.append('%s has no row in %s' % (name, PAGE))

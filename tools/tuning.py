@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 
-VALUE = re.compile(r'^#define (EMBI_\w+) (?:\(\(embipc_real\)([-\d.e]+)\)|([-\d.e]+)|EMBI_SHARE\((\d+)\))$')
+VALUE = re.compile(r'^#define (EMBI_\w+) (?:\(\(embipc_real\)([-\d.e]+)\)|([-\d.e]+)|EMBI_SHARE\((\d+)\))(?: +/\*.*)?$')
 # sizes of arrays, and values within constant expressions
 CONSTANT = 'EMBI_TILE EMBI_BLOCK EMBI_TASKS EMBI_PANELS EMBI_STARTS EMBI_LEAF EMBI_CCD_GRAIN EMBI_RUNS'.split()
 # the scenes run on one thread, build no cages and repair no meshes
@@ -103,7 +103,7 @@ def main():
         print('%-26s %-8s %s' % (name, value, '; '.join(said)), flush=True)
         if row and os.environ.get('WRITE'):
             cells = row.group().split('|')
-            cells[3], cells[4] = ' quick bench scenes ', ' %s ' % '; '.join(said)
+            cells[-3], cells[-2] = ' quick bench scenes ', ' %s ' % '; '.join(said)
             text = text.replace(row.group(), '|'.join(cells))
             with open(page, 'w') as file:
                 file.write(text)
