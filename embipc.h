@@ -161,7 +161,8 @@
  *   Energetically Consistent Invertible Elasticity, SCA 2012. [SGK18] Smith, de Goes, Kim, Stable Neo-Hookean Flesh
  *   Simulation, TOG 37(2) 2018. [SGK19] Smith, de Goes, Kim, Analytic Eigensystems for Isotropic Distortion
  *   Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic, Jacobi's Method is More Accurate than QR, 1992. [SMITH61]
- *   Smith, Eigenvalues of a Symmetric 3 x 3 Matrix, CACM 4(4) 1961.
+ *   Smith, Eigenvalues of a Symmetric 3 x 3 Matrix, CACM 4(4) 1961. [dSV55] de Saint-Venant, De la torsion des prismes,
+ *   1855.
  */
 
 #ifndef EMBIPC_H
@@ -6572,11 +6573,15 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
  * shear that a trilinear cell shows in bending. A bar along the cells' axes has its exact bending energy, if it fills
  * them equally along its length. At 45 degrees, and where cells are filled unequally, it is near that. The fourth
  * product x y z gets a stiffness, too: 1/2 sum_m E S_kk S_ll / V (c_xyz)_m^2, with k, l the axes other than m.
+ * Faces that no other cell shares are free, and there a twisted section warps [dSV55]. So u_bend may have, along each
+ * axis, a polynomial of the other two coordinates that is 0 at the corners and on shared faces; its factors are
+ * eliminated like r. A rectangular bar in one cell twists by its exact angle, one in 2 x 2 cells by 0.88 of it.
  * psi_bend is quadratic in q for all materials. Its R is held for a step or pass, also where rotations of the mean part
  * follow q: terms with dR/dq are left out. So bent cells have a small torque; embi_body_settle() gives it back.
  * The mean part is computed as that of one tet for each cell, its strain tet: z_0 is corner 0, and
  *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
- * Uses: tuning, small math, memory, embedding, elasticity, dense LDL^T.   Checked by: tests/test_cells.c */
+ * Uses: tuning, small math, memory, sorting and sets, embedding, elasticity, dense LDL^T.
+ * Checked by: tests/test_cells.c */
 
 /* ---- Set-up ---- */
 
@@ -6587,6 +6592,7 @@ typedef struct embi_cell {
     embipc_real volume;              /* of its solid, m^3, with ghost fill */
     embipc_real p[3], S[9];          /* centroid from corner 0, m, and second moments, m^5, along its axes */
     int filled;                      /* there is solid in it, not only rounding */
+    int shared;                      /* bit 2 k + side: another cell has its face at that end of axis k, too */
 } embi_cell;
 
 /* Sums of one cell's solid: its volume; with the factors on stiffness int 1, int (x - X_0), int (x - X_0)(x - X_0)^T
@@ -6683,11 +6689,72 @@ static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_re
             for (int b = 0; b < p; b++) H[a][b] -= H[a][p] * H[p][b] / H[p][p];
 }
 
+/* f(s) = (1 + s) where `low`, times (1 - s) where `high`, times s where `odd`; and f' */
+static void embi_warp_factor(int low, int high, int odd, embipc_real s, embipc_real f[2])
+{
+    embipc_real a = low ? 1 + s : 1, b = high ? 1 - s : 1, c = odd ? s : 1;
+    f[0] = a * b * c;
+    f[1] = (low ? b * c : 0) - (high ? a * c : 0) + (odd ? a * b : 0);
+}
+
+/* Shear strains g_yz, g_zx, g_xy at s, -1 .. 1 along each axis of a box of half sides `half`: of the linear ones, row k
+ * is s_k half_k in place k, and of the 24 warping modes. */
+static void embi_warp_strains(int shared, const embipc_real half[3], const embipc_real s[3], embipc_real g[27][3])
+{
+    memset(g, 0, 27 * sizeof *g);
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        g[k][k] = s[k] * half[k];
+        for (int n = 0; n < 8; n++) {   /* (1 - s_i^2) and what is 0 on shared faces of axis j; or the other way round */
+            int swap = n >> 2, a = swap ? j : i, b = swap ? i : j;
+            embipc_real *to = g[3 + 8 * k + n], u[2], v[2];
+            embi_warp_factor(1, 1, n & 1, s[a], u);
+            embi_warp_factor(shared >> (2 * b) & 1, shared >> (2 * b + 1) & 1, n >> 1 & 1, s[b], v);
+            to[3 - k - a] = u[1] * v[0] / half[a];
+            to[3 - k - b] = u[0] * v[1] / half[b];
+        }
+    }
+}
+
+/* T: what warping takes off the stiffness G sum_k V_k of the shears g_k = s_k x_k, divided by G; V_k = int x_k^2, but for
+ * what c and r can take off x_k: 1/(S^-1)_kk. The solid counts as a box with these V_k, so H - T stays positive. */
+static void embi_cell_warp(const embi_cell *c, embipc_real T[3][3])
+{
+    static const embipc_real at[2] = {0.33998104358485626, 0.86113631159405258}, weight[2] = {0.65214515486254614, 0.34785484513745386};
+    embipc_real W[27][27], full[27], inverse[9], half[3], g[27][3];
+    memset(T, 0, 3 * sizeof *T);
+    if (!c->filled || !embi_m3_inverse(inverse, c->S)) return;
+    for (int k = 0; k < 3; k++) half[k] = sqrt(3 / (inverse[4 * k] * c->volume));
+    memset(W, 0, sizeof W);
+    for (int n = 0; n < 64; n++) {   /* Gauss points, 4 along each axis */
+        embipc_real s[3], w = c->volume / 8;
+        for (int k = 0; k < 3; k++) {
+            int place = n >> (2 * k) & 3;
+            s[k] = place & 2 ? at[place & 1] : -at[place & 1];
+            w *= weight[place & 1];
+        }
+        embi_warp_strains(c->shared, half, s, g);
+        for (int a = 0; a < 27; a++)
+            for (int b = 0; b <= a; b++) W[a][b] += w * embi_dot(g[a], g[b]);
+    }
+    for (int k = 0; k < 27; k++) full[k] = W[k][k];
+    for (int p = 26; p > 2; p--)
+        for (int a = 0; a < p && W[p][p] > 1e-9 * full[p]; a++)   /* some modes are sums of others */
+            for (int b = 0; b <= a; b++) W[a][b] -= W[p][a] * W[p][b] / W[p][p];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) T[a][b] = (a == b ? full[a] : 0) - W[embi_max_int(a, b)][embi_min_int(a, b)];
+}
+
 /* Stores H of a cell, in the axes of the body at rest. */
 static void embi_cell_store(const embi_cell *c, const embi_material *m, embipc_real bend[63])
 {
-    embipc_real H[18][18], B[9], T[9], young = embi_material_young(m) + m->fibre;
+    embipc_real H[18][18], B[9], T[9], warp[3][3], young = embi_material_young(m) + m->fibre;
     embi_cell_bend(c, m, H);
+    embi_cell_warp(c, warp);
+    for (int n = 0; n < 81; n++) {   /* s_k = c_ij,i + ... */
+        int a = n / 27, b = n / 9 % 3, k = n / 3 % 3, l = n % 3;
+        if (k != a && l != b) H[4 * a][4 * b] -= m->mu * warp[k][l];
+    }
     for (int n = 0; n < 7; n++) {
         int a = n < 1 ? 0 : n < 3 ? 1 : 2, b = n - a * (a + 1) / 2;
         for (int i = 0; i < 9; i++) {
@@ -6709,6 +6776,23 @@ static int embi_cells_alloc(embi_memory *m, embi_cells *c, int count)
            EMBI_GROW(m, c->bend, 63 * count) && EMBI_GROW(m, c->turn, 9 * padded) && EMBI_GROW(m, c->now, 9 * padded) &&
            EMBI_GROW(m, c->z, 12 * padded) && EMBI_GROW(m, c->dz, 12 * padded) &&
            EMBI_GROW(m, c->force, 12 * padded) && EMBI_GROW(m, c->block, 90 * padded);
+}
+
+/* shared: for each cell, embi_cell.shared. key: scratch, 12 count. A face has the nodes at both ends of its diagonal. */
+static void embi_cells_share(const int *node, int count, embi_key *key, int *shared)
+{
+    int n = 6 * count;
+    for (int k = 0; k < n; k++) {
+        int axis = k % 6 / 2, low = (k & 1) << axis;
+        const int *v = node + 8 * (k / 6);
+        key[k].key = embi_pack_edge(v[low], v[low | (7 ^ 1 << axis)]);
+        key[k].value = k;
+    }
+    embi_sort_keys(key, key + n, n);
+    memset(shared, 0, (size_t)count * sizeof *shared);
+    for (int k = 0; k < n; k++)
+        if ((k > 0 && key[k - 1].key == key[k].key) || (k + 1 < n && key[k + 1].key == key[k].key))
+            shared[key[k].value / 6] |= 1 << key[k].value % 6;
 }
 
 /* The corner of a cell that is this node */
@@ -6741,11 +6825,12 @@ static void embi_cell_add_tet(embi_cell_sums *sum, const int *corners, const emb
 }
 
 /* Sets up a cell from its sums: its modes, H, and its strain tet Z (12; corner 0 is there on entry) with volume *V. */
-static void embi_cell_init(const embi_cell_sums *sum, const embi_material *material, const embipc_real X[24],
+static void embi_cell_init(const embi_cell_sums *sum, const embi_material *material, const embipc_real X[24], int shared,
                            embipc_real mode[56], embipc_real bend[63], embipc_real Z[12], embipc_real *V)
 {
     embi_cell c;
     embipc_real s;
+    c.shared = shared;
     embi_cell_measure(&c, X, sum);
     embi_cell_modes(&c, mode + 24);
     embi_cell_store(&c, material, bend);
@@ -25895,14 +25980,18 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
                             const embipc_real *volume, const embipc_real *moment)
 {
     const embipc_cage *cage = t->cage;
-    int count = cage->cell_count, *tet = (int *)embi_alloc(m, 4 * count, sizeof *tet), ok;
+    int count = cage->cell_count, *tet = (int *)embi_alloc(m, 5 * count, sizeof *tet), *shared = tet + 4 * count, ok;
+    embi_key *key = (embi_key *)embi_alloc(m, 12 * count, sizeof *key);
     embi_cell_sums *sum = (embi_cell_sums *)embi_alloc(m, count, sizeof *sum);
     embipc_real *Z = (embipc_real *)embi_alloc(m, 13 * count, sizeof *Z), X[24];
     embi_cells *c = &b->elastic.cells;
     embi_material material;
     embi_material_set(&material, &b->material);
-    ok = tet && sum && Z && embi_cells_alloc(m, c, count);
-    if (ok) memcpy(c->node, cage->cells, (size_t)(8 * count) * sizeof *c->node);
+    ok = tet && key && sum && Z && embi_cells_alloc(m, c, count);
+    if (ok) {
+        memcpy(c->node, cage->cells, (size_t)(8 * count) * sizeof *c->node);
+        embi_cells_share(c->node, count, key, shared);
+    }
     for (int k = 0; ok && k < b->ntet; k++) {
         int cell = cage->tet_cell[k];
         embi_cell_add_tet(sum + cell, c->node + 8 * cell, t->q, b->tet + 4 * k, volume[k], moment + 10 * k,
@@ -25912,10 +26001,11 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
         for (int a = 0; a < 8; a++) embi_copy(X + 3 * a, t->q + 3 * (size_t)c->node[8 * k + a]);
         for (int a = 0; a < 4; a++) tet[4 * k + a] = 4 * k + a;
         embi_copy(Z + 12 * k, X);
-        embi_cell_init(sum + k, &material, X, c->mode + 56 * k, c->bend + 63 * k, Z + 12 * k, Z + 12 * count + k);
+        embi_cell_init(sum + k, &material, X, shared[k], c->mode + 56 * k, c->bend + 63 * k, Z + 12 * k, Z + 12 * count + k);
     }
     ok = ok && embi_elastic_init(m, &b->elastic, Z, 4 * count, tet, count, Z + 12 * count, NULL, &b->material);
     embi_free(m, tet);
+    embi_free(m, key);
     embi_free(m, sum);
     embi_free(m, Z);
     return ok;
