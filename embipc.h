@@ -1921,13 +1921,12 @@ enum {
     EMBIPC_WITHOUT_REFIT = 1 << 16,      /* trees of large surfaces are refit as a whole: surface-40k 1.40 */
     EMBIPC_WITHOUT_AXES = 1 << 17,       /* collision detection does not look at boxes of paths first: pile-10 1.06 */
     EMBIPC_WITHOUT_PRODUCTS = 1 << 18,   /* A is assembled before it is multiplied with: pinch 1.18 */
-    EMBIPC_WITHOUT_SUM = 1 << 19,        /* A p is formed, though conjugate gradients had it: pinch 1.04 */
-    EMBIPC_WITHOUT_STRETCH = 1 << 20,    /* no direction is lengthened: comb 1.04 */
-    EMBIPC_WITHOUT_CURVATURE = 1 << 21,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
-    EMBIPC_WITHOUT_NEGATIVE = 1 << 22,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 23,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
-    EMBIPC_WITHOUT_STICKING = 1 << 24,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
-    EMBIPC_WITHOUT_MEMORY = 1 << 25,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
+    EMBIPC_WITHOUT_STRETCH = 1 << 19,    /* no direction is lengthened: comb 1.04 */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 20,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
+    EMBIPC_WITHOUT_NEGATIVE = 1 << 21,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 22,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
+    EMBIPC_WITHOUT_STICKING = 1 << 23,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
+    EMBIPC_WITHOUT_MEMORY = 1 << 24,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
     EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
@@ -13492,7 +13491,6 @@ typedef struct embi_tune {
     int slow_moves, full_hessian;   /* moves in a row shorter than half of Newton's; contacts have their full Hessian */
     embipc_real stretch;         /* factor by which the present direction was lengthened */
     embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
-    int multiplied;              /* A times the direction is in trial_q */
 } embi_tune;
 
 /* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
@@ -19710,18 +19708,6 @@ static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_rea
     (void)embi_stage(s, was);
 }
 
-/* to = scale from, or to += scale from, over the nodes of the island */
-static void embi_island_combine(const embi_state *s, const embi_island *isle, embipc_real scale,
-                                const embipc_real *from,
-                                int add, embipc_real *to)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            to[i] = scale * from[i] + (add ? to[i] : (embipc_real)0);
-    }
-}
-
 /* Length of a direction that counts as converged, m: the least of the island's bodies. */
 static embipc_real embi_island_tolerance(const embi_state *s, const embi_island *isle)
 {
@@ -19766,9 +19752,8 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
  * contacts, M^-1 b itself is taken, because products with H lack these. Else an iteration is cheaper than
  * evaluating all contacts for a direction that is only nearly Newton's. Against M^-1 b throughout, squeeze affine
  * and cage, grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer
- * instructions. When x is the sum of the p, the sum of their A p gives A x, in trial_q, which is free until a
- * direction is aimed; the product with driven nodes is in it already. Returns 0, and leaves b alone, when that
- * takes too many iterations, z does not fall, or a curvature is not positive: a new factor is due. */
+ * instructions. Returns 0, and leaves b alone, when that takes too many iterations, z does not fall, or a curvature
+ * is not positive: a new factor is due. */
 static int embi_island_solve_reused(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
@@ -19794,7 +19779,6 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         if (k == 0 && isle->factor.reuse_next) embi_island_tangent(s, isle);
         if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
             memcpy(isle->rhs, x, (size_t)n * sizeof *x);
-            isle->tune.multiplied = !EMBI_WITHOUT(SUM);
             return 1;
         }
         if (k > 0 && !embi_is_driving(isle) && size < EMBI_REUSE_SMALL * embi_row_most(n, x)) {
@@ -19811,7 +19795,6 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         alpha = rz / pq;
         embi_row_subtract(n, -alpha, p, x);
         embi_row_subtract(n, alpha, q, r);
-        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || embi_is_driving(isle), s->trial_q);
     }
     return 0;
 }
@@ -19841,7 +19824,7 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    isle->factor.one_backsolve = isle->tune.multiplied = 0;
+    isle->factor.one_backsolve = 0;
     /* all nodes of an island may be driven */
     if (isle->unknown_count && (isle->factor.from_last_step || isle->factor.reuse_next)) {
         int solved;
@@ -19930,7 +19913,6 @@ static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_bod
                    embi_island_tolerance(s, isle) / (2 * embi_row_most(3 * isle->unknown_count, z)));
     add += embi_max(-cp, 0) / cz;
     for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], add, z + 3 * k);
-    isle->tune.multiplied = 0;
 }
 
 /* A guarded tet whose determinant is at its bound would end every direction that flattens it further, and stop all
@@ -19978,10 +19960,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->friction.reversed = embi_island_reverse_rhs(s, isle);
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->first);
-    if (embi_is_driving(isle)) {
-        embi_island_push(s, isle);
-        embi_island_combine(s, isle, 1, s->Ap, 0, s->trial_q);
-    }
+    if (embi_is_driving(isle)) embi_island_push(s, isle);
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
     if ((r = embi_island_solve(m, s, isle)) != EMBIPC_OK) return r;
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
@@ -20003,8 +19982,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->tune.stretch = stretch;
     embi_island_motion(s, isle);
     embi_island_mark_reversals(s, isle);
-    if (isle->tune.multiplied) embi_island_combine(s, isle, stretch, s->trial_q, 0, s->Ap);
-    else embi_island_multiply(s, isle);
+    embi_island_multiply(s, isle);
     isle->measure = embi_max(worst, embi_island_gap_change(s, isle));
     isle->record.island = isle->index;
     isle->record.fresh = !isle->factor.reuse_next && !isle->factor.from_last_step;
