@@ -1578,8 +1578,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that contains a closed surface. Its nodes are the unknowns of a body. A built cage
  * consists of cells: boxes, cut into tets. They carry the surface tet by tet, and bend as a whole. A bar of 10 : 1 in 8
- * cells sags by 0.97 of what beam theory says, and bends as far as the elastica. A square bar twists by 0.84 of its
- * angle, since a section in one cell stays plane. */
+ * cells sags by 0.97 of what beam theory says, bends as far as the elastica, and twists by 1.01 of its angle. */
 typedef struct embipc_cage_def {
     unsigned cookie;          /* set by embipc_default_cage_def() */
     int nodes;                /* wanted number of nodes; 4: a single tet; 0: 30, or 8 for each separate part of the body
@@ -1927,6 +1926,7 @@ enum {
     EMBIPC_WITHOUT_REVERSAL = 1 << 22,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
     EMBIPC_WITHOUT_STICKING = 1 << 23,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
     EMBIPC_WITHOUT_MEMORY = 1 << 24,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
+    EMBIPC_WITHOUT_CURVES = 1 << 25,     /* directions do not follow curved contacts: a peg with a slit of 30 nm 2.1 */
     EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
@@ -2098,6 +2098,8 @@ enum {
 #define EMBI_REUSE_NODES 24
 
 /* ---- Direction ---- */
+/* [gap] Loss by curvature that asks for a correction. Greater: more moves are cut; smaller: needless corrections. */
+#define EMBI_CURVED ((embipc_real)0.5)
 /* [iterations] Most with a reused factor. Greater: they cost as much as a new one; smaller: more factors. */
 #define EMBI_REUSE_ITERATIONS 8
 /* [tolerance] Estimated error at which a solve with a reused factor ends. Greater: less exact; smaller: more
@@ -19642,8 +19644,15 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * one. Bodies that rest, hang or are carried need no new factor. At q^n every friction contact has u = 0, but
  * for the curvature of paths. Its Hessian there is the sticking spring. So the first solve carries along what is
  * held. Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * Uses: part I, linear corotated energy, friction, contacts, part III, part IV.
+ * Where surfaces slide or rotate, embi_island_follow_curves() corrects p to second order.
+ * Uses: part I, linear corotated energy, distances, friction, contacts, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
+
+/* Is the factor one of the present system? */
+static int embi_island_is_fresh(const embi_island *isle)
+{
+    return !isle->factor.reuse_next && !isle->factor.from_last_step;
+}
 
 /* The measure below which a direction is the last correction. After an old factor alone, after a prediction and
  * with full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
@@ -19942,6 +19951,66 @@ static void embi_island_bend(embi_island *isle)
     isle->factor.from_last_step = 0;
 }
 
+/* What the end of the direction takes from the gap of a contact by curvature, m: the gap that p predicts to first
+ * order less the one that its moved features have; negative where they are apart farther. Takes J p from motion. */
+static embipc_real embi_contact_curves(const embi_state *s, const embi_contact *c)
+{
+    const embi_element *e = &c->base;
+    embipc_real end[12], r[3], n[3], linear, d;
+    embi_point p[4];
+    embi_points_at(p, s->x, e->v);
+    embi_separation(p, e->w, r);
+    linear = embi_dot(r, e->dir);
+    embi_point_motion(e->v, e->w, s->path.motion, r);
+    linear += embi_dot(r, e->dir);
+    for (int k = 0; k < 4; k++) {
+        embi_copy(end + 3 * k, s->x + 3 * e->v[k]);
+        if (e->w[k] != 0) embi_add(end + 3 * k, end + 3 * k, s->path.motion + 3 * e->v[k]);
+    }
+    embi_points_of(p, end);
+    d = embi_normal(p, e->w, c->mask, c->edge_edge, n);
+    return linear - (embi_dot(n, e->dir) < 0 ? -d : d);
+}
+
+/* Second-order correction of the direction. H knows each contact as a plane. Where surfaces slide by l or rotate, the
+ * gap along p is less than that by about l^2/(2 r). If the gap is small, the move is cut to sqrt(2 r gap), and each
+ * later one, too: the Maratos effect [Nocedal and Wright 2006, 15.5, 15.6]. So the loss c of each contact at q + p is
+ * given back: p += H^-1 J^T sum k c n, with its stiffness k in H. Then the gap at the end is the predicted one to
+ * second order, and it is more on the way. One more solve with the same factor. It is done only where a contact would
+ * lose EMBI_CURVED of its gap, and only kept if p stays a direction of descent. */
+static void embi_island_follow_curves(embi_state *s, embi_island *isle)
+{
+    embi_pull to = embi_pull_of(s);
+    embipc_real force[3];
+    int any = 0;
+    if (EMBI_WITHOUT(CURVES) || !embi_island_is_fresh(isle) || embi_is_driving(isle) ||
+        isle->tune.stretch > 1) return;
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_contact *c = isle->contacts.list + k;
+        embipc_real loss = c->second > 0 ? embi_contact_curves(s, c) : (embipc_real)0;
+        if (!(loss > 0)) continue;
+        any |= loss > EMBI_CURVED * c->gap;
+        embi_scale(force, loss * c->second, c->base.dir);
+        embi_gather_point(c->base.v, c->base.w, force, &to);
+    }
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
+    }
+    embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->rhs);
+    if (!any) return;
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
+    embi_island_back_solve(s, isle, isle->rhs);
+    if (!embi_all_finite(isle->rhs, 3 * isle->unknown_count)) return;
+    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], 1, isle->rhs + 3 * k);
+    (void)embi_island_measure(s, isle);
+    if (!(isle->energy.slope < 0)) {
+        for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], -1, isle->rhs + 3 * k);
+        (void)embi_island_measure(s, isle);
+    }
+    embi_island_motion(s, isle);
+}
+
 /* Newton's direction p at the present state: gradient, system, solution, and the measures that the stop test and
  * the heuristics need. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
@@ -19981,11 +20050,12 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->energy.slope *= stretch;
     isle->tune.stretch = stretch;
     embi_island_motion(s, isle);
+    if (worst >= embi_island_enough(isle)) embi_island_follow_curves(s, isle);
     embi_island_mark_reversals(s, isle);
     embi_island_multiply(s, isle);
     isle->measure = embi_max(worst, embi_island_gap_change(s, isle));
     isle->record.island = isle->index;
-    isle->record.fresh = !isle->factor.reuse_next && !isle->factor.from_last_step;
+    isle->record.fresh = embi_island_is_fresh(isle);
     isle->record.contacts = isle->contacts.count;
     isle->record.slope = isle->energy.slope / s->hh;
     isle->record.alpha_ccd = isle->record.alpha = 0;
