@@ -164,7 +164,8 @@
  *   Energetically Consistent Invertible Elasticity, SCA 2012. [SGK18] Smith, de Goes, Kim, Stable Neo-Hookean Flesh
  *   Simulation, TOG 37(2) 2018. [SGK19] Smith, de Goes, Kim, Analytic Eigensystems for Isotropic Distortion
  *   Energies, TOG 38(1) 2019. [DV92] Demmel, Veselic, Jacobi's Method is More Accurate than QR, 1992. [SMITH61]
- *   Smith, Eigenvalues of a Symmetric 3 x 3 Matrix, CACM 4(4) 1961.
+ *   Smith, Eigenvalues of a Symmetric 3 x 3 Matrix, CACM 4(4) 1961. [dSV55] de Saint-Venant, De la torsion des prismes,
+ *   1855.
  */
 
 #ifndef EMBIPC_H
@@ -1557,8 +1558,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 /* ---- Cages ----------------------------------------------------------------------------------
  * A cage is a coarse tet mesh that contains a closed surface. Its nodes are the unknowns of a body. A built cage
  * consists of cells: boxes, cut into tets. They carry the surface tet by tet, and bend as a whole. A bar of 10 : 1 in 8
- * cells sags by 0.97 of what beam theory says, and bends as far as the elastica. A square bar twists by 0.84 of its
- * angle, since a section in one cell stays plane. */
+ * cells sags by 0.97 of what beam theory says, bends as far as the elastica, and twists by 1.01 of its angle. */
 typedef struct embipc_cage_def {
     unsigned cookie;          /* set by embipc_default_cage_def() */
     int nodes;                /* wanted number of nodes; 4: a single tet; 0: 30, or 8 for each separate part of the body
@@ -1898,13 +1898,13 @@ enum {
     EMBIPC_WITHOUT_REFIT = 1 << 16,      /* trees of large surfaces are refit as a whole: surface-40k 1.40 */
     EMBIPC_WITHOUT_AXES = 1 << 17,       /* collision detection does not look at boxes of paths first: pile-10 1.06 */
     EMBIPC_WITHOUT_PRODUCTS = 1 << 18,   /* A is assembled before it is multiplied with: pinch 1.18 */
-    EMBIPC_WITHOUT_SUM = 1 << 19,        /* A p is formed, though conjugate gradients had it: pinch 1.04 */
-    EMBIPC_WITHOUT_STRETCH = 1 << 20,    /* no direction is lengthened: comb 1.04 */
-    EMBIPC_WITHOUT_CURVATURE = 1 << 21,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
-    EMBIPC_WITHOUT_NEGATIVE = 1 << 22,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 23,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
-    EMBIPC_WITHOUT_STICKING = 1 << 24,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
-    EMBIPC_WITHOUT_MEMORY = 1 << 25,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
+    EMBIPC_WITHOUT_STRETCH = 1 << 19,    /* no direction is lengthened: comb 1.04 */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 20,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
+    EMBIPC_WITHOUT_NEGATIVE = 1 << 21,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 22,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
+    EMBIPC_WITHOUT_STICKING = 1 << 23,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
+    EMBIPC_WITHOUT_MEMORY = 1 << 24,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
+    EMBIPC_WITHOUT_CURVES = 1 << 25,     /* directions do not follow curved contacts: a peg with a slit of 30 nm 2.1 */
     EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
@@ -2023,6 +2023,7 @@ enum {
 #define EMBI_REUSE_NODES 24   /* [nodes] Smaller systems reuse no factor */
 
 /* ---- Direction ---- */
+#define EMBI_CURVED ((embipc_real)0.5)   /* [gap] Loss by curvature that asks for a correction */
 #define EMBI_REUSE_ITERATIONS 8   /* [iterations] Most with a reused factor */
 /* [tolerance] Estimated error at which a solve with a reused factor ends */
 #define EMBI_REUSE_EXACT ((embipc_real)0.05)
@@ -6434,11 +6435,15 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
  * shear that a trilinear cell shows in bending. A bar along the cells' axes has its exact bending energy, if it fills
  * them equally along its length. At 45 degrees, and where cells are filled unequally, it is near that. The fourth
  * product x y z gets a stiffness, too: 1/2 sum_m E S_kk S_ll / V (c_xyz)_m^2, with k, l the axes other than m.
+ * Faces that no other cell shares are free, and there a twisted section warps [dSV55]. So u_bend may have, along each
+ * axis, a polynomial of the other two coordinates that is 0 at the corners and on shared faces; its factors are
+ * eliminated like r. A rectangular bar in one cell twists by its exact angle, one in 2 x 2 cells by 0.88 of it.
  * psi_bend is quadratic in q for all materials. Its R is held for a step or pass, also where rotations of the mean part
  * follow q: terms with dR/dq are left out. So bent cells have a small torque; embi_body_settle() gives it back.
  * The mean part is computed as that of one tet for each cell, its strain tet: z_0 is corner 0, and
  *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
- * Uses: tuning, small math, memory, embedding, elasticity, dense LDL^T.   Checked by: tests/test_cells.c */
+ * Uses: tuning, small math, memory, sorting and sets, embedding, elasticity, dense LDL^T.
+ * Checked by: tests/test_cells.c */
 
 /* ---- Set-up ---- */
 
@@ -6449,6 +6454,7 @@ typedef struct embi_cell {
     embipc_real volume;              /* of its solid, m^3, with ghost fill */
     embipc_real p[3], S[9];          /* centroid from corner 0, m, and second moments, m^5, along its axes */
     int filled;                      /* there is solid in it, not only rounding */
+    int shared;                      /* bit 2 k + side: another cell has its face at that end of axis k, too */
 } embi_cell;
 
 /* Sums of one cell's solid: its volume; with the factors on stiffness int 1, int (x - X_0), int (x - X_0)(x - X_0)^T
@@ -6545,11 +6551,72 @@ static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_re
             for (int b = 0; b < p; b++) H[a][b] -= H[a][p] * H[p][b] / H[p][p];
 }
 
+/* f(s) = (1 + s) where `low`, times (1 - s) where `high`, times s where `odd`; and f' */
+static void embi_warp_factor(int low, int high, int odd, embipc_real s, embipc_real f[2])
+{
+    embipc_real a = low ? 1 + s : 1, b = high ? 1 - s : 1, c = odd ? s : 1;
+    f[0] = a * b * c;
+    f[1] = (low ? b * c : 0) - (high ? a * c : 0) + (odd ? a * b : 0);
+}
+
+/* Shear strains g_yz, g_zx, g_xy at s, -1 .. 1 along each axis of a box of half sides `half`: of the linear ones, row k
+ * is s_k half_k in place k, and of the 24 warping modes. */
+static void embi_warp_strains(int shared, const embipc_real half[3], const embipc_real s[3], embipc_real g[27][3])
+{
+    memset(g, 0, 27 * sizeof *g);
+    for (int k = 0; k < 3; k++) {
+        int i = (k + 1) % 3, j = (k + 2) % 3;
+        g[k][k] = s[k] * half[k];
+        for (int n = 0; n < 8; n++) {   /* (1 - s_i^2) and what is 0 on shared faces of axis j; or the other way round */
+            int swap = n >> 2, a = swap ? j : i, b = swap ? i : j;
+            embipc_real *to = g[3 + 8 * k + n], u[2], v[2];
+            embi_warp_factor(1, 1, n & 1, s[a], u);
+            embi_warp_factor(shared >> (2 * b) & 1, shared >> (2 * b + 1) & 1, n >> 1 & 1, s[b], v);
+            to[3 - k - a] = u[1] * v[0] / half[a];
+            to[3 - k - b] = u[0] * v[1] / half[b];
+        }
+    }
+}
+
+/* T: what warping takes off the stiffness G sum_k V_k of the shears g_k = s_k x_k, divided by G; V_k = int x_k^2, but for
+ * what c and r can take off x_k: 1/(S^-1)_kk. The solid counts as a box with these V_k, so H - T stays positive. */
+static void embi_cell_warp(const embi_cell *c, embipc_real T[3][3])
+{
+    static const embipc_real at[2] = {0.33998104358485626, 0.86113631159405258}, weight[2] = {0.65214515486254614, 0.34785484513745386};
+    embipc_real W[27][27], full[27], inverse[9], half[3], g[27][3];
+    memset(T, 0, 3 * sizeof *T);
+    if (!c->filled || !embi_m3_inverse(inverse, c->S)) return;
+    for (int k = 0; k < 3; k++) half[k] = sqrt(3 / (inverse[4 * k] * c->volume));
+    memset(W, 0, sizeof W);
+    for (int n = 0; n < 64; n++) {   /* Gauss points, 4 along each axis */
+        embipc_real s[3], w = c->volume / 8;
+        for (int k = 0; k < 3; k++) {
+            int place = n >> (2 * k) & 3;
+            s[k] = place & 2 ? at[place & 1] : -at[place & 1];
+            w *= weight[place & 1];
+        }
+        embi_warp_strains(c->shared, half, s, g);
+        for (int a = 0; a < 27; a++)
+            for (int b = 0; b <= a; b++) W[a][b] += w * embi_dot(g[a], g[b]);
+    }
+    for (int k = 0; k < 27; k++) full[k] = W[k][k];
+    for (int p = 26; p > 2; p--)
+        for (int a = 0; a < p && W[p][p] > 1e-9 * full[p]; a++)   /* some modes are sums of others */
+            for (int b = 0; b <= a; b++) W[a][b] -= W[p][a] * W[p][b] / W[p][p];
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b < 3; b++) T[a][b] = (a == b ? full[a] : 0) - W[embi_max_int(a, b)][embi_min_int(a, b)];
+}
+
 /* Stores H of a cell, in the axes of the body at rest. */
 static void embi_cell_store(const embi_cell *c, const embi_material *m, embipc_real bend[63])
 {
-    embipc_real H[18][18], B[9], T[9], young = embi_material_young(m) + m->fibre;
+    embipc_real H[18][18], B[9], T[9], warp[3][3], young = embi_material_young(m) + m->fibre;
     embi_cell_bend(c, m, H);
+    embi_cell_warp(c, warp);
+    for (int n = 0; n < 81; n++) {   /* s_k = c_ij,i + ... */
+        int a = n / 27, b = n / 9 % 3, k = n / 3 % 3, l = n % 3;
+        if (k != a && l != b) H[4 * a][4 * b] -= m->mu * warp[k][l];
+    }
     for (int n = 0; n < 7; n++) {
         int a = n < 1 ? 0 : n < 3 ? 1 : 2, b = n - a * (a + 1) / 2;
         for (int i = 0; i < 9; i++) {
@@ -6571,6 +6638,23 @@ static int embi_cells_alloc(embi_memory *m, embi_cells *c, int count)
            EMBI_GROW(m, c->bend, 63 * count) && EMBI_GROW(m, c->turn, 9 * padded) && EMBI_GROW(m, c->now, 9 * padded) &&
            EMBI_GROW(m, c->z, 12 * padded) && EMBI_GROW(m, c->dz, 12 * padded) &&
            EMBI_GROW(m, c->force, 12 * padded) && EMBI_GROW(m, c->block, 90 * padded);
+}
+
+/* shared: for each cell, embi_cell.shared. key: scratch, 12 count. A face has the nodes at both ends of its diagonal. */
+static void embi_cells_share(const int *node, int count, embi_key *key, int *shared)
+{
+    int n = 6 * count;
+    for (int k = 0; k < n; k++) {
+        int axis = k % 6 / 2, low = (k & 1) << axis;
+        const int *v = node + 8 * (k / 6);
+        key[k].key = embi_pack_edge(v[low], v[low | (7 ^ 1 << axis)]);
+        key[k].value = k;
+    }
+    embi_sort_keys(key, key + n, n);
+    memset(shared, 0, (size_t)count * sizeof *shared);
+    for (int k = 0; k < n; k++)
+        if ((k > 0 && key[k - 1].key == key[k].key) || (k + 1 < n && key[k + 1].key == key[k].key))
+            shared[key[k].value / 6] |= 1 << key[k].value % 6;
 }
 
 /* The corner of a cell that is this node */
@@ -6603,11 +6687,12 @@ static void embi_cell_add_tet(embi_cell_sums *sum, const int *corners, const emb
 }
 
 /* Sets up a cell from its sums: its modes, H, and its strain tet Z (12; corner 0 is there on entry) with volume *V. */
-static void embi_cell_init(const embi_cell_sums *sum, const embi_material *material, const embipc_real X[24],
+static void embi_cell_init(const embi_cell_sums *sum, const embi_material *material, const embipc_real X[24], int shared,
                            embipc_real mode[56], embipc_real bend[63], embipc_real Z[12], embipc_real *V)
 {
     embi_cell c;
     embipc_real s;
+    c.shared = shared;
     embi_cell_measure(&c, X, sum);
     embi_cell_modes(&c, mode + 24);
     embi_cell_store(&c, material, bend);
@@ -8939,7 +9024,6 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
 {
     return dhat < rule->dhat ? rule->kappa * (rule->dhat / dhat) : rule->kappa;
 }
-
 
 /* A closest point this close to the border of its feature, as a fraction of d, is placed on that border. Features
  * are told apart by squared distances, which are equal to rounding within 2e-8 d of the border. Triangles that
@@ -13082,7 +13166,6 @@ typedef struct embi_tune {
     int slow_moves, full_hessian;   /* moves in a row shorter than half of Newton's; contacts have their full Hessian */
     embipc_real stretch;         /* factor by which the present direction was lengthened */
     embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
-    int multiplied;              /* A times the direction is in trial_q */
 } embi_tune;
 
 /* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
@@ -20950,8 +21033,15 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
  * one. Bodies that rest, hang or are carried need no new factor. At q^n every friction contact has u = 0, but
  * for the curvature of paths. Its Hessian there is the sticking spring. So the first solve carries along what is
  * held. Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * Uses: part I, linear corotated energy, friction, contacts, part III, part IV, system of an island.
+ * Where surfaces slide or rotate, embi_island_follow_curves() corrects p to second order.
+ * Uses: part I, linear corotated energy, distances, friction, contacts, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
+
+/* Is the factor one of the present system? */
+static int embi_island_is_fresh(const embi_island *isle)
+{
+    return !isle->factor.reuse_next && !isle->factor.from_last_step;
+}
 
 /* The measure below which a direction is the last correction. After an old factor alone, after a prediction and
  * with full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
@@ -21016,18 +21106,6 @@ static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_rea
     (void)embi_stage(s, was);
 }
 
-/* to = scale from, or to += scale from, over the nodes of the island */
-static void embi_island_combine(const embi_state *s, const embi_island *isle, embipc_real scale,
-                                const embipc_real *from,
-                                int add, embipc_real *to)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-            to[i] = scale * from[i] + (add ? to[i] : (embipc_real)0);
-    }
-}
-
 /* Length of a direction that counts as converged, m: the least of the island's bodies. */
 static embipc_real embi_island_tolerance(const embi_state *s, const embi_island *isle)
 {
@@ -21072,9 +21150,8 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
  * contacts, M^-1 b itself is taken, because products with H lack these. Else an iteration is cheaper than
  * evaluating all contacts for a direction that is only nearly Newton's. Against M^-1 b throughout, squeeze affine
  * and cage, grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer
- * instructions. When x is the sum of the p, the sum of their A p gives A x, in trial_q, which is free until a
- * direction is aimed; the product with driven nodes is in it already. Returns 0, and leaves b alone, when that
- * takes too many iterations, z does not fall, or a curvature is not positive: a new factor is due. */
+ * instructions. Returns 0, and leaves b alone, when that takes too many iterations, z does not fall, or a curvature
+ * is not positive: a new factor is due. */
 static int embi_island_solve_reused(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
@@ -21100,7 +21177,6 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         if (k == 0 && isle->factor.reuse_next) embi_island_tangent(s, isle);
         if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
             memcpy(isle->rhs, x, (size_t)n * sizeof *x);
-            isle->tune.multiplied = !EMBI_WITHOUT(SUM);
             return 1;
         }
         if (k > 0 && !embi_is_driving(isle) && size < EMBI_REUSE_SMALL * embi_row_most(n, x)) {
@@ -21117,7 +21193,6 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         alpha = rz / pq;
         embi_row_subtract(n, -alpha, p, x);
         embi_row_subtract(n, alpha, q, r);
-        embi_island_combine(s, isle, alpha, s->Ap, k > 0 || embi_is_driving(isle), s->trial_q);
     }
     return 0;
 }
@@ -21147,7 +21222,7 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    isle->factor.one_backsolve = isle->tune.multiplied = 0;
+    isle->factor.one_backsolve = 0;
     /* all nodes of an island may be driven */
     if (isle->unknown_count && (isle->factor.from_last_step || isle->factor.reuse_next)) {
         int solved;
@@ -21236,7 +21311,6 @@ static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_bod
                    embi_island_tolerance(s, isle) / (2 * embi_row_most(3 * isle->unknown_count, z)));
     add += embi_max(-cp, 0) / cz;
     for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], add, z + 3 * k);
-    isle->tune.multiplied = 0;
 }
 
 /* A guarded tet whose determinant is at its bound would end every direction that flattens it further, and stop all
@@ -21266,6 +21340,66 @@ static void embi_island_bend(embi_island *isle)
     isle->factor.from_last_step = 0;
 }
 
+/* What the end of the direction takes from the gap of a contact by curvature, m: the gap that p predicts to first
+ * order less the one that its moved features have; negative where they are apart farther. Takes J p from motion. */
+static embipc_real embi_contact_curves(const embi_state *s, const embi_contact *c)
+{
+    const embi_element *e = &c->base;
+    embipc_real end[12], r[3], n[3], linear, d;
+    embi_point p[4];
+    embi_points_at(p, s->x, e->v);
+    embi_separation(p, e->w, r);
+    linear = embi_dot(r, e->dir);
+    embi_point_motion(e->v, e->w, s->path.motion, r);
+    linear += embi_dot(r, e->dir);
+    for (int k = 0; k < 4; k++) {
+        embi_copy(end + 3 * k, s->x + 3 * e->v[k]);
+        if (e->w[k] != 0) embi_add(end + 3 * k, end + 3 * k, s->path.motion + 3 * e->v[k]);
+    }
+    embi_points_of(p, end);
+    d = embi_normal(p, e->w, c->mask, c->edge_edge, n);
+    return linear - (embi_dot(n, e->dir) < 0 ? -d : d);
+}
+
+/* Second-order correction of the direction. H knows each contact as a plane. Where surfaces slide by l or rotate, the
+ * gap along p is less than that by about l^2/(2 r). If the gap is small, the move is cut to sqrt(2 r gap), and each
+ * later one, too: the Maratos effect [Nocedal and Wright 2006, 15.5, 15.6]. So the loss c of each contact at q + p is
+ * given back: p += H^-1 J^T sum k c n, with its stiffness k in H. Then the gap at the end is the predicted one to
+ * second order, and it is more on the way. One more solve with the same factor. It is done only where a contact would
+ * lose EMBI_CURVED of its gap, and only kept if p stays a direction of descent. */
+static void embi_island_follow_curves(embi_state *s, embi_island *isle)
+{
+    embi_pull to = embi_pull_of(s);
+    embipc_real force[3];
+    int any = 0;
+    if (EMBI_WITHOUT(CURVES) || !embi_island_is_fresh(isle) || embi_is_driving(isle) ||
+        isle->tune.stretch > 1) return;
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_contact *c = isle->contacts.list + k;
+        embipc_real loss = c->second > 0 ? embi_contact_curves(s, c) : (embipc_real)0;
+        if (!(loss > 0)) continue;
+        any |= loss > EMBI_CURVED * c->gap;
+        embi_scale(force, loss * c->second, c->base.dir);
+        embi_gather_point(c->base.v, c->base.w, force, &to);
+    }
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
+    }
+    embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->rhs);
+    if (!any) return;
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
+    embi_island_back_solve(s, isle, isle->rhs);
+    if (!embi_all_finite(isle->rhs, 3 * isle->unknown_count)) return;
+    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], 1, isle->rhs + 3 * k);
+    (void)embi_island_measure(s, isle);
+    if (!(isle->energy.slope < 0)) {
+        for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], -1, isle->rhs + 3 * k);
+        (void)embi_island_measure(s, isle);
+    }
+    embi_island_motion(s, isle);
+}
+
 /* Newton's direction p at the present state: gradient, system, solution, and the measures that the stop test and
  * the heuristics need. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
@@ -21284,10 +21418,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->friction.reversed = embi_island_reverse_rhs(s, isle);
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->first);
-    if (embi_is_driving(isle)) {
-        embi_island_push(s, isle);
-        embi_island_combine(s, isle, 1, s->Ap, 0, s->trial_q);
-    }
+    if (embi_is_driving(isle)) embi_island_push(s, isle);
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
     if ((r = embi_island_solve(m, s, isle)) != EMBIPC_OK) return r;
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
@@ -21308,12 +21439,12 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->energy.slope *= stretch;
     isle->tune.stretch = stretch;
     embi_island_motion(s, isle);
+    if (worst >= embi_island_enough(isle)) embi_island_follow_curves(s, isle);
     embi_island_mark_reversals(s, isle);
-    if (isle->tune.multiplied) embi_island_combine(s, isle, stretch, s->trial_q, 0, s->Ap);
-    else embi_island_multiply(s, isle);
+    embi_island_multiply(s, isle);
     isle->measure = embi_max(worst, embi_island_gap_change(s, isle));
     isle->record.island = isle->index;
-    isle->record.fresh = !isle->factor.reuse_next && !isle->factor.from_last_step;
+    isle->record.fresh = embi_island_is_fresh(isle);
     isle->record.contacts = isle->contacts.count;
     isle->record.slope = isle->energy.slope / s->hh;
     isle->record.alpha_ccd = isle->record.alpha = 0;
@@ -25420,14 +25551,18 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
                             const embipc_real *volume, const embipc_real *moment)
 {
     const embipc_cage *cage = t->cage;
-    int count = cage->cell_count, *tet = (int *)embi_alloc(m, 4 * count, sizeof *tet), ok;
+    int count = cage->cell_count, *tet = (int *)embi_alloc(m, 5 * count, sizeof *tet), *shared = tet + 4 * count, ok;
+    embi_key *key = (embi_key *)embi_alloc(m, 12 * count, sizeof *key);
     embi_cell_sums *sum = (embi_cell_sums *)embi_alloc(m, count, sizeof *sum);
     embipc_real *Z = (embipc_real *)embi_alloc(m, 13 * count, sizeof *Z), X[24];
     embi_cells *c = &b->elastic.cells;
     embi_material material;
     embi_material_set(&material, &b->material);
-    ok = tet && sum && Z && embi_cells_alloc(m, c, count);
-    if (ok) memcpy(c->node, cage->cells, (size_t)(8 * count) * sizeof *c->node);
+    ok = tet && key && sum && Z && embi_cells_alloc(m, c, count);
+    if (ok) {
+        memcpy(c->node, cage->cells, (size_t)(8 * count) * sizeof *c->node);
+        embi_cells_share(c->node, count, key, shared);
+    }
     for (int k = 0; ok && k < b->ntet; k++) {
         int cell = cage->tet_cell[k];
         embi_cell_add_tet(sum + cell, c->node + 8 * cell, t->q, b->tet + 4 * k, volume[k], moment + 10 * k,
@@ -25437,10 +25572,11 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
         for (int a = 0; a < 8; a++) embi_copy(X + 3 * a, t->q + 3 * (size_t)c->node[8 * k + a]);
         for (int a = 0; a < 4; a++) tet[4 * k + a] = 4 * k + a;
         embi_copy(Z + 12 * k, X);
-        embi_cell_init(sum + k, &material, X, c->mode + 56 * k, c->bend + 63 * k, Z + 12 * k, Z + 12 * count + k);
+        embi_cell_init(sum + k, &material, X, shared[k], c->mode + 56 * k, c->bend + 63 * k, Z + 12 * k, Z + 12 * count + k);
     }
     ok = ok && embi_elastic_init(m, &b->elastic, Z, 4 * count, tet, count, Z + 12 * count, NULL, &b->material);
     embi_free(m, tet);
+    embi_free(m, key);
     embi_free(m, sum);
     embi_free(m, Z);
     return ok;
@@ -28894,7 +29030,6 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 }
 
 #endif /* EMBIPC_NO_RAYS */
-
 
 #ifndef EMBIPC_NO_COPY
 /* ==== 103. Copies of worlds ==========================================================================

@@ -583,6 +583,71 @@ static void test_curvature_through_rows(void)
     }
 }
 
+/* What a motion takes from a gap by curvature is -p d2d/dx2 p / 2, to second order. */
+static void test_loss_by_curvature(void)
+{
+    int losses = 0, gains = 0, seen[16] = {0};
+    for (int round = 0; round < 400; round++) {
+        double x[12], motion[12], p[12], H[144], want = 0, off = HUGE_VAL, n[3];
+        embi_candidate pair;
+        embi_contact c;
+        embi_state s;
+        embi_closest at;
+        embi_point to[4];
+        int close = 0;
+        memset(&pair, 0, sizeof pair);
+        memset(&c, 0, sizeof c);
+        memset(&s, 0, sizeof s);
+        memset(&at, 0, sizeof at);
+        pair.edge_edge = (short)(round % 2);
+        s.x = x;
+        s.path.motion = motion;
+        for (int i = 0; i < 12; i++) x[i] = test_uniform(-1, 1), p[i] = test_uniform(-1, 1);
+        embi_points_of(to, x);
+        at.d = embi_closest_distance(to, pair.edge_edge, at.w, &at.mask);
+        for (int i = 0; i < 4; i++) close |= at.w[i] != 0 && fabs(at.w[i]) < 0.02;   /* another feature is near */
+        if (close || at.d < 0.05) continue;
+        seen[at.mask & 15]++;
+        for (int i = 0; i < 4; i++) c.base.v[i] = i, c.base.w[i] = at.w[i];
+        c.mask = at.mask;
+        c.edge_edge = pair.edge_edge;
+        ENSURE_REL(embi_normal(to, at.w, at.mask, c.edge_edge, n), at.d, 1e-9);
+        embi_copy(c.base.dir, n);
+        embi_distance_hessian(to, at.w, at.mask, c.edge_edge, H);
+        for (int i = 0; i < 144; i++) want -= p[i / 12] * H[i] * p[i % 12] / 2;
+        for (double h = 1e-2; h > 1e-7; h /= 10) {
+            for (int i = 0; i < 12; i++) motion[i] = h * p[i];
+            off = fmin(off, fabs(embi_contact_curves(&s, &c) / (h * h) - want));
+        }
+        ENSURE(off < 1e-3 * fmax(1, fabs(want)));
+        losses += want > 0.1;
+        gains += want < -0.1;
+    }
+    ENSURE(losses > 50 && gains > 50 && seen[15] > 50);
+}
+
+/* A plate that turns through a wall is on its other side: the loss is more than the gap. */
+static void test_loss_of_crossing(void)
+{
+    double x[12] = {0.2, 0.2, 0.01, -1, -1, 0, 2, -1, 0, -1, 2, 0}, motion[12] = {0, 0, -0.03}, w[4];
+    embi_contact c;
+    embi_state s;
+    embi_point to[4];
+    memset(&c, 0, sizeof c);
+    memset(&s, 0, sizeof s);
+    s.x = x;
+    s.path.motion = motion;
+    embi_points_of(to, x);
+    ENSURE_CLOSE(embi_closest_distance(to, 0, w, &c.mask), 0.01, 1e-15);
+    for (int i = 0; i < 4; i++) c.base.v[i] = i, c.base.w[i] = w[i];
+    (void)embi_normal(to, w, c.mask, 0, c.base.dir);
+    ENSURE_CLOSE(embi_contact_curves(&s, &c), 0, 1e-15);      /* straight through: the plane tells it exactly */
+    motion[2] = 0;
+    for (int i = 1; i < 4; i++) motion[3 * i + 2] = 0.05 * x[3 * i];   /* it turns about the y axis, past the point */
+    motion[0] = 0.4;                                          /* and the point slides uphill: 0.05 * 0.4 */
+    ENSURE_CLOSE(embi_contact_curves(&s, &c), 0.02, 1e-4);
+}
+
 /* friction through J: gradient, slope, stiffness (exact: tangents and lambda are held), for |u| below and
  * above e */
 static void test_friction_derivatives(void)
@@ -1085,6 +1150,8 @@ int main(int argc, char **argv)
     RUN(stiffness);
     RUN(curvature);
     RUN(curvature_through_rows);
+    RUN(loss_by_curvature);
+    RUN(loss_of_crossing);
     RUN(friction_derivatives);
     RUN(merging);
     RUN(self_contact);

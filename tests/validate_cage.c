@@ -197,8 +197,7 @@ static void test_table(void)
 /* ---- a bar in cages of more and more nodes ---- */
 
 /* Stretched, bent both ways and twisted, over what a full mesh of eight cubes of tets across does, which itself bends by
- * 0.94 of theory. Sections of one or few cells do not warp, and so twist by 0.84 of theory. Two cells along the bar do not
- * follow a load that begins within them.
+ * 0.94 of theory. Two cells along the bar do not follow a load that begins within them.
  * The lattice does not know the bar, and where it does not fit, cells at the ends are bent by the loads, too. */
 static void test_convergence(void)
 {
@@ -216,7 +215,7 @@ static void test_convergence(void)
         printf("  %4d nodes asked, %4d made                       ", wish[i], c.node_count);
         for (int k = 0; k < STIFFNESS_LOADS; k++) {
             printf(" %8.3f", work[k] / full[k]);
-            ENSURE(work[k] > (wish[i] < 24 ? 0.75 : 0.9) * full[k] && work[k] < 1.1 * full[k]);
+            ENSURE(work[k] > (wish[i] < 24 ? 0.8 : 0.9) * full[k] && work[k] < 1.1 * full[k]);
         }
         printf("\n");
         embipc_cage_free(&c);
