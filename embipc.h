@@ -10258,9 +10258,11 @@ EMBI_COMPILE(embi_inverse_apply, (const embi_inverse *V, const embi_sparse *u, e
 /* ==== 32. Trees of boxes =============================================================================
  * Each surface has one tree of boxes. When the body is made, each node splits its triangles across the longest axis of
  * their centroids, until a leaf holds two. This takes O(n log n) for any surface. Searches within a step of a bear of
- * 40 000 triangles take a tenth less than with triangles along a Z-order curve; rays take a third [measured].
+ * 40 000 triangles take a tenth less than with triangles along a Z-order curve; rays take a quarter [measured].
  * Nodes are numbered as in a heap (children of i: 2i and 2i + 1), so there are no pointers, and one backward sweep
- * refits the tree. The left child is always full, so nodes hold ranges of one array. Each vertex and edge is owned by one of its triangles. So a pair of
+ * refits the tree. The left child is always full, so nodes hold ranges of one array.
+ *
+ * Each vertex and edge is owned by one of its triangles. So a pair of
  * triangles stands for the point-triangle and edge-edge pairs of what they own, and each primitive pair is
  * found exactly once. Functions of the search that allocate return 0 when out of memory, unless their comment
  * says otherwise.
@@ -10360,7 +10362,7 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
 /* Coordinate of a centroid, 21 bits, from a key of embi_bvh_order() */
 static int embi_centroid(embi_u64 key, int axis) { return (int)(key >> 21 * axis & 0x1fffff); }
 
-/* Moves the `left` smallest keys along an axis to the front. Of equal keys the first ones go there. tmp (n): scratch. */
+/* Moves the `left` smallest keys along an axis to the front, of equal ones the first. tmp (n): scratch. */
 static void embi_keys_split(embi_key *a, embi_key *tmp, int n, int left, int axis)
 {
     int bits = n < 64 ? 3 : 7, value = 0, equal = left, front = 0, back = left;
@@ -10381,7 +10383,7 @@ static void embi_keys_split(embi_key *a, embi_key *tmp, int n, int left, int axi
     memcpy(a, tmp, (size_t)n * sizeof *a);
 }
 
-/* Orders the triangles, level by level. keys (2 nt): centroids in steps of 2^-21 of the surface's size, then scratch. */
+/* Orders the triangles, level by level. keys (2 nt): centroids in steps of 2^-21 of the surface's size; scratch. */
 static void embi_bvh_order(embi_bvh *b, int nt, embi_key *keys)
 {
     for (int size = EMBI_LEAF * b->leaves; size > EMBI_LEAF; size /= 2)

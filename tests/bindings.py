@@ -92,7 +92,7 @@ def games():
     flat = [1, 0, 0, 0, 1, 0, 0, 0, 1]
     force, grid = world.forces()[0].force[2], ((0, 0, 0), (0.2, 0.2, 0.1))   # on the ground, the first of the two
     taxels = world.taxels(box, flat, *grid, 2, 1)
-    assert len(taxels) == 2 and abs(sum(t.normal for t in taxels) - force) < 1e-9 * abs(force), (taxels[0].normal, force)
+    assert len(taxels) == 2 and abs(sum(t.normal for t in taxels) - force) < 1e-9 * abs(force), force
     for hit in [world.ray((0, 0, 1), (0, 0, -1)), world.closest((0, 0, 0.2))]:
         assert same(hit.body, box) and abs(hit.point[2] - height - 0.05) < 1e-3, hit.point[2]
     assert world.ray((1, 1, 1), (1, 1, 2)) is None and world.closest((0, 0, 9), 1) is None

@@ -352,7 +352,7 @@ class World:
         return stats
 
     def budget(self, seconds, strict=False):
-        """The time that each later step, or frame, may take, s; 0: any. The world needs a clock: World(clock=embipc.clock)."""
+        """The time that each later step, or frame, may take, s; 0: any. Needs World(clock=embipc.clock)."""
         _functions["embipc_world_set_budget"](self.handle, seconds, strict)
 
     def advance(self, seconds, max_steps=4, after_step=None):

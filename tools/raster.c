@@ -3,8 +3,9 @@
  * picture is drawn in bands of rows to keep this small.
  *
  * Soft light without filters: the key light is a small disc and the sky a half-sphere, both made of many
- * parallel lights with a shadow map each. Shadows are looked up once for each smooth surface in a block of pixels, which
- * is no larger than a texel of the maps, and samples of a pixel that see one smooth surface are lit once. Where colours are mixed sample by sample, the nine samples of a pixel share the lights among themselves. */
+ * parallel lights with a shadow map each. Shadows are looked up once for each smooth surface in a block of
+ * pixels, which is smaller than a texel of the maps. Samples of a pixel that see one smooth surface are lit once.
+ * Where colours are mixed sample by sample, the nine samples of a pixel share the lights among themselves. */
 #include "raster.h"
 #include "common.h"
 
@@ -83,6 +84,9 @@ struct raster_scene {
     raster_lamp lamp[RASTER_LIGHTS];
     int map;                                            /* shadow map size */
     float *cast;                                        /* column, row and height of vertices in one map */
+    float across[3][4][RASTER_LIGHTS];                  /* raster_lamp.map of all */
+    float spread[2][RASTER_LIGHTS];                     /* steps in a block to where each looks */
+    float shoulder[RASTER_TABLE + 2];                   /* from 0.8 to 2.8 */
     float linear[RASTER_TABLE + 2], srgb[RASTER_TABLE + 2];   /* of c, and of the square root of a linear c */
     raster_face *face;
     int faces, face_room, opaque;                       /* see-through faces come after the opaque ones */
@@ -448,6 +452,9 @@ static void raster_place_lights(raster_scene *s)
         }
         l->map[0][3] = l->map[1][3] = 0.5f * (float)s->map;
         l->map[2][3] = 0;
+        for (int m = 0; m < 12; m++) s->across[m / 4][m % 4][i] = l->map[m / 4][m % 4];
+        s->spread[0][i] = (float)(i % RASTER_SIDE);
+        s->spread[1][i] = (float)(i / RASTER_SIDE % RASTER_SIDE);
     }
 }
 
@@ -483,20 +490,6 @@ static int raster_shadow_maps(raster_scene *s)
     return 1;
 }
 
-/* Does the light reach a point of an object, d relative to the middle of the scene. own: a blocker on the object
- * itself counts only when it is further off than a triangle is wide, since smooth shading bends the light around the
- * facets, and so must the shadows. */
-static int raster_reached(const raster_scene *s, const raster_lamp *l, const float d[3], int object, float own,
-                          float other)
-{
-    const float *u = l->map[0], *v = l->map[1], *up = l->map[2];
-    float x = u[0] * d[0] + u[1] * d[1] + u[2] * d[2] + u[3], y = v[0] * d[0] + v[1] * d[1] + v[2] * d[2] + v[3];
-    const raster_blocker *at;
-    if (!(x >= 0 && y >= 0 && x < (float)s->map && y < (float)s->map)) return 1;
-    at = l->blocker + (int)y * s->map + (int)x;
-    return at->height - (up[0] * d[0] + up[1] * d[1] + up[2] * d[2]) < (at->object == object ? own : other);
-}
-
 static double raster_to_linear(double c) { return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4); }
 static double raster_to_srgb(double c)
 {
@@ -510,6 +503,7 @@ static void raster_make_tables(raster_scene *s)
         double c = (double)i / RASTER_TABLE;
         s->linear[i] = (float)raster_to_linear(c);
         s->srgb[i] = (float)raster_to_srgb(c * c);
+        s->shoulder[i] = (float)(0.8 + 0.2 * (1 - exp(-10 * c)));
     }
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 2; k++) s->ground_linear[k][i] = raster_to_linear(s->ground_rgb[k][i]);
@@ -558,28 +552,38 @@ static void raster_steps(const raster_scene *s, const double p[3], const double 
 }
 
 /* Which lights of first, first + step and so on, which stand for all, reach p with unit normal n. If these are all
- * lights, they look at places all over the block. object is -1 for the ground. */
-static void raster_look_around(const raster_scene *s, raster_reach *out, const double p[3], const double n[3], int object,
-                               int first, int step)
+ * lights, they look at places all over the block. object is -1 for the ground. A blocker on the object itself counts
+ * only when it is further off than a triangle is wide: smooth shading bends the light around the facets, and so must
+ * the shadows. */
+static void raster_look_around(const raster_scene *s, raster_reach *out, const double p[3], const double n[3],
+                               int object, int first, int step)
 {
     double texel = 2 * s->radius / s->map;
     float d[3], normal[3], sum[2][3] = {{0, 0, 0}, {0, 0, 0}}, other = (float)(0.5 * texel), own = other;
-    float along[2][3] = {{0, 0, 0}, {0, 0, 0}};
+    float along[2][3] = {{0, 0, 0}, {0, 0, 0}}, facing[RASTER_LIGHTS], at[3][RASTER_LIGHTS], side = (float)s->map;
     if (step == 1) raster_steps(s, p, n, along);
     if (object >= 0) own = (float)fmax(texel, s->object[object].edge);
     for (int i = 0; i < 3; i++) {
         d[i] = (float)(p[i] + 1.5 * texel * n[i] - s->centre[i]);
         normal[i] = (float)n[i];
     }
+    for (int k = 0; k < 3; k++) {   /* column, row and height of the point on the map of each light */
+        const float (*m)[RASTER_LIGHTS] = s->across[k];
+        for (int i = 0; i < RASTER_LIGHTS; i++)
+            at[k][i] = m[3][i] + m[0][i] * (d[0] + s->spread[0][i] * along[0][0] + s->spread[1][i] * along[1][0]) +
+                       m[1][i] * (d[1] + s->spread[0][i] * along[0][1] + s->spread[1][i] * along[1][1]) +
+                       m[2][i] * (d[2] + s->spread[0][i] * along[0][2] + s->spread[1][i] * along[1][2]);
+    }
+    for (int i = 0; i < RASTER_LIGHTS; i++)
+        facing[i] = normal[0] * s->across[2][0][i] + normal[1] * s->across[2][1][i] + normal[2] * s->across[2][2][i];
     for (int i = first; i < RASTER_LIGHTS; i += step) {
         const raster_lamp *l = s->lamp + i;
-        const float *up = l->map[2];
-        float facing = normal[0] * up[0] + normal[1] * up[1] + normal[2] * up[2];
-        float right = (float)(i % RASTER_SIDE), below = (float)(i / RASTER_SIDE % RASTER_SIDE), at[3];
-        if (facing <= 0) continue;
-        for (int c = 0; c < 3; c++) at[c] = d[c] + right * along[0][c] + below * along[1][c];
-        if (!raster_reached(s, l, at, object, own, other)) continue;
-        for (int c = 0; c < 3; c++) sum[i >= RASTER_KEYS][c] += up[c];
+        if (facing[i] <= 0) continue;
+        if (at[0][i] >= 0 && at[1][i] >= 0 && at[0][i] < side && at[1][i] < side) {
+            const raster_blocker *block = l->blocker + (int)at[1][i] * s->map + (int)at[0][i];
+            if (block->height - at[2][i] >= (block->object == object ? own : other)) continue;
+        }
+        for (int c = 0; c < 3; c++) sum[i >= RASTER_KEYS][c] += l->map[2][c];
     }
     for (int c = 0; c < 3; c++) {
         out->key[c] = (double)sum[0][c] * step / RASTER_KEYS;
@@ -765,7 +769,8 @@ typedef struct raster_point {
 } raster_point;
 
 /* The point of a sample with screen weights e and 1/depth w. */
-static void raster_face_point(const raster_scene *s, const raster_face *f, const double e[3], double w, raster_point *out)
+static void raster_face_point(const raster_scene *s, const raster_face *f, const double e[3], double w,
+                              raster_point *out)
 {
     const raster_object *o = s->object + f->object;
     double weight[3] = {0, 0, 0}, rest[3] = {0, 0, 0}, view[3];
@@ -1010,7 +1015,10 @@ static void raster_draw_band(const raster_scene *s, raster_band *b)
 }
 
 /* bright colours bend towards white instead of being cut off */
-static double raster_shoulder(double c) { return c < 0.8 ? c : 0.8 + 0.2 * (1 - exp(-(c - 0.8) / 0.2)); }
+static double raster_shoulder(const raster_scene *s, double c)
+{
+    return c < 0.8 ? c : raster_look_up(s->shoulder, raster_clamp((c - 0.8) / 2, 0, 1));
+}
 
 /* mean of the samples of each pixel */
 static void raster_resolve(const raster_scene *s, const raster_band *b, unsigned char *rgb)
@@ -1022,7 +1030,7 @@ static void raster_resolve(const raster_scene *s, const raster_band *b, unsigned
                 for (int k = 0; k < RASTER_SAMPLES; k++) {
                     size_t row = (size_t)(RASTER_SIDE * y + k / RASTER_SIDE),
                            column = (size_t)(RASTER_SIDE * x + k % RASTER_SIDE);
-                    sum += raster_shoulder((double)b->rgb[3 * (row * (size_t)b->columns + column) + (size_t)i]);
+                    sum += raster_shoulder(s, (double)b->rgb[3 * (row * (size_t)b->columns + column) + (size_t)i]);
                 }
                 sum = raster_look_up(s->srgb, sqrt(raster_clamp(sum / RASTER_SAMPLES, 0, 1)));
                 rgb[3 * ((size_t)(b->first / RASTER_SIDE + y) * (size_t)s->width + (size_t)x) + (size_t)i] =
