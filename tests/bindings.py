@@ -2,7 +2,7 @@
 
     bindings.py hello     prints what examples/hello.c prints
     bindings.py layout    prints a C program that fails where a size or an offset differs
-    bindings.py calls     forces, errors, the worlds of other functions
+    bindings.py calls     forces, errors, the worlds of other functions; copies, frames, rays, events, sleep
 """
 import ctypes
 import sys
@@ -71,6 +71,68 @@ def calls():
     else:
         assert False, "no error"
     world.close()
+    games()
+
+
+def same(a, b):
+    return (a.index1, a.generation) == (b.index1, b.generation)
+
+
+def games():
+    """What games and robots ask for."""
+    world = embipc.World(sleep_after=0.1, clock=embipc.clock)
+    ground = world.body(X, T, friction=0.5, position=(0, 0, -0.5), name="ground")
+    box = world.body(X, T, friction=0.5, kind=embipc.AFFINE, scale=0.1, position=(0, 0, 0.0502), name="box")
+    saved, begun = world.copy(), 0
+    for _ in range(20):
+        world.step()
+        begun += [e.phase for e in world.events()].count(embipc.CONTACT_BEGIN)
+    height = world.state(box).centre[2]
+    assert begun == 1 and height < 0.0502
+    flat = [1, 0, 0, 0, 1, 0, 0, 0, 1]
+    force, grid = world.forces()[0].force[2], ((0, 0, 0), (0.2, 0.2, 0.1))   # on the ground, the first of the two
+    taxels = world.taxels(box, flat, *grid, 2, 1)
+    assert len(taxels) == 2 and abs(sum(t.normal for t in taxels) - force) < 1e-9 * abs(force), force
+    for hit in [world.ray((0, 0, 1), (0, 0, -1)), world.closest((0, 0, 0.2))]:
+        assert same(hit.body, box) and abs(hit.point[2] - height - 0.05) < 1e-3, hit.point[2]
+    assert world.ray((1, 1, 1), (1, 1, 2)) is None and world.closest((0, 0, 9), 1) is None
+    assert [same(b, box) for b in world.overlap((-.01, -.01, .02), (.01, .01, .03))] == [True]
+    assert abs(world.pose(box).position[2] - height) < 1e-9
+    try:
+        world.ray((0, 0, float("nan")), (0, 0, 1))
+    except ValueError:
+        pass
+    else:
+        assert False, "no error"
+    for _ in range(100):
+        world.step()
+    assert not world.is_awake(box)
+    world.wake(box)
+    assert world.is_awake(box)
+    world.restore(saved)
+    assert abs(world.state(box).centre[2] - 0.0502) < 1e-12
+    twin, times = world.copy(), []
+    frame = world.advance(0.035, 5, lambda stats: times.append(stats.step))
+    assert frame.steps == 3 and len(times) == 3 and abs(frame.alpha - 0.5) < 1e-9
+    pool = embipc.pool_create(2)
+    for _ in range(3):
+        stats = embipc.step_all([twin, saved], pool)
+    embipc.pool_destroy(pool)
+    assert len(stats) == 2 and stats[0].step == times[-1]
+    assert list(twin.vertices(box)) == list(saved.vertices(box)) == list(world.vertices(box))
+    world.budget(1e-9, strict=True)
+    try:
+        world.step()
+    except embipc.Error as e:
+        assert e.code == embipc.ERR_TIME, e.code
+    else:
+        assert False, "no error"
+    world.budget(0)
+    soft = world.replace(box, X, T, friction=0.5, kind=embipc.CAGE, scale=0.1, position=(0, 0, 0.0502), name="soft")
+    assert abs(world.state(soft).centre[2] - twin.state(box).centre[2]) < 1e-3
+    world.step()
+    for w in [world, twin, saved]:
+        w.close()
 
 
 {"hello": hello, "layout": layout, "calls": calls}[sys.argv[1]]()

@@ -259,6 +259,67 @@ static void check_many_ranges(scene *c, double size, int rounds)
 
 /* ---- tests ---- */
 
+/* Extent of the centroids of triangles begin .. end - 1 of the order along an axis. */
+static void centroids(const side *d, int begin, int end, int axis, double out[2])
+{
+    out[0] = HUGE_VAL;
+    out[1] = -HUGE_VAL;
+    for (int n = begin; n < end; n++) {
+        const int *v = d->mesh.tri + 3 * d->bvh.order[n];
+        double c = (d->mesh.x[3 * v[0] + axis] + d->mesh.x[3 * v[1] + axis] + d->mesh.x[3 * v[2] + axis]) / 3;
+        out[0] = fmin(out[0], c);
+        out[1] = fmax(out[1], c);
+    }
+}
+
+/* Each node splits its triangles across their longest axis, and its left child is full. */
+static void check_splits(const side *d)
+{
+    int nt = d->mesh.tri_count, splits = 0;
+    double all[2], size = 0;
+    for (int i = 0; i < 3; i++) {
+        double lo = d->bvh.box[6 + i], hi = d->bvh.box[9 + i];
+        size = fmax(size, hi - lo);
+    }
+    for (int length = EMBI_LEAF * d->bvh.leaves; length > EMBI_LEAF; length /= 2)
+        for (int begin = 0; begin + length / 2 < nt; begin += length) {
+            int middle = begin + length / 2, end = embi_min_int(begin + length, nt), good = 0;
+            double longest = 0, left[2], right[2];
+            for (int i = 0; i < 3; i++) {
+                centroids(d, begin, end, i, all);
+                longest = fmax(longest, all[1] - all[0]);
+            }
+            for (int i = 0; i < 3; i++) {
+                centroids(d, begin, end, i, all);
+                centroids(d, begin, middle, i, left);
+                centroids(d, middle, end, i, right);
+                good |= all[1] - all[0] >= longest - 1e-6 * size && left[1] <= right[0] + 1e-6 * size;
+            }
+            ENSURE(good);
+            splits++;
+        }
+    ENSURE(splits >= (nt - 1) / EMBI_LEAF);
+}
+
+/* Many triangles at one place: they stay in their order, and none is lost. */
+static void test_coincident_triangles(void)
+{
+    static const double x[9] = {0, 0, 0, 1, 0, 0, 0, 1, 0};
+    enum { COUNT = 100001 };
+    int *tri = (int *)malloc(3 * COUNT * sizeof *tri);
+    embi_key *keys = (embi_key *)malloc(6 * COUNT * sizeof *keys);
+    unsigned char used[3];
+    scene c;
+    memset(&c, 0, sizeof c);
+    embi_memory_init(&c.m, NULL);
+    for (int i = 0; i < 3 * COUNT; i++) tri[i] = i % 3;
+    ENSURE(embi_bvh_build(&c.m, &c.a.bvh, x, tri, COUNT, 3, keys, used));
+    for (int t = 0; t < COUNT; t++) ENSURE(c.a.bvh.order[t] == t);
+    embi_bvh_free(&c.m, &c.a.bvh);
+    free(keys);
+    free(tri);
+}
+
 /* every vertex and every edge belongs to exactly one triangle, and the tree holds every triangle once */
 static void check_tree(test_mesh mesh)
 {
@@ -284,6 +345,7 @@ static void check_tree(test_mesh mesh)
     for (int k = 0; k < c.a.edges; k++) ENSURE(edge[k] == 1);
     for (int t = 0; t < mesh.tri_count; t++) ENSURE(seen[t] == 1);
     ENSURE(owners == c.a.edges);
+    check_splits(&c.a);
     for (int k = 1; k < c.a.bvh.leaves; k++)   /* boxes hold their children */
         for (int i = 0; i < 3; i++) {
             ENSURE(c.a.bvh.box[6 * k + i] <= c.a.bvh.box[12 * k + i] &&
@@ -302,7 +364,7 @@ static void test_trees(void)
     check_tree(geometry_icosphere(2));
     check_tree(geometry_sheet(7, 5, 1, 1));
     check_tree(geometry_box_surface(2, 3, 4, 1, 1, 1));
-    {   /* all in one point: the order along the curve is arbitrary, not lost */
+    {   /* all in one point: none is lost */
         test_mesh s = geometry_soup(13, 0.3);
         for (int i = 0; i < 3 * s.vertex_count; i++) s.x[i] = 0.25;
         check_tree(s);
@@ -810,6 +872,7 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(trees);
+    RUN(coincident_triangles);
     RUN(candidates_soup);
     RUN(candidates_solids);
     RUN(candidates_sheets);

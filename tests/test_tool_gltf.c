@@ -140,48 +140,87 @@ static void turn(double out[3], const float q[4], const double v[3])
     for (int k = 0; k < 3; k++) out[k] = v[k] + 2 * d[k];
 }
 
-/* Plays body i and compares with where its vertices were (moments one after the other; a fixed body: one). */
-static void compare(const reader *r, int i, const double *was, int vertices, int triangles, int fixed, int morphs)
+/* The normal at vertex `of` of a body: of triangle t alone, or (smooth) of all triangles around it, by area. */
+static void normal_at(double out[3], const double *x, const int *tri, int triangles, int t, int of, int smooth)
 {
+    double size;
+    for (int i = 0; i < 3; i++) out[i] = 0;
+    for (int k = 0; k < triangles; k++) {
+        const int *v = tri + 3 * k;
+        double a[3], b[3], n[3];
+        if (smooth ? v[0] != of && v[1] != of && v[2] != of : k != t) continue;
+        tool_sub(a, x + 3 * v[1], x + 3 * v[0]);
+        tool_sub(b, x + 3 * v[2], x + 3 * v[0]);
+        tool_cross(n, a, b);
+        for (int i = 0; i < 3; i++) out[i] += n[i];
+    }
+    size = tool_length(out);
+    for (int i = 0; i < 3; i++) out[i] /= size;
+}
+
+/* Plays body i and compares corners of its triangles with where they and their normals were (moments one after the
+ * other; a fixed body: one). */
+static void compare(const reader *r, int i, const double *was, const embipc_body_view *view, int fixed, int morphs)
+{
+    int vertices = view->vertex_count, triangles = view->triangle_count;
     const json_value *node = member(r, "nodes", 1 + i), *mesh = member(r, "meshes", whole(r, node, "mesh"));
     const json_value *primitive = json_first(&r->j, json_get(&r->j, mesh, "primitives")), *targets, *v;
     int count, rows = 0, wide, weights = 0, turns = 0;
     float *x = floats(r, whole(r, json_get(&r->j, primitive, "attributes"), "POSITION"), 3, &count, 1);
     float *at = channel(r, 1 + i, "translation", 3, &rows), *q = channel(r, 1 + i, "rotation", 4, &turns);
-    float *weight = channel(r, 1 + i, "weights", 1, &weights), *shift[MOMENTS] = {NULL};
+    float *weight = channel(r, 1 + i, "weights", 1, &weights), *shift[MOMENTS] = {NULL}, *bend[MOMENTS] = {NULL};
+    float *normal = floats(r, whole(r, json_get(&r->j, primitive, "attributes"), "NORMAL"), 3, &rows, 0);
     const unsigned char *tri = accessor(r, whole(r, primitive, "indices"), 5125, &rows, &wide);
-    double worst = 0;
-    ENSURE(x && count == vertices && tri && rows == 3 * triangles);
-    for (int k = 0; tri && k < rows; k++) ENSURE(word(tri + 4 * k) < (uint32_t)vertices);
+    double worst = 0, tilt = 0;
+    ENSURE(x && normal && tri && rows == 3 * triangles);
+    if (!x || !normal || !tri) return;
+    ENSURE(count == (morphs ? vertices : 3 * vertices));   /* a box has three sides at each corner */
+    for (int k = 0; k < rows; k++) ENSURE(word(tri + 4 * k) < (uint32_t)count);
     ENSURE(member(r, "materials", whole(r, primitive, "material")) != NULL);
     ENSURE((at != NULL) == (!fixed && !morphs) && (q != NULL) == (at != NULL) && (weight != NULL) == morphs);
     targets = json_get(&r->j, primitive, "targets");
     v = targets ? json_first(&r->j, targets) : NULL;
     for (int k = 0; v && k < MOMENTS; k++, v = json_next(&r->j, v)) {
         shift[k] = floats(r, whole(r, v, "POSITION"), 3, &rows, 1);
-        ENSURE(rows == vertices);
+        ENSURE(rows == count);
+        bend[k] = floats(r, whole(r, v, "NORMAL"), 3, &rows, 0);
+        ENSURE(rows == count);
     }
     ENSURE(!morphs || (targets->count == MOMENTS - 1 && weights == MOMENTS * (MOMENTS - 1)));
-    for (int k = 0; x && k < (fixed ? 1 : MOMENTS); k++)
-        for (int n = 0; n < vertices; n++) {
-            double p[3] = {x[3 * n], x[3 * n + 1], x[3 * n + 2]}, d[3];
-            for (int m = 0; morphs && m < MOMENTS - 1; m++)
-                for (int c = 0; c < 3; c++) p[c] += (double)weight[k * (MOMENTS - 1) + m] * (double)shift[m][3 * n + c];
-            if (at) {
-                turn(d, q + 4 * k, p);
-                for (int c = 0; c < 3; c++) p[c] = d[c] + (double)at[3 * k + c];
+    for (int k = 0; k < (fixed ? 1 : MOMENTS); k++)
+        for (int c = 0; c < 3 * triangles; c++) {
+            int at_file = (int)word(tri + 4 * c), at_body = view->triangles[c];
+            double p[2][3], d[3], n[3];
+            const double *x_now = was + 3 * k * vertices;
+            for (int e = 0; e < 3; e++) {
+                p[0][e] = x[3 * at_file + e];
+                p[1][e] = normal[3 * at_file + e];
+                for (int m = 0; morphs && m < MOMENTS - 1; m++) {
+                    double share = weight[k * (MOMENTS - 1) + m];
+                    p[0][e] += share * (double)shift[m][3 * at_file + e];
+                    p[1][e] += share * (double)bend[m][3 * at_file + e];
+                }
             }
-            tool_sub(d, p, was + 3 * (k * vertices + n));
+            for (int e = 0; e < 2 && at; e++) {
+                turn(d, q + 4 * k, p[e]);
+                memcpy(p[e], d, sizeof d);
+            }
+            for (int e = 0; e < 3 && at; e++) p[0][e] += (double)at[3 * k + e];
+            tool_sub(d, p[0], x_now + 3 * at_body);
             worst = fmax(worst, tool_length(d));
+            normal_at(n, x_now, view->triangles, triangles, c / 3, at_body, morphs);
+            tool_sub(d, p[1], n);
+            tilt = fmax(tilt, tool_length(d));
         }
+    ENSURE(tilt < (fixed || morphs ? 1e-6 : 1e-3));    /* a ball is smooth, a box has its edges */
     ENSURE(worst < (fixed || morphs ? 2e-7 : 2e-5));   /* rounding to floats; and what a stiff body bends */
     for (int k = 1; q && k < MOMENTS; k++) {           /* the short way from one to the next */
         double side = 0;
         for (int c = 0; c < 4; c++) side += (double)q[4 * k + c] * (double)q[4 * k - 4 + c];
         ENSURE(side > 0.5);
     }
-    for (int k = 0; k < MOMENTS; k++) free(shift[k]);
-    free(x); free(at); free(q); free(weight);
+    for (int k = 0; k < MOMENTS; k++) { free(shift[k]); free(bend[k]); }
+    free(normal); free(x); free(at); free(q); free(weight);
 }
 
 static void test_played(void)
@@ -189,7 +228,7 @@ static void test_played(void)
     char path[1200];
     const char *tmp = getenv("TMPDIR");
     double *was[3] = {NULL, NULL, NULL};
-    int vertices[3] = {0, 0, 0}, triangles[3] = {0, 0, 0};
+    embipc_body_view view[3];
     embipc_world *world = NULL;
     tool_error e;
     reader r;
@@ -202,12 +241,10 @@ static void test_played(void)
         if (k) ENSURE(embipc_world_step(world, NULL) == EMBIPC_OK);
         gltf_add(&g, &s, world);
         for (int i = 0; i < 3; i++) {
-            embipc_body_view v;
-            ENSURE(embipc_body_get_view(world, s.body[i].handle, &v) == EMBIPC_OK);
-            vertices[i] = v.vertex_count;
-            triangles[i] = v.triangle_count;
-            if (!was[i]) was[i] = (double *)tool_alloc((size_t)(3 * v.vertex_count * MOMENTS), sizeof(double));
-            memcpy(was[i] + 3 * v.vertex_count * k, v.x, (size_t)(3 * v.vertex_count) * sizeof(double));
+            embipc_body_view *v = view + i;
+            ENSURE(embipc_body_get_view(world, s.body[i].handle, v) == EMBIPC_OK);
+            if (!was[i]) was[i] = (double *)tool_alloc((size_t)(3 * v->vertex_count * MOMENTS), sizeof(double));
+            memcpy(was[i] + 3 * v->vertex_count * k, v->x, (size_t)(3 * v->vertex_count) * sizeof(double));
         }
     }
     snprintf(path, sizeof path, "%s/embipc_test.glb", tmp && *tmp ? tmp : "/tmp");
@@ -224,7 +261,7 @@ static void test_played(void)
         ENSURE(fabs(y[1] - 1) < 1e-6 && json_get(&r.j, top, "children")->count == 3);   /* what was up is y */
         ENSURE(strcmp(json_get(&r.j, member(&r, "nodes", 2), "name")->string, "spinning box") == 0);
         ENSURE(all->count > 30 && whole(&r, member(&r, "buffers", 0), "byteLength") == (int)r.byte_count);
-        for (int i = 0; i < 3; i++) compare(&r, i, was[i], vertices[i], triangles[i], i == 0, i == 2);
+        for (int i = 0; i < 3; i++) compare(&r, i, was[i], view + i, i == 0, i == 2);
     }
     ENSURE(!gltf_write(&g, "/no/such/place/x.glb", &s, world, &e) && strstr(e.text, "cannot be written"));
     json_free(&r.j);

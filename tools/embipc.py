@@ -17,6 +17,7 @@ import ctypes
 import os
 import re
 import sys
+import time
 
 _here = os.path.dirname(os.path.abspath(__file__))
 
@@ -279,6 +280,45 @@ def _set(target, values):
             setattr(target, name, value.encode() if isinstance(value, str) else value)
 
 
+# A clock for World(clock=embipc.clock), which budgets need.
+clock = dict(_types["embipc_world_def"]._fields_)["clock"](lambda ctx: time.perf_counter())
+
+
+def _values(call, kind):
+    """The list of a call that writes at most capacity structs and returns how many there are."""
+    n = call(None, 0)
+    out = (_types[kind] * max(n, 1))()
+    call(out, n)
+    return list(out)[:n]
+
+
+def _description(x, triangles, tets, fields):
+    """embipc_body_def, and the arrays that it points to."""
+    d = _functions["embipc_default_body_def"]()
+    points = _array(_types["embipc_real"], x)
+    d.x, d.vertex_count = points, len(points) // 3
+    if triangles is not None:
+        faces = _array(ctypes.c_int, triangles)
+        d.triangles, d.triangle_count = faces, len(faces) // 3
+    if tets is not None:
+        cells = _array(ctypes.c_int, tets)
+        d.tets, d.tet_count = cells, len(cells) // 4
+    _set(d, fields)
+    return d
+
+
+def step_all(worlds, pool=None):
+    """One step of several worlds, side by side in the threads of a pool (embipc.pool_create(threads)), or one after
+    another. Returns embipc_step_stats of each."""
+    n = len(worlds)
+    handles = (ctypes.POINTER(_types["embipc_world"]) * n)(*[w.handle for w in worlds])
+    stats, loop = (_types["embipc_step_stats"] * n)(), _types["embipc_parallel_for_fn"]()
+    if pool:
+        loop = ctypes.cast(_functions["embipc_pool_for"], _types["embipc_parallel_for_fn"])
+    _functions["embipc_worlds_step"](handles, n, loop, pool, stats, None)
+    return list(stats)
+
+
 class World:
     """A world with its bodies. Keywords are fields of embipc_world_def. `handle` serves all other functions."""
 
@@ -286,24 +326,23 @@ class World:
         definition = _functions["embipc_default_world_def"]()
         error = _types["embipc_error"]()
         self.handle = ctypes.POINTER(_types["embipc_world"])()
+        self.frame = _types["embipc_frame"]()
         _set(definition, fields)
         _functions["embipc_world_create"](ctypes.byref(definition), ctypes.byref(self.handle), ctypes.byref(error))
 
     def body(self, x, triangles=None, tets=None, **fields):
         """Adds a body of vertices x, m, with triangles or tets by index. Keywords are fields of embipc_body_def.
         Returns its handle."""
-        d = _functions["embipc_default_body_def"]()
         handle = _types["embipc_body"]()
-        points = _array(_types["embipc_real"], x)
-        d.x, d.vertex_count = points, len(points) // 3
-        if triangles is not None:
-            faces = _array(ctypes.c_int, triangles)
-            d.triangles, d.triangle_count = faces, len(faces) // 3
-        if tets is not None:
-            cells = _array(ctypes.c_int, tets)
-            d.tets, d.tet_count = cells, len(cells) // 4
-        _set(d, fields)
+        d = _description(x, triangles, tets, fields)
         _functions["embipc_body_create"](self.handle, ctypes.byref(d), ctypes.byref(handle))
+        return handle
+
+    def replace(self, body, x, triangles=None, tets=None, **fields):
+        """The body as another kind with the same surface, for level of detail. Returns its new handle."""
+        handle = _types["embipc_body"]()
+        d = _description(x, triangles, tets, fields)
+        _functions["embipc_body_replace"](self.handle, body, ctypes.byref(d), ctypes.byref(handle))
         return handle
 
     def step(self):
@@ -311,6 +350,46 @@ class World:
         stats = _types["embipc_step_stats"]()
         _functions["embipc_world_step"](self.handle, ctypes.byref(stats))
         return stats
+
+    def budget(self, seconds, strict=False):
+        """The time that each later step, or frame, may take, s; 0: any. Needs World(clock=embipc.clock)."""
+        _functions["embipc_world_set_budget"](self.handle, seconds, strict)
+
+    def advance(self, seconds, max_steps=4, after_step=None):
+        """The steps that are due after so many seconds of a frame; after_step(stats) follows each. Returns
+        embipc_frame: steps, dropped, and alpha for pose()."""
+        def call(world, stats, ctx):
+            after_step(stats.contents)
+        self.frame.seconds, self.frame.max_steps = seconds, max_steps
+        self.frame.after_step = _types["embipc_after_step_fn"](call) if after_step else _types["embipc_after_step_fn"]()
+        _functions["embipc_world_advance"](self.handle, ctypes.byref(self.frame))
+        return self.frame
+
+    def copy(self):
+        """An independent world in the same state. Handles of bodies are valid in it."""
+        other = World.__new__(World)
+        other.handle = ctypes.POINTER(_types["embipc_world"])()
+        other.frame = type(self.frame).from_buffer_copy(self.frame)
+        _functions["embipc_world_copy"](self.handle, ctypes.byref(other.handle))
+        return other
+
+    def restore(self, saved):
+        """Back to the state of a copy."""
+        _functions["embipc_world_restore"](self.handle, saved.handle)
+        self.frame.rest = saved.frame.rest
+
+    def wake(self, body):
+        _functions["embipc_body_wake"](self.handle, body)
+
+    def is_awake(self, body):
+        """False for a body that sleeps, where the world has sleep_after > 0."""
+        return _functions["embipc_body_is_awake"](self.handle, body) != 0
+
+    def pose(self, body, alpha=1):
+        """embipc_pose at a moment of the last step: position, rotation, quaternion."""
+        out = _types["embipc_pose"]()
+        _functions["embipc_body_get_pose"](self.handle, body, alpha, ctypes.byref(out))
+        return out
 
     def state(self, body):
         """embipc_body_state: mass, centre, velocity and so on."""
@@ -326,10 +405,42 @@ class World:
 
     def forces(self):
         """Contact forces of the last step: a list of embipc_pair_force; `force` is that of b on a, N."""
-        n = _functions["embipc_world_pair_forces"](self.handle, None, 0)
-        out = (_types["embipc_pair_force"] * max(n, 1))()
-        _functions["embipc_world_pair_forces"](self.handle, out, n)
-        return list(out)[:n]
+        return _values(lambda out, n: _functions["embipc_world_pair_forces"](self.handle, out, n), "embipc_pair_force")
+
+    def events(self):
+        """What touches, has begun to, or has ended since the step before: a list of embipc_contact_event."""
+        return _values(lambda out, n: _functions["embipc_world_contact_events"](self.handle, out, n),
+                       "embipc_contact_event")
+
+    def taxels(self, body, rotation, position, size, nx, ny, friction=0):
+        """embipc_taxel of a grid on the body: nx of the first row, then of the next."""
+        real = _types["embipc_real"]
+        out = (_types["embipc_taxel"] * (nx * ny))()
+        _functions["embipc_body_taxels"](self.handle, body, _array(real, rotation), _array(real, position),
+                                         _array(real, size), nx, ny, friction, out)
+        return list(out)
+
+    def _hit(self, name, first, second, groups):
+        real, hit = _types["embipc_real"], _types["embipc_hit"]()
+        second = _array(real, second) if hasattr(second, "__len__") else second
+        found = _functions[name](self.handle, _array(real, first), second, groups, ctypes.byref(hit))
+        if found < 0:
+            raise ValueError("%s: found a value that is not finite or below 0" % name)
+        return hit if found else None
+
+    def ray(self, start, end, groups=0xffffffff):
+        """embipc_hit where the segment first meets a surface, or None."""
+        return self._hit("embipc_world_cast_ray", start, end, groups)
+
+    def closest(self, point, reach=float("inf"), groups=0xffffffff):
+        """embipc_hit of the closest point of all surfaces, or None within reach."""
+        return self._hit("embipc_world_closest", point, reach, groups)
+
+    def overlap(self, low, high, groups=0xffffffff):
+        """Bodies that meet the box."""
+        low, high = _array(_types["embipc_real"], low), _array(_types["embipc_real"], high)
+        return _values(lambda out, n: _functions["embipc_world_overlap"](self.handle, low, high, groups, out, n),
+                       "embipc_body")
 
     def close(self):
         _functions["embipc_world_destroy"](self.handle)

@@ -149,6 +149,96 @@ static void gltf_channel(gltf_file *f, int node, const char *path, int input, in
              node, path);
 }
 
+/* ---- Normals -------------------------------------------------------------------------------- */
+
+/* A vertex of the file has one normal, so a vertex of the body stands there once for each smooth part around it. To
+ * the part of a triangle belong those that turn less than 60 degrees from it at the first moment. */
+typedef struct gltf_split {
+    const int *tri;              /* of the body */
+    int tri_count, count;        /* count: vertices of the file */
+    int *first, *list;           /* triangles at each vertex of the body */
+    double *area;                /* of each triangle at the first moment: normal, as long as twice its area */
+    int *corner;                 /* vertex of the file of each corner of a triangle */
+    int *vertex, *own;           /* of each vertex of the file: that of the body, and the triangle whose part it is */
+} gltf_split;
+
+static void gltf_area(double out[3], const double *x, const int *v)
+{
+    double a[3], b[3];
+    tool_sub(a, x + 3 * v[1], x + 3 * v[0]);
+    tool_sub(b, x + 3 * v[2], x + 3 * v[0]);
+    tool_cross(out, a, b);
+}
+
+static int gltf_is_smooth(const gltf_split *s, int a, int b)
+{
+    const double *one = s->area + 3 * a, *two = s->area + 3 * b;
+    return a == b || tool_dot(one, two) > 0.5 * tool_length(one) * tool_length(two);
+}
+
+/* Do two triangles at a vertex have the same part of those around it? */
+static int gltf_is_one_part(const gltf_split *s, int vertex, int a, int b)
+{
+    for (int k = s->first[vertex]; k < s->first[vertex + 1]; k++)
+        if (gltf_is_smooth(s, a, s->list[k]) != gltf_is_smooth(s, b, s->list[k])) return 0;
+    return 1;
+}
+
+static void gltf_split_free(gltf_split *s)
+{
+    free(s->first);
+    free(s->list);
+    free(s->area);
+    free(s->corner);
+    free(s->vertex);
+}
+
+/* x: vertices at the first moment */
+static gltf_split gltf_split_make(const double *x, int vertices, const int *tri, int tri_count)
+{
+    gltf_split s;
+    size_t corners = 3 * (size_t)tri_count;
+    s.tri = tri;
+    s.tri_count = tri_count;
+    s.count = 0;
+    s.first = (int *)tool_alloc((size_t)vertices + 2, sizeof *s.first);
+    s.list = (int *)tool_alloc(corners, sizeof *s.list);
+    s.area = (double *)tool_alloc(corners, sizeof *s.area);
+    s.corner = (int *)tool_alloc(corners, sizeof *s.corner);
+    s.vertex = (int *)tool_alloc(corners, 2 * sizeof *s.vertex);
+    s.own = s.vertex + corners;
+    for (int t = 0; t < tri_count; t++) gltf_area(s.area + 3 * t, x, tri + 3 * t);
+    for (size_t i = 0; i < corners; i++) s.first[tri[i] + 2]++;
+    for (int v = 0; v < vertices; v++) s.first[v + 2] += s.first[v + 1];
+    for (size_t i = 0; i < corners; i++) s.list[s.first[tri[i] + 1]++] = (int)(i / 3);
+    for (int v = 0; v < vertices; v++) {
+        int before = s.count;
+        for (int k = s.first[v]; k < s.first[v + 1]; k++) {
+            int t = s.list[k], n = before, c = tri[3 * t] == v ? 0 : tri[3 * t + 1] == v ? 1 : 2;
+            while (n < s.count && !gltf_is_one_part(&s, v, s.own[n], t)) n++;
+            s.corner[3 * t + c] = n;
+            if (n < s.count) continue;
+            s.vertex[s.count] = v;
+            s.own[s.count++] = t;
+        }
+    }
+    return s;
+}
+
+/* The unit normals of all vertices of the file, of the body's vertices x: sums over the areas of their parts. area (3 a
+ * triangle): scratch. */
+static void gltf_normals(float *out, const gltf_split *s, const double *x, double *area)
+{
+    for (int t = 0; t < s->tri_count; t++) gltf_area(area + 3 * t, x, s->tri + 3 * t);
+    for (int n = 0; n < s->count; n++) {
+        double sum[3] = { 0, 0, 0 }, size;
+        for (int k = s->first[s->vertex[n]]; k < s->first[s->vertex[n] + 1]; k++)
+            for (int i = 0; i < 3 && gltf_is_smooth(s, s->own[n], s->list[k]); i++) sum[i] += area[3 * s->list[k] + i];
+        size = tool_length(sum);
+        for (int i = 0; i < 3; i++) out[3 * n + i] = size > 0 ? (float)(sum[i] / size) : i == 2 ? 1.0f : 0.0f;
+    }
+}
+
 /* ---- Bodies --------------------------------------------------------------------------------- */
 
 /* The unit quaternion x, y, z, w of a rotation, on the side of `before`. */
@@ -181,22 +271,30 @@ static void gltf_move(gltf_file *f, const gltf *g, const gltf_body *b, int node,
     free(at);
 }
 
-/* A target for each moment after the first: how far each vertex is from its start. Weights go from one to the next. */
-static void gltf_morph(gltf_file *f, const gltf *g, const gltf_body *b, int node, int input)
+/* A target for each moment after the first: how far each vertex and its normal are from their start, x and normal.
+ * Weights go from one to the next. */
+static void gltf_morph(gltf_file *f, const gltf *g, const gltf_body *b, const gltf_split *split, const float *x,
+                       const float *normal, int node, int input)
 {
-    int n = 3 * b->vertex_count, targets = g->moments - 1;
-    float *x = (float *)tool_alloc((size_t)n, sizeof *x);
+    int n = 3 * split->count, targets = g->moments - 1;
+    float *d = (float *)tool_alloc((size_t)n, sizeof *d);
     float *weight = (float *)tool_alloc((size_t)(targets * g->moments), sizeof *weight);
+    double *area = (double *)tool_alloc((size_t)split->tri_count, 3 * sizeof *area);
     for (int k = 1; k < g->moments; k++) {
-        for (int i = 0; i < n; i++) x[i] = (float)(b->x[(size_t)k * (size_t)n + (size_t)i] - (double)(float)b->x[i]);
-        tool_put(&f->meshes, "%s{\"POSITION\":%d}", k > 1 ? "," : ",\"targets\":[",
-                 gltf_floats(f, x, b->vertex_count, 3, GLTF_VERTICES, 1));
+        const double *now = b->x + (size_t)k * 3 * (size_t)b->vertex_count;
+        for (int i = 0; i < n; i++) d[i] = (float)(now[3 * split->vertex[i / 3] + i % 3] - (double)x[i]);
+        tool_put(&f->meshes, "%s{\"POSITION\":%d", k > 1 ? "," : ",\"targets\":[",
+                 gltf_floats(f, d, split->count, 3, GLTF_VERTICES, 1));
+        gltf_normals(d, split, now, area);
+        for (int i = 0; i < n; i++) d[i] -= normal[i];
+        tool_put(&f->meshes, ",\"NORMAL\":%d}", gltf_floats(f, d, split->count, 3, GLTF_VERTICES, 0));
         weight[k * targets + k - 1] = 1;
     }
     tool_put(&f->meshes, "]");
     gltf_channel(f, node, "weights", input, gltf_floats(f, weight, targets * g->moments, 1, 0, 0));
-    free(x);
+    free(d);
     free(weight);
+    free(area);
 }
 
 static void gltf_material(gltf_file *f, const scene_body *body, embipc_kind kind, int number)
@@ -216,20 +314,24 @@ static void gltf_put_body(gltf_file *f, const gltf *g, const scene_body *body, c
                           const embipc_body_view *v, int number, int input)
 {
     int moves = v->kind != EMBIPC_FIXED && g->moments > 1, rigid = moves && gltf_is_rigid(g, b), node = f->node_count++;
-    float *x = (float *)tool_alloc((size_t)b->vertex_count, 3 * sizeof *x);
-    const char *comma = f->mesh_count ? ",\n" : "";
-    for (int i = 0; i < b->vertex_count; i++) {
-        double local[3];
-        memcpy(local, b->x + 3 * i, sizeof local);
-        if (rigid) gltf_to_body(local, b, 0, b->x + 3 * i);
-        for (int k = 0; k < 3; k++) x[3 * i + k] = (float)local[k];
-    }
+    double *local = (double *)tool_alloc((size_t)b->vertex_count, 3 * sizeof *local);
+    double *area = (double *)tool_alloc((size_t)v->triangle_count, 3 * sizeof *area);
+    gltf_split split;
+    float *x, *normal;
+    memcpy(local, b->x, (size_t)b->vertex_count * 3 * sizeof *local);
+    for (int i = 0; i < b->vertex_count && rigid; i++) gltf_to_body(local + 3 * i, b, 0, b->x + 3 * i);
+    split = gltf_split_make(local, b->vertex_count, v->triangles, v->triangle_count);
+    x = (float *)tool_alloc((size_t)split.count, 6 * sizeof *x);
+    normal = x + 3 * split.count;
+    for (int i = 0; i < 3 * split.count; i++) x[i] = (float)local[3 * split.vertex[i / 3] + i % 3];
+    gltf_normals(normal, &split, local, area);
     gltf_material(f, body, v->kind, number);
-    tool_put(&f->meshes, "%s{\"primitives\":[{\"attributes\":{\"POSITION\":%d}", comma,
-             gltf_floats(f, x, b->vertex_count, 3, GLTF_VERTICES, 1));
-    tool_put(&f->meshes, ",\"indices\":%d,\"material\":%d", gltf_triangles(f, v->triangles, v->triangle_count),
+    tool_put(&f->meshes, "%s{\"primitives\":[{\"attributes\":{\"POSITION\":%d", f->mesh_count ? ",\n" : "",
+             gltf_floats(f, x, split.count, 3, GLTF_VERTICES, 1));
+    tool_put(&f->meshes, ",\"NORMAL\":%d}", gltf_floats(f, normal, split.count, 3, GLTF_VERTICES, 0));
+    tool_put(&f->meshes, ",\"indices\":%d,\"material\":%d", gltf_triangles(f, split.corner, v->triangle_count),
              f->mesh_count);
-    if (moves && !rigid) gltf_morph(f, g, b, node, input);
+    if (moves && !rigid) gltf_morph(f, g, b, &split, x, normal, node, input);
     tool_put(&f->meshes, "}]}");
     tool_put(&f->children, "%s%d", f->mesh_count ? "," : "", node);
     tool_put(&f->nodes, ",\n{\"mesh\":%d,\"name\":", f->mesh_count++);
@@ -242,6 +344,9 @@ static void gltf_put_body(gltf_file *f, const gltf *g, const scene_body *body, c
         gltf_move(f, g, b, node, input);
     }
     tool_put(&f->nodes, "}");
+    gltf_split_free(&split);
+    free(local);
+    free(area);
     free(x);
 }
 
@@ -277,11 +382,17 @@ static void gltf_join(tool_text *out, gltf_file *f)
 }
 
 /* Bytes that the targets and weights of all bodies may take at most. */
-static double gltf_bytes(const gltf *g)
+static double gltf_bytes(const gltf *g, const scene *s, const embipc_world *world)
 {
     double bytes = 0;
-    for (int i = 0; i < g->body_count; i++)
-        bytes += (12.0 * g->body[i].vertex_count + 150 + 4.0 * g->moments) * g->moments;
+    for (int i = 0; i < g->body_count; i++) {
+        embipc_body_view v;
+        gltf_split split;
+        if (embipc_body_get_view(world, s->body[i].handle, &v) != EMBIPC_OK) continue;
+        split = gltf_split_make(g->body[i].x, v.vertex_count, v.triangles, v.triangle_count);
+        bytes += (24.0 * split.count + 300 + 4.0 * g->moments) * g->moments;
+        gltf_split_free(&split);
+    }
     return bytes;
 }
 
@@ -292,7 +403,7 @@ int gltf_write(const gltf *g, const char *path, const scene *s, const embipc_wor
     float *time = (float *)tool_alloc((size_t)g->moments, sizeof *time);
     int input = -1, colour = 0, ok;
     memset(&f, 0, sizeof f);
-    if (gltf_bytes(g) > 1e9) {
+    if (gltf_bytes(g, s, world) > 1e9) {
         free(time);
         return tool_fail(e, "%s: not written: found %d frames of more than 1 GB, expected a larger --every", path,
                          g->moments);

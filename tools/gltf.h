@@ -1,6 +1,6 @@
 /* A run as animated glTF 2.0, one binary file (.glb), for programs that draw: meshes of all bodies with their colours.
- * Bodies that keep their shape move as nodes; others have a morph target for each moment. z is up here and y there: a
- * node above all turns it. */
+ * Bodies that keep their shape move as nodes; others have a morph target for each moment. Normals are smooth across
+ * edges that turn less than 60 degrees. z is up here and y there: a node above all turns it. */
 #ifndef TOOL_GLTF_H
 #define TOOL_GLTF_H
 #include "scene.h"

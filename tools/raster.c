@@ -3,8 +3,9 @@
  * picture is drawn in bands of rows to keep this small.
  *
  * Soft light without filters: the key light is a small disc and the sky a half-sphere, both made of many
- * parallel lights with a shadow map each. The nine samples of a pixel share the lights among themselves, so
- * that a pixel has seen all of them once. */
+ * parallel lights with a shadow map each. Shadows are looked up once for each smooth surface in a block of
+ * pixels, which is smaller than a texel of the maps. Samples of a pixel that see one smooth surface are lit once.
+ * Where colours are mixed sample by sample, the nine samples of a pixel share the lights among themselves. */
 #include "raster.h"
 #include "common.h"
 
@@ -21,7 +22,9 @@ enum {
     RASTER_KEYS = 3 * RASTER_SAMPLES,           /* lights that make the key light */
     RASTER_SKIES = 5 * RASTER_SAMPLES,          /* and the sky */
     RASTER_LIGHTS = RASTER_KEYS + RASTER_SKIES,
-    RASTER_BAND = 16,                           /* rows of pixels drawn at a time */
+    RASTER_BAND = 64,                           /* rows of pixels drawn at a time */
+    RASTER_BLOCK = 2,                           /* pixels along a side that share shadows */
+    RASTER_TABLE = 1024,                        /* steps of the tables of sRGB */
     RASTER_GRID = 256                           /* steps of a screen coordinate per sample */
 };
 
@@ -33,6 +36,7 @@ typedef struct raster_object {
     int *tri;
     int nv, nt;
     double edge;            /* mean edge length */
+    double rgb[3];          /* of its look, linear */
     raster_look look;
 } raster_object;
 
@@ -51,6 +55,7 @@ typedef struct raster_blocker {
 /* Parallel light from direction `toward`, with its blockers on a square grid across it. */
 typedef struct raster_lamp {
     double toward[3], u[3], v[3];
+    float map[3][4];        /* column and row of its map, and height, of a point relative to the middle */
     raster_blocker *blocker;
 } raster_lamp;
 
@@ -72,12 +77,17 @@ struct raster_scene {
     int texts;
     double top[3], bottom[3], light[3];                 /* background; towards the key light */
     int has_light, has_ground, has_camera;              /* without light it comes over the left shoulder of the camera */
-    double ground_z, ground_check, ground_rgb[2][3];
+    double ground_z, ground_check, ground_rgb[2][3], ground_linear[2][3];
     double eye[3], right[3], up[3], ahead[3], focal;    /* focal length in samples */
     /* while drawing */
     double centre[3], radius;                           /* ball around what casts shadows */
     raster_lamp lamp[RASTER_LIGHTS];
     int map;                                            /* shadow map size */
+    float *cast;                                        /* column, row and height of vertices in one map */
+    float across[3][4][RASTER_LIGHTS];                  /* raster_lamp.map of all */
+    float spread[2][RASTER_LIGHTS];                     /* steps in a block to where each looks */
+    float shoulder[RASTER_TABLE + 2];                   /* from 0.8 to 2.8 */
+    float linear[RASTER_TABLE + 2], srgb[RASTER_TABLE + 2];   /* of c, and of the square root of a linear c */
     raster_face *face;
     int faces, face_room, opaque;                       /* see-through faces come after the opaque ones */
 };
@@ -156,7 +166,9 @@ static void raster_clean(raster_scene *s)
         s->lamp[i].blocker = NULL;
     }
     free(s->face);
+    free(s->cast);
     s->face = NULL;
+    s->cast = NULL;
     s->faces = s->face_room = s->opaque = 0;
 }
 
@@ -359,38 +371,51 @@ void raster_frame(raster_scene *scene, const double low[3], const double high[3]
 
 /* ==== 3. Lights and their shadow maps ======================================================== */
 
-/* the highest of a triangle on the map of one light */
-static void raster_shadow_triangle(const raster_scene *s, raster_lamp *l, const double *p[3], int object)
+/* the highest of a triangle on the map of one light; p: what raster_scene.cast has of its corners */
+static void raster_shadow_triangle(const raster_scene *s, raster_lamp *l, const float *const p[3], int object)
 {
-    double x[3], y[3], z[3], area, scale = 0.5 * s->map / s->radius;
-    int lo[2], hi[2];
-    for (int c = 0; c < 3; c++) {
-        double d[3];
-        tool_sub(d, p[c], s->centre);
-        x[c] = 0.5 * s->map + scale * tool_dot(d, l->u);
-        y[c] = 0.5 * s->map + scale * tool_dot(d, l->v);
-        z[c] = tool_dot(d, l->toward);
-    }
-    area = (x[1] - x[0]) * (y[2] - y[0]) - (y[1] - y[0]) * (x[2] - x[0]);
-    if (area == 0) return;
-    lo[0] = (int)raster_clamp(floor(fmin(x[0], fmin(x[1], x[2]))), 0, s->map - 1);
-    hi[0] = (int)raster_clamp(floor(fmax(x[0], fmax(x[1], x[2]))), 0, s->map - 1);
-    lo[1] = (int)raster_clamp(floor(fmin(y[0], fmin(y[1], y[2]))), 0, s->map - 1);
-    hi[1] = (int)raster_clamp(floor(fmax(y[0], fmax(y[1], y[2]))), 0, s->map - 1);
-    for (int j = lo[1]; j <= hi[1]; j++)
-        for (int i = lo[0]; i <= hi[0]; i++) {
-            double px = i + 0.5, py = j + 0.5, e[3];
+    float x0 = p[0][0], x1 = p[1][0], x2 = p[2][0], y0 = p[0][1], y1 = p[1][1], y2 = p[2][1];
+    float area = (x1 - x0) * (y2 - y0) - (y1 - y0) * (x2 - x0), last = (float)s->map, inverse = 1 / area;
+    float lo_x = x0 < x1 ? x0 : x1, hi_x = x0 > x1 ? x0 : x1, lo_y = y0 < y1 ? y0 : y1, hi_y = y0 > y1 ? y0 : y1;
+    int from, to;
+    lo_x = lo_x < x2 ? lo_x : x2;
+    hi_x = hi_x > x2 ? hi_x : x2;
+    lo_y = lo_y < y2 ? lo_y : y2;
+    hi_y = hi_y > y2 ? hi_y : y2;
+    if (!(fabsf(inverse) < 1e30f) || hi_x < 0 || hi_y < 0 || lo_x > last || lo_y > last) return;
+    from = lo_x > 0 ? (int)(lo_x + 0.5f) : 0;   /* texels whose middle, half a step on, may be covered */
+    to = hi_x < last - 0.5f ? (int)(hi_x + 0.5f) - 1 : s->map - 1;
+    for (int j = lo_y > 0 ? (int)(lo_y + 0.5f) : 0; j < s->map && (float)j + 0.5f <= hi_y; j++)
+        for (int i = from; i <= to; i++) {
+            float px = (float)i + 0.5f, py = (float)j + 0.5f, height;
+            float e0 = ((x2 - x1) * (py - y1) - (y2 - y1) * (px - x1)) * inverse;
+            float e1 = ((x0 - x2) * (py - y2) - (y0 - y2) * (px - x2)) * inverse, e2 = 1 - e0 - e1;
             raster_blocker *at = l->blocker + j * s->map + i;
-            for (int c = 0; c < 3; c++) {
-                int a = (c + 1) % 3, b = (c + 2) % 3;
-                e[c] = ((x[b] - x[a]) * (py - y[a]) - (y[b] - y[a]) * (px - x[a])) / area;
-            }
-            if (e[0] < 0 || e[1] < 0 || e[2] < 0) continue;
-            px = e[0] * z[0] + e[1] * z[1] + e[2] * z[2];
-            if ((float)px <= at->height) continue;
-            at->height = (float)px;
+            if (e0 < 0 || e1 < 0 || e2 < 0) continue;
+            height = e0 * p[0][2] + e1 * p[1][2] + e2 * p[2][2];
+            if (height <= at->height) continue;
+            at->height = height;
             at->object = object;
         }
+}
+
+/* Casts an object on the map of one light. */
+static void raster_shadow_object(const raster_scene *s, raster_lamp *l, int object)
+{
+    const raster_object *o = s->object + object;
+    for (int v = 0; v < o->nv; v++) {
+        float d[3];
+        for (int i = 0; i < 3; i++) d[i] = (float)(o->x[3 * v + i] - s->centre[i]);
+        for (int i = 0; i < 3; i++) {
+            const float *m = l->map[i];
+            s->cast[3 * v + i] = m[0] * d[0] + m[1] * d[1] + m[2] * d[2] + m[3];
+        }
+    }
+    for (int t = 0; t < o->nt; t++) {
+        const float *p[3];
+        for (int c = 0; c < 3; c++) p[c] = s->cast + 3 * o->tri[3 * t + c];
+        raster_shadow_triangle(s, l, p, object);
+    }
 }
 
 /* Directions of all lights. Points of a disc or a half-sphere at equal steps of area and turns of the golden
@@ -420,12 +445,23 @@ static void raster_place_lights(raster_scene *s)
         }
         raster_unit(l->toward);
         raster_across(l->u, l->v, l->toward);
+        for (int c = 0; c < 3; c++) {
+            l->map[0][c] = (float)(0.5 * s->map / s->radius * l->u[c]);
+            l->map[1][c] = (float)(0.5 * s->map / s->radius * l->v[c]);
+            l->map[2][c] = (float)l->toward[c];
+        }
+        l->map[0][3] = l->map[1][3] = 0.5f * (float)s->map;
+        l->map[2][3] = 0;
+        for (int m = 0; m < 12; m++) s->across[m / 4][m % 4][i] = l->map[m / 4][m % 4];
+        s->spread[0][i] = (float)(i % RASTER_SIDE);
+        s->spread[1][i] = (float)(i / RASTER_SIDE % RASTER_SIDE);
     }
 }
 
 static int raster_shadow_maps(raster_scene *s)
 {
     double low[3] = {0, 0, 0}, high[3] = {1, 1, 1}, half[3];
+    int most = 0;
     raster_bounds(s, low, high);
     for (int i = 0; i < 3; i++) {
         s->centre[i] = 0.5 * (low[i] + high[i]);
@@ -434,6 +470,9 @@ static int raster_shadow_maps(raster_scene *s)
     s->radius = fmax(1.01 * tool_length(half), 1e-9);
     s->map = (int)raster_clamp(0.3 * (s->width > s->height ? s->width : s->height), 96, 400);
     raster_place_lights(s);
+    for (int o = 0; o < s->objects; o++) most = s->object[o].nv > most ? s->object[o].nv : most;
+    s->cast = (float *)malloc((3 * (size_t)most + 1) * sizeof *s->cast);
+    if (!s->cast) return 0;
     for (int i = 0; i < RASTER_LIGHTS; i++) {
         raster_lamp *l = s->lamp + i;
         int cells = s->map * s->map;
@@ -445,67 +484,139 @@ static int raster_shadow_maps(raster_scene *s)
         }
         for (int o = 0; o < s->objects; o++) {
             const raster_object *b = s->object + o;
-            if (b->look.alpha < 1 || (b->look.flags & RASTER_NO_SHADOW)) continue;
-            for (int t = 0; t < b->nt; t++) {
-                const double *p[3];
-                for (int c = 0; c < 3; c++) p[c] = b->x + 3 * b->tri[3 * t + c];
-                raster_shadow_triangle(s, l, p, o);
-            }
+            if (b->look.alpha == 1 && !(b->look.flags & RASTER_NO_SHADOW)) raster_shadow_object(s, l, o);
         }
     }
     return 1;
 }
 
-/* Does the light reach point p of an object. A blocker on the object itself counts only when it is further
- * off than a triangle is wide: smooth shading bends the light around the facets, and so must the shadows. */
-static int raster_reached(const raster_scene *s, const raster_lamp *l, const double p[3], const double n[3],
-                          int object)
-{
-    double d[3], texel = 2 * s->radius / s->map, x, y, above;
-    const raster_blocker *at;
-    for (int i = 0; i < 3; i++) d[i] = p[i] + 1.5 * texel * n[i] - s->centre[i];
-    x = 0.5 * s->map + tool_dot(d, l->u) / texel;
-    y = 0.5 * s->map + tool_dot(d, l->v) / texel;
-    if (!(x >= 0 && y >= 0 && x < s->map && y < s->map)) return 1;
-    at = l->blocker + (int)y * s->map + (int)x;
-    above = (double)at->height - tool_dot(d, l->toward);
-    return above < (at->object == object && object >= 0 ? fmax(texel, s->object[object].edge) : 0.5 * texel);
-}
-
 static double raster_to_linear(double c) { return c <= 0.04045 ? c / 12.92 : pow((c + 0.055) / 1.055, 2.4); }
-
 static double raster_to_srgb(double c)
 {
     return c <= 0.0031308 ? 12.92 * c : 1.055 * pow(c, 1 / 2.4) - 0.055;
 }
 
-/* A matt surface with a faint highlight at p with unit normal n under all lights of one sample; rgb is sRGB
- * in and linear out. object is -1 for the ground. */
-static void raster_shade(const raster_scene *s, double rgb[3], const double p[3], const double n[3],
-                         int object, double gloss, int sample)
+/* Colours of the scene, linear, and tables of others. */
+static void raster_make_tables(raster_scene *s)
+{
+    for (int i = 0; i < RASTER_TABLE + 2; i++) {
+        double c = (double)i / RASTER_TABLE;
+        s->linear[i] = (float)raster_to_linear(c);
+        s->srgb[i] = (float)raster_to_srgb(c * c);
+        s->shoulder[i] = (float)(0.8 + 0.2 * (1 - exp(-10 * c)));
+    }
+    for (int i = 0; i < 3; i++) {
+        for (int k = 0; k < 2; k++) s->ground_linear[k][i] = raster_to_linear(s->ground_rgb[k][i]);
+        for (int o = 0; o < s->objects; o++)
+            s->object[o].rgb[i] = raster_to_linear(raster_clamp(s->object[o].look.rgb[i], 0, 1));
+    }
+}
+
+/* straight between the entries; c is 0 to 1 */
+static double raster_look_up(const float *table, double c)
+{
+    double at = c * RASTER_TABLE;
+    int i = (int)at;
+    return (double)table[i] + (at - i) * (double)(table[i + 1] - table[i]);
+}
+
+static double raster_linear(const raster_scene *s, double c)
+{
+    return raster_look_up(s->linear, raster_clamp(c, 0, 1));
+}
+
+/* Sums of the directions of the lights that reach a point: their product with a normal nearby is the light on it. */
+typedef struct raster_reach {
+    double key[3], sky[3];
+} raster_reach;
+
+/* How a point is lit: times its linear colour, and added to that. */
+typedef struct raster_lit {
+    double light[3], shine[3];
+} raster_lit;
+
+/* Steps along the surface at p, with unit normal n, to the next sample of a block to the right and below; 0 where it is
+ * seen so flat that they would be long. */
+static void raster_steps(const raster_scene *s, const double p[3], const double n[3], float out[2][3])
+{
+    double ray[3], slope, size;
+    tool_sub(ray, p, s->eye);
+    slope = tool_dot(n, ray);
+    size = tool_dot(ray, s->ahead) / s->focal * RASTER_BLOCK;
+    if (!(fabs(slope) > 0.15 * tool_length(ray))) size = 0;
+    for (int k = 0; k < 2; k++) {
+        const double *axis = k ? s->up : s->right;
+        double along = size > 0 ? tool_dot(n, axis) / slope : 0;
+        for (int i = 0; i < 3; i++) out[k][i] = (float)((k ? -size : size) * (axis[i] - along * ray[i]));
+    }
+}
+
+/* Which lights of first, first + step and so on, which stand for all, reach p with unit normal n. If these are all
+ * lights, they look at places all over the block. object is -1 for the ground. A blocker on the object itself counts
+ * only when it is further off than a triangle is wide: smooth shading bends the light around the facets, and so must
+ * the shadows. */
+static void raster_look_around(const raster_scene *s, raster_reach *out, const double p[3], const double n[3],
+                               int object, int first, int step)
+{
+    double texel = 2 * s->radius / s->map;
+    float d[3], normal[3], sum[2][3] = {{0, 0, 0}, {0, 0, 0}}, other = (float)(0.5 * texel), own = other;
+    float along[2][3] = {{0, 0, 0}, {0, 0, 0}}, facing[RASTER_LIGHTS], at[3][RASTER_LIGHTS], side = (float)s->map;
+    if (step == 1) raster_steps(s, p, n, along);
+    if (object >= 0) own = (float)fmax(texel, s->object[object].edge);
+    for (int i = 0; i < 3; i++) {
+        d[i] = (float)(p[i] + 1.5 * texel * n[i] - s->centre[i]);
+        normal[i] = (float)n[i];
+    }
+    for (int k = 0; k < 3; k++) {   /* column, row and height of the point on the map of each light */
+        const float (*m)[RASTER_LIGHTS] = s->across[k];
+        for (int i = 0; i < RASTER_LIGHTS; i++)
+            at[k][i] = m[3][i] + m[0][i] * (d[0] + s->spread[0][i] * along[0][0] + s->spread[1][i] * along[1][0]) +
+                       m[1][i] * (d[1] + s->spread[0][i] * along[0][1] + s->spread[1][i] * along[1][1]) +
+                       m[2][i] * (d[2] + s->spread[0][i] * along[0][2] + s->spread[1][i] * along[1][2]);
+    }
+    for (int i = 0; i < RASTER_LIGHTS; i++)
+        facing[i] = normal[0] * s->across[2][0][i] + normal[1] * s->across[2][1][i] + normal[2] * s->across[2][2][i];
+    for (int i = first; i < RASTER_LIGHTS; i += step) {
+        const raster_lamp *l = s->lamp + i;
+        if (facing[i] <= 0) continue;
+        if (at[0][i] >= 0 && at[1][i] >= 0 && at[0][i] < side && at[1][i] < side) {
+            const raster_blocker *block = l->blocker + (int)at[1][i] * s->map + (int)at[0][i];
+            if (block->height - at[2][i] >= (block->object == object ? own : other)) continue;
+        }
+        for (int c = 0; c < 3; c++) sum[i >= RASTER_KEYS][c] += l->map[2][c];
+    }
+    for (int c = 0; c < 3; c++) {
+        out->key[c] = (double)sum[0][c] * step / RASTER_KEYS;
+        out->sky[c] = 2 * (double)sum[1][c] * step / RASTER_SKIES;
+    }
+}
+
+/* A matt surface with a faint highlight at p with unit normal n. */
+static void raster_shade(const raster_scene *s, raster_lit *out, const raster_reach *reach, const double p[3],
+                         const double n[3], double gloss)
 {
     static const double key_rgb[3] = {1.0, 0.95, 0.87}, sky_rgb[3] = {0.86, 0.93, 1.0},
                         floor_rgb[3] = {1, 0.96, 0.9};
-    double key = 0, sky = 0, shine, fill, floor_light, half[3];
-    for (int i = 0; i < 3; i++) half[i] = s->eye[i] - p[i];
-    raster_unit(half);
-    for (int i = 0; i < 3; i++) half[i] += s->light[i];
-    raster_unit(half);
-    for (int i = sample; i < RASTER_LIGHTS; i += RASTER_SAMPLES) {
-        const raster_lamp *l = s->lamp + i;
-        double facing = tool_dot(n, l->toward);
-        if (facing <= 0 || !raster_reached(s, l, p, n, object)) continue;
-        if (i < RASTER_KEYS) key += facing * RASTER_SAMPLES / RASTER_KEYS;
-        else sky += 2 * facing * RASTER_SAMPLES / RASTER_SKIES;
+    double key = fmax(0, tool_dot(n, reach->key)), sky = fmax(0, tool_dot(n, reach->sky)), shine = 0, half[3];
+    double fill = fmax(0, 0.7 * tool_dot(n, s->right) - 0.5 * tool_dot(n, s->ahead) + 0.2 * n[2]);
+    double floor_light = 0.5 - 0.5 * n[2];
+    if (gloss > 0 && key > 0) {
+        double c4, c8;
+        tool_sub(half, s->eye, p);
+        raster_unit(half);
+        for (int i = 0; i < 3; i++) half[i] += s->light[i];
+        raster_unit(half);
+        c4 = fmax(0, tool_dot(n, half));
+        c4 *= c4;
+        c4 *= c4;
+        c8 = c4 * c4;
+        shine = gloss * fmin(1, 4 * key) * c8 * c8 * c8 * c4;   /* to the power of 28 */
     }
-    fill = fmax(0, 0.7 * tool_dot(n, s->right) - 0.5 * tool_dot(n, s->ahead) + 0.2 * n[2]);
-    floor_light = 0.5 - 0.5 * n[2];
-    shine = gloss > 0 && key > 0 ? gloss * fmin(1, 4 * key) * pow(fmax(0, tool_dot(n, half)), 28) : 0;
-    for (int i = 0; i < 3; i++)
-        rgb[i] = raster_to_linear(raster_clamp(rgb[i], 0, 1)) *
-                     (0.80 * key * key_rgb[i] + 0.42 * sky * sky_rgb[i] + 0.10 * fill +
-                      0.16 * floor_light * floor_rgb[i]) +
-                 shine * key_rgb[i];
+    for (int i = 0; i < 3; i++) {
+        out->light[i] = 0.80 * key * key_rgb[i] + 0.42 * sky * sky_rgb[i] + 0.10 * fill +
+                        0.16 * floor_light * floor_rgb[i];
+        out->shine[i] = shine * key_rgb[i];
+    }
 }
 
 /* ==== 4. Faces on the screen ================================================================= */
@@ -611,7 +722,7 @@ typedef struct raster_band {
     int columns, rows, first;       /* in samples; `first` row of the picture */
     double *w;                      /* 1 / depth of what is seen, 0 for nothing */
     int *face;                      /* or -1 */
-    double *rgb;
+    float *rgb;
 } raster_band;
 
 /* twice the area of (a, b, p) on the grid, exact; positive on one side of the line a to b */
@@ -624,6 +735,7 @@ static int64_t raster_edge(const raster_face *f, int a, int b, int64_t x, int64_
  * the two faces that meet there has it. e returns the weights of the corners on the screen. */
 static int raster_covers(const raster_face *f, int64_t area, int64_t x, int64_t y, double e[3])
 {
+    double size;
     for (int c = 0; c < 3; c++) {
         int a = (c + 1) % 3, b = (c + 2) % 3;
         int64_t v = raster_edge(f, a, b, x, y), dx = f->x[b] - f->x[a], dy = f->y[b] - f->y[a];
@@ -631,8 +743,10 @@ static int raster_covers(const raster_face *f, int64_t area, int64_t x, int64_t 
             v = -v; dx = -dx; dy = -dy;
         }
         if (v < 0 || (v == 0 && !(dy < 0 || (dy == 0 && dx > 0)))) return 0;
-        e[c] = (double)v / (double)(area < 0 ? -area : area);
+        e[c] = (double)v;
     }
+    size = 1 / (double)(area < 0 ? -area : area);
+    for (int c = 0; c < 3; c++) e[c] *= size;
     return 1;
 }
 
@@ -648,42 +762,62 @@ static int raster_on_wire(const raster_face *f, const raster_look *look, int64_t
     return 0;
 }
 
-/* Colour (linear) and opacity of a face at a sample with screen weights e and 1/depth w. */
-static double raster_face_colour(const raster_scene *s, const raster_face *f, int64_t gx, int64_t gy,
-                                 const double e[3], double w, int sample, double rgb[3])
+/* A point of a face. */
+typedef struct raster_point {
+    double p[3], n[3];      /* where it is; unit normal, on the side that is seen */
+    double rgb[3];          /* linear */
+} raster_point;
+
+/* The point of a sample with screen weights e and 1/depth w. */
+static void raster_face_point(const raster_scene *s, const raster_face *f, const double e[3], double w,
+                              raster_point *out)
 {
     const raster_object *o = s->object + f->object;
-    const raster_look *look = &o->look;
-    double weight[3] = {0, 0, 0}, p[3] = {0, 0, 0}, n[3] = {0, 0, 0}, rest[3] = {0, 0, 0}, view[3],
-           alpha = look->alpha;
+    double weight[3] = {0, 0, 0}, rest[3] = {0, 0, 0}, view[3];
+    memset(out, 0, sizeof *out);
     for (int c = 0; c < 3; c++)         /* straight in space is e w on the screen */
         for (int i = 0; i < 3; i++) weight[i] += e[c] * f->w[c] / w * f->weight[c][i];
     for (int c = 0; c < 3; c++) {
         int v = o->tri[3 * f->tri + c];
         for (int i = 0; i < 3; i++) {
-            p[i] += weight[c] * o->x[3 * v + i];
+            out->p[i] += weight[c] * o->x[3 * v + i];
             rest[i] += weight[c] * o->rest[3 * v + i];
-            n[i] += weight[c] * o->normal[9 * f->tri + 3 * c + i];
+            out->n[i] += weight[c] * o->normal[9 * f->tri + 3 * c + i];
         }
     }
-    raster_unit(n);
-    tool_sub(view, s->eye, p);
-    raster_unit(view);
-    if (tool_dot(n, view) < 0) { /* seen from behind; at the rim a smooth normal may lean away a little */
+    raster_unit(out->n);
+    tool_sub(view, s->eye, out->p);
+    if (tool_dot(out->n, view) < 0) { /* at the rim a smooth normal may lean away a little */
         double a[3], b[3], flat[3];
         tool_sub(a, o->x + 3 * o->tri[3 * f->tri + 1], o->x + 3 * o->tri[3 * f->tri]);
         tool_sub(b, o->x + 3 * o->tri[3 * f->tri + 2], o->x + 3 * o->tri[3 * f->tri]);
         tool_cross(flat, a, b);
-        if (tool_dot(flat, view) < 0)
-            for (int i = 0; i < 3; i++) n[i] = -n[i];
+        for (int i = 0; i < 3 && tool_dot(flat, view) < 0; i++) out->n[i] = -out->n[i];
     }
-    memcpy(rgb, look->rgb, sizeof look->rgb);
-    if (look->paint) look->paint(look->paint_user, rest, rgb);
-    raster_shade(s, rgb, p, n, f->object, look->gloss, sample);
+    memcpy(out->rgb, o->rgb, sizeof out->rgb);
+    if (!o->look.paint) return;
+    memcpy(out->rgb, o->look.rgb, sizeof out->rgb);
+    o->look.paint(o->look.paint_user, rest, out->rgb);
+    for (int i = 0; i < 3; i++) out->rgb[i] = raster_linear(s, out->rgb[i]);
+}
+
+/* Colour (linear) and opacity of a face at a sample with screen weights e and 1/depth w, lit by a share of lights. */
+static double raster_face_colour(const raster_scene *s, const raster_face *f, int64_t gx, int64_t gy,
+                                 const double e[3], double w, int sample, double rgb[3])
+{
+    const raster_look *look = &s->object[f->object].look;
+    double alpha = look->alpha;
+    raster_point p;
+    raster_reach reach;
+    raster_lit lit;
+    raster_face_point(s, f, e, w, &p);
+    raster_look_around(s, &reach, p.p, p.n, f->object, sample, RASTER_SAMPLES);
+    raster_shade(s, &lit, &reach, p.p, p.n, look->gloss);
+    for (int i = 0; i < 3; i++) rgb[i] = p.rgb[i] * lit.light[i] + lit.shine[i];
     if ((look->flags & RASTER_WIRE) && raster_on_wire(f, look, gx, gy)) {
         for (int i = 0; i < 3; i++) {
             double over = look->wire_alpha + alpha * (1 - look->wire_alpha);
-            rgb[i] = (look->wire_alpha * raster_to_linear(look->wire_rgb[i]) +
+            rgb[i] = (look->wire_alpha * raster_linear(s, look->wire_rgb[i]) +
                       alpha * (1 - look->wire_alpha) * rgb[i]) /
                      fmax(over, 1e-9);
         }
@@ -733,36 +867,124 @@ static void raster_draw_face(const raster_scene *s, raster_band *b, int index)
             }
             alpha = raster_face_colour(s, f, gx, gy, e, w, raster_which(column, row), rgb);
             for (int i = 0; i < 3; i++)
-                b->rgb[3 * at + (size_t)i] += alpha * (rgb[i] - b->rgb[3 * at + (size_t)i]);
+                b->rgb[3 * at + (size_t)i] += (float)(alpha * (rgb[i] - (double)b->rgb[3 * at + (size_t)i]));
         }
 }
 
-/* Ground and background behind a sample; rgb linear. Returns 1/depth of the ground, 0 where there is none. */
-static double raster_backdrop(const raster_scene *s, int column, int row, double behind, double rgb[3])
+/* A smooth surface that samples of a pixel, or of a block of pixels, see. */
+typedef struct raster_seen {
+    int face, object;       /* object -1: the ground */
+    double n[3];
+    raster_reach reach;     /* of a block */
+    raster_lit lit;         /* of a pixel */
+} raster_seen;
+
+/* What a block sees, and one of its pixels. */
+typedef struct raster_block {
+    raster_seen all[RASTER_BLOCK * RASTER_BLOCK * RASTER_SAMPLES], here[RASTER_SAMPLES];
+    int all_count, here_count;
+    const raster_lit *under;   /* of the ground in this pixel, or NULL; and how much of it is seen */
+    double fade;
+} raster_block;
+
+/* The surface among those seen on which a point of an object is; else it is added, and *known is 0. */
+static raster_seen *raster_find(raster_seen *list, int *count, int face, int object, const double n[3], int *known)
 {
-    double across = (column + 0.5 - 0.5 * s->width * RASTER_SIDE) / s->focal,
-           t = (row + 0.5) / (s->height * RASTER_SIDE);
-    double rise = (0.5 * s->height * RASTER_SIDE - row - 0.5) / s->focal, ray[3], p[3], far[2], depth, fade,
-           floor_rgb[3];
+    for (int k = 0; k < *count; k++)
+        if (list[k].object == object && tool_dot(list[k].n, n) > 0.96) {
+            *known = 1;
+            return list + k;
+        }
+    *known = 0;
+    list[*count].face = face;
+    list[*count].object = object;
+    memcpy(list[*count].n, n, sizeof list->n);
+    return list + (*count)++;
+}
+
+/* How a point is lit in a pixel of a block. */
+static const raster_lit *raster_light(const raster_scene *s, raster_block *b, int face, int object, const double p[3],
+                                      const double n[3])
+{
+    int known;
+    raster_seen *here = raster_find(b->here, &b->here_count, face, object, n, &known), *all;
+    if (known) return &here->lit;
+    all = raster_find(b->all, &b->all_count, face, object, n, &known);
+    if (!known) raster_look_around(s, &all->reach, p, n, object, 0, 1);
+    raster_shade(s, &here->lit, &all->reach, p, n, object < 0 ? 0 : s->object[object].look.gloss);
+    return &here->lit;
+}
+
+/* The ground at a sample: where the ray meets it nearer than 1 / behind, it is laid over the background in rgb, linear.
+ * Returns 1/depth of the ground, or 0. */
+static double raster_ground_sample(const raster_scene *s, int column, int row, double behind, raster_block *b,
+                                   double rgb[3])
+{
+    double across = (column + 0.5 - 0.5 * s->width * RASTER_SIDE) / s->focal, p[3], w;
+    double rise = (0.5 * s->height * RASTER_SIDE - row - 0.5) / s->focal;
     static const double up[3] = {0, 0, 1}, down[3] = {0, 0, -1};
-    for (int i = 0; i < 3; i++) {
-        rgb[i] = raster_to_linear(s->top[i] + t * (s->bottom[i] - s->top[i]));
-        ray[i] = s->ahead[i] + across * s->right[i] + rise * s->up[i];
+    const double *own = s->ground_linear[0];
+    w = (s->ahead[2] + across * s->right[2] + rise * s->up[2]) / (s->ground_z - s->eye[2]);
+    if (!(w > behind) || !(w * s->radius > 1e-6)) return 0;
+    for (int i = 0; i < 3; i++) p[i] = s->eye[i] + (s->ahead[i] + across * s->right[i] + rise * s->up[i]) / w;
+    if (!b->under) {   /* the first sample of the pixel that sees it */
+        double far[2];
+        for (int i = 0; i < 2; i++) far[i] = p[i] - s->centre[i];
+        b->fade = 1 - raster_step(sqrt(far[0] * far[0] + far[1] * far[1]), 1.5 * s->radius, 7 * s->radius);
+        b->under = raster_light(s, b, -1, -1, p, s->eye[2] < s->ground_z ? down : up);
     }
-    if (!s->has_ground) return 0;
-    depth = (s->ground_z - s->eye[2]) / ray[2];
-    if (!(depth > 0) || depth > 1e6 * s->radius || 1 / depth <= behind) return 0;
-    for (int i = 0; i < 3; i++) p[i] = s->eye[i] + depth * ray[i];
-    for (int i = 0; i < 2; i++) far[i] = p[i] - s->centre[i];
-    fade = 1 - raster_step(sqrt(far[0] * far[0] + far[1] * far[1]), 1.5 * s->radius, 7 * s->radius);
-    if (fade > 0) {
-        int odd = s->ground_check > 0 &&
-                  ((long)floor(p[0] / s->ground_check) + (long)floor(p[1] / s->ground_check)) % 2 != 0;
-        memcpy(floor_rgb, s->ground_rgb[odd], sizeof floor_rgb);
-        raster_shade(s, floor_rgb, p, s->eye[2] < s->ground_z ? down : up, -1, 0, raster_which(column, row));
-        for (int i = 0; i < 3; i++) rgb[i] += fade * (floor_rgb[i] - rgb[i]);
+    if (s->ground_check > 0) {
+        long column_of = (long)(p[0] / s->ground_check), row_of = (long)(p[1] / s->ground_check);
+        own = s->ground_linear[((column_of - (p[0] < 0)) ^ (row_of - (p[1] < 0))) & 1];
     }
-    return 1 / depth;
+    for (int i = 0; i < 3; i++) rgb[i] += b->fade * (own[i] * b->under->light[i] - rgb[i]);
+    return w;
+}
+
+/* An opaque face at a sample. Where the pixel has seen the face already, it is lit as there. */
+static void raster_face_sample(const raster_scene *s, int index, int64_t gx, int64_t gy, double w, raster_block *b,
+                               double rgb[3])
+{
+    const raster_face *f = s->face + index;
+    const raster_object *o = s->object + f->object;
+    const raster_lit *lit = NULL;
+    raster_point p;
+    double e[3];
+    for (int k = 0; k < b->here_count && !lit && !o->look.paint; k++)
+        if (b->here[k].face == index) lit = &b->here[k].lit;
+    memcpy(p.rgb, o->rgb, sizeof p.rgb);
+    if (!lit) {
+        if (!raster_covers(f, raster_edge(f, 0, 1, f->x[2], f->y[2]), gx, gy, e)) return;
+        raster_face_point(s, f, e, w, &p);
+        lit = raster_light(s, b, index, f->object, p.p, p.n);
+    }
+    for (int i = 0; i < 3; i++) rgb[i] = p.rgb[i] * lit->light[i] + lit->shine[i];
+}
+
+/* All samples of a pixel, but for see-through faces. back: the background of its rows. */
+static void raster_draw_pixel(const raster_scene *s, raster_band *b, int x, int y, double back[RASTER_SIDE][3],
+                              raster_block *block)
+{
+    block->here_count = 0;
+    block->under = NULL;
+    for (int k = 0; k < RASTER_SAMPLES; k++) {
+        int row = RASTER_SIDE * y + k / RASTER_SIDE, column = RASTER_SIDE * x + k % RASTER_SIDE;
+        size_t at = (size_t)row * (size_t)b->columns + (size_t)column;
+        int64_t gx = (int64_t)column * RASTER_GRID + RASTER_GRID / 2,
+                gy = (int64_t)(b->first + row) * RASTER_GRID + RASTER_GRID / 2;
+        int face = b->face[at];
+        double rgb[3], ground = 0;
+        memcpy(rgb, back[k / RASTER_SIDE], sizeof rgb);
+        if (s->has_ground) ground = raster_ground_sample(s, column, b->first + row, b->w[at], block, rgb);
+        if (ground > 0) b->w[at] = ground;
+        else if (face >= 0 && s->object[s->face[face].object].look.flags & RASTER_WIRE) {
+            const raster_face *f = s->face + face;
+            double e[3];
+            if (raster_covers(f, raster_edge(f, 0, 1, f->x[2], f->y[2]), gx, gy, e))
+                raster_face_colour(s, f, gx, gy, e, b->w[at], k, rgb);
+        } else if (face >= 0) raster_face_sample(s, face, gx, gy, b->w[at], block, rgb);
+        for (int i = 0; i < 3; i++) b->rgb[3 * at + (size_t)i] = (float)rgb[i];
+    }
 }
 
 static void raster_draw_band(const raster_scene *s, raster_band *b)
@@ -773,23 +995,30 @@ static void raster_draw_band(const raster_scene *s, raster_band *b)
         b->face[i] = -1;
     }
     for (int f = 0; f < s->opaque; f++) raster_draw_face(s, b, f);
-    for (int row = b->first; row < b->first + b->rows; row++)
-        for (int column = 0; column < b->columns; column++) {
-            size_t at = (size_t)(row - b->first) * (size_t)b->columns + (size_t)column;
-            const raster_face *f = b->face[at] >= 0 ? s->face + b->face[at] : NULL;
-            int64_t gx = (int64_t)column * RASTER_GRID + RASTER_GRID / 2,
-                    gy = (int64_t)row * RASTER_GRID + RASTER_GRID / 2;
-            double ground = 0, e[3];
-            if (!f || s->has_ground) ground = raster_backdrop(s, column, row, b->w[at], b->rgb + 3 * at);
-            if (ground > b->w[at]) b->w[at] = ground;
-            else if (f && raster_covers(f, raster_edge(f, 0, 1, f->x[2], f->y[2]), gx, gy, e))
-                raster_face_colour(s, f, gx, gy, e, b->w[at], raster_which(column, row), b->rgb + 3 * at);
+    for (int y = 0; y < b->rows / RASTER_SIDE; y += RASTER_BLOCK) {
+        double back[RASTER_BLOCK * RASTER_SIDE][3];
+        for (int k = 0; k < 3 * RASTER_BLOCK * RASTER_SIDE; k++) {
+            double t = (b->first + RASTER_SIDE * y + k / 3 + 0.5) / (s->height * RASTER_SIDE);
+            back[k / 3][k % 3] = raster_linear(s, s->top[k % 3] + t * (s->bottom[k % 3] - s->top[k % 3]));
         }
+        for (int x = 0; x < s->width; x += RASTER_BLOCK) {
+            raster_block block;
+            block.all_count = 0;
+            for (int k = 0; k < RASTER_BLOCK * RASTER_BLOCK; k++) {
+                int px = x + k % RASTER_BLOCK, py = y + k / RASTER_BLOCK;
+                if (px >= s->width || RASTER_SIDE * py >= b->rows) continue;
+                raster_draw_pixel(s, b, px, py, back + RASTER_SIDE * (k / RASTER_BLOCK), &block);
+            }
+        }
+    }
     for (int f = s->opaque; f < s->faces; f++) raster_draw_face(s, b, f);
 }
 
 /* bright colours bend towards white instead of being cut off */
-static double raster_shoulder(double c) { return c < 0.8 ? c : 0.8 + 0.2 * (1 - exp(-(c - 0.8) / 0.2)); }
+static double raster_shoulder(const raster_scene *s, double c)
+{
+    return c < 0.8 ? c : raster_look_up(s->shoulder, raster_clamp((c - 0.8) / 2, 0, 1));
+}
 
 /* mean of the samples of each pixel */
 static void raster_resolve(const raster_scene *s, const raster_band *b, unsigned char *rgb)
@@ -801,9 +1030,9 @@ static void raster_resolve(const raster_scene *s, const raster_band *b, unsigned
                 for (int k = 0; k < RASTER_SAMPLES; k++) {
                     size_t row = (size_t)(RASTER_SIDE * y + k / RASTER_SIDE),
                            column = (size_t)(RASTER_SIDE * x + k % RASTER_SIDE);
-                    sum += raster_shoulder(b->rgb[3 * (row * (size_t)b->columns + column) + (size_t)i]);
+                    sum += raster_shoulder(s, (double)b->rgb[3 * (row * (size_t)b->columns + column) + (size_t)i]);
                 }
-                sum = raster_to_srgb(raster_clamp(sum / RASTER_SAMPLES, 0, 1));
+                sum = raster_look_up(s->srgb, sqrt(raster_clamp(sum / RASTER_SAMPLES, 0, 1)));
                 rgb[3 * ((size_t)(b->first / RASTER_SIDE + y) * (size_t)s->width + (size_t)x) + (size_t)i] =
                     (unsigned char)(255 * sum + 0.5);
             }
@@ -884,7 +1113,8 @@ int raster_render(raster_scene *scene, unsigned char *rgb)
     samples = (size_t)band.columns * RASTER_BAND * RASTER_SIDE;
     band.w = (double *)malloc(samples * sizeof *band.w);
     band.face = (int *)malloc(samples * sizeof *band.face);
-    band.rgb = (double *)malloc(3 * samples * sizeof *band.rgb);
+    band.rgb = (float *)malloc(3 * samples * sizeof *band.rgb);
+    raster_make_tables(scene);
     good = band.w && band.face && band.rgb && raster_shadow_maps(scene) && raster_faces(scene);
     for (int y = 0; good && y < scene->height; y += RASTER_BAND) {
         band.first = y * RASTER_SIDE;
