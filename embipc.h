@@ -6585,7 +6585,7 @@ static void embi_cell_warp(const embi_cell *c, embipc_real T[3][3])
     static const embipc_real at[2] = {0.33998104358485626, 0.86113631159405258}, weight[2] = {0.65214515486254614, 0.34785484513745386};
     embipc_real W[27][27], full[27], inverse[9], half[3], g[27][3];
     memset(T, 0, 3 * sizeof *T);
-    if (!c->filled || !embi_m3_inverse(inverse, c->S)) return;
+    if (!c->filled || !(embi_m3_inverse(inverse, c->S) > 0)) return;
     for (int k = 0; k < 3; k++) half[k] = sqrt(3 / (inverse[4 * k] * c->volume));
     memset(W, 0, sizeof W);
     for (int n = 0; n < 64; n++) {   /* Gauss points, 4 along each axis */
@@ -8994,7 +8994,7 @@ typedef struct embi_contact {
 typedef struct embi_contacts {
     embi_contact *list;
     embipc_real *extra;          /* (12 each) */
-    int count, extra_count;
+    int count;
     int pairs, changed;          /* candidates in contact, before merging; those whose stiffness differs by more than
                                     a factor of two from that in the last factored matrix */
     embipc_real energy, force;   /* sums of energy, J, and |first|, N */
@@ -9013,7 +9013,7 @@ static void embi_contacts_free(embi_memory *m, embi_contacts *s)
 /* No contact, no energy, and a gap that is infinite. */
 static void embi_contacts_clear(embi_contacts *s)
 {
-    s->count = s->extra_count = s->pairs = s->changed = 0;
+    s->count = s->pairs = s->changed = 0;
     s->energy = s->force = 0;
     s->min_gap = (embipc_real)INFINITY;
 }
@@ -13401,6 +13401,17 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
             if (embi_drive_of(s, i / 3) >= 0 && s->q[i] != s->qn[i]) return 1;
     }
     return 0;
+}
+
+/* Length of a direction that counts as converged, m: the least of the island's bodies. */
+static embipc_real embi_island_tolerance(const embi_state *s, const embi_island *isle)
+{
+    embipc_real least = EMBI_HUGE;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (embi_is_dynamic(b)) least = embi_min(least, embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10));
+    }
+    return least;
 }
 
 /* ==== 43. World data =================================================================================
@@ -18210,7 +18221,6 @@ static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, em
         contacts->min_gap = embi_min(contacts->min_gap, found->min_gap);
     }
     contacts->pairs = pairs;
-    contacts->extra_count = edges;
     return EMBI_GROW(m, contacts->list, count) &&
            EMBI_GROW(m, contacts->extra, 12 * edges) && EMBI_GROW(m, isle->keys, 2 * count);
 }
@@ -19205,11 +19215,10 @@ static void embi_body_expect(embipc_world *w, embi_body *b)
     }
 }
 
-/* The order of the prediction that this step begins with; 0: none is worth it. nothing: a displacement, m, that needs
- * none. A body that rotates by more than
- * EMBI_TURN_FAR in a step begins with its free flight, however good that was in the last step. Without it a stiff
- * body moves along the arc in many small moves. */
-static int embi_island_guess_order(const embi_state *s, const embi_island *isle, embipc_real nothing)
+/* The order of the prediction that this step begins with; 0: none is worth it. A body that rotates by
+ * more than EMBI_TURN_FAR in a step begins with its free flight, however good that was in the last step. Without it a
+ * stiff body moves along the arc in many small moves. */
+static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
 {
     embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
     int order, fresh = 0;
@@ -19228,7 +19237,7 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle,
         }
     }
     order = missed[1] < missed[0] ? 2 : 1;
-    if (!EMBI_WITHOUT(GUESS) && !fresh && went > nothing &&
+    if (!EMBI_WITHOUT(GUESS) && !fresh && went > embi_island_tolerance(s, isle) &&
         missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
@@ -19299,7 +19308,7 @@ static void embi_island_guess(embi_state *s, embi_island *isle)
  * Where velocities or contacts change abruptly, or a limit of a joint begins or ends to hold, BDF2 does not serve. A
  * body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Then all bodies of the island end the
  * step with backward Euler: see embi_island_restart(). Forces between two rules would not be equal and opposite.
- * Uses: small math, positions of vertices, contact elements, energy of a body, friction within a step.
+ * Uses: islands, small math, positions of vertices, contact elements, energy of a body, friction within a step.
  * Checked by: tests/test_integrator.c */
 
 /* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
@@ -19326,8 +19335,8 @@ static int embi_rod_jumps(const embi_state *s, const embi_rod *p, embipc_real no
 }
 
 /* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or the step was cut
- * short. nothing: how far a rod may be from its limit, m */
-static int embi_island_jumps(embi_state *s, embi_island *isle, int cut, embipc_real nothing)
+ * short. */
+static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
     if (!embi_is_second_order(s)) return 0;
@@ -19336,7 +19345,7 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut, embipc_r
     for (int n = 0; n < embi_drive_count(s); n++)
         jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
     for (int n = 0; EMBI_JOINTS && n < isle->rods.count; n++)
-        jump |= embi_rod_jumps(s, isle->rods.list + n, nothing);
+        jump |= embi_rod_jumps(s, isle->rods.list + n, 10 * embi_island_tolerance(s, isle));
     for (int k = 0; k < isle->body_count; k++) {
         jump |= s->body[isle->bodies[k]].step.jump;
         two_step |= embi_is_two_step(s->body + isle->bodies[k]);
@@ -20306,10 +20315,11 @@ static void embi_warn_tight(embipc_world *w, const embi_contact *k, embipc_real 
     (w->def.log)(1, text, w->def.log_ctx);
 }
 
-/* Did the island stand still with forces out of balance? Nodes moved less than the tolerance `nearby`, m, the last
- * direction is longer, and E falls along it far beyond rounding. */
-static int embi_island_is_stuck(const embi_state *s, const embi_island *isle, embipc_real nearby)
+/* Did the island stand still with forces out of balance? Nodes moved less than the tolerance, the last direction
+ * is longer, and E falls along it far beyond rounding. */
+static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
 {
+    embipc_real nearby = embi_island_tolerance(s, isle);
     embipc_real noise = 4096 * EMBI_EPS * (isle->energy.size + embi_abs(isle->energy.slope));
     if (isle->converged || isle->measure < 1 || !(-isle->energy.slope > noise)) return 0;
     for (int k = 0; k < isle->body_count; k++) {
@@ -20318,6 +20328,20 @@ static int embi_island_is_stuck(const embi_state *s, const embi_island *isle, em
             if (embi_abs(s->q[i] - s->qn[i]) > nearby) return 0;
     }
     return 1;
+}
+
+/* The first island that stands still with forces out of balance, or NULL. *count: how many do */
+static const embi_island *embi_islands_stuck(const embipc_world *w, int *count)
+{
+    const embi_island *first = NULL;
+    *count = 0;
+    for (int k = w->islands.order_count - 1; k >= 0; k--) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        if (!embi_island_is_stuck(&w->s, isle)) continue;
+        first = isle;
+        ++*count;
+    }
+    return first;
 }
 
 /* Warns which bodies stand still and why, in the first, second, fourth, ... such step in a row. stuck: NULL, or the
@@ -20450,11 +20474,12 @@ static embipc_real embi_farthest(const embi_state *s)
     return most;
 }
 
-/* Warns of a completed step, and fills its statistics unless they are NULL. stuck: the first of stuck_count islands
- * that stand still with forces out of balance, or NULL */
-static void embi_stats(embipc_world *w, const embi_island *stuck, int stuck_count, embipc_step_stats *t)
+/* Warns of a completed step, and fills its statistics unless they are NULL. */
+static void embi_stats(embipc_world *w, embipc_step_stats *t)
 {
     embi_state *s = &w->s;
+    int stuck_count;
+    const embi_island *stuck = embi_islands_stuck(w, &stuck_count);
     embipc_real ratio = (embipc_real)INFINITY;
     const embi_contact *tight = t || w->def.log ? embi_tightest(w, &ratio) : NULL;
     embi_warn_tight(w, tight, ratio);
@@ -21130,17 +21155,6 @@ static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_rea
     embi_island_push(s, isle);
     for (int k = 0; k < isle->unknown_count; k++) embi_scale(y + 3 * k, -1, s->rhs + 3 * isle->unknown[k]);
     (void)embi_stage(s, was);
-}
-
-/* Length of a direction that counts as converged, m: the least of the island's bodies. */
-static embipc_real embi_island_tolerance(const embi_state *s, const embi_island *isle)
-{
-    embipc_real least = EMBI_HUGE;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_dynamic(b)) least = embi_min(least, embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10));
-    }
-    return least;
 }
 
 /* The largest absolute value of n numbers. */
@@ -22148,7 +22162,7 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
 /* Continues with backward Euler where BDF2 does not serve: see embi_island_jumps(). */
 static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
-    if (!embi_island_jumps(s, isle, cut, 10 * embi_island_tolerance(s, isle))) return EMBI_NO;
+    if (!embi_island_jumps(s, isle, cut)) return EMBI_NO;
     return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
@@ -22214,7 +22228,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
     embi_island_recall(s, isle);
-    isle->guess = embi_island_guess_order(s, isle, embi_island_tolerance(s, isle));
+    isle->guess = embi_island_guess_order(s, isle);
     return EMBIPC_OK;
 }
 
@@ -22420,20 +22434,6 @@ static void embi_drives_gradient(embipc_world *w)
  * The last function of the chapter: begin, iterate, finish. After an error everything is restored.
  * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* The first island that stands still with forces out of balance, or NULL. *count: how many do */
-static const embi_island *embi_islands_stuck(const embipc_world *w, int *count)
-{
-    const embi_island *first = NULL;
-    *count = 0;
-    for (int k = w->islands.order_count - 1; k >= 0; k--) {
-        const embi_island *isle = w->islands.list[w->islands.order[k]];
-        if (!embi_island_is_stuck(&w->s, isle, embi_island_tolerance(&w->s, isle))) continue;
-        first = isle;
-        ++*count;
-    }
-    return first;
-}
-
 /* Begin and iterate. q, x and velocities are those of the end then. *lost, *away: a body too far from the origin. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
@@ -22471,8 +22471,6 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embipc_result r;
     embipc_real away;
     const embi_body *lost;
-    const embi_island *stuck;
-    int stuck_count;
     double overrun;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
@@ -22491,8 +22489,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     w->step++;
     w->time += s->h;
     if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
-    stuck = embi_islands_stuck(w, &stuck_count);
-    embi_stats(w, stuck, stuck_count, stats);
+    embi_stats(w, stats);
     if (embi_sleeps(w)) embi_islands_sleep(w);
     for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_asleep(s->body + k);
     overrun = embi_budget_end(w);
@@ -24180,8 +24177,9 @@ static void embi_cage_share_all(embi_caging *c)
 static int embi_cage_count(embi_caging *c)
 {
     int n = c->copy_count;
-    embipc_real *held = (embipc_real *)embi_alloc(c->m, 9 * n, sizeof *held), *most = held + n, mean = 0;
+    embipc_real *held = (embipc_real *)embi_alloc(c->m, 9 * n, sizeof *held), *most, mean = 0;
     if (!held) return 0;
+    most = held + n;
     c->joined.node_count = c->joined.cell_count = c->joined.tet_count = 0;
     c->joined.weak = 0;
     for (int a = 0; a < n; a++) {

@@ -848,7 +848,7 @@ static void test_period(void)
         at = joint_state(&s, j).position;
         if (before < 0 && at >= 0) {
             end = s.stats.time - h * at / (at - before);
-            if (!begin) begin = end;
+            if (begin == 0) begin = end;
             else periods++;
         }
         before = at;

@@ -69,8 +69,8 @@ static void make_slab(int n)
 static embi_island *biggest(embipc_world *w)
 {
     embi_island *most = NULL;
-    for (int k = 0; k < w->order_count; k++) {
-        embi_island *I = w->island[w->order[k]];
+    for (int k = 0; k < w->islands.order_count; k++) {
+        embi_island *I = w->islands.list[w->islands.order[k]];
         if (!most || I->unknown_count > most->unknown_count) most = I;
     }
     return most;
@@ -82,11 +82,11 @@ static int write_system(embipc_world *w, embi_island *I, FILE *f)
 {
     embi_state *s = &w->s;
     const embi_bsr *A = &I->system.A;
-    embipc_solver was = s->solver;
+    embipc_solver was = s->settings.solver;
     int ok, empty = 0;
-    s->solver = EMBIPC_SOLVER_CG;
+    s->settings.solver = EMBIPC_SOLVER_CG;
     ok = embi_island_analyze(&w->memory, s, I) && embi_island_assemble(s, I);
-    s->solver = was;
+    s->settings.solver = was;
     if (!ok) return 0;
     fprintf(f, "%%%%MatrixMarket matrix coordinate real symmetric\n");
     fprintf(f, "%d %d %d\n", 3 * A->n, 3 * A->n, 9 * (A->row[A->n] - A->n) + 6 * A->n);
