@@ -142,12 +142,13 @@
  * det(x1-x0, x2-x0, x3-x0) > 0. Arrays given to the library are copied. Names, as in the papers:
  *   q     nodes (unknowns), m       x = J q  surface vertices, m          h       time step, s
  *   qt    predicted q, m            J    rows of at most four weights     v       velocity of q, m/s
- *   M     mass, kg                  K    stiffness, N/m                   A       M + h^2 K of a step
- *   F     deformation gradient      R    rotation of F, lagged            E       strain; Young's modulus, Pa
+ *   M     mass, kg                  K    stiffness, N/m                   A       M/s + h^2 K of a step, kg
+ *   F     deformation gradient      R    rotation of F, lagged            E       objective, J s^2; Young's modulus, Pa
  *   d     distance, m               dhat where the barrier begins, m      xi      thickness, m
  *   b     barrier, m^2              kappa barrier stiffness, kg/s^2       lambda  normal force, N; Lame, Pa
  *   mu    friction; Lame, Pa        epsv friction velocity, m/s           u       tangential displacement, m
- *   g     gradient                  p    direction of a Newton step       alpha   fraction of p that is taken
+ *   g     gradient of E, N s^2      H    Hessian of E, kg                 c, s    v = (q - qc)/c, s = c^2/h^2
+ *   p     direction of Newton's method, m                                 alpha   fraction of p that is taken
  *
  * SOURCES  [EIPC24] Du et al., Embedded IPC, arXiv 2409.16385. [IPC20] Li et al., Incremental Potential Contact, TOG
  *   39(4) 2020. [CIPC21] Li, Kaufman, Jiang, Codimensional IPC, TOG 40(4) 2021 (additive conservative advancement).
@@ -1899,7 +1900,7 @@ enum {
     EMBIPC_WITHOUT_AXES = 1 << 17,       /* collision detection does not look at boxes of paths first: pile-10 1.06 */
     EMBIPC_WITHOUT_PRODUCTS = 1 << 18,   /* A is assembled before it is multiplied with: pinch 1.18 */
     EMBIPC_WITHOUT_STRETCH = 1 << 19,    /* no direction is lengthened: comb 1.04 */
-    EMBIPC_WITHOUT_CURVATURE = 1 << 20,  /* contacts lack curvature: 95 of 250 steps of a heap are cut short */
+    EMBIPC_WITHOUT_CURVATURE = 1 << 20,  /* contacts lack curvature: 5 of 300 steps of a heap are cut short */
     EMBIPC_WITHOUT_NEGATIVE = 1 << 21,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
     EMBIPC_WITHOUT_REVERSAL = 1 << 22,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
     EMBIPC_WITHOUT_STICKING = 1 << 23,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
@@ -9397,6 +9398,24 @@ static void embi_ccd_project(const embi_ccd_path *path, const embipc_real n[3], 
     c->separates = embi_ccd_gap(path, c, c->t) > path->xi;
 }
 
+/* Tries the directions between each vertex and each edge of the other side. Beside a triangle or an edge that is as
+ * narrow as the gap, several features are equally close to rounding. Perhaps only one of their directions separates. */
+static void embi_ccd_try_borders(const embi_ccd_path *path, const embi_point p[4], embi_ccd_normal *c)
+{
+    static const int border[7][3] = {{0, 1, 2}, {0, 2, 3}, {0, 3, 1}, {0, 2, 3}, {1, 2, 3}, {2, 0, 1}, {3, 0, 1}};
+    int last = path->edge_edge ? 7 : 3;
+    for (int k = path->edge_edge ? 3 : 0; k < last && !c->separates; k++) {
+        embipc_real e[3], r[3], n[3];
+        embi_sub(e, p[border[k][2]], p[border[k][1]]);
+        embi_sub(r, p[border[k][0]], p[border[k][1]]);
+        if (!(embi_direction(e, e) > 0)) continue;
+        for (int pass = 0; pass < 2; pass++) embi_axpy(r, -embi_dot(e, r), e);
+        if (!(embi_direction(n, r) > 0)) continue;
+        if (k > 4) embi_scale(n, -1, n);
+        embi_ccd_project(path, n, c);
+    }
+}
+
 /* The direction of the closest points at time t. On the border of a face region it may be too inaccurate for
  * a tiny gap: the normal of the whole face, or of both edges, is then tried as well. */
 static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_normal *c)
@@ -9415,10 +9434,11 @@ static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_nor
     c->gap = d - path->xi;
     (void)embi_normal(p, w, mask, path->edge_edge, n);
     embi_ccd_project(path, n, c);
+    if (!c->separates && mask != 15 && embi_interior_normal(p, w, path->edge_edge, n) >= 0)
+        embi_ccd_project(path, n, c);
+    if (!c->separates) embi_ccd_try_borders(path, p, c);
     c->rate = 0;
     for (int k = 0; k < 4; k++) c->rate += w[k] * c->dh[k];
-    if (c->separates || mask == 15 || embi_interior_normal(p, w, path->edge_edge, n) < 0) return;
-    embi_ccd_project(path, n, c);
 }
 
 /* How long the direction of c separates on from c->t, less the fraction EMBI_CCD_LEAVE of each g_ij - xi. */
@@ -13142,7 +13162,7 @@ typedef struct embi_reuse {
     embi_island_past past;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int one_backsolve;               /* the direction is one solve with an old factor */
-    int reuse_next;
+    int reuse_next;              /* the next solve uses this factor again; set where an iteration ends */
     int slow_solves;             /* in a row: see EMBI_SLOW */
 } embi_reuse;
 
@@ -13204,7 +13224,7 @@ typedef struct embi_island_energy {
     embipc_real nonquadratic;    /* elements and nonlinear materials: all that is not in A, J s^2 */
     embipc_real size;            /* size of these terms, for rounding, J s^2 */
     embipc_real slope;           /* of E along p, J s^2 */
-    embipc_real noise_x;         /* rounding of a vertex position, m */
+    embipc_real noise_x;         /* largest coordinate, m; times EMBI_EPS it is the rounding of a position */
 } embi_island_energy;
 
 /* What the search of an iteration did to an island: nothing, its candidates changed, other islands joined it. */
@@ -20659,18 +20679,20 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  *   repeat until no island is active:                          embi_iterate()
  *     each active island:                                      embi_island_find_direction()
  *       g = grad E                                             embi_island_gradient()
- *       H = A + elements, factored, or a reused factor         embi_island_assemble(), embi_island_factor()
+ *       H = A + h^2 elements, factored; or a reused one        embi_island_assemble(), embi_island_factor()
  *       H p = -g                                               embi_island_direction(), embi_island_solve()
  *       where p leads, q + p                                   embi_island_aim()
  *     candidates along all p; islands that meet become one     embi_islands_cover()
  *     each island:                                             embi_island_take_direction()
- *       alpha: the part of p that is free of contact           embi_island_advance(), embi_island_ccd()
+ *       safe: the part of p on which no pair touches           embi_island_advance(), embi_island_ccd()
  *       alpha where E does not grow                            embi_island_line_search()
  *       q += alpha p                                           embi_island_accept()
  *       was p small enough?                                    embi_island_is_last()
  *       then one more pass of friction, or v = (q - qc)/c      embi_island_end(), embi_island_settle()
  *   bodies in no island; history for the next step             embi_velocities_finish()
  *   forces; statistics                                         embi_report(), embi_stats()
+ * Iteration: one direction and one move of an island. Round: one iteration of every active island. Pass: iterations
+ * with the same friction forces and rotations. Stage: part of a drive's motion. Guess: a predicted end of the step.
  * Chapter "Newton loop" has the loop, and chapter "World step" has embi_step() with the lines around it. */
 
 /* ==== 71. Begin of a step ============================================================================
@@ -20817,8 +20839,8 @@ static embi_energies embi_island_energies(const embi_state *s, const embi_island
     return E;
 }
 
-/* Energy of all that is not in A, J s^2: elements, at the vertices x, and nonlinear materials as last evaluated
- * [EIPC24 eqs. 10, 11]; and the size of its terms, for rounding. */
+/* Sets energy.now, energy.nonquadratic and energy.size: all that is not in A, J s^2, elements at the vertices x and
+ * nonlinear materials as last evaluated [EIPC24 eqs. 10, 11]; and the size of its terms, for rounding. */
 static void embi_island_contact_energy(const embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embi_energies E = embi_island_energies(s, isle, x, isle->contacts.energy);
@@ -20845,8 +20867,9 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
     return sum;
 }
 
-/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts. |u| of the last
- * step comes from memory, sorted by key (values in u). Returns 0 out of memory. */
+/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts. memory: sorted keys
+ * of the friction contacts of the last step, whose values index u, their |u|; NULL in a further pass. Returns 0 out of
+ * memory. */
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
 {
@@ -20887,7 +20910,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 
 /* ==== 73. System of an island ========================================================================
  * Sums over bodies and elements of an island:
- *   g = grad E,   H = A + elements                                                 [EIPC24 eq. 17]
+ *   g = grad E,   H = A + tangents of nonlinear materials + h^2 elements                                                 [EIPC24 eq. 17]
  * and factors H.
  * Uses: materials over a body, linear system, positions of vertices, islands, part IV.
  * Checked by: tests/test_world_step.c, tests/test_cg.c */
@@ -20967,7 +20990,7 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     pivots = embi_system_factor(&isle->system);
-    while (pivots > 0 && isle->tune.negative > 0) {   /* halves it, down to an eighth: see embi_island_bend() */
+    while (pivots > 0 && isle->tune.negative > 0) {   /* half of it, or none below 0.2: see embi_island_bend() */
         isle->tune.too_much = isle->tune.negative;
         isle->tune.negative = isle->tune.negative > (embipc_real)0.2 ? isle->tune.negative / 2 : (embipc_real)0;
         embi_island_tangent(s, isle);
@@ -21044,8 +21067,8 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
     return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
 }
 
-/* Continues the step with backward Euler from the present positions, or from q^n if E is lower there: E never
- * grows. */
+/* Continues the step with backward Euler from the present positions, or from q^n if E is lower there and its candidates
+ * are still known. Where they are not, or drives do work, E may be higher than at q^n. Returns 0 out of memory. */
 static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -21088,7 +21111,7 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
  * Uses: part I, linear corotated energy, distances, friction, contacts, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
-/* Is the factor one of the present system? */
+/* Was the direction solved with a factor of the present system? Valid once it is solved. */
 static int embi_island_is_fresh(const embi_island *isle)
 {
     return !isle->factor.reuse_next && !isle->factor.from_last_step;
@@ -21107,7 +21130,8 @@ static embipc_real embi_island_enough(const embi_island *isle)
  * would be right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda)
  * p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without
  * it a comb of soft teeth takes 1.04 times as many instructions, and of six pegs with a slit of 100 nm one stands
- * still; an arch takes 0.87 [measured]. Below the tolerance only the slowest mode is left, and directions must
+ * still; an arch is faster without it, 0.87 [measured]. After a correction by embi_island_follow_curves() p_last is
+ * the direction before it, and lambda an estimate. Below the tolerance only the slowest mode is left, and directions must
  * agree still better. The last correction, by its measure, is taken as it is. */
 static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
 {
@@ -21165,9 +21189,9 @@ static embipc_real embi_row_most(int n, const embipc_real *x)
     return most;
 }
 
-/* Is the sum of the forces r (on the unknowns, N s^2) small on each body without driven nodes? It is compared with
- * the weight plus the mean contact force of a body; for a body that floats and touches nothing, with the
- * tolerance. */
+/* Is the sum of the forces r (on the unknowns, N s^2) small on each body without driven nodes? The limit is
+ * EMBI_BALANCE times the sum of its weight, the island's contact forces per body, and the force that changes its
+ * velocity by the tolerance in one step. */
 static int embi_island_balances(const embi_state *s, const embi_island *isle, const embipc_real *r)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -21237,7 +21261,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
     return 0;
 }
 
-/* The measure of a direction, and the slope of E along it. The measure is the length of p over the length that
+/* The measure of a direction, and the slope of E along it. The measure is the largest component of p at a node, over the length that
  * counts as converged: step.c (h, or 2 h/3 by BDF2) times the tolerance of each body, or 0.1 dhat where that is
  * less, so that no contact can begin or end within a motion that counts as nothing. */
 static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
@@ -21355,7 +21379,8 @@ static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_bod
 
 /* A guarded tet whose determinant is at its bound would end every direction that flattens it further, and stop all
  * that touches the body. So det D >= least is a constraint of the minimisation. Where it is active, p is the
- * minimiser of the quadratic model on the constraint: the free one, moved along H^-1 of the gradient of det D. */
+ * minimiser of the quadratic model on the constraint: the free one, moved along H^-1 of the gradient of det D. One tet
+ * follows the other, so with several active ones, or an old factor, p is near that. */
 static void embi_island_unflatten(embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -21380,8 +21405,8 @@ static void embi_island_bend(embi_island *isle)
     isle->factor.from_last_step = 0;
 }
 
-/* What the end of the direction takes from the gap of a contact by curvature, m: the gap that p predicts to first
- * order less the one that its moved features have; negative where they are apart farther. Takes J p from motion. */
+/* Loss of a contact by curvature, m: its gap at q + p to first order, less the distance of the same features there.
+ * Negative where these are farther apart. Takes J p from motion. */
 static embipc_real embi_contact_curves(const embi_state *s, const embi_contact *c)
 {
     const embi_element *e = &c->base;
@@ -21401,12 +21426,14 @@ static embipc_real embi_contact_curves(const embi_state *s, const embi_contact *
     return linear - (embi_dot(n, e->dir) < 0 ? -d : d);
 }
 
-/* Second-order correction of the direction. H knows each contact as a plane. Where surfaces slide by l or rotate, the
- * gap along p is less than that by about l^2/(2 r). If the gap is small, the move is cut to sqrt(2 r gap), and each
- * later one, too: the Maratos effect [Nocedal and Wright 2006, 15.5, 15.6]. So the loss c of each contact at q + p is
- * given back: p += H^-1 J^T sum k c n, with its stiffness k in H. Then the gap at the end is the predicted one to
- * second order, and it is more on the way. One more solve with the same factor. It is done only where a contact would
- * lose EMBI_CURVED of its gap, and only kept if p stays a direction of descent. */
+/* Second-order correction of the direction. H knows each contact as a plane that does not move. Nodes move on straight
+ * lines, but normals turn: where features rotate or bend along p, the gap is less than p predicts. If it is small, this
+ * move and each later one are cut: the Maratos effect [Nocedal and Wright 2006, 15.5, 15.6]. So the model is told the
+ * loss: the force of a contact along p is first + second (n . J p - loss), and
+ *   p += H^-1 J^T sum h^2 second loss n,
+ * one more solve with the same factor. Stiff contacts regain nearly all of the loss, soft ones yield. Candidates that are
+ * not active are not corrected. It is done where a contact would lose EMBI_CURVED of its gap, and kept if p stays a
+ * direction of descent. Takes J p from motion, and leaves it there. */
 static void embi_island_follow_curves(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
@@ -21479,6 +21506,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->energy.slope *= stretch;
     isle->tune.stretch = stretch;
     embi_island_motion(s, isle);
+    /* a direction that is only too long for its gaps is neither lengthened nor corrected */
     if (worst >= embi_island_enough(isle)) embi_island_follow_curves(s, isle);
     embi_island_mark_reversals(s, isle);
     embi_island_multiply(s, isle);
@@ -21963,7 +21991,7 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
 /* The stop test: is this direction the last correction? After an old factor alone it must be ten times shorter,
  * because such a factor reduces errors linearly, not quadratically. So must the first direction after a
  * prediction: no direction before it has shown that friction is past its kinks, and errors below the tolerance
- * with one sign in every step let a block at mu = tan slide away. A test by the contraction of the last two
+ * with one sign in every step let a block on a slope with tan = mu slide away. A test by the contraction of the last two
  * directions (theta/(1 - theta) of this one below a tenth of the tolerance) makes a lift a fifth faster, and
  * forces at the end of a step 2 to 10 times as far from balance. A friction contact loaded beyond its limit by the
  * fraction delta moves to the kink of f1 in steps of at least sqrt(delta) epsv h: so a tolerance of 0.1 epsv
@@ -22040,8 +22068,8 @@ static embipc_result embi_island_last_move(embi_memory *m, embi_state *s, embi_i
 }
 
 /* A move by line search. After EMBI_CRAWL short ones in a row contacts get their full Hessian until the step ends. A
- * direction of the rank-one matrix ignores curvature: sliding past a tip by s closes the gap by s^2/(2 r). A gap far
- * smaller than that cuts every move, and stays so small. */
+ * direction of the rank-one matrix ignores curvature: it does not know how normals turn along p. Where they turn much
+ * against a small gap, every move is cut. */
 static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                            embipc_real *alpha)
 {
@@ -22353,7 +22381,8 @@ static embipc_result embi_islands_next(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* argmin E for all islands [EIPC24 eq. 12], in rounds, until no island is active. */
+/* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged or was cut. Each pass minimises its own
+ * E: friction forces or rotations change between passes. Ends early if a sleeping body must wake. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22434,7 +22463,8 @@ static void embi_drives_gradient(embipc_world *w)
  * The last function of the chapter: begin, iterate, finish. After an error everything is restored.
  * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* Begin and iterate. q, x and velocities are those of the end then. *lost, *away: a body too far from the origin. */
+/* Begin and iterate. Then q is that of the end, and v for bodies in islands. Where sleep.disturbed is set, the result
+ * counts for nothing: the step begins again. *lost, *away: a body too far from the origin. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     embi_state *s = &w->s;
