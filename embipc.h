@@ -8982,7 +8982,7 @@ typedef struct embi_element {
 } embi_element;
 
 /* Closest points of one candidate at the present positions. Its base has the energy kappa m b with multiplicity,
- * first = kappa m b' (N, <= 0), and the normal as dir; extra is the gradient of the mollifier. */
+ * first = kappa m b' (N; positive where the contact is subtracted), and the normal as dir; extra is the gradient of the mollifier. */
 typedef struct embi_contact {
     embi_element base;
     int mask, edge_edge;
@@ -13170,7 +13170,8 @@ typedef struct embi_reuse {
 typedef struct embi_friction_list {
     embi_friction *list;
     int count;
-    int reversed, reversing;     /* the right side was changed by secants; number that reverse next */
+    int reversed, reversing;     /* this direction has forces of secants, so it may not descend; contacts that will count
+                                    as sticking in the next direction */
     int passes;                  /* passes added so far */
     int runs;                    /* a surface runs, so friction does work */
     int merged_passes;           /* the most passes that a merged island had added */
@@ -20724,7 +20725,7 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     }
 }
 
-/* x^n of all vertices of a small surface. */
+/* x^n, once, of a body whose tree needs all vertices. Others compute vertices where they are needed. */
 static void embi_body_start(embi_state *s, embi_body *b)
 {
     if (b->bvh.known || !b->nv) return;
@@ -20952,8 +20953,8 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
     t->isle->shares.part[k] = (embipc_real)ok;
 }
 
-/* Adds the Hessian of one element, times h^2, to the system; contacts with their full curvature once the island is
- * slow. Returns 0 when it does not fit the pattern. */
+/* Adds the Hessian of one element, times h^2, to the system; contacts with the positive part of their
+ * curvature once the island is slow. Returns 0 when it does not fit the pattern. */
 static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_element *e)
 {
     const embi_contact *c = (const embi_contact *)e;
@@ -21100,13 +21101,13 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
  * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
- * begins with a reused factor: M, the preconditioner of conjugate gradients on its own H (no mass here). The
- * first iteration solves all that M has right. Each contact that is missing in M costs about one more. With
+ * begins with a reused factor: P, the preconditioner of conjugate gradients on its own H. The
+ * first iteration solves all that P has right. Each contact that is missing in P costs about one more. With
  * averaged volume strain A is not even assembled: embi_body_multiply() forms products tet by tet. The reused
  * factor also serves for the last solves of its step. The very last one is convergence test and correction in
  * one. Bodies that rest, hang or are carried need no new factor. At q^n every friction contact has u = 0, but
- * for the curvature of paths. Its Hessian there is the sticking spring. So the first solve carries along what is
- * held. Each friction contact remembers |u| of the last step for the stiffness of the first solve.
+ * for the curvature of paths. Its Hessian there is the sticking spring. So the first solve carries along bodies that
+ * are held. Each friction contact remembers |u| of the last step for the stiffness of the first solve.
  * Where surfaces slide or rotate, embi_island_follow_curves() corrects p to second order.
  * Uses: part I, linear corotated energy, distances, friction, contacts, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
@@ -21205,14 +21206,14 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
     return 1;
 }
 
-/* Solves H x = b by conjugate gradients with a reused factor M, of this step or an earlier one. b = isle->rhs,
- * which becomes x. z = M^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the
+/* Solves H x = b by conjugate gradients with a reused factor P, of this step or an earlier one. b = isle->rhs,
+ * which becomes x. z = P^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the
  * tolerance and the forces r balance. Without a drive x + z is good enough once z is below 0.01 of x. (With a
  * drive it is not: the direction carries along what sticks, and an error there makes it slip.) x, not x + z, is
- * taken in the first case: z adds forces at stiff contacts that M lacks. A ball held between plates, and moved by
+ * taken in the first case: z adds forces at stiff contacts that P lacks. A ball held between plates, and moved by
  * 0.05 of the tolerance, then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of
- * contacts, M^-1 b itself is taken, because products with H lack these. Else an iteration is cheaper than
- * evaluating all contacts for a direction that is only nearly Newton's. Against M^-1 b throughout, squeeze affine
+ * contacts, P^-1 b itself is taken, because products with H lack these. Else an iteration is cheaper than
+ * evaluating all contacts for a direction that is only nearly Newton's. Against P^-1 b throughout, squeeze affine
  * and cage, grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer
  * instructions. Returns 0, and leaves b alone, when that takes too many iterations, z does not fall, or a curvature
  * is not positive: a new factor is due. */
@@ -21350,8 +21351,8 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
     return any;
 }
 
-/* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. What p takes from det D is removed entirely. What
- * p should add to it is added only up to half of the tolerance, so that it does not count as a motion. */
+/* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. D holds its edge vectors. What p takes from det D
+ * is removed entirely. What p should add to it is added only up to half of the tolerance, so that it does not count as a motion. */
 static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_body *b, int t)
 {
     const int *v;
@@ -21547,7 +21548,7 @@ typedef struct embi_ccd_task {
     const embi_state *s;
     const embi_pair *pair;
     int driving, stamp;
-    embipc_real bound, rounding;
+    embipc_real bound, rounding; /* alpha is at most bound; rounding of a distance, m */
     embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
     embipc_real *alpha;          /* per block of EMBI_CCD_GRAIN */
     int *index;                  /* -1: none; EMBI_TOO_LATE: not searched */
@@ -21936,15 +21937,10 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
 
 /* ==== 77. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
- * The loop over all islands is embi_iterate() in chapter "Newton loop". It calls embi_island_find_direction(),
- * that is
- * embi_island_direction() and embi_island_aim(); searches more candidates where the direction leaves the
- * searched range; and calls embi_island_take_direction(), that is embi_island_advance().
  * The stop test is embi_island_is_last(). The measure of a direction is the largest |p| over min(c tolerance,
  * 0.1 dhat), or the change of a gap over a tenth of it. It must fall below embi_island_enough(), and no
  * friction contact may reverse. The tolerance is a velocity that is derived from epsv. With a coarser one a
- * block would
- * stick on a slope where it must slide. A driven step converges in one to three iterations [measured; the
+ * block would stick on a slope where it must slide. A driven step converges in one to three iterations [measured; the
  * program of [IPC20] needs 49 in a lift].
  * Tried where many contacts begin in one step, and left out. Solves per step of a pile of 100 cages, and of ten
  * bears:
@@ -22087,17 +22083,17 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     /* not a descent of the true E: the next direction is Newton's own */
     if (*alpha == 0 && isle->friction.reversed)
         for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
-    else if (*alpha == 0 && !reused && !s->timer.late) {   /* no descent left above rounding: as good as it gets. The
-                                          * passes before this one have converged, and full Hessians cost the last
-                                          * digits */
+    else if (*alpha == 0 && !reused && !s->timer.late) {
+        /* No descent is left above rounding. It counts as converged if earlier passes have, or, with full Hessians, which
+         * cost the last digits, below the tolerance. */
         isle->active = 0;
         isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes > 0;
     }
     return EMBIPC_OK;
 }
 
-/* May the present factor serve for the next direction? It serves on while full moves shorten the direction enough,
- * and first where it is near the end. A contact that the factor holds too soft would be run over; one that it
+/* May the present factor serve for the next direction? It serves on while full moves shorten the direction enough.
+ * A new one serves again below EMBI_OLD_FAR tolerances, or after a driven move. A contact that the factor holds too soft would be run over; one that it
  * holds too stiff would look converged. */
 static int embi_island_may_reuse(const embi_state *s, const embi_island *isle, int reused, embipc_real alpha)
 {
@@ -22142,8 +22138,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step,
  * part IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
 
-/* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of its correction. Scratch: p, Ap,
- * rhs. */
+/* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of the correction of its spin:
+ * see embi_island_keep_spin(). Overwrites p, Ap and rhs. */
 static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -22242,7 +22238,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
  * Uses: positions of vertices, rotation and deformation bounds, islands, part IV, part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
-/* Contacts and friction of an island at the start of a step. */
+/* Contacts, friction and E at q^n; whether the last step's factor serves, and whether a guess begins the step. */
 static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
 {
     if (embi_is_late(s)) return EMBIPC_ERR_TIME;
