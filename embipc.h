@@ -179,8 +179,8 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       checks internal invariants; default: assert() of <assert.h>
- *   EMBIPC_PLAIN           the reference method: each iteration searches all pairs of primitives, and each solve factors
- *                          a new matrix. Same results within the tolerance of a step; small, and slow
+ *   EMBIPC_PLAIN           the reference method: each iteration searches all pairs of primitives, and each solve
+ *                          factors a new matrix. Same results within the tolerance of a step; small, and slow
  *   EMBIPC_PLAIN_KERNEL    LDL^T does not use AVX; same bits, slower, 10 kB less. Implied by optimization for
  *                          size (-Os)
  *   EMBIPC_LANES           1, 2 or 4: this many numbers are processed together, in vectors of gcc and clang.
@@ -415,8 +415,8 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves, and makes its
  * period longer by (w h)^2/3 of it. BDF2 would make bodies bounce that hit or leave one another. So such a step, and
  * the next, use backward Euler. So does the first step, and the first one after embipc_body_set_velocity(), another
- * time step, a reset or a step that was cut short. Slipping friction, and stiffness damping of a nonlinear material that
- * rotates, remain first order. */
+ * time step, a reset or a step that was cut short. Slipping friction, and stiffness damping of a nonlinear material
+ * that rotates, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -476,9 +476,9 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 #endif
 
 /* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
- * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged, if bodies
- * created at different times would cross at their starts. No allocation if all bodies were created before the first
- * step. */
+ * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged,
+ * if bodies created at different times would cross at their starts. No allocation if all bodies were created before the
+ * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps them. */
@@ -493,8 +493,8 @@ EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
  * There is no coefficient of restitution: a body bounces by its own elasticity, as far as the time step resolves the
  * impact. Backward Euler takes the energy of faster vibrations. A ball of 50 mm and 1e6 Pa that meets the ground at
  * 2 m/s leaves it with 0.07, 0.25, 0.70 of its speed at h = 1/60, 1/200, 1/1000 s (EMBIPC_BDF2: 0.80 at 1/1000 s), a
- * stiff one with nothing [measured]. The stop of a stiff body takes two steps. A game that wants a bounce then gives the
- * impulse itself: mass times e times the speed before EMBIPC_CONTACT_BEGIN, along the event's normal. */
+ * stiff one with nothing [measured]. The stop of a stiff body takes two steps. A game that wants a bounce then gives
+ * the impulse itself: mass times e times the speed before EMBIPC_CONTACT_BEGIN, along the event's normal. */
 
 /* What a body's unknowns are, and what moves it. */
 typedef enum embipc_kind {
@@ -6579,8 +6579,8 @@ static void embi_warp_strains(int shared, const embipc_real half[3], const embip
     }
 }
 
-/* T: what warping takes off the stiffness G sum_k V_k of the shears g_k = s_k x_k, divided by G; V_k = int x_k^2, but for
- * what c and r can take off x_k: 1/(S^-1)_kk. The solid counts as a box with these V_k, so H - T stays positive. */
+/* T: what warping takes off the stiffness G sum_k V_k of the shears g_k = s_k x_k, divided by G; V_k = int x_k^2, but
+ * for what c and r can take off x_k: 1/(S^-1)_kk. The solid counts as a box with these V_k, so H - T stays positive. */
 static void embi_cell_warp(const embi_cell *c, embipc_real T[3][3])
 {
     static const embipc_real at[2] = {0.33998104358485626, 0.86113631159405258}, weight[2] = {0.65214515486254614, 0.34785484513745386};
@@ -6641,7 +6641,8 @@ static int embi_cells_alloc(embi_memory *m, embi_cells *c, int count)
            EMBI_GROW(m, c->force, 12 * padded) && EMBI_GROW(m, c->block, 90 * padded);
 }
 
-/* shared: for each cell, embi_cell.shared. key: scratch, 12 count. A face has the nodes at both ends of its diagonal. */
+/* shared: for each cell, embi_cell.shared. key: scratch, 12 count. A face has the nodes at both ends of its
+ * diagonal. */
 static void embi_cells_share(const int *node, int count, embi_key *key, int *shared)
 {
     int n = 6 * count;
@@ -6749,7 +6750,8 @@ static const embipc_real *embi_elastic_corners(const embi_elastic *s, const embi
     return s->cells.count ? embi_cells_map(&s->cells, q, s->cells.z) : q;
 }
 
-/* Where forces on corners of the elements are added: y, or with cells scratch for those of strain tets, cleared here. */
+/* Where forces on corners of the elements are added: y, or with cells scratch for those of strain tets, cleared
+ * here. */
 static embipc_real *embi_elastic_forces_begin(const embi_elastic *s, embipc_real *y)
 {
     if (!s->cells.count) return y;
@@ -7144,8 +7146,8 @@ static void embi_lagged_pressure(const embi_elastic *s, embipc_real *trace, embi
 }
 
 /* forces += scale (P_T m_a V summed over tets): dPsi/dq of a lagged energy at its rotations where x are positions of
- * `nodes` (at_rest 1: what F = R has none of is taken off), and K x where x is a change of them (at_rest 0), without the
- * matrix. In the turned frame, P m_a = (P R^T) r_a and P R^T follows from F R^T = sum_a x_a r_a^T, no rotation is
+ * `nodes` (at_rest 1: what F = R has none of is taken off), and K x where x is a change of them (at_rest 0), without
+ * the matrix. In the turned frame, P m_a = (P R^T) r_a and P R^T follows from F R^T = sum_a x_a r_a^T, no rotation is
  * left to apply. scratch: 10 padded + n. */
 static void embi_lagged_forces(const embi_elastic *s, const embipc_real *nodes, embipc_real at_rest,
                                embipc_real scale, embipc_real *scratch, embipc_real *forces)
@@ -7218,8 +7220,8 @@ static int embi_elastic_pair_count(const embi_elastic *s)
     return count < INT_MAX ? (int)count : -1;
 }
 
-/* Node pairs that K couples: 10 per tet or 36 per cell, and with averaging all pairs of nodes near the same node. Pairs come
- * more than once. Returns their number. */
+/* Node pairs that K couples: 10 per tet or 36 per cell, and with averaging all pairs of nodes near the same node. Pairs
+ * come more than once. Returns their number. */
 static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 {
     int count = 0, corners = s->cells.count ? 8 : 4;
@@ -7236,8 +7238,8 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
     return count;
 }
 
-/* Where the blocks of each element stand in a matrix of the pattern of A, found once. Those of strain tets stand side by
- * side, in a matrix of their own. */
+/* Where the blocks of each element stand in a matrix of the pattern of A, found once. Those of strain tets stand side
+ * by side, in a matrix of their own. */
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
     int *place;
@@ -7405,8 +7407,8 @@ static void embi_tet_string(const embi_elastic *s, int t, const embipc_real *q, 
     }
 }
 
-/* A += scale K of that stiffness, where it is positive, for all tets: K_ab = V g (R W m_a) (R W m_b)^T, W = [a] / sqrt(2)
- * for each axis a. With the lagged K this is the Hessian of the corotated energy, projected. */
+/* A += scale K of that stiffness, where it is positive, for all tets: K_ab = V g (R W m_a) (R W m_b)^T, W = [a] /
+ * sqrt(2) for each axis a. With the lagged K this is the Hessian of the corotated energy, projected. */
 static void embi_follow_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale, embi_bsr *A)
 {
     q = embi_elastic_corners(s, q);
@@ -8982,7 +8984,8 @@ typedef struct embi_element {
 } embi_element;
 
 /* Closest points of one candidate at the present positions. Its base has the energy kappa m b with multiplicity,
- * first = kappa m b' (N; positive where the contact is subtracted), and the normal as dir; extra is the gradient of the mollifier. */
+ * first = kappa m b' (N; positive where the contact is subtracted), and the normal as dir; extra is the gradient of the
+ * mollifier. */
 typedef struct embi_contact {
     embi_element base;
     int mask, edge_edge;
@@ -11007,9 +11010,9 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
  * relative displacement counts, so two bodies that fall together stand still to each other.
  * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
  * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
- * A tighter bound holds where lines between the corners of two primitives stay inside tets whose F changes by at most s,
- * up to rotation: chapter "Rest separation certificates". Then x_a - x_b = sum beta_v gamma_w F_vw (X_v - X_w), where
- * F_vw is a mean of such F, and it changes by at most s max |X_v - X_w|.
+ * A tighter bound holds where lines between the corners of two primitives stay inside tets whose F changes by at most
+ * s, up to rotation: chapter "Rest separation certificates". Then x_a - x_b = sum beta_v gamma_w F_vw (X_v - X_w),
+ * where F_vw is a mean of such F, and it changes by at most s max |X_v - X_w|.
  *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, trees of boxes, traversal of trees.
@@ -15829,8 +15832,8 @@ static int embi_search_cover(embipc_world *w, int *searched)
 /* ==== 51. Contact elements ===========================================================================
  * Barrier contacts, friction contacts, soft springs and rods of joints are all elements: at most four vertices with
  * weights, and an energy E(r) of their point r = sum_k w_k x_k. The weights are held: those of a contact minimise its
- * distance, so their change has no effect of first order. Only the mollifier has a gradient of its own, `extra`. With x = J q an
- * element is a list of at most 16 (node, c_i), c_i = sum_k w_k J_ki, and
+ * distance, so their change has no effect of first order. Only the mollifier has a gradient of its own, `extra`. With x
+ * = J q an element is a list of at most 16 (node, c_i), c_i = sum_k w_k J_ki, and
  *   gradient c_i dE/dr,   Hessian c_i c_j d2E/dr2                                 [EIPC24 eq. 17]
  * A kind of element is a section below with its energy, gradient and Hessian, and a row of embi_element_kinds[].
  * Other chapters loop over elements; only what is particular to contacts or to friction loops over one kind.
@@ -17340,8 +17343,8 @@ static void embi_drives_finish(embipc_world *w)
 }
 
 /* ==== 55. Joints =====================================================================================
- * The rods of each joint, from its frames. A frame is carried by the rows of its anchors: o is the origin, z lies on the
- * axis, u and v across it, each at the distance l from o. a has o, z, u, v; b has o', z', u', v':
+ * The rods of each joint, from its frames. A frame is carried by the rows of its anchors: o is the origin, z lies on
+ * the axis, u and v across it, each at the distance l from o. a has o, z, u, v; b has o', z', u', v':
  *   ball    o' at o              hinge   o' at o, z' at z            weld   o' at o, z' at z, u' at u, v' at v
  *   slider  o' and z' on the line o z, u' on the line through u along it
  *   rod     |o' - o| in its limits                                 attach  each vertex at its anchor on a
@@ -20868,9 +20871,9 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
     return sum;
 }
 
-/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts. memory: sorted keys
- * of the friction contacts of the last step, whose values index u, their |u|; NULL in a further pass. Returns 0 out of
- * memory. */
+/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts. memory: sorted
+ * keys of the friction contacts of the last step, whose values index u, their |u|; NULL in a further pass. Returns 0
+ * out of memory. */
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
 {
@@ -20911,7 +20914,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 
 /* ==== 73. System of an island ========================================================================
  * Sums over bodies and elements of an island:
- *   g = grad E,   H = A + tangents of nonlinear materials + h^2 elements                                                 [EIPC24 eq. 17]
+ *   g = grad E,   H = A + tangents of nonlinear materials + h^2 elements         [EIPC24 eq. 17]
  * and factors H.
  * Uses: materials over a body, linear system, positions of vertices, islands, part IV.
  * Checked by: tests/test_world_step.c, tests/test_cg.c */
@@ -21132,8 +21135,8 @@ static embipc_real embi_island_enough(const embi_island *isle)
  * p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without
  * it a comb of soft teeth takes 1.04 times as many instructions, and of six pegs with a slit of 100 nm one stands
  * still; an arch is faster without it, 0.87 [measured]. After a correction by embi_island_follow_curves() p_last is
- * the direction before it, and lambda an estimate. Below the tolerance only the slowest mode is left, and directions must
- * agree still better. The last correction, by its measure, is taken as it is. */
+ * the direction before it, and lambda an estimate. Below the tolerance only the slowest mode is left, and directions
+ * must agree still better. The last correction, by its measure, is taken as it is. */
 static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
 {
     embipc_real same = 0, now = 0, last = 0, ratio, stretch;
@@ -21262,9 +21265,9 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
     return 0;
 }
 
-/* The measure of a direction, and the slope of E along it. The measure is the largest component of p at a node, over the length that
- * counts as converged: step.c (h, or 2 h/3 by BDF2) times the tolerance of each body, or 0.1 dhat where that is
- * less, so that no contact can begin or end within a motion that counts as nothing. */
+/* The measure of a direction, and the slope of E along it. The measure is the largest component of p at a node, over
+ * the length that counts as converged: step.c (h, or 2 h/3 by BDF2) times the tolerance of each body, or 0.1 dhat where
+ * that is less, so that no contact can begin or end within a motion that counts as nothing. */
 static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 {
     embipc_real worst = 0;
@@ -21352,7 +21355,8 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
 }
 
 /* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. D holds its edge vectors. What p takes from det D
- * is removed entirely. What p should add to it is added only up to half of the tolerance, so that it does not count as a motion. */
+ * is removed entirely. What p should add to it is added only up to half of the tolerance, so that it does not count as
+ * a motion. */
 static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_body *b, int t)
 {
     const int *v;
@@ -21432,8 +21436,8 @@ static embipc_real embi_contact_curves(const embi_state *s, const embi_contact *
  * move and each later one are cut: the Maratos effect [Nocedal and Wright 2006, 15.5, 15.6]. So the model is told the
  * loss: the force of a contact along p is first + second (n . J p - loss), and
  *   p += H^-1 J^T sum h^2 second loss n,
- * one more solve with the same factor. Stiff contacts regain nearly all of the loss, soft ones yield. Candidates that are
- * not active are not corrected. It is done where a contact would lose EMBI_CURVED of its gap, and kept if p stays a
+ * one more solve with the same factor. Stiff contacts regain nearly all of the loss, soft ones yield. Candidates that
+ * are not active are not corrected. It is done where a contact would lose EMBI_CURVED of its gap, and kept if p stays a
  * direction of descent. Takes J p from motion, and leaves it there. */
 static void embi_island_follow_curves(embi_state *s, embi_island *isle)
 {
@@ -21987,8 +21991,8 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
 /* The stop test: is this direction the last correction? After an old factor alone it must be ten times shorter,
  * because such a factor reduces errors linearly, not quadratically. So must the first direction after a
  * prediction: no direction before it has shown that friction is past its kinks, and errors below the tolerance
- * with one sign in every step let a block on a slope with tan = mu slide away. A test by the contraction of the last two
- * directions (theta/(1 - theta) of this one below a tenth of the tolerance) makes a lift a fifth faster, and
+ * with one sign in every step let a block on a slope with tan = mu slide away. A test by the contraction of the last
+ * two directions (theta/(1 - theta) of this one below a tenth of the tolerance) makes a lift a fifth faster, and
  * forces at the end of a step 2 to 10 times as far from balance. A friction contact loaded beyond its limit by the
  * fraction delta moves to the kink of f1 in steps of at least sqrt(delta) epsv h: so a tolerance of 0.1 epsv
  * resolves sticking to 1 %. */
@@ -22093,8 +22097,8 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
 }
 
 /* May the present factor serve for the next direction? It serves on while full moves shorten the direction enough.
- * A new one serves again below EMBI_OLD_FAR tolerances, or after a driven move. A contact that the factor holds too soft would be run over; one that it
- * holds too stiff would look converged. */
+ * A new one serves again below EMBI_OLD_FAR tolerances, or after a driven move. A contact that the factor holds too
+ * soft would be run over; one that it holds too stiff would look converged. */
 static int embi_island_may_reuse(const embi_state *s, const embi_island *isle, int reused, embipc_real alpha)
 {
     if (EMBI_WITHOUT(OLD) || alpha < 1) return 0;
@@ -23209,8 +23213,9 @@ static int embi_lattice_mirror(const embi_caging *c, int box)
     return (i[0] & 1) + 2 * (i[1] & 1) + 4 * (i[2] & 1);
 }
 
-/* Corners of the box that tet 6 * box + 2 * a + odd has: along the diagonal of its box, with the axes in the order a, b,
- * c, which is odd or not. Where that and the box's mirror images make it negative, two nodes are exchanged (returned). */
+/* Corners of the box that tet 6 * box + 2 * a + odd has: along the diagonal of its box, with the axes in the order a,
+ * b, c, which is odd or not. Where that and the box's mirror images make it negative, two nodes are exchanged
+ * (returned). */
 static int embi_lattice_order(const embi_caging *c, int tet, int corner[4])
 {
     int odd = tet % 2, a = tet % 6 / 2, b = (a + 1 + odd) % 3, mirror = embi_lattice_mirror(c, tet / 6);
@@ -26808,7 +26813,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 /* ==== 95. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
- * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.   Checked by: tests/test_joint.c */
+ * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.
+ * Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
 
@@ -28735,8 +28741,8 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 /* ==== 102. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
- * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to 2.9
- * microseconds each with cold caches, on a core shared with six other runs [measured].
+ * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
+ * 2.9 microseconds each with cold caches, on a core shared with six other runs [measured].
  * Uses: small math, exact predicates, part II, part III, creating a world, queries.
  * Checked by: tests/test_game.c, tests/test_game_large.c */
 
@@ -28938,7 +28944,8 @@ static embipc_real embi_box_away2(const embipc_real box[6], const embipc_real p[
     return sum;
 }
 
-/* Looks for a point of the surface nearer than hit->distance, in boxes whose squared distance is less, with rounding. */
+/* Looks for a point of the surface nearer than hit->distance, in boxes whose squared distance is less, with
+ * rounding. */
 static int embi_closest_of(const embi_body *b, const embipc_real *x, const embipc_real p[3], embipc_hit *hit)
 {
     const embi_bvh *tree = &b->bvh;
