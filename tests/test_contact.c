@@ -183,10 +183,11 @@ static int contact_add(embi_memory *m, embi_contacts *s, const embi_candidate *c
                        const embipc_real *x, embipc_real kappa)
 {
     static const embi_seams none = {NULL, 0, 0};
-    if (!EMBI_GROW(m, s->list, s->count + embi_candidate_places(c, &none)) ||
-        !EMBI_GROW(m, s->extra, 12 * (s->extra_count + 1)))
+    static int extra;
+    if (s->count == 0) extra = 0;
+    if (!EMBI_GROW(m, s->list, s->count + embi_candidate_places(c, &none)) || !EMBI_GROW(m, s->extra, 12 * (extra + 1)))
         return 0;
-    embi_contact_make(s, s->count, s->extra_count++, c, closest, x, kappa, 0);
+    embi_contact_make(s, s->count, extra++, c, closest, x, kappa, 0);
     s->count = embi_contact_make_parts(s, s->count + 1, c, x, kappa, 0, &none);
     return 1;
 }
