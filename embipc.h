@@ -195,7 +195,7 @@
  * program like examples/hello.c on x86 and on Cortex-M7, built with -Os -ffunction-sections -Wl,--gc-sections.
  * 0: the linker removes the part by itself if nobody calls it (`make size`).
  *   EMBIPC_NO_CAGE_BUILDER embipc_cage_build(); cage bodies must come with their cage                 (28, 21 kB)
- *   EMBIPC_NO_MATERIALS    all materials but linear corotated                                         (8, 5 kB)
+ *   EMBIPC_NO_MATERIALS    all materials but linear corotated and orthogonality                       (8, 5 kB)
  *   EMBIPC_NO_DRIVES       embipc_drive_*(), hard and soft, and kinematic bodies, which need them     (11, 8 kB)
  *   EMBIPC_NO_JOINTS       embipc_joint_*()                                                           (7, 5 kB)
  *   EMBIPC_NO_SEPARATE     embipc_separate()                                                          (0)
@@ -6990,15 +6990,15 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
     return sum / s->node_volume[a];
 }
 
-/* Does the energy follow F, and so its averaged volume strain? */
-static int embi_follows_F(const embi_elastic *s) { return EMBI_MATERIALS && s->nonlinear && !s->follows; }
+/* Is the volume strain averaged that of a material which follows F? Orthogonality has none. */
+static int embi_volume_follows_F(const embi_elastic *s) { return EMBI_MATERIALS && s->nonlinear && !s->follows; }
 
 /* W = dtheta/dF of a tet at q: R, the cofactors of F, or F */
 static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const embipc_real *q, embipc_real W[9])
 {
     embipc_real F[9];
     memcpy(W, s->rotation + 9 * t, 9 * sizeof *W);
-    if (!embi_follows_F(s)) return;
+    if (!embi_volume_follows_F(s)) return;
     embi_elastic_F(s, t, q, F);
     if (s->material.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
     else
@@ -7288,7 +7288,7 @@ static void embi_elastic_add_averaged(const embi_elastic *s, const embipc_real *
     embi_elastic_volume_gradients(s, q, G);
     for (int a = 0; a < s->n; a++) {
         second = s->material.lambda;
-        if (embi_follows_F(s)) {
+        if (embi_volume_follows_F(s)) {
             (void)embi_material_volume(&s->material, embi_elastic_node_strain(s, a, trace), &first, &second);
             second = embi_max(second, 0);
         }
@@ -7540,6 +7540,114 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *nodes
  * that at the start of the step. Loops over tets take EMBI_LANES of them side by side, as in chapter "Elasticity".
  * Fibre, stiffer along a, f = F a: + fibre/8 (|f|^2 - 1)^2, smooth everywhere; it buckles when pressed.
  * Uses: small math, sparse matrices, elasticity, linear corotated energy, cells.   Checked by: tests/test_material.c */
+
+#ifdef EMBIPC_NO_MATERIALS
+
+/* ---- orthogonality by itself ----
+ * What stays of this chapter without the other materials, for affine bodies only:
+ *   psi = mu |E|^2,   P = 2 mu F E,   d2psi/dF_ik dF_jl = mu (2 delta_ij E_kl + F_il F_jk + (F F^T)_ij delta_kl)
+ * It is projected by its eigenvalues, which are those of the nine eigenpairs above. */
+
+/* psi, and P */
+static embipc_real embi_orthogonality(const embi_material *w, const embipc_real F[9], embipc_real P[9])
+{
+    embipc_real E[9], psi = 0;
+    embi_m3_tmul(E, F, F);
+    for (int i = 0; i < 9; i++) {
+        E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
+        psi += w->mu * E[i] * E[i];
+    }
+    embi_m3_mul(P, F, E);
+    for (int i = 0; i < 9; i++) P[i] *= 2 * w->mu;
+    return psi;
+}
+
+/* H = d2psi/dF2, row 3 i + k, column 3 j + l; of its negative curvature the share `keep` stays */
+static void embi_orthogonality_hessian(const embi_material *w, const embipc_real F[9], embipc_real keep,
+                                       embipc_real H[81])
+{
+    embipc_real C[9], Q[81], D[81];
+    embi_m3_tmul(C, F, F);
+    for (int n = 0; n < 81; n++) {
+        int i = n / 27, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
+        D[n] = F[3 * i + l] * F[3 * j + k];
+        if (i == j) D[n] += C[3 * k + l] - (k == l ? (embipc_real)1 : (embipc_real)0);
+        if (k == l) D[n] += embi_dot(F + 3 * i, F + 3 * j);
+    }
+    embi_eigen_symmetric(9, D, Q);
+    memset(H, 0, sizeof D);
+    for (int e = 0; e < 9; e++) {
+        embipc_real value = w->mu * (D[10 * e] < 0 ? keep * D[10 * e] : D[10 * e]);
+        for (int n = 0; n < 81; n++) H[n] += value * Q[n / 9 * 9 + e] * Q[n % 9 * 9 + e];
+    }
+}
+
+/* Psi(q), J. The lengths of all nodal forces, N, are added to *force, and scale dPsi/dq to g (3 n), where these are not
+ * NULL. */
+static embipc_real embi_orthogonality_sum(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                          embipc_real *force, embipc_real *g)
+{
+    embipc_real sum = 0, F[9], P[9], f[3];
+    for (int t = 0; t < s->nt; t++) {
+        embi_elastic_F(s, t, q, F);
+        sum += s->volume[t] * embi_orthogonality(&s->material, F, P);
+        for (int a = 0; a < 4; a++) {
+            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
+            if (force) *force += s->volume[t] * embi_norm(f);
+            if (g) embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
+        }
+    }
+    return sum;
+}
+
+/* Psi(q), J, for the step, as below. */
+static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
+                                         embipc_real *force)
+{
+    (void)now; (void)trace;
+    *force = 0;
+    return embi_orthogonality_sum(s, q, 0, force, NULL);
+}
+
+/* g += scale dPsi/dq, N (3 n) */
+static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                    embipc_real *trace, embipc_real *g)
+{
+    (void)trace;
+    (void)embi_orthogonality_sum(s, q, scale, NULL, g);
+}
+
+/* A += scale K at q, K_ab = V m_a . H m_b; the matrix has the one of K_ab and K_ba whose row is the later node */
+static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
+                                       const embipc_real *trace, embi_bsr *A)
+{
+    (void)trace;
+    for (int t = 0; t < s->nt; t++) {
+        const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
+        embipc_real F[9], H[81];
+        embi_elastic_F(s, t, q, F);
+        embi_orthogonality_hessian(&s->material, F, s->keep, H);
+        for (int a = 0; a < 4; a++)
+            for (int b = 0; b <= a; b++)
+                for (int n = 0; n < 81; n++) {
+                    int i = n / 27, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
+                    A->val[9 * (size_t)place[a * (a + 1) / 2 + b] + (size_t)(v[a] < v[b] ? 3 * j + i : 3 * i + j)] +=
+                        scale * s->volume[t] * s->grad[12 * t + 3 * a + k] * H[n] * s->grad[12 * t + 3 * b + l];
+                }
+    }
+}
+
+/* psi, and P and H where they are not NULL, at F */
+static embipc_real embi_material_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
+                                          embipc_real H[81], embipc_real keep)
+{
+    embipc_real stress[9], psi = embi_orthogonality(w, F, stress);
+    if (P) memcpy(P, stress, sizeof stress);
+    if (H) embi_orthogonality_hessian(w, F, keep, H);
+    return psi;
+}
+
+#else /* EMBIPC_NO_MATERIALS */
 
 /* columns p and q of matrices become c p - d q and d p + c q */
 static inline void embi_m3s_turn_columns(embi_vec M[9], int p, int q, embi_vec c, embi_vec d)
@@ -8060,6 +8168,8 @@ static embipc_real embi_material_evaluate(const embi_material *w, const embipc_r
     return psi[0];
 }
 
+#endif /* EMBIPC_NO_MATERIALS */
+
 /* ---- lagged or not ---- */
 
 /* The bending part of cells, J, with the rotations held, or with `now` those of q */
@@ -8082,7 +8192,7 @@ static embipc_real embi_elastic_mean_energy(const embi_elastic *s, const embipc_
                                             embipc_real *trace, embipc_real *force)
 {
     *force = 0;
-    if (embi_follows_F(s)) return embi_nonlinear_energy(s, q, now, trace, force);
+    if (s->nonlinear && !s->follows) return embi_nonlinear_energy(s, q, now, trace, force);
     return embi_lagged_energy(s, q, now || s->follows, NULL, trace);
 }
 
@@ -8098,7 +8208,7 @@ static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real 
 static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, embipc_real energy, embipc_real *trace)
 {
     s->ahead = 0;
-    if (embi_follows_F(s)) {
+    if (s->nonlinear && !s->follows) {
         if (embi_elastic_turns(s)) embi_elastic_look_ahead(s, q);
     } else {
         energy = embi_lagged_energy(s, q, 1, s->rotation_next, trace);
@@ -8111,7 +8221,7 @@ static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, em
 static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                   embipc_real *trace, embipc_real *g)
 {
-    if (embi_follows_F(s)) {
+    if (s->nonlinear && !s->follows) {
         embi_nonlinear_gradient(s, q, scale, trace, g);
         return;
     }
@@ -8124,7 +8234,7 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
 static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                      embipc_real *trace, int *place, int *next, embipc_real *weight, embi_bsr *whole)
 {
-    int changes = embi_follows_F(s);
+    int changes = s->nonlinear && !s->follows;
     embi_bsr own, *A = whole;
     if (s->cells.count) {
         memset(&own, 0, sizeof own);
@@ -8133,7 +8243,7 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
         A = &own;
     }
     if (s->follows) embi_elastic_follow(s, q);
-    if (s->averaged && changes) embi_elastic_pressure(s, q, trace);
+    if (s->averaged && embi_volume_follows_F(s)) embi_elastic_pressure(s, q, trace);
     if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
     if (s->follows) embi_follow_add_hessian(s, q, scale, A);
@@ -8196,9 +8306,9 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
                                  "damping (%g, %g) must not be negative", a->damping[0], a->damping[1]);
     if (!embi_is_one_of((int)a->model, EMBIPC_MODEL_COUNT))
         return embi_refuse(e, "material model %d does not exist", (int)a->model);
-    if (!EMBI_MATERIALS && a->model != EMBIPC_COROTATED)
+    if (!EMBI_MATERIALS && a->model > EMBIPC_ORTHOGONALITY)
         return embi_refuse(e, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
-                           "EMBIPC_COROTATED", (int)a->model);
+                           "linear corotated or orthogonality", (int)a->model);
     if (negative && (a->model == EMBIPC_FIXED_COROTATED || a->model == EMBIPC_NEO_HOOKEAN))
         return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, a->poisson,
                                "poisson is %g; it must not be negative for %s, whose energy would have no least value: "
@@ -8259,7 +8369,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     if ((r = embi_check_material(material, NULL)) != EMBIPC_OK) return r;
     if (!embi_all_finite(F, 9)) return EMBIPC_ERR_NOT_FINITE;
     embi_material_set(&w, material);
-    if (!EMBI_MATERIALS || embi_material_lagged(&w)) energy = embi_lagged_evaluate(&w, F, P, H);
+    if (embi_material_lagged(&w)) energy = embi_lagged_evaluate(&w, F, P, H);
     else energy = embi_material_evaluate(&w, F, P, H, project ? 0 : 1.0);
     if (psi) *psi = energy;
     return EMBIPC_OK;
@@ -30775,10 +30885,8 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
         d.vertex_count = b->nv;
         d.triangles = b->s.tri;
         d.triangle_count = b->s.nt;
-        d.material.model = EMBI_MATERIALS ? EMBIPC_ORTHOGONALITY : EMBIPC_COROTATED;   /* alike in small strains */
+        d.material.model = EMBIPC_ORTHOGONALITY;
         d.material.stiffness = 10 * d.material.density * b->diagonal * b->diagonal;
-        d.material.young = 8 * d.material.stiffness;
-        d.material.poisson = 0;
         for (int j = 0; j < p->count; j++) {
             embipc_real g = j == i ? 0 : embi_part_gap(p, i, j);
             widest = embi_max(widest, g);
