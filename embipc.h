@@ -1905,7 +1905,7 @@ enum {
     EMBIPC_WITHOUT_REVERSAL = 1 << 22,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
     EMBIPC_WITHOUT_STICKING = 1 << 23,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
     EMBIPC_WITHOUT_MEMORY = 1 << 24,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
-    EMBIPC_WITHOUT_CURVES = 1 << 25,     /* directions do not follow curved contacts: a peg with a slit of 30 nm 2.1 */
+    EMBIPC_WITHOUT_CORRECTION = 1 << 25, /* directions lack their second-order correction: a peg with a slit of 30 nm 2.1 */
     EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
@@ -2024,7 +2024,7 @@ enum {
 #define EMBI_REUSE_NODES 24   /* [nodes] Smaller systems reuse no factor */
 
 /* ---- Direction ---- */
-#define EMBI_CURVED ((embipc_real)0.5)   /* [gap] Loss by curvature that asks for a correction */
+#define EMBI_CORRECT_LOSS ((embipc_real)0.5)   /* [gap] Loss by curvature that asks for a correction */
 #define EMBI_REUSE_ITERATIONS 8   /* [iterations] Most with a reused factor */
 /* [tolerance] Estimated error at which a solve with a reused factor ends */
 #define EMBI_REUSE_EXACT ((embipc_real)0.05)
@@ -9530,7 +9530,7 @@ static void embi_ccd_try_borders(const embi_ccd_path *path, const embi_point p[4
 }
 
 /* The direction of the closest points at time t. On the border of a face region it may be too inaccurate for
- * a tiny gap: the normal of the whole face, or of both edges, is then tried as well. */
+ * a tiny gap: the normal of the whole face, or of both edges, is then tried as well, and then each border. */
 static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_normal *c)
 {
     embipc_real y[12], w[4], n[3], d;
@@ -21221,7 +21221,7 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
  * one. Bodies that rest, hang or are carried need no new factor. At q^n every friction contact has u = 0, but
  * for the curvature of paths. Its Hessian there is the sticking spring. So the first solve carries along bodies that
  * are held. Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * Where surfaces slide or rotate, embi_island_follow_curves() corrects p to second order.
+ * Where features of contacts rotate along p, embi_island_correct_direction() corrects p to second order.
  * Uses: part I, linear corotated energy, distances, friction, contacts, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
@@ -21244,7 +21244,7 @@ static embipc_real embi_island_enough(const embi_island *isle)
  * would be right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda)
  * p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without
  * it a comb of soft teeth takes 1.04 times as many instructions, and of six pegs with a slit of 100 nm one stands
- * still; an arch is faster without it, 0.87 [measured]. After a correction by embi_island_follow_curves() p_last is
+ * still; an arch is faster without it, 0.87 [measured]. After a correction by embi_island_correct_direction() p_last is
  * the direction before it, and lambda an estimate. Below the tolerance only the slowest mode is left, and directions
  * must agree still better. The last correction, by its measure, is taken as it is. */
 static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
@@ -21464,6 +21464,12 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
     return any;
 }
 
+/* p += factor isle->rhs on the unknowns. */
+static void embi_island_add_to_direction(embi_state *s, const embi_island *isle, embipc_real factor)
+{
+    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], factor, isle->rhs + 3 * k);
+}
+
 /* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. D holds its edge vectors. What p takes from det D
  * is removed entirely. What p should add to it is added only up to half of the tolerance, so that it does not count as
  * a motion. */
@@ -21489,7 +21495,7 @@ static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_bod
     add = embi_min((want - embi_max(cp, 0)) / cz,
                    embi_island_tolerance(s, isle) / (2 * embi_row_most(3 * isle->unknown_count, z)));
     add += embi_max(-cp, 0) / cz;
-    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], add, z + 3 * k);
+    embi_island_add_to_direction(s, isle, add);
 }
 
 /* A guarded tet whose determinant is at its bound would end every direction that flattens it further, and stop all
@@ -21522,7 +21528,7 @@ static void embi_island_bend(embi_island *isle)
 
 /* Loss of a contact by curvature, m: its gap at q + p to first order, less the distance of the same features there.
  * Negative where these are farther apart. Takes J p from motion. */
-static embipc_real embi_contact_curves(const embi_state *s, const embi_contact *c)
+static embipc_real embi_contact_loss(const embi_state *s, const embi_contact *c)
 {
     const embi_element *e = &c->base;
     embipc_real end[12], r[3], n[3], linear, d;
@@ -21547,20 +21553,20 @@ static embipc_real embi_contact_curves(const embi_state *s, const embi_contact *
  * loss: the force of a contact along p is first + second (n . J p - loss), and
  *   p += H^-1 J^T sum h^2 second loss n,
  * one more solve with the same factor. Stiff contacts regain nearly all of the loss, soft ones yield. Candidates that
- * are not active are not corrected. It is done where a contact would lose EMBI_CURVED of its gap, and kept if p stays a
- * direction of descent. Takes J p from motion, and leaves it there. */
-static void embi_island_follow_curves(embi_state *s, embi_island *isle)
+ * are not active are not corrected. It is done where a contact would lose EMBI_CORRECT_LOSS of its gap, and kept if p
+ * stays a direction of descent. Takes J p from motion, and leaves it there. */
+static void embi_island_correct_direction(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
     embipc_real force[3];
     int any = 0;
-    if (EMBI_WITHOUT(CURVES) || !embi_island_is_fresh(isle) || embi_is_driving(isle) ||
+    if (EMBI_WITHOUT(CORRECTION) || !embi_island_is_fresh(isle) || embi_is_driving(isle) ||
         isle->tune.stretch > 1) return;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
-        embipc_real loss = c->second > 0 ? embi_contact_curves(s, c) : (embipc_real)0;
+        embipc_real loss = c->second > 0 ? embi_contact_loss(s, c) : (embipc_real)0;
         if (!(loss > 0)) continue;
-        any |= loss > EMBI_CURVED * c->gap;
+        any |= loss > EMBI_CORRECT_LOSS * c->gap;
         embi_scale(force, loss * c->second, c->base.dir);
         embi_gather_point(c->base.v, c->base.w, force, &to);
     }
@@ -21568,15 +21574,16 @@ static void embi_island_follow_curves(embi_state *s, embi_island *isle)
         const embi_body *b = s->body + isle->bodies[k];
         memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
     }
+    /* this clears the forces at vertices, too, so it is done in either case */
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->rhs);
     if (!any) return;
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
     embi_island_back_solve(s, isle, isle->rhs);
     if (!embi_all_finite(isle->rhs, 3 * isle->unknown_count)) return;
-    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], 1, isle->rhs + 3 * k);
+    embi_island_add_to_direction(s, isle, 1);
     (void)embi_island_measure(s, isle);
     if (!(isle->energy.slope < 0)) {
-        for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], -1, isle->rhs + 3 * k);
+        embi_island_add_to_direction(s, isle, -1);
         (void)embi_island_measure(s, isle);
     }
     embi_island_motion(s, isle);
@@ -21622,7 +21629,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->tune.stretch = stretch;
     embi_island_motion(s, isle);
     /* a direction that is only too long for its gaps is neither lengthened nor corrected */
-    if (worst >= embi_island_enough(isle)) embi_island_follow_curves(s, isle);
+    if (worst >= embi_island_enough(isle)) embi_island_correct_direction(s, isle);
     embi_island_mark_reversals(s, isle);
     embi_island_multiply(s, isle);
     isle->measure = embi_max(worst, embi_island_gap_change(s, isle));

@@ -618,7 +618,7 @@ static void test_loss_by_curvature(void)
         for (int i = 0; i < 144; i++) want -= p[i / 12] * H[i] * p[i % 12] / 2;
         for (double h = 1e-2; h > 1e-7; h /= 10) {
             for (int i = 0; i < 12; i++) motion[i] = h * p[i];
-            off = fmin(off, fabs(embi_contact_curves(&s, &c) / (h * h) - want));
+            off = fmin(off, fabs(embi_contact_loss(&s, &c) / (h * h) - want));
         }
         ENSURE(off < 1e-3 * fmax(1, fabs(want)));
         losses += want > 0.1;
@@ -642,11 +642,11 @@ static void test_loss_of_crossing(void)
     ENSURE_CLOSE(embi_closest_distance(to, 0, w, &c.mask), 0.01, 1e-15);
     for (int i = 0; i < 4; i++) c.base.v[i] = i, c.base.w[i] = w[i];
     (void)embi_normal(to, w, c.mask, 0, c.base.dir);
-    ENSURE_CLOSE(embi_contact_curves(&s, &c), 0, 1e-15);      /* straight through: the plane tells it exactly */
+    ENSURE_CLOSE(embi_contact_loss(&s, &c), 0, 1e-15);      /* straight through: the plane tells it exactly */
     motion[2] = 0;
     for (int i = 1; i < 4; i++) motion[3 * i + 2] = 0.05 * x[3 * i];   /* it turns about the y axis, past the point */
     motion[0] = 0.4;                                          /* and the point slides uphill: 0.05 * 0.4 */
-    ENSURE_CLOSE(embi_contact_curves(&s, &c), 0.02, 1e-4);
+    ENSURE_CLOSE(embi_contact_loss(&s, &c), 0.02, 1e-4);
 }
 
 /* friction through J: gradient, slope, stiffness (exact: tangents and lambda are held), for |u| below and
