@@ -100,20 +100,20 @@
  *   49 Pairs of bodies; 50 Searches within a step.
  *   Part IV. Mechanisms of a step: 51 Contact elements; 52 Energy of a body; 53 Rotation; 54 Drives; 55 Joints;
  *   56 Sleep; 57 Contacts of candidates; 58 Friction within a step; 59 Products with the Hessian;
- *   60 Contact forces as unknowns; 61 Structure and reuse of factors; 62 Drives that yield; 63 Predictions;
- *   64 Abrupt changes; 65 Islands of a step; 66 Islands that meet; 67 Velocities at the end; 68 Reports;
- *   69 Statistics and warnings; 70 Deadlines and errors.
- *   Part V. The step: 71 Begin of a step; 72 Contacts of an island; 73 System of an island; 74 Earlier states;
- *   75 Direction; 76 Line search; 77 Move and stop test; 78 End of an island; 79 Newton loop; 80 End of a step;
- *   81 World step.
- *   Part VI. Around the step: 82 Faults of meshes; 83 Parts of a surface; 84 Cage lattice and cuts;
- *   85 Cage pieces; 86 Cage nodes and search; 87 Cage extraction; 88 Cage builder; 89 Creating a world;
- *   90 Shape of a new body; 91 Mechanics of a new body; 92 Adding a body; 93 Removing a body;
- *   94 Forces and drives; 95 Joints of a world; 96 Settings and reset; 97 Queries; 98 Ready shapes;
- *   99 Contact events; 100 Poses of bodies; 101 Debug drawing; 102 Rays and regions; 103 Copies of worlds;
- *   104 Validation; 105 Steps of frames and of several worlds; 106 Sparse LDL^T for callers;
- *   107 Repair of surfaces; 108 Surfaces that overlap; 109 Shifts and rotations; 110 Separating surfaces;
- *   111 Self-test.
+ *   60 Contact forces as unknowns; 61 Structure and reuse of factors; 62 Corrections of a direction;
+ *   63 Drives that yield; 64 Predictions; 65 Abrupt changes; 66 Islands of a step; 67 Islands that meet;
+ *   68 Velocities at the end; 69 Reports; 70 Statistics and warnings; 71 Deadlines and errors.
+ *   Part V. The step: 72 Begin of a step; 73 Contacts of an island; 74 System of an island; 75 Earlier states;
+ *   76 Direction; 77 Line search; 78 Move and stop test; 79 End of an island; 80 Newton loop; 81 End of a step;
+ *   82 World step.
+ *   Part VI. Around the step: 83 Faults of meshes; 84 Parts of a surface; 85 Cage lattice and cuts;
+ *   86 Cage pieces; 87 Cage nodes and search; 88 Cage extraction; 89 Cage builder; 90 Creating a world;
+ *   91 Shape of a new body; 92 Mechanics of a new body; 93 Adding a body; 94 Removing a body;
+ *   95 Forces and drives; 96 Joints of a world; 97 Settings and reset; 98 Queries; 99 Ready shapes;
+ *   100 Contact events; 101 Poses of bodies; 102 Debug drawing; 103 Rays and regions; 104 Copies of worlds;
+ *   105 Validation; 106 Steps of frames and of several worlds; 107 Sparse LDL^T for callers;
+ *   108 Repair of surfaces; 109 Surfaces that overlap; 110 Shifts and rotations; 111 Separating surfaces;
+ *   112 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -13283,8 +13283,8 @@ typedef struct embi_reuse {
 typedef struct embi_friction_list {
     embi_friction *list;
     int count;
-    int reversed, reversing;     /* this direction has forces of secants, so it may not descend; contacts that will count
-                                    as sticking in the next direction */
+    int has_secants;             /* this direction was solved with secant springs, so it may not descend */
+    int reversals;               /* contacts that reverse: they count as sticking in the next direction */
     int passes;                  /* passes added so far */
     int runs;                    /* a surface runs, so friction does work */
     int merged_passes;           /* the most passes that a merged island had added */
@@ -18997,7 +18997,14 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
 /* ==== 61. Structure and reuse of factors =============================================================
  * The order of elimination of a system, and what a later solve or step takes over from a factor. A step that fails
  * restores the factor that it began with, and the numbers beside it, since the bits of later steps depend on it.
- * Uses: part I, part III, contact elements, contacts of candidates, contact forces as unknowns.
+ * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
+ * begins with a reused factor: P, the preconditioner of conjugate gradients on its own H. The first iteration solves
+ * all that P has right. Each contact that is missing in P costs about one more. With averaged volume strain A is not
+ * even assembled: embi_body_multiply() forms products tet by tet. The reused factor also serves for the last solves of
+ * its step. The very last one is convergence test and correction in one. Bodies that rest, hang or are carried need no
+ * new factor.
+ * Uses: part I, part III, contact elements, energy of a body, contacts of candidates, products with the hessian, contact
+ * forces as unknowns.
  * Checked by: tests/test_undo.c */
 
 /* The present factor and the one that the step began with change places. A step that fails changes them back. */
@@ -19114,7 +19121,306 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
     return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->settings.solver);
 }
 
-/* ==== 62. Drives that yield ==========================================================================
+/* Was the direction solved with a factor of the present system? Valid once it is solved. */
+static int embi_island_is_fresh(const embi_island *isle)
+{
+    return !isle->factor.reuse_next && !isle->factor.from_last_step;
+}
+
+/* y = H x over the unknowns */
+static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_real *x, embipc_real *y)
+{
+    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        memset(s->p + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->p);
+        memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
+    }
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], x + 3 * k);
+    embi_island_push(s, isle);
+    for (int k = 0; k < isle->unknown_count; k++) embi_scale(y + 3 * k, -1, s->rhs + 3 * isle->unknown[k]);
+    (void)embi_stage(s, was);
+}
+
+/* The largest absolute value of n numbers. */
+static embipc_real embi_row_most(int n, const embipc_real *x)
+{
+    embipc_real most = 0;
+    for (int i = 0; i < n; i++) most = embi_max(most, embi_abs(x[i]));
+    return most;
+}
+
+/* Is the sum of the forces r (on the unknowns, N s^2) small on each body without driven nodes? The limit is
+ * EMBI_BALANCE times the sum of its weight, the island's contact forces per body, and the force that changes its
+ * velocity by the tolerance in one step. */
+static int embi_island_balances(const embi_state *s, const embi_island *isle, const embipc_real *r)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        embipc_real sum[3] = {0, 0, 0}, bears = isle->contacts.force / (embipc_real)isle->body_count;
+        if (!embi_is_dynamic(b) || b->driven_nodes > 0) continue;
+        for (int i = b->node0; i < b->node0 + b->nn; i++) embi_add(sum, sum, r + 3 * s->local[i]);
+        bears += b->mass.total * (embi_norm(s->gravity) + b->rules.tolerance / s->h);
+        if (embi_norm(sum) > EMBI_BALANCE * s->hh * bears) return 0;
+    }
+    return 1;
+}
+
+/* Solves H x = b by conjugate gradients with a reused factor P, of this step or an earlier one. b = isle->rhs,
+ * which becomes x. z = P^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the
+ * tolerance and the forces r balance. Without a drive x + z is good enough once z is below 0.01 of x. (With a
+ * drive it is not: the direction carries along what sticks, and an error there makes it slip.) x, not x + z, is
+ * taken in the first case: z adds forces at stiff contacts that P lacks. A ball held between plates, and moved by
+ * 0.05 of the tolerance, then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of
+ * contacts, P^-1 b itself is taken, because products with H lack these. Else an iteration is cheaper than
+ * evaluating all contacts for a direction that is only nearly Newton's. Against P^-1 b throughout, squeeze affine
+ * and cage, grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer
+ * instructions. Returns 0, and leaves b alone, when that takes too many iterations, z does not fall, or a curvature
+ * is not positive: a new factor is due. */
+static int embi_island_solve_reused(embi_state *s, embi_island *isle)
+{
+    int n = 3 * isle->unknown_count;
+    embipc_real *x = isle->factor.work, *r = x + n, *z = r + n, *p = z + n, *q = isle->rhs + n, rz = 0, first = 0,
+        before = 0;
+    embipc_real enough = EMBI_REUSE_EXACT * embi_island_tolerance(s, isle);
+    for (int i = 0; i < n; i++) x[i] = p[i] = 0;
+    memcpy(r, isle->rhs, (size_t)n * sizeof *r);
+    for (int k = 0; k < EMBI_REUSE_ITERATIONS && !embi_is_late(s); k++) {
+        embipc_real size, pq, alpha;
+        memcpy(z, r, (size_t)n * sizeof *z);
+        embi_island_back_solve(s, isle, z);
+        size = embi_row_most(n, z);
+        before = rz;
+        rz = embi_row_dot(n, r, z);
+        if (k == 0) first = size;
+        if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
+        if (k == 0 && isle->factor.reuse_next && isle->tune.full_hessian) {
+            memcpy(isle->rhs, z, (size_t)n * sizeof *z);
+            isle->factor.one_backsolve = 1;
+            return 1;
+        }
+        if (k == 0 && isle->factor.reuse_next) embi_island_tangent(s, isle);
+        if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
+            memcpy(isle->rhs, x, (size_t)n * sizeof *x);
+            return 1;
+        }
+        if (k > 0 && !embi_is_driving(isle) && size < EMBI_REUSE_SMALL * embi_row_most(n, x)) {
+            for (int i = 0; i < n; i++) isle->rhs[i] = x[i] + z[i];
+            return 1;
+        }
+        for (int i = 0; i < n; i++) p[i] = z[i] + (k ? rz / before * p[i] : (embipc_real)0);
+        embi_island_apply(s, isle, p, q);
+        pq = embi_row_dot(n, p, q);
+        if (!(pq > 0)) {
+            if (k == 0 && rz == 0) memset(isle->rhs, 0, (size_t)n * sizeof *x);   /* b = 0 */
+            return k == 0 && rz == 0;
+        }
+        alpha = rz / pq;
+        embi_row_subtract(n, -alpha, p, x);
+        embi_row_subtract(n, alpha, q, r);
+    }
+    return 0;
+}
+
+/* ==== 62. Corrections of a direction =================================================================
+ * What is added to the direction of [EIPC24], and to the matrix that it is solved with: contacts that reverse, longer
+ * directions, tets at their bound, negative curvature of materials, curvature of contacts. All but the bound of tets
+ * can be switched off alone (EMBIPC_WITHOUT), to measure what it brings.
+ * Uses: part I, linear corotated energy, distances, friction, contacts, part III, part IV.
+ * Checked by: tests/test_contact.c, tests/test_friction.c, tests/test_material.c */
+
+/* Marks friction contacts that reverse. A contact that slips has no stiffness along its motion. When the direction
+ * takes it back through the sticking zone and out on the other side, the line search ends the move of the whole
+ * island there, for one such contact after the other. So these contacts count as sticking in the next direction,
+ * with the force weight u/e, which goes through 0. They do so until they are in the zone, or until such a
+ * direction ends outside again. A pile of 100 cages takes 11.4 solves per step, and 8 % of its moves are cut so;
+ * without this 13.7 and 27 %. Takes J p from motion. */
+static void embi_island_mark_reversals(embi_state *s, embi_island *isle)
+{
+    isle->friction.reversals = 0;
+    for (int k = 0; k < isle->friction.count; k++) {
+        embi_friction *f = isle->friction.list + k;
+        embipc_real to[3], zone = f->e * f->e, *u = f->base.dir;
+        int back, ends_inside;
+        embi_point_motion(f->base.v, f->base.w, s->path.motion, to);
+        embi_axpy(to, -embi_dot(to, f->n), f->n);
+        embi_add(to, to, u);
+        back = embi_dot(to, u) < 0;
+        ends_inside = embi_dot(to, to) < zone;
+        f->reverses = !EMBI_WITHOUT(REVERSAL) && f->weight > 0 && embi_dot(u, u) > zone &&
+                   (f->reverses ? ends_inside : back && !ends_inside);
+        isle->friction.reversals += f->reverses;
+    }
+}
+
+/* Contacts that are in the sticking zone by now no longer reverse. For the others the matrix has a spring whose
+ * force, weight u/e, is larger than their own; rhs -= the difference. In the first iteration, where u is only the
+ * curvature of paths, all contacts have a secant spring: see embi_friction_secant(). Returns whether there are
+ * any: then the direction may not be one of descent. */
+static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
+{
+    embi_pull to = embi_pull_of(s);
+    int any = 0;
+    for (int k = 0; k < isle->friction.count; k++) {
+        embi_friction *f = isle->friction.list + k;
+        embipc_real force[3], across, *u = f->base.dir;
+        f->reverses = f->reverses && embi_dot(u, u) > f->e * f->e;
+        if (!(f->weight > 0) || (!f->reverses && !(isle->first && embi_dot(u, u) > 0))) continue;
+        any = 1;
+        (void)embipc_friction(embi_norm(u), f->e, &across, NULL);
+        embi_scale(force, f->weight * (embi_friction_secant(f) - across), u);
+        embi_gather_point(f->base.v, f->base.w, force, &to);
+    }
+    if (any) embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
+    return any;
+}
+
+/* p += factor isle->rhs on the unknowns. */
+static void embi_island_add_to_direction(embi_state *s, const embi_island *isle, embipc_real factor)
+{
+    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], factor, isle->rhs + 3 * k);
+}
+
+/* Factor, 1 to EMBI_STRETCH_MOST, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an
+ * old factor leaves out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda
+ * would be right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda)
+ * p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without
+ * it a comb of soft teeth takes 1.04 times as many instructions, and of six pegs with a slit of 100 nm one stands
+ * still; an arch is faster without it, 0.87 [measured]. After a correction by embi_island_correction() p_last is
+ * the direction before it, and lambda an estimate. Below the tolerance only the slowest mode is left, and directions
+ * must agree still better. */
+static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
+{
+    embipc_real same = 0, now = 0, last = 0, ratio, stretch;
+    embipc_real along = measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
+    for (int k = 0; k < isle->unknown_count; k++) {
+        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
+        same += embi_dot(p, q);
+        now += embi_dot(p, p);
+        last += embi_dot(q, q);
+    }
+    for (int k = 0; k < isle->unknown_count; k++)
+        embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
+    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
+        same * same < along * now * last)
+        return 1;
+    ratio = same / last;
+    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
+    return embi_min(embi_max(stretch, 1), EMBI_STRETCH_MOST);
+}
+
+/* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. D holds its edge vectors. What p takes from det D
+ * is removed entirely. What p should add to it is added only up to half of the tolerance, so that it does not count as
+ * a motion. */
+static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_body *b, int t)
+{
+    const int *v;
+    embipc_real c[24], want, add, cp = 0, cz = 0, *z = isle->rhs;
+    int corners = embi_tet_is_flattened(&b->elastic, s->q + 3 * b->node0, t, c, &want, &v);
+    if (!corners) return;
+    memset(z, 0, 3 * (size_t)isle->unknown_count * sizeof *z);
+    for (int a = 0; a < corners; a++) {
+        int node = b->node0 + v[a], k = s->local[node];
+        cp += embi_dot(c + 3 * a, s->p + 3 * node);
+        if (k >= 0) embi_copy(z + 3 * k, c + 3 * a);
+    }
+    if (cp >= want) return;
+    embi_island_back_solve(s, isle, z);
+    for (int a = 0; a < corners; a++) {
+        int k = s->local[b->node0 + v[a]];
+        if (k >= 0) cz += embi_dot(c + 3 * a, z + 3 * k);
+    }
+    if (!(cz > 0) || !embi_all_finite(z, 3 * isle->unknown_count)) return;
+    add = embi_min((want - embi_max(cp, 0)) / cz,
+                   embi_island_tolerance(s, isle) / (2 * embi_row_most(3 * isle->unknown_count, z)));
+    add += embi_max(-cp, 0) / cz;
+    embi_island_add_to_direction(s, isle, add);
+}
+
+/* A guarded tet whose determinant is at its bound would end every direction that flattens it further, and stop all
+ * that touches the body. So det D >= least is a constraint of the minimisation. Where it is active, p is the
+ * minimiser of the quadratic model on the constraint: the free one, moved along H^-1 of the gradient of det D. One tet
+ * follows the other, so with several active ones, or an old factor, p is near that. */
+static void embi_island_unflatten(embi_state *s, embi_island *isle)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (!embi_is_dynamic(b) || !b->material.determinant_bound) continue;
+        for (int t = 0; t < b->elastic.nt; t++) embi_body_unflatten(s, isle, b, t);
+    }
+}
+
+/* The projected Hessian of a nonlinear body is stiffer than the true one, and Newton's method with it is no longer
+ * quadratic. After EMBI_SLOW solves in a row, each with a new matrix, that shortened the direction by less than
+ * half, tets get their negative curvature back: all of it, or half, a quarter, an eighth where more leaves pivots
+ * that are not positive. While solves stay slow, it is the middle between the least that was too much and the most
+ * that was not. Rubber pressed flat between plates, cylinders of 16 and 24 cells, takes 11.0 and 12.9 solves per
+ * step; with all or nothing of it 13.0 and 15.3, and 2 of 80 steps are cut short. */
+static void embi_island_bend(embi_island *isle)
+{
+    embi_tune *u = &isle->tune;
+    if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow_solves < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
+        !(u->too_much - u->negative > (embipc_real)0.03)) return;
+    u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
+    isle->factor.from_last_step = 0;
+}
+
+/* Loss of a contact by curvature, m: its gap at q + p to first order, less the distance of the same features there.
+ * Negative where these are farther apart. Takes J p from motion. */
+static embipc_real embi_contact_loss(const embi_state *s, const embi_contact *c)
+{
+    const embi_element *e = &c->base;
+    embipc_real end[12], r[3], n[3], linear, d;
+    embi_point p[4];
+    embi_points_at(p, s->x, e->v);
+    embi_separation(p, e->w, r);
+    linear = embi_dot(r, e->dir);
+    embi_point_motion(e->v, e->w, s->path.motion, r);
+    linear += embi_dot(r, e->dir);
+    for (int k = 0; k < 4; k++) {
+        embi_copy(end + 3 * k, s->x + 3 * e->v[k]);
+        if (e->w[k] != 0) embi_add(end + 3 * k, end + 3 * k, s->path.motion + 3 * e->v[k]);
+    }
+    embi_points_of(p, end);
+    d = embi_normal(p, e->w, c->mask, c->edge_edge, n);
+    return linear - (embi_dot(n, e->dir) < 0 ? -d : d);
+}
+
+/* Second-order correction of the direction, isle->rhs := H^-1 J^T sum h^2 second loss n. H knows each contact as a plane
+ * that does not move. Nodes move on straight lines, but normals turn: where features rotate or bend along p, the gap is
+ * less than p predicts. If it is small, this move and each later one are cut: the Maratos effect [Nocedal and Wright
+ * 2006, 15.5, 15.6]. So the model is told the loss: the force of a contact along p is first + second (n . J p - loss).
+ * That is one more solve with the same factor. Stiff contacts regain nearly all of the loss, soft ones yield. Candidates
+ * that are not active are not corrected. Returns 0 where no contact would lose EMBI_CORRECT_LOSS of its gap, and none is
+ * due. Takes J p from motion. */
+static int embi_island_correction(embi_state *s, embi_island *isle)
+{
+    embi_pull to = embi_pull_of(s);
+    embipc_real force[3];
+    int any = 0;
+    if (EMBI_WITHOUT(CORRECTION) || !embi_island_is_fresh(isle) || embi_is_driving(isle) ||
+        isle->tune.stretch > 1) return 0;
+    for (int k = 0; k < isle->contacts.count; k++) {
+        const embi_contact *c = isle->contacts.list + k;
+        embipc_real loss = c->second > 0 ? embi_contact_loss(s, c) : (embipc_real)0;
+        if (!(loss > 0)) continue;
+        any |= loss > EMBI_CORRECT_LOSS * c->gap;
+        embi_scale(force, loss * c->second, c->base.dir);
+        embi_gather_point(c->base.v, c->base.w, force, &to);
+    }
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
+    }
+    /* this clears the forces at vertices, too, so it is done in either case */
+    embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->rhs);
+    if (!any) return 0;
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
+    embi_island_back_solve(s, isle, isle->rhs);
+    return embi_all_finite(isle->rhs, 3 * isle->unknown_count);
+}
+
+/* ==== 63. Drives that yield ==========================================================================
  * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
  * stops the motion, the drive that contributes most to that approach gives up the rest
  * of its motion, and is reported. A rotating drive first divides its stages. The others go on.
@@ -19281,7 +19587,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
     }
 }
 
-/* ==== 63. Predictions ================================================================================
+/* ==== 64. Predictions ================================================================================
  * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
  * needs one solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n.
  * So a step may begin with a prediction, before its first direction:
@@ -19438,7 +19744,7 @@ static void embi_island_guess(embi_state *s, embi_island *isle)
     embi_island_multiply(s, isle);
 }
 
-/* ==== 64. Abrupt changes =============================================================================
+/* ==== 65. Abrupt changes =============================================================================
  * Where velocities or contacts change abruptly, or a limit of a joint begins or ends to hold, BDF2 does not serve. A
  * body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Then all bodies of the island end the
  * step with backward Euler: see embi_island_restart(). Forces between two rules would not be equal and opposite.
@@ -19488,7 +19794,7 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
     return jump && two_step;
 }
 
-/* ==== 65. Islands of a step ==========================================================================
+/* ==== 66. Islands of a step ==========================================================================
  * Links bodies to islands, and collects their bodies, pairs, springs, rods and unknowns. Islands are independent
  * between searches: a far body changes no bit of an island. So threads share the small ones of a round, in runs
  * without threads inside. A large one, with more than half of the work, is solved alone and shares its loops.
@@ -19761,7 +20067,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     return embi_round_share(&t, first, embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS)));
 }
 
-/* ==== 66. Islands that meet ==========================================================================
+/* ==== 67. Islands that meet ==========================================================================
  * Islands whose bodies may touch along their directions become one. Their directions are void then.
  * Uses: memory, searches within a step, sleep, drives that yield.
  * Checked by: tests/world_guarantee.h, tests/test_threads.c */
@@ -19875,7 +20181,7 @@ static int embi_islands_cover(embipc_world *w, int *changed)
     return 1;
 }
 
-/* ==== 67. Velocities at the end ======================================================================
+/* ==== 68. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
  * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
@@ -20188,7 +20494,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 68. Reports ====================================================================================
+/* ==== 69. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the terms
  * of E at the end of the step, so they are the forces that the step used. Also the list of iterations, and x = J q of
  * bodies that the caller views.
@@ -20376,7 +20682,7 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* ==== 69. Statistics and warnings ====================================================================
+/* ==== 70. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
  * Uses: small math, barrier, part III, part IV.   Checked by: tests/test_world_step.c, tests/test_defaults.c */
@@ -20630,7 +20936,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     memcpy(t->stage_time, s->timer.spent, sizeof s->timer.spent);
 }
 
-/* ==== 70. Deadlines and errors =======================================================================
+/* ==== 71. Deadlines and errors =======================================================================
  * The deadline of a step, and what happens where a step fails: all that it changed is restored. An error names the
  * body, and the node where a number is not finite.
  * Uses: small math, errors, elasticity, cells, part III, part IV.
@@ -20809,7 +21115,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * with the same friction forces and rotations. Stage: part of a drive's motion. Guess: a predicted end of the step.
  * Chapter "Newton loop" has the loop, and chapter "World step" has embi_step() with the lines around it. */
 
-/* ==== 71. Begin of a step ============================================================================
+/* ==== 72. Begin of a step ============================================================================
  * State, predicted positions, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1
  * where 0 has another meaning; pointer functions return NULL.
  * Uses: small math, elasticity, cells, materials over a body, part III, part IV.
@@ -20921,7 +21227,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* ==== 72. Contacts of an island ======================================================================
+/* ==== 73. Contacts of an island ======================================================================
  * E of an island at its present positions: contacts, the other elements, and nonlinear materials. At the start of a
  * step and of each further pass friction takes its forces lambda and tangents from the contacts there: they are
  * lagged.
@@ -21022,7 +21328,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return embi_island_touch_room(m, isle);
 }
 
-/* ==== 73. System of an island ========================================================================
+/* ==== 74. System of an island ========================================================================
  * Sums over bodies and elements of an island:
  *   g = grad E,   H = A + tangents of nonlinear materials + h^2 elements         [EIPC24 eq. 17]
  * and factors H.
@@ -21133,7 +21439,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 74. Earlier states =============================================================================
+/* ==== 75. Earlier states =============================================================================
  * States of the step that an island may go back to: q^n, or the last one in which bodies that drives rotate were rigid.
  * All is evaluated again there.
  * Uses: part III, energy of a body, rotation, drives that yield, begin of a step, contacts of an island.
@@ -21210,26 +21516,15 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* ==== 75. Direction ==================================================================================
+/* ==== 76. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
- * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
- * begins with a reused factor: P, the preconditioner of conjugate gradients on its own H. The
- * first iteration solves all that P has right. Each contact that is missing in P costs about one more. With
- * averaged volume strain A is not even assembled: embi_body_multiply() forms products tet by tet. The reused
- * factor also serves for the last solves of its step. The very last one is convergence test and correction in
- * one. Bodies that rest, hang or are carried need no new factor. At q^n every friction contact has u = 0, but
+ * H is factored, or a factor of an earlier solve or step is reused: chapter "Structure and reuse of factors". What
+ * changes p beside that stands in chapter "Corrections of a direction". At q^n every friction contact has u = 0, but
  * for the curvature of paths. Its Hessian there is the sticking spring. So the first solve carries along bodies that
  * are held. Each friction contact remembers |u| of the last step for the stiffness of the first solve.
- * Where features of contacts rotate along p, embi_island_correct_direction() corrects p to second order.
- * Uses: part I, linear corotated energy, distances, friction, contacts, part III, part IV, system of an island.
+ * Uses: part I, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
-
-/* Was the direction solved with a factor of the present system? Valid once it is solved. */
-static int embi_island_is_fresh(const embi_island *isle)
-{
-    return !isle->factor.reuse_next && !isle->factor.from_last_step;
-}
 
 /* The measure below which a direction is the last correction. After an old factor alone, after a prediction and
  * with full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
@@ -21237,34 +21532,6 @@ static embipc_real embi_island_enough(const embi_island *isle)
 {
     int strict = isle->factor.one_backsolve || isle->just_guessed || isle->tune.full_hessian;
     return strict ? EMBI_OLD_SHARE : (embipc_real)1;
-}
-
-/* Factor, 1 to EMBI_STRETCH_MOST, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an
- * old factor leaves out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda
- * would be right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda)
- * p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without
- * it a comb of soft teeth takes 1.04 times as many instructions, and of six pegs with a slit of 100 nm one stands
- * still; an arch is faster without it, 0.87 [measured]. After a correction by embi_island_correct_direction() p_last is
- * the direction before it, and lambda an estimate. Below the tolerance only the slowest mode is left, and directions
- * must agree still better. The last correction, by its measure, is taken as it is. */
-static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
-{
-    embipc_real same = 0, now = 0, last = 0, ratio, stretch;
-    embipc_real along = measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
-    for (int k = 0; k < isle->unknown_count; k++) {
-        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
-        same += embi_dot(p, q);
-        now += embi_dot(p, p);
-        last += embi_dot(q, q);
-    }
-    for (int k = 0; k < isle->unknown_count; k++)
-        embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
-        measure < embi_island_enough(isle) || same * same < along * now * last)
-        return 1;
-    ratio = same / last;
-    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
-    return embi_min(embi_max(stretch, 1), EMBI_STRETCH_MOST);
 }
 
 /* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short
@@ -21278,101 +21545,6 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
         most = embi_max(most, embi_abs(embi_dot(r, c->base.dir)) / ((embipc_real)0.1 * c->gap));
     }
     return most;
-}
-
-/* y = H x over the unknowns */
-static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_real *x, embipc_real *y)
-{
-    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        memset(s->p + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->p);
-        memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
-    }
-    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], x + 3 * k);
-    embi_island_push(s, isle);
-    for (int k = 0; k < isle->unknown_count; k++) embi_scale(y + 3 * k, -1, s->rhs + 3 * isle->unknown[k]);
-    (void)embi_stage(s, was);
-}
-
-/* The largest absolute value of n numbers. */
-static embipc_real embi_row_most(int n, const embipc_real *x)
-{
-    embipc_real most = 0;
-    for (int i = 0; i < n; i++) most = embi_max(most, embi_abs(x[i]));
-    return most;
-}
-
-/* Is the sum of the forces r (on the unknowns, N s^2) small on each body without driven nodes? The limit is
- * EMBI_BALANCE times the sum of its weight, the island's contact forces per body, and the force that changes its
- * velocity by the tolerance in one step. */
-static int embi_island_balances(const embi_state *s, const embi_island *isle, const embipc_real *r)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        embipc_real sum[3] = {0, 0, 0}, bears = isle->contacts.force / (embipc_real)isle->body_count;
-        if (!embi_is_dynamic(b) || b->driven_nodes > 0) continue;
-        for (int i = b->node0; i < b->node0 + b->nn; i++) embi_add(sum, sum, r + 3 * s->local[i]);
-        bears += b->mass.total * (embi_norm(s->gravity) + b->rules.tolerance / s->h);
-        if (embi_norm(sum) > EMBI_BALANCE * s->hh * bears) return 0;
-    }
-    return 1;
-}
-
-/* Solves H x = b by conjugate gradients with a reused factor P, of this step or an earlier one. b = isle->rhs,
- * which becomes x. z = P^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the
- * tolerance and the forces r balance. Without a drive x + z is good enough once z is below 0.01 of x. (With a
- * drive it is not: the direction carries along what sticks, and an error there makes it slip.) x, not x + z, is
- * taken in the first case: z adds forces at stiff contacts that P lacks. A ball held between plates, and moved by
- * 0.05 of the tolerance, then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of
- * contacts, P^-1 b itself is taken, because products with H lack these. Else an iteration is cheaper than
- * evaluating all contacts for a direction that is only nearly Newton's. Against P^-1 b throughout, squeeze affine
- * and cage, grasp low and a tower of 100 boxes take 3, 4, 10, 8 % fewer solves, and 0, 1, 1, 8 % fewer
- * instructions. Returns 0, and leaves b alone, when that takes too many iterations, z does not fall, or a curvature
- * is not positive: a new factor is due. */
-static int embi_island_solve_reused(embi_state *s, embi_island *isle)
-{
-    int n = 3 * isle->unknown_count;
-    embipc_real *x = isle->factor.work, *r = x + n, *z = r + n, *p = z + n, *q = isle->rhs + n, rz = 0, first = 0,
-        before = 0;
-    embipc_real enough = EMBI_REUSE_EXACT * embi_island_tolerance(s, isle);
-    for (int i = 0; i < n; i++) x[i] = p[i] = 0;
-    memcpy(r, isle->rhs, (size_t)n * sizeof *r);
-    for (int k = 0; k < EMBI_REUSE_ITERATIONS && !embi_is_late(s); k++) {
-        embipc_real size, pq, alpha;
-        memcpy(z, r, (size_t)n * sizeof *z);
-        embi_island_back_solve(s, isle, z);
-        size = embi_row_most(n, z);
-        before = rz;
-        rz = embi_row_dot(n, r, z);
-        if (k == 0) first = size;
-        if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
-        if (k == 0 && isle->factor.reuse_next && isle->tune.full_hessian) {
-            memcpy(isle->rhs, z, (size_t)n * sizeof *z);
-            isle->factor.one_backsolve = 1;
-            return 1;
-        }
-        if (k == 0 && isle->factor.reuse_next) embi_island_tangent(s, isle);
-        if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
-            memcpy(isle->rhs, x, (size_t)n * sizeof *x);
-            return 1;
-        }
-        if (k > 0 && !embi_is_driving(isle) && size < EMBI_REUSE_SMALL * embi_row_most(n, x)) {
-            for (int i = 0; i < n; i++) isle->rhs[i] = x[i] + z[i];
-            return 1;
-        }
-        for (int i = 0; i < n; i++) p[i] = z[i] + (k ? rz / before * p[i] : (embipc_real)0);
-        embi_island_apply(s, isle, p, q);
-        pq = embi_row_dot(n, p, q);
-        if (!(pq > 0)) {
-            if (k == 0 && rz == 0) memset(isle->rhs, 0, (size_t)n * sizeof *x);   /* b = 0 */
-            return k == 0 && rz == 0;
-        }
-        alpha = rz / pq;
-        embi_row_subtract(n, -alpha, p, x);
-        embi_row_subtract(n, alpha, q, r);
-    }
-    return 0;
 }
 
 /* The measure of a direction, and the slope of E along it. The measure is the largest component of p at a node, over
@@ -21418,168 +21590,11 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
     return embi_is_late(s) ? EMBIPC_ERR_TIME : EMBIPC_OK;
 }
 
-/* Marks friction contacts that reverse. A contact that slips has no stiffness along its motion. When the direction
- * takes it back through the sticking zone and out on the other side, the line search ends the move of the whole
- * island there, for one such contact after the other. So these contacts count as sticking in the next direction,
- * with the force weight u/e, which goes through 0. They do so until they are in the zone, or until such a
- * direction ends outside again. A pile of 100 cages takes 11.4 solves per step, and 8 % of its moves are cut so;
- * without this 13.7 and 27 %. Takes J p from motion. */
-static void embi_island_mark_reversals(embi_state *s, embi_island *isle)
-{
-    isle->friction.reversing = 0;
-    for (int k = 0; k < isle->friction.count; k++) {
-        embi_friction *f = isle->friction.list + k;
-        embipc_real to[3], zone = f->e * f->e, *u = f->base.dir;
-        int back, ends_inside;
-        embi_point_motion(f->base.v, f->base.w, s->path.motion, to);
-        embi_axpy(to, -embi_dot(to, f->n), f->n);
-        embi_add(to, to, u);
-        back = embi_dot(to, u) < 0;
-        ends_inside = embi_dot(to, to) < zone;
-        f->reverses = !EMBI_WITHOUT(REVERSAL) && f->weight > 0 && embi_dot(u, u) > zone &&
-                   (f->reverses ? ends_inside : back && !ends_inside);
-        isle->friction.reversing += f->reverses;
-    }
-}
-
-/* Contacts that are in the sticking zone by now no longer reverse. For the others the matrix has a spring whose
- * force, weight u/e, is larger than their own; rhs -= the difference. In the first iteration, where u is only the
- * curvature of paths, all contacts have a secant spring: see embi_friction_secant(). Returns whether there are
- * any: then the direction may not be one of descent. */
-static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
-{
-    embi_pull to = embi_pull_of(s);
-    int any = 0;
-    for (int k = 0; k < isle->friction.count; k++) {
-        embi_friction *f = isle->friction.list + k;
-        embipc_real force[3], across, *u = f->base.dir;
-        f->reverses = f->reverses && embi_dot(u, u) > f->e * f->e;
-        if (!(f->weight > 0) || (!f->reverses && !(isle->first && embi_dot(u, u) > 0))) continue;
-        any = 1;
-        (void)embipc_friction(embi_norm(u), f->e, &across, NULL);
-        embi_scale(force, f->weight * (embi_friction_secant(f) - across), u);
-        embi_gather_point(f->base.v, f->base.w, force, &to);
-    }
-    if (any) embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
-    return any;
-}
-
-/* p += factor isle->rhs on the unknowns. */
-static void embi_island_add_to_direction(embi_state *s, const embi_island *isle, embipc_real factor)
-{
-    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], factor, isle->rhs + 3 * k);
-}
-
-/* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. D holds its edge vectors. What p takes from det D
- * is removed entirely. What p should add to it is added only up to half of the tolerance, so that it does not count as
- * a motion. */
-static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_body *b, int t)
-{
-    const int *v;
-    embipc_real c[24], want, add, cp = 0, cz = 0, *z = isle->rhs;
-    int corners = embi_tet_is_flattened(&b->elastic, s->q + 3 * b->node0, t, c, &want, &v);
-    if (!corners) return;
-    memset(z, 0, 3 * (size_t)isle->unknown_count * sizeof *z);
-    for (int a = 0; a < corners; a++) {
-        int node = b->node0 + v[a], k = s->local[node];
-        cp += embi_dot(c + 3 * a, s->p + 3 * node);
-        if (k >= 0) embi_copy(z + 3 * k, c + 3 * a);
-    }
-    if (cp >= want) return;
-    embi_island_back_solve(s, isle, z);
-    for (int a = 0; a < corners; a++) {
-        int k = s->local[b->node0 + v[a]];
-        if (k >= 0) cz += embi_dot(c + 3 * a, z + 3 * k);
-    }
-    if (!(cz > 0) || !embi_all_finite(z, 3 * isle->unknown_count)) return;
-    add = embi_min((want - embi_max(cp, 0)) / cz,
-                   embi_island_tolerance(s, isle) / (2 * embi_row_most(3 * isle->unknown_count, z)));
-    add += embi_max(-cp, 0) / cz;
-    embi_island_add_to_direction(s, isle, add);
-}
-
-/* A guarded tet whose determinant is at its bound would end every direction that flattens it further, and stop all
- * that touches the body. So det D >= least is a constraint of the minimisation. Where it is active, p is the
- * minimiser of the quadratic model on the constraint: the free one, moved along H^-1 of the gradient of det D. One tet
- * follows the other, so with several active ones, or an old factor, p is near that. */
-static void embi_island_unflatten(embi_state *s, embi_island *isle)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (!embi_is_dynamic(b) || !b->material.determinant_bound) continue;
-        for (int t = 0; t < b->elastic.nt; t++) embi_body_unflatten(s, isle, b, t);
-    }
-}
-
-/* The projected Hessian of a nonlinear body is stiffer than the true one, and Newton's method with it is no longer
- * quadratic. After EMBI_SLOW solves in a row, each with a new matrix, that shortened the direction by less than
- * half, tets get their negative curvature back: all of it, or half, a quarter, an eighth where more leaves pivots
- * that are not positive. While solves stay slow, it is the middle between the least that was too much and the most
- * that was not. Rubber pressed flat between plates, cylinders of 16 and 24 cells, takes 11.0 and 12.9 solves per
- * step; with all or nothing of it 13.0 and 15.3, and 2 of 80 steps are cut short. */
-static void embi_island_bend(embi_island *isle)
-{
-    embi_tune *u = &isle->tune;
-    if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow_solves < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
-        !(u->too_much - u->negative > (embipc_real)0.03)) return;
-    u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
-    isle->factor.from_last_step = 0;
-}
-
-/* Loss of a contact by curvature, m: its gap at q + p to first order, less the distance of the same features there.
- * Negative where these are farther apart. Takes J p from motion. */
-static embipc_real embi_contact_loss(const embi_state *s, const embi_contact *c)
-{
-    const embi_element *e = &c->base;
-    embipc_real end[12], r[3], n[3], linear, d;
-    embi_point p[4];
-    embi_points_at(p, s->x, e->v);
-    embi_separation(p, e->w, r);
-    linear = embi_dot(r, e->dir);
-    embi_point_motion(e->v, e->w, s->path.motion, r);
-    linear += embi_dot(r, e->dir);
-    for (int k = 0; k < 4; k++) {
-        embi_copy(end + 3 * k, s->x + 3 * e->v[k]);
-        if (e->w[k] != 0) embi_add(end + 3 * k, end + 3 * k, s->path.motion + 3 * e->v[k]);
-    }
-    embi_points_of(p, end);
-    d = embi_normal(p, e->w, c->mask, c->edge_edge, n);
-    return linear - (embi_dot(n, e->dir) < 0 ? -d : d);
-}
-
-/* Second-order correction of the direction. H knows each contact as a plane that does not move. Nodes move on straight
- * lines, but normals turn: where features rotate or bend along p, the gap is less than p predicts. If it is small, this
- * move and each later one are cut: the Maratos effect [Nocedal and Wright 2006, 15.5, 15.6]. So the model is told the
- * loss: the force of a contact along p is first + second (n . J p - loss), and
- *   p += H^-1 J^T sum h^2 second loss n,
- * one more solve with the same factor. Stiff contacts regain nearly all of the loss, soft ones yield. Candidates that
- * are not active are not corrected. It is done where a contact would lose EMBI_CORRECT_LOSS of its gap, and kept if p
- * stays a direction of descent. Takes J p from motion, and leaves it there. */
+/* Corrects the direction to second order, and keeps that if p stays a direction of descent. Takes J p from motion, and
+ * leaves it there. */
 static void embi_island_correct_direction(embi_state *s, embi_island *isle)
 {
-    embi_pull to = embi_pull_of(s);
-    embipc_real force[3];
-    int any = 0;
-    if (EMBI_WITHOUT(CORRECTION) || !embi_island_is_fresh(isle) || embi_is_driving(isle) ||
-        isle->tune.stretch > 1) return;
-    for (int k = 0; k < isle->contacts.count; k++) {
-        const embi_contact *c = isle->contacts.list + k;
-        embipc_real loss = c->second > 0 ? embi_contact_loss(s, c) : (embipc_real)0;
-        if (!(loss > 0)) continue;
-        any |= loss > EMBI_CORRECT_LOSS * c->gap;
-        embi_scale(force, loss * c->second, c->base.dir);
-        embi_gather_point(c->base.v, c->base.w, force, &to);
-    }
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
-    }
-    /* this clears the forces at vertices, too, so it is done in either case */
-    embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->rhs);
-    if (!any) return;
-    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
-    embi_island_back_solve(s, isle, isle->rhs);
-    if (!embi_all_finite(isle->rhs, 3 * isle->unknown_count)) return;
+    if (!embi_island_correction(s, isle)) return;
     embi_island_add_to_direction(s, isle, 1);
     (void)embi_island_measure(s, isle);
     if (!(isle->energy.slope < 0)) {
@@ -21604,7 +21619,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     }
     embi_island_bend(isle);
     if (!isle->factor.reuse_next) embi_island_tangent(s, isle);
-    isle->friction.reversed = embi_island_reverse_rhs(s, isle);
+    isle->friction.has_secants = embi_island_reverse_rhs(s, isle);
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->first);
     if (embi_is_driving(isle)) embi_island_push(s, isle);
@@ -21617,6 +21632,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->iterations++;
     worst = embi_island_measure(s, isle);
     stretch = embi_island_stretch(s, isle, worst);
+    if (worst < embi_island_enough(isle)) stretch = 1;   /* the last correction, by its measure, is taken as it is */
     isle->last_measure = isle->measure;
     isle->measure = worst;
     if (!isle->factor.reuse_next)
@@ -21642,7 +21658,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 76. Line search ================================================================================
+/* ==== 77. Line search ================================================================================
  * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
  * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
  * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. Two kinds
@@ -22056,7 +22072,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_move(m, s, isle, alpha);
 }
 
-/* ==== 77. Move and stop test =========================================================================
+/* ==== 78. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
  * The stop test is embi_island_is_last(). The measure of a direction is the largest |p| over min(c tolerance,
  * 0.1 dhat), or the change of a gap over a tenth of it. It must fall below embi_island_enough(), and no
@@ -22115,7 +22131,7 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
  * resolves sticking to 1 %. */
 static int embi_island_is_last(const embi_island *isle)
 {
-    return !isle->friction.reversing && isle->measure < embi_island_enough(isle);
+    return !isle->friction.reversals && isle->measure < embi_island_enough(isle);
 }
 
 /* The safe fraction of the direction, computed again unless it is valid for the present candidates. *limit: the
@@ -22202,7 +22218,7 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
         isle->factor.from_last_step = 0;
     }
     /* not a descent of the true E: the next direction is Newton's own */
-    if (*alpha == 0 && isle->friction.reversed)
+    if (*alpha == 0 && isle->friction.has_secants)
         for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
     else if (*alpha == 0 && !reused && !s->timer.late) {
         /* No descent is left above rounding. It counts as converged if earlier passes have, or, with full Hessians, which
@@ -22253,7 +22269,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     return EMBIPC_OK;
 }
 
-/* ==== 78. End of an island ===========================================================================
+/* ==== 79. End of an island ===========================================================================
  * What ends the step of an island: velocities, and the three reasons to go on in another way. BDF2 does not serve, held
  * rotations are wrong, or the energy would be too high.
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step,
@@ -22352,7 +22368,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* ==== 79. Newton loop ================================================================================
+/* ==== 80. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
  * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
  * that has converged may take friction forces of its end, and begin again.
@@ -22533,7 +22549,7 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 80. End of a step ==============================================================================
+/* ==== 81. End of a step ==============================================================================
  * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
  * Uses: state, positions of vertices, predictions, system of an island.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
@@ -22576,7 +22592,7 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* ==== 81. World step =================================================================================
+/* ==== 82. World step =================================================================================
  * The last function of the chapter: begin, iterate, finish. After an error everything is restored.
  * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
@@ -22652,7 +22668,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part VI. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 82. Faults of meshes ===========================================================================
+/* ==== 83. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
  * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -23008,7 +23024,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 83. Parts of a surface =========================================================================
+/* ==== 84. Parts of a surface =========================================================================
  * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
  * of the other parts about one of its points.
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
@@ -23143,7 +23159,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 84. Cage lattice and cuts ======================================================================
+/* ==== 85. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -23648,7 +23664,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 85. Cage pieces ================================================================================
+/* ==== 86. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
@@ -24202,7 +24218,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 86. Cage nodes and search ======================================================================
+/* ==== 87. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -24505,7 +24521,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 87. Cage extraction ============================================================================
+/* ==== 88. Cage extraction ============================================================================
  * The cage of a filled lattice: its nodes, cells and tets, and the tet of each surface vertex.
  * Uses: small math, memory, part II, cage lattice and cuts, cage nodes and search.
  * Checked by: tests/test_cage.c */
@@ -24608,7 +24624,7 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ==== 88. Cage builder ===============================================================================
+/* ==== 89. Cage builder ===============================================================================
  * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
  * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
  * equal surface.
@@ -24988,7 +25004,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 89. Creating a world ===========================================================================
+/* ==== 90. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -25300,7 +25316,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 90. Shape of a new body ========================================================================
+/* ==== 91. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
@@ -25658,7 +25674,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* ==== 91. Mechanics of a new body ====================================================================
+/* ==== 92. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -25986,7 +26002,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 92. Adding a body ==============================================================================
+/* ==== 93. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -26373,7 +26389,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 93. Removing a body ============================================================================
+/* ==== 94. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
@@ -26668,7 +26684,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 94. Forces and drives ==========================================================================
+/* ==== 95. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -26927,7 +26943,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 95. Joints of a world ==========================================================================
+/* ==== 96. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.
@@ -27325,7 +27341,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 96. Settings and reset =========================================================================
+/* ==== 97. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -27624,7 +27640,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 97. Queries ====================================================================================
+/* ==== 98. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: small math, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -27940,7 +27956,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 98. Ready shapes ===============================================================================
+/* ==== 99. Ready shapes ===============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -28085,7 +28101,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 99. Contact events =============================================================================
+/* ==== 100. Contact events ============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
@@ -28227,7 +28243,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 100. Poses of bodies ===========================================================================
+/* ==== 101. Poses of bodies ===========================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -28680,7 +28696,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 101. Debug drawing =============================================================================
+/* ==== 102. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -28855,7 +28871,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 }
 #endif
 
-/* ==== 102. Rays and regions ==========================================================================
+/* ==== 103. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -29210,7 +29226,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 103. Copies of worlds ==========================================================================
+/* ==== 104. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -29304,7 +29320,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 104. Validation ================================================================================
+/* ==== 105. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -29554,7 +29570,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 105. Steps of frames and of several worlds =====================================================
+/* ==== 106. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -29648,7 +29664,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 106. Sparse LDL^T for callers ==================================================================
+/* ==== 107. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -29721,7 +29737,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 107. Repair of surfaces ========================================================================
+/* ==== 108. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -30097,7 +30113,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 108. Surfaces that overlap ======================================================================
+/* ==== 109. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
@@ -30548,7 +30564,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 109. Shifts and rotations ======================================================================
+/* ==== 110. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -30832,7 +30848,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 110. Separating surfaces =======================================================================
+/* ==== 111. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -31109,7 +31125,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 111. Self-test =================================================================================
+/* ==== 112. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
