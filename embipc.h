@@ -118,7 +118,7 @@
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
  *   2-4     backward Euler: embi_body_integrate() sets qt; grad E: embi_island_gradient(), its part
- *           without contact: embi_body_gradient(); v: embi_body_settle()
+ *           whose Hessian is A: embi_body_gradient(); v: embi_body_settle()
  *   5       inertia, elasticity and forces, without contact: embi_body_objective()
  *   6, 12   E: embi_island_objective(); argmin E: embi_iterate()
  *   7       b(d): embipc_barrier(); kappa b(d_k) of one pair: embi_contact_make()
@@ -2066,6 +2066,7 @@ enum {
 /* ---- Cached lists of candidates ---- */
 #define EMBI_CERTIFICATE_SLACK ((embipc_real)0.02)   /* [strain] More strain that a cached list allows */
 #define EMBI_STRAIN_TIMES ((embipc_real)1.25)   /* [expected strain] Requested strain */
+#define EMBI_STRAIN_ROOM ((embipc_real)0.1)   /* Strain that a list within a body allows beyond what is expected */
 
 /* ---- Searches in parallel ---- */
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)   /* [candidates] From which a search is shared */
@@ -13274,8 +13275,8 @@ typedef struct embi_reuse {
     int of_count;
     embi_island_past past;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
-    int one_backsolve;               /* the direction is one solve with an old factor */
-    int reuse_next;              /* the next solve uses this factor again; set where an iteration ends */
+    int reuse_next;              /* set where an iteration ends: the next solve uses this factor again; once it has, the
+                                    direction came from it */
     int slow_solves;             /* in a row: see EMBI_SLOW */
 } embi_reuse;
 
@@ -13285,7 +13286,7 @@ typedef struct embi_friction_list {
     int count;
     int has_secants;             /* this direction was solved with secant springs, so it may not descend */
     int reversals;               /* contacts that reverse: they count as sticking in the next direction */
-    int passes;                  /* passes added so far */
+    int passes_added;            /* in this step */
     int runs;                    /* a surface runs, so friction does work */
     int merged_passes;           /* the most passes that a merged island had added */
 } embi_friction_list;
@@ -13328,8 +13329,8 @@ typedef struct embi_tune {
     embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
 } embi_tune;
 
-/* Energies of the elements of an island at some vertices, J, by kind; and how much rounding of positions may change
- * them, J. */
+/* Energies of the elements of an island at some vertices, J, by kind; and noise EMBI_EPS, by which
+ * rounding of positions may change them. */
 typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; } embi_energies;
 
 /* Terms of E that are not quadratic, and rounding. */
@@ -13338,7 +13339,7 @@ typedef struct embi_island_energy {
     embipc_real nonquadratic;    /* elements and nonlinear materials: all that is not in A, J s^2 */
     embipc_real size;            /* size of these terms, for rounding, J s^2 */
     embipc_real slope;           /* of E along p, J s^2 */
-    embipc_real noise_x;         /* largest coordinate, m; times EMBI_EPS it is the rounding of a position */
+    embipc_real noise_x;         /* largest coordinate, m; EMBI_EPS of it is the rounding of a position */
 } embi_island_energy;
 
 /* What the search of an iteration did to an island: nothing, its candidates changed, other islands joined it. */
@@ -13365,8 +13366,8 @@ typedef struct embi_island {
     embipc_real *rhs;            /* (3 unknown_count, and as much again for H x) */
     int iterations, factorizations;
     int regularized;             /* pivots that were replaced */
-    int passes;                  /* passes still to do, with the present one */
-    int first;                   /* nothing has moved yet: friction takes secants for its stiffness */
+    int passes_left;             /* with the present one */
+    int nothing_moved;           /* in this step: friction takes secants for its stiffness */
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
     int just_guessed;            /* the last move was a prediction */
@@ -14355,6 +14356,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
         if (one->next > ++n) continue;   /* the pairs below it may be certified */
         if (!EMBI_GROW(m, b->search.start, 2 * b->search.start_count + 2) ||
             !EMBI_GROW(m, b->search.start_strain, b->search.start_count + 1)) return 0;
+        strain += EMBI_STRAIN_ROOM;   /* a search is dear: its list serves while the body deforms further */
         /* a little more than `most` allows, for rounding */
         b->search.start_strain[b->search.start_count] = one->tets ? strain + 1e-6 : EMBI_HUGE;
         for (int i = 0; i < one->tets; i++)
@@ -17195,7 +17197,7 @@ static embi_answer embi_island_renew(embi_memory *m, embi_state *s, embi_island 
         embi_body_gradient(s, b);
     }
     isle->system.kept = 0;   /* the cached system has another A */
-    isle->active = isle->passes = 1;
+    isle->active = isle->passes_left = 1;
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = isle->just_drove = 0;
     isle->tune.stride = 0;
     return again && !held ? EMBI_YES : EMBI_NO;
@@ -18510,12 +18512,12 @@ static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair,
 static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 {
     int any = 0;
-    if (s->settings.friction_iterations || isle->friction.passes >= EMBI_FRICTION_PASSES) return 0;
+    if (s->settings.friction_iterations || isle->friction.passes_added >= EMBI_FRICTION_PASSES) return 0;
     embi_island_touches(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count && !any; n++)
         any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
                                         5 * isle->iterations > 2 * s->settings.max_iterations);
-    isle->friction.passes += any;
+    isle->friction.passes_added += any;
     return any;
 }
 
@@ -19007,7 +19009,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
  * forces as unknowns.
  * Checked by: tests/test_undo.c */
 
-/* The present factor and the one that the step began with change places. A step that fails changes them back. */
+/* The factor in use and the stored one change places. */
 static void embi_island_swap_factors(embi_island *isle)
 {
     embi_dual *dual = isle->dual;
@@ -19075,7 +19077,7 @@ static void embi_island_hold(embi_state *s, embi_island *isle)
     }
     for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
         embi_element *e = embi_element_at(isle, k);
-        e->held = embi_element_kinds[e->kind].hold(e, isle->first);
+        e->held = embi_element_kinds[e->kind].hold(e, isle->nothing_moved);
     }
 }
 
@@ -19127,7 +19129,7 @@ static int embi_island_is_fresh(const embi_island *isle)
     return !isle->factor.reuse_next && !isle->factor.from_last_step;
 }
 
-/* y = H x over the unknowns */
+/* y = H x over the unknowns, with contacts of rank one. Overwrites p, rhs, Ap and motion. */
 static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_real *x, embipc_real *y)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
@@ -19196,10 +19198,8 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
         if (k == 0 && isle->factor.reuse_next && isle->tune.full_hessian) {
             memcpy(isle->rhs, z, (size_t)n * sizeof *z);
-            isle->factor.one_backsolve = 1;
             return 1;
         }
-        if (k == 0 && isle->factor.reuse_next) embi_island_tangent(s, isle);
         if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
             memcpy(isle->rhs, x, (size_t)n * sizeof *x);
             return 1;
@@ -19233,8 +19233,8 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
  * takes it back through the sticking zone and out on the other side, the line search ends the move of the whole
  * island there, for one such contact after the other. So these contacts count as sticking in the next direction,
  * with the force weight u/e, which goes through 0. They do so until they are in the zone, or until such a
- * direction ends outside again. A pile of 100 cages takes 11.4 solves per step, and 8 % of its moves are cut so;
- * without this 13.7 and 27 %. Takes J p from motion. */
+ * direction ends outside again. When this was written, 8 % of the moves of a pile of
+ * 100 cages were cut so, and 27 % without it. Takes J p from motion. */
 static void embi_island_mark_reversals(embi_state *s, embi_island *isle)
 {
     isle->friction.reversals = 0;
@@ -19255,8 +19255,8 @@ static void embi_island_mark_reversals(embi_state *s, embi_island *isle)
 
 /* Contacts that are in the sticking zone by now no longer reverse. For the others the matrix has a spring whose
  * force, weight u/e, is larger than their own; rhs -= the difference. In the first iteration, where u is only the
- * curvature of paths, all contacts have a secant spring: see embi_friction_secant(). Returns whether there are
- * any: then the direction may not be one of descent. */
+ * curvature of paths, all contacts have a secant spring: see embi_friction_secant(). Returns whether rhs
+ * changed: then the direction may not be one of descent. */
 static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
@@ -19265,7 +19265,7 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
         embi_friction *f = isle->friction.list + k;
         embipc_real force[3], across, *u = f->base.dir;
         f->reverses = f->reverses && embi_dot(u, u) > f->e * f->e;
-        if (!(f->weight > 0) || (!f->reverses && !(isle->first && embi_dot(u, u) > 0))) continue;
+        if (!(f->weight > 0) || (!f->reverses && !(isle->nothing_moved && embi_dot(u, u) > 0))) continue;
         any = 1;
         (void)embipc_friction(embi_norm(u), f->e, &across, NULL);
         embi_scale(force, f->weight * (embi_friction_secant(f) - across), u);
@@ -19351,12 +19351,12 @@ static void embi_island_unflatten(embi_state *s, embi_island *isle)
 }
 
 /* The projected Hessian of a nonlinear body is stiffer than the true one, and Newton's method with it is no longer
- * quadratic. After EMBI_SLOW solves in a row, each with a new matrix, that shortened the direction by less than
- * half, tets get their negative curvature back: all of it, or half, a quarter, an eighth where more leaves pivots
+ * quadratic. After EMBI_SLOW solves in a row that shortened the direction by less than half, not counting solves with a factor of
+ * this step, tets get their negative curvature back: all of it, or half, a quarter, an eighth where more leaves pivots
  * that are not positive. While solves stay slow, it is the middle between the least that was too much and the most
  * that was not. Rubber pressed flat between plates, cylinders of 16 and 24 cells, takes 11.0 and 12.9 solves per
  * step; with all or nothing of it 13.0 and 15.3, and 2 of 80 steps are cut short. */
-static void embi_island_bend(embi_island *isle)
+static void embi_island_allow_negative(embi_island *isle)
 {
     embi_tune *u = &isle->tune;
     if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow_solves < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
@@ -19421,7 +19421,8 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
 }
 
 /* ==== 63. Drives that yield ==========================================================================
- * While a drive has motion left, the path keeps a gap floor: min(0.05 dhat, 0.9 of the present gap). Where the floor
+ * While a drive has motion left, the path keeps a gap floor of at least min(0.05 dhat, 0.9 of the present gap): see
+ * embi_gap_floor(). Where the floor
  * stops the motion, the drive that contributes most to that approach gives up the rest
  * of its motion, and is reported. A rotating drive first divides its stages. The others go on.
  * Uses: tuning, small math, distances, state, positions of vertices, part IV.   Checked by: tests/world_drive.h */
@@ -19881,12 +19882,12 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
 static void embi_island_reset(const embi_state *s, embi_island *isle)
 {
     isle->active = 1;
-    isle->first = !EMBI_WITHOUT(STICKING);
+    isle->nothing_moved = !EMBI_WITHOUT(STICKING);
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
         isle->factor.reuse_next = 0;
     isle->just_drove = isle->just_guessed = isle->relagged = isle->bound.moved = 0;
-    isle->friction.passes = isle->friction.merged_passes = 0;
-    isle->passes = embi_max_int(1, s->settings.friction_iterations);
+    isle->friction.passes_added = isle->friction.merged_passes = 0;
+    isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
     isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
     isle->tune.negative = 0;
     isle->tune.too_much = 2;
@@ -20119,11 +20120,11 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->regularized += other->regularized;
     isle->active = 1;
     isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = 0;   /* the factor is of the old bodies */
-    isle->first &= other->first;
+    isle->nothing_moved &= other->nothing_moved;
     isle->bound.moved &= other->bound.moved;
-    isle->passes = embi_max_int(1, embi_max_int(isle->passes, other->passes));
+    isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
     isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
-                                                other->friction.passes + other->relagged);
+                                                other->friction.passes_added + other->relagged);
     isle->guess = 0;
     isle->just_guessed |= other->just_guessed;
     isle->tune.full_hessian |= other->tune.full_hessian;
@@ -20817,7 +20818,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
         t->passes = embi_max_int(t->passes, embi_max_int(1, w->s.settings.friction_iterations) +
-                                     embi_max_int(isle->friction.passes + isle->relagged, isle->friction.merged_passes));
+                                     embi_max_int(isle->friction.passes_added + isle->relagged, isle->friction.merged_passes));
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
             t->factorizations = isle->factorizations;
@@ -21092,7 +21093,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
 /* ######## Part V. The step ###########################################################################
  * E is formed, minimised island by island, and reported [EIPC24 III-C]. The loop, and the function of each line:
  *   q^n, v^n; qt; forces; targets of drives                    embi_bodies_begin(), embi_body_integrate()
- *   rotations of materials; gradient without contact           embi_body_begin_elastic()
+ *   rotations of materials; gradient of what H has as A        embi_body_begin_elastic()
  *   candidates along the expected motion                       embi_body_expect(), embi_search_pairs()
  *   islands of bodies that joints or candidates link           embi_islands_begin()
  *     contacts and E at q^n; friction takes lambda of q^n      embi_island_start(), embi_island_lag_friction()
@@ -21105,10 +21106,10 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  *     candidates along all p; islands that meet become one     embi_islands_cover()
  *     each island:                                             embi_island_take_direction()
  *       safe: the part of p on which no pair touches           embi_island_advance(), embi_island_ccd()
- *       alpha where E does not grow                            embi_island_line_search()
- *       q += alpha p                                           embi_island_accept()
- *       was p small enough?                                    embi_island_is_last()
- *       then one more pass of friction, or v = (q - qc)/c      embi_island_end(), embi_island_settle()
+ *       p is small: the last correction, q += safe p           embi_island_is_last(), embi_island_last_move()
+ *       else alpha where E does not grow, q += alpha p         embi_island_line_search(), embi_island_accept()
+ *       at the end: friction of the end, and another pass,     embi_island_lag_friction()
+ *       or v = (q - qc)/c                                      embi_island_end(), embi_island_settle()
  *   bodies in no island; history for the next step             embi_velocities_finish()
  *   forces; statistics                                         embi_report(), embi_stats()
  * Iteration: one direction and one move of an island. Round: one iteration of every active island. Pass: iterations
@@ -21121,8 +21122,8 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * Uses: small math, elasticity, cells, materials over a body, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/world_begin.h */
 
-/* Sets qc, qt, c and 1/s (inertia) of the step form in chapter "Energy of a body" from q^n and v^n: for a body that
- * rotates from its free flight. */
+/* Sets qc, qt, c and 1/s (inertia) of the step form in chapter "Energy of a body" from q^n and v^n. A body that rotates
+ * takes them from its free flight. */
 static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 {
     embipc_real t[3];
@@ -21184,7 +21185,7 @@ static void embi_bodies_begin(embipc_world *w)
     embi_state *s = &w->s;
     int trace = 0, patch = 0;
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
-    if (s->node_count) {
+    if (s->node_count) {   /* q^n; and what starts from there: rigid states, bounds, trial states */
         memcpy(s->qn, s->q, nodes);
         memcpy(s->vn, s->v, nodes);
         memcpy(s->driven.safe_q, s->q, nodes);
@@ -21208,7 +21209,8 @@ static void embi_bodies_begin(embipc_world *w)
         if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);   /* a drive jumps: no BDF2 */
 }
 
-/* The rotations of q^n, those that the material holds for the step, and the gradient of all but contact at q^n. */
+/* The rotations of q^n, those that the material holds for the step, and gq at q^n: the gradient of the part of E whose
+ * Hessian is A. Rotations of q^n come first, since energies need them; bending comes last, since it needs those held. */
 static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -21259,9 +21261,9 @@ static embi_energies embi_island_energies(const embi_state *s, const embi_island
     return E;
 }
 
-/* Sets energy.now, energy.nonquadratic and energy.size: all that is not in A, J s^2, elements at the vertices x and
+/* Sets energy.now, energy.nonquadratic and energy.size: all of E that is not in A, J s^2, elements at the vertices x and
  * nonlinear materials as last evaluated [EIPC24 eqs. 10, 11]; and the size of its terms, for rounding. */
-static void embi_island_contact_energy(const embi_state *s, embi_island *isle, const embipc_real *x)
+static void embi_island_nonquadratic(const embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embi_energies E = embi_island_energies(s, isle, x, isle->contacts.energy);
     embipc_real sum = E.sum, size = E.sum + E.noise;
@@ -21287,9 +21289,9 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
     return sum;
 }
 
-/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts. memory: sorted
- * keys of the friction contacts of the last step, whose values index u, their |u|; NULL in a further pass. Returns 0
- * out of memory. */
+/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts that have friction
+ * and a force. A contact that does not slide has mu_static. memory: sorted keys of the friction contacts of the last
+ * step, whose values index u, their |u|; NULL in a further pass. Returns 0 out of memory. */
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
 {
@@ -21336,7 +21338,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
  * Checked by: tests/test_world_step.c, tests/test_cg.c */
 
 /* The gradient of all that is no element: gq follows each move linearly, a nonlinear material is evaluated at q. */
-static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, int k)
+static void embi_body_set_gradient(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     (void)k;
@@ -21350,7 +21352,7 @@ static void embi_body_part_of_gradient(const embi_bodies_task *t, embi_body *b, 
 static void embi_island_gradient(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_part_of_gradient, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_set_gradient, NULL, NULL, 0);
     embi_island_touched(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++) embi_element_gradient(embi_element_at(isle, k), &to);
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->g);
@@ -21405,16 +21407,16 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
     int pivots;
     if (!isle->factor.analysed || !embi_island_assemble(s, isle)) {
         if (!embi_island_analyze(m, s, isle)) return EMBIPC_ERR_MEMORY;
-        if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
-        isle->factor.analysed = 1;
+        isle->factor.analysed = embi_island_assemble(s, isle);
+        EMBIPC_ASSERT(isle->factor.analysed);
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     pivots = embi_system_factor(&isle->system);
-    while (pivots > 0 && isle->tune.negative > 0) {   /* half of it, or none below 0.2: see embi_island_bend() */
+    while (pivots > 0 && isle->tune.negative > 0) {   /* half of it, or none below 0.2: see embi_island_allow_negative() */
         isle->tune.too_much = isle->tune.negative;
         isle->tune.negative = isle->tune.negative > (embipc_real)0.2 ? isle->tune.negative / 2 : (embipc_real)0;
         embi_island_tangent(s, isle);
-        if (!embi_island_assemble(s, isle)) return EMBIPC_ERR_ARGUMENT;
+        (void)embi_island_assemble(s, isle);
         pivots = embi_system_factor(&isle->system);
     }
     if (pivots < 0) return embi_factor_result(pivots);
@@ -21433,7 +21435,6 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     if (result != EMBIPC_OK) return result;
     isle->factorizations++;
     isle->factor.useful = 1;
-    isle->factor.from_last_step = 0;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     embi_island_hold(s, isle);
     return EMBIPC_OK;
@@ -21441,7 +21442,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 
 /* ==== 75. Earlier states =============================================================================
  * States of the step that an island may go back to: q^n, or the last one in which bodies that drives rotate were rigid.
- * All is evaluated again there.
+ * All is evaluated again there. And the change from BDF2 to backward Euler within a step.
  * Uses: part III, energy of a body, rotation, drives that yield, begin of a step, contacts of an island.
  * Checked by: tests/test_integrator.c, tests/world_drive.h */
 
@@ -21458,14 +21459,14 @@ static int embi_island_return(embi_memory *m, embi_state *s, embi_island *isle, 
     }
     if (!embi_island_evaluate(m, s, isle)) return 0;
     embi_island_psi(s, isle, s->q);
-    embi_island_contact_energy(s, isle, s->x);
+    embi_island_nonquadratic(s, isle, s->x);
     return 1;
 }
 
 /* Moves the bodies of an island back to q^n. */
 static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    isle->bound.moved = 0;
+    isle->bound.moved = 0;   /* it may not end here because of a deadline */
     return embi_island_return(m, s, isle, s->qn);
 }
 
@@ -21501,11 +21502,13 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
     isle->converged = isle->factor.reuse_next = isle->just_drove = 0;
     isle->tune.stride = 0;
     isle->system.kept = 0;   /* the cached system has another A */
+    embi_island_psi(s, isle, s->q);   /* with the rotations that embi_body_turn() has set */
+    embi_island_nonquadratic(s, isle, s->x);
     return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
 }
 
 /* Changes an island to backward Euler if some of its bodies cannot use BDF2. */
-static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
+static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int one = 0, two = 0;
     for (int k = 0; k < isle->body_count; k++) {
@@ -21526,12 +21529,13 @@ static int embi_island_agree(embi_memory *m, embi_state *s, embi_island *isle)
  * Uses: part I, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
-/* The measure below which a direction is the last correction. After an old factor alone, after a prediction and
- * with full Hessians it is less, because the error that such a direction leaves may be as large as the direction. */
+/* The measure below which a direction is the last correction. It is less with full Hessians, where an old factor solves
+ * alone: it reduces errors linearly, so the error that is left may be as large as the direction. It is less after a
+ * prediction, too: no direction before has shown that friction is past its kinks. Errors below the tolerance with one
+ * sign in every step let a block on a slope of tan(angle) = mu slide away. */
 static embipc_real embi_island_enough(const embi_island *isle)
 {
-    int strict = isle->factor.one_backsolve || isle->just_guessed || isle->tune.full_hessian;
-    return strict ? EMBI_OLD_SHARE : (embipc_real)1;
+    return isle->just_guessed || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
 }
 
 /* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short
@@ -21547,10 +21551,10 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
     return most;
 }
 
-/* The measure of a direction, and the slope of E along it. The measure is the largest component of p at a node, over
- * the length that counts as converged: step.c (h, or 2 h/3 by BDF2) times the tolerance of each body, or 0.1 dhat where
- * that is less, so that no contact can begin or end within a motion that counts as nothing. */
-static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
+/* The length of a direction as the stop test measures it, and the slope of E along p. It is the largest component of p
+ * at a node, over what counts as converged: step.c (h, or 2 h/3 by BDF2) times the tolerance of each body. Where
+ * 0.1 dhat is less, that counts, so that such a motion changes a gap by at most a fifth of dhat. */
+static embipc_real embi_island_length(embi_state *s, embi_island *isle)
 {
     embipc_real worst = 0;
     isle->energy.slope = 0;
@@ -21572,13 +21576,12 @@ static embipc_real embi_island_measure(embi_state *s, embi_island *isle)
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    isle->factor.one_backsolve = 0;
     /* all nodes of an island may be driven */
     if (isle->unknown_count && (isle->factor.from_last_step || isle->factor.reuse_next)) {
         int solved;
         (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
         solved = embi_island_solve_reused(s, isle);
-        (void)embi_island_driven_motion(s, isle);   /* p on the driven nodes, again */
+        (void)embi_island_driven_motion(s, isle);   /* sets p on driven nodes again: conjugate gradients overwrite it */
         if (solved) return EMBIPC_OK;
         if (embi_is_late(s)) return EMBIPC_ERR_TIME;
         isle->factor.from_last_step = isle->factor.reuse_next = 0;
@@ -21596,10 +21599,10 @@ static void embi_island_correct_direction(embi_state *s, embi_island *isle)
 {
     if (!embi_island_correction(s, isle)) return;
     embi_island_add_to_direction(s, isle, 1);
-    (void)embi_island_measure(s, isle);
+    (void)embi_island_length(s, isle);
     if (!(isle->energy.slope < 0)) {
         embi_island_add_to_direction(s, isle, -1);
-        (void)embi_island_measure(s, isle);
+        (void)embi_island_length(s, isle);
     }
     embi_island_motion(s, isle);
 }
@@ -21608,21 +21611,21 @@ static void embi_island_correct_direction(embi_state *s, embi_island *isle)
  * the heuristics need. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embipc_real worst, stretch;
+    embipc_real stretch;
     embipc_result r;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    isle->driving = embi_island_driven_motion(s, isle);
+    isle->driving = embi_island_driven_motion(s, isle);   /* p on driven nodes: what is left of their motion */
     embi_island_gradient(s, isle);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
-    embi_island_bend(isle);
-    if (!isle->factor.reuse_next) embi_island_tangent(s, isle);
-    isle->friction.has_secants = embi_island_reverse_rhs(s, isle);
+    embi_island_allow_negative(isle);   /* for the tangents */
+    if (!isle->factor.reuse_next || !isle->tune.full_hessian) embi_island_tangent(s, isle);
+    isle->friction.has_secants = embi_island_reverse_rhs(s, isle);   /* says which contacts reverse, so stiffness follows */
     for (int k = 0; k < isle->friction.count; k++)
-        embi_friction_stiffness(isle->friction.list + k, isle->first);
-    if (embi_is_driving(isle)) embi_island_push(s, isle);
+        embi_friction_stiffness(isle->friction.list + k, isle->nothing_moved);
+    if (embi_is_driving(isle)) embi_island_push(s, isle);   /* rhs -= H_fd r */
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
     if ((r = embi_island_solve(m, s, isle)) != EMBIPC_OK) return r;
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
@@ -21630,25 +21633,24 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     if (!embi_all_finite(isle->rhs, 3 * isle->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
     embi_island_unflatten(s, isle);
     isle->iterations++;
-    worst = embi_island_measure(s, isle);
-    stretch = embi_island_stretch(s, isle, worst);
-    if (worst < embi_island_enough(isle)) stretch = 1;   /* the last correction, by its measure, is taken as it is */
+    embi_island_motion(s, isle);
     isle->last_measure = isle->measure;
-    isle->measure = worst;
+    isle->measure = embi_max(embi_island_length(s, isle), embi_island_gap_change(s, isle));
+    stretch = embi_island_stretch(s, isle, isle->measure);
+    if (isle->measure < embi_island_enough(isle)) stretch = 1;   /* the last correction is taken as it is */
     if (!isle->factor.reuse_next)
         isle->factor.slow_solves =
-            !embi_is_driving(isle) && worst > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
+            !embi_is_driving(isle) && isle->measure > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
     isle->tune.stride = 0;
     for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
         embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
     isle->energy.slope *= stretch;
+    isle->record.direction *= stretch;
     isle->tune.stretch = stretch;
-    embi_island_motion(s, isle);
-    /* a direction that is only too long for its gaps is neither lengthened nor corrected */
-    if (worst >= embi_island_enough(isle)) embi_island_correct_direction(s, isle);
+    if (stretch > 1) embi_island_motion(s, isle);
+    if (isle->measure >= embi_island_enough(isle)) embi_island_correct_direction(s, isle);
     embi_island_mark_reversals(s, isle);
-    embi_island_multiply(s, isle);
-    isle->measure = embi_max(worst, embi_island_gap_change(s, isle));
+    embi_island_multiply(s, isle);   /* Ap, for the line search */
     isle->record.island = isle->index;
     isle->record.fresh = embi_island_is_fresh(isle);
     isle->record.contacts = isle->contacts.count;
@@ -21845,15 +21847,14 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_go(s, b);
 }
 
-/* Collision detection cuts a path while up to EMBI_CCD_KEEP of the gap is left. Searching this much farther finds
- * the contact itself. */
+/* Collision detection cuts a path while up to EMBI_CCD_KEEP of the way to its floor is left. Searching this much farther
+ * reaches the floor itself. */
 #define EMBI_LOOK_ON ((embipc_real)1.125)
 
 /* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. cap:
- * fraction of the direction that candidates are searched for; it bounds alpha. Searching farther than needed would
- * make half the scene candidates. So a direction much longer than expected (an overshoot, most often) is cut. One
- * that leaves the searched range is cut a little behind its first contact with the present candidates. Ten bears
- * in a heap take 0.8 of the time so. Returns 0 for lack of memory or time. */
+ * fraction of the direction that candidates are searched for; it bounds alpha. A direction more than twice as long
+ * as expected is cut, else too many pairs become candidates. One that leaves the searched range is cut a little behind
+ * its first contact with the present candidates. Ten bears in a heap take 0.8 of the time so. Returns 0 for lack of memory or time. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
@@ -21886,7 +21887,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Does a move by alpha end where embi_island_aim() computed positions and bounds for? */
+/* Does a move by alpha end at q + p, for which embi_island_aim() left positions and bounds? */
 static int embi_is_whole(const embi_island *isle, embipc_real alpha) { return alpha == 1 && isle->bound.cap == 1; }
 
 /* The body at the trial state q + alpha p. Positions and bounds computed for the end of the direction are taken over
@@ -21915,13 +21916,13 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
     if (!embi_is_whole(isle, alpha)) embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
     if (!embi_island_contacts(m, s, isle, s->path.trial_x)) return 0;
     embi_island_psi(s, isle, s->trial_q);
-    embi_island_contact_energy(s, isle, s->path.trial_x);
+    embi_island_nonquadratic(s, isle, s->path.trial_x);
     return 1;
 }
 
 /* Where many candidates are active, their distances are bounded anew from the present positions (measured_q). Then
  * few are active again. */
-static void embi_island_know(embi_state *s, const embi_island *isle)
+static void embi_island_remeasure(embi_state *s, const embi_island *isle)
 {
     int nearby = 0, all = 0;
     if (EMBI_WITHOUT(SEARCH) || EMBI_WITHOUT(BOUNDS) || EMBI_WITHOUT(KNOW)) return;
@@ -21962,7 +21963,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
-    embi_island_know(s, isle);
+    embi_island_remeasure(s, isle);
     isle->record.alpha = alpha;
 }
 
@@ -21994,9 +21995,9 @@ static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_re
     return sum + s->hh * elements;
 }
 
-/* Moves to the trial state at alpha. alpha is halved while a gap is not positive in floating point (it was a few
+/* Evaluates the trial state at alpha. alpha is halved while a gap is not positive in floating point (it was a few
  * rounding errors), or while a logarithm is not finite. */
-static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
+static embipc_result embi_island_try_finite(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
 {
     for (int k = 0; k < 60; k++) {
         if (!embi_island_try(m, s, isle, *alpha)) return EMBIPC_ERR_MEMORY;
@@ -22037,7 +22038,8 @@ static int embi_island_grows(const embi_island *isle, const embi_before *e, embi
 /* The line search: finds alpha in (0, bound] where E has not grown beyond rounding, and where E rises with at most
  * half of the first slope. An alpha that went too far gives a bracket. Within it, regula falsi finds a slope of at
  * most a tenth, up or down. Every third trial halves the bracket, so no end of it can be stuck. *alpha = 0 when
- * there is none. The deadline ends the search after its first trial. The trial state is left at *alpha. */
+ * there is none. After the deadline the search takes the best alpha so far, perhaps 0. The trial state is left at
+ * *alpha. */
 static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                         embipc_real *alpha)
 {
@@ -22048,7 +22050,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     for (int k = 0; k < 40 && *alpha > 0; k++) {
         embipc_real slope, target;
         int grows;
-        embipc_result r = embi_island_move(m, s, isle, alpha);
+        embipc_result r = embi_island_try_finite(m, s, isle, alpha);
         if (r != EMBIPC_OK) return r;
         grows = embi_island_grows(isle, &before, *alpha);
         slope = embi_island_slope(s, isle, *alpha);
@@ -22068,8 +22070,8 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
         else *alpha = (lo + hi) / 2;
         *alpha = embi_min(embi_max(*alpha, lo + (hi - lo) / 20), hi - (hi - lo) / 20);
     }
-    *alpha = lo;   /* the largest alpha with a lower E, perhaps 0 */
-    return embi_island_move(m, s, isle, alpha);
+    *alpha = lo;   /* the last alpha where E had not grown and still fell, perhaps 0 */
+    return embi_island_try_finite(m, s, isle, alpha);
 }
 
 /* ==== 78. Move and stop test =========================================================================
@@ -22079,31 +22081,18 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
  * friction contact may reverse. The tolerance is a velocity that is derived from epsv. With a coarser one a
  * block would stick on a slope where it must slide. A driven step converges in one to three iterations [measured; the
  * program of [IPC20] needs 49 in a lift].
- * Tried where many contacts begin in one step, and left out. Solves per step of a pile of 100 cages, and of ten
- * bears:
- *   as it is                                                                    10.8          12.2
- *   contacts that a direction would cause have their stiffness beforehand       12.1 to 13.0  12.8 to 16
- *   they have their whole force too, as at 0.3 dhat                             17.7          16.3
- *   contact forces predicted from the last direction (primal-dual)              11.7          11.5
- *   a step begins with the free part of a prediction                            10.8          11.8
- *   the full Hessian from the start                                             11.6          12.3
- *   each body moves as far as its own contacts allow                            19 and more
- * Iterating only on bodies that have not converged would save a quarter of the work.
- * In impacts stiffness beforehand saves solves, with springs up to half of dhat where a direction meets something:
- * the worst step of a ball at a plate at 10 and 30 m/s takes 16 and 38 solves for 19 and 63 in a cage, 21 and
- * 53 for 33 and 98 full. It saves no time: contacts must be searched farther ahead. It takes 0.75 to 1.1 of the
- * time there, and 2.7 for two balls, which then separate in another way.
+ * What was tried where many contacts begin in one step, and left out, stands in docs/measured.md.
  * Uses: tuning, memory, pairs of primitives, contacts, part III, part IV, part V.
  * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
 /* Is the stiffness of an element wrong in the last factor, by a factor of two? Contacts are counted where they are
  * made. */
-static int embi_island_changed(const embi_state *s, const embi_island *isle)
+static int embi_island_stiffness_is_wrong(const embi_state *s, const embi_island *isle)
 {
     if (isle->contacts.changed) return 1;
     for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
         const embi_element *e = embi_element_at(isle, k);
-        if (embi_stiffness_changed(embi_element_kinds[e->kind].hold(e, isle->first), e->held,
+        if (embi_stiffness_changed(embi_element_kinds[e->kind].hold(e, isle->nothing_moved), e->held,
                                    e->pair < 0 ? 0 : s->pair[e->pair].rule.kappa))
             return 1;
     }
@@ -22121,21 +22110,18 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
     return any;
 }
 
-/* The stop test: is this direction the last correction? After an old factor alone it must be ten times shorter,
- * because such a factor reduces errors linearly, not quadratically. So must the first direction after a
- * prediction: no direction before it has shown that friction is past its kinks, and errors below the tolerance
- * with one sign in every step let a block on a slope with tan = mu slide away. A test by the contraction of the last
- * two directions (theta/(1 - theta) of this one below a tenth of the tolerance) makes a lift a fifth faster, and
- * forces at the end of a step 2 to 10 times as far from balance. A friction contact loaded beyond its limit by the
- * fraction delta moves to the kink of f1 in steps of at least sqrt(delta) epsv h: so a tolerance of 0.1 epsv
- * resolves sticking to 1 %. */
+/* The stop test: is this direction the last correction? A friction contact that is loaded beyond its limit by the
+ * fraction delta moves to the kink of f1 in steps of at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv resolves
+ * sticking to 1 %. A test by the contraction theta of the last two directions was tried: theta/(1 - theta) of this one
+ * below a tenth of the tolerance. A lift is a fifth faster with it, and forces at the end of a step are 2 to 10 times
+ * as far from balance. */
 static int embi_island_is_last(const embi_island *isle)
 {
     return !isle->friction.reversals && isle->measure < embi_island_enough(isle);
 }
 
 /* The safe fraction of the direction, computed again unless it is valid for the present candidates. *limit: the
- * candidate that limits it, or -1. Returns 0 out of memory. */
+ * candidate that limits it, or -1. Returns 0 for lack of memory or time. */
 static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, int *limit)
 {
     (void)embi_stage(s, EMBIPC_STAGE_CCD);
@@ -22157,9 +22143,9 @@ static embipc_real embi_island_drive_left(const embi_state *s, const embi_island
     return left;
 }
 
-/* A drive gives up the rest of its motion where the direction, along which only bound.safe is free, is blocked: by
- * a contact at its floor, or by tets that may not invert. limit: as from embi_island_safe(). Returns whether one
- * does. */
+/* Is the direction blocked while drives have motion left: by a contact at its floor, or by tets that may not invert?
+ * Only bound.safe of it is free. Then a drive divides its stages, or gives up the rest of its motion. limit: as from
+ * embi_island_safe(). Returns whether one did. */
 static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
 {
     const embi_closest *closest;
@@ -22179,7 +22165,7 @@ static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
  * grows by the work of drives. */
 static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
 {
-    embipc_result r = embi_island_move(m, s, isle, alpha);
+    embipc_result r = embi_island_try_finite(m, s, isle, alpha);
     if (r != EMBIPC_OK) return r;
     embi_island_accept(s, isle, *alpha);
     embi_island_progress(s, isle, *alpha);
@@ -22192,7 +22178,7 @@ static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_
 static embipc_result embi_island_last_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                            embipc_real *alpha)
 {
-    embipc_result r = embi_island_move(m, s, isle, alpha);
+    embipc_result r = embi_island_try_finite(m, s, isle, alpha);
     if (r != EMBIPC_OK) return r;
     isle->converged = *alpha == 1 && !embi_island_misses(s, isle);
     embi_island_accept(s, isle, *alpha);
@@ -22208,7 +22194,7 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
 {
     embipc_result r;
     if (!(isle->energy.slope < 0)) *alpha = 0;
-    r = *alpha > 0 ? embi_island_line_search(m, s, isle, *alpha, alpha) : embi_island_move(m, s, isle, alpha);
+    r = *alpha > 0 ? embi_island_line_search(m, s, isle, *alpha, alpha) : embi_island_try_finite(m, s, isle, alpha);
     if (r != EMBIPC_OK) return r;
     embi_island_accept(s, isle, *alpha);
     isle->tune.stride = *alpha * isle->tune.stretch;
@@ -22221,23 +22207,24 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     if (*alpha == 0 && isle->friction.has_secants)
         for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
     else if (*alpha == 0 && !reused && !s->timer.late) {
-        /* No descent is left above rounding. It counts as converged if earlier passes have, or, with full Hessians, which
-         * cost the last digits, below the tolerance. */
+        /* No descent is left above rounding. It counts as converged if an earlier pass has converged. Full Hessians cost
+         * the last digits, so with them it counts below the tolerance, too. */
         isle->active = 0;
-        isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes > 0;
+        isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes_added > 0;
     }
     return EMBIPC_OK;
 }
 
 /* May the present factor serve for the next direction? It serves on while full moves shorten the direction enough.
- * A new one serves again below EMBI_OLD_FAR tolerances, or after a driven move. A contact that the factor holds too
- * soft would be run over; one that it holds too stiff would look converged. */
+ * A new one serves again below EMBI_OLD_FAR tolerances, or after a driven move. A factor of the last step serves until
+ * from_last_step ends, so this asks nothing of it. With full Hessians, where the factor solves alone, a contact that it
+ * holds too soft would be run over, and one that it holds too stiff would look converged. */
 static int embi_island_may_reuse(const embi_state *s, const embi_island *isle, int reused, embipc_real alpha)
 {
     if (EMBI_WITHOUT(OLD) || alpha < 1) return 0;
     if (reused ? !(isle->measure < EMBI_OLD_FALL * isle->last_measure)
                : isle->factor.from_last_step || !(isle->just_drove || isle->measure < EMBI_OLD_FAR)) return 0;
-    return !embi_island_changed(s, isle);
+    return !embi_island_stiffness_is_wrong(s, isle);
 }
 
 /* Takes the direction up to bound.safe: a driven move, the last correction, or a line search. Candidates are known
@@ -22264,19 +22251,19 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     if (r != EMBIPC_OK) return r;
     isle->factor.reuse_next = embi_island_may_reuse(s, isle, reused, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
-    isle->first = isle->just_guessed = 0;
+    isle->nothing_moved = isle->just_guessed = 0;
     isle->bound.moved |= alpha > 0;
     return EMBIPC_OK;
 }
 
 /* ==== 79. End of an island ===========================================================================
- * What ends the step of an island: velocities, and the three reasons to go on in another way. BDF2 does not serve, held
+ * What ends the step of an island: velocities, and three reasons to go on in another way: BDF2 does not serve, held
  * rotations are wrong, or the energy would be too high.
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step,
  * part IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
 
 /* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of the correction of its spin:
- * see embi_island_keep_spin(). Overwrites p, Ap and rhs. */
+ * see embi_island_keep_spin(). Overwrites p, Ap, rhs and g. */
 static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -22303,7 +22290,7 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
     int drives = 0;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_settle, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
-        s->body[isle->bodies[k]].end.counted = isle->friction.passes > 0;
+        s->body[isle->bodies[k]].end.counted = isle->friction.passes_added > 0;
         drives |= s->body[isle->bodies[k]].driven_nodes > 0;
     }
     if (drives) embi_island_gradient(s, isle);
@@ -22350,7 +22337,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
     if (from_start == EMBI_NO_MEMORY) return 0;
     if (from_start == EMBI_YES) return embi_island_back(m, s, isle);
     embi_island_psi(s, isle, s->q);
-    embi_island_contact_energy(s, isle, s->x);
+    embi_island_nonquadratic(s, isle, s->x);
     return 1;
 }
 
@@ -22364,7 +22351,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
     for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     if (!two_step) return embi_island_end_at_start(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
-    isle->active = isle->passes = 1;
+    isle->active = isle->passes_left = 1;
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -22382,11 +22369,11 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
     if (!embi_island_evaluate(&w->memory, s, isle) ||
         !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
         return EMBIPC_ERR_MEMORY;
-    embi_island_contact_energy(s, isle, s->x);
+    embi_island_nonquadratic(s, isle, s->x);
     isle->energy.before = isle->energy.now;
     if (embi_is_second_order(s)) {
         embi_island_touches(s, isle, EMBI_AT_START, 0);
-        if (!embi_island_agree(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
+        if (!embi_island_unify_integrator(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
     embi_island_recall(s, isle);
     isle->guess = embi_island_guess_order(s, isle);
@@ -22399,7 +22386,7 @@ static int embi_islands_begin(embipc_world *w)
     return embi_islands_link(w) && embi_islands_round(w, embi_island_start) == EMBIPC_OK;
 }
 
-/* Moves to the prediction if it is free and E is not higher there; else stays. */
+/* Moves to the prediction if it is free and E is not higher there; else stays. While drives move, E may be higher. */
 static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_before before = embi_island_before(s, isle);
@@ -22409,17 +22396,17 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     isle->guess = 0;
     if (!embi_island_safe(m, s, isle, &limit)) return embi_lack(s);
     if (isle->bound.safe < 1) return EMBIPC_OK;
-    if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
+    if ((r = embi_island_try_finite(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
         alpha = 0;
-        if ((r = embi_island_move(m, s, isle, &alpha)) != EMBIPC_OK) return r;
+        if ((r = embi_island_try_finite(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     }
     embi_island_accept(s, isle, alpha);
     if (alpha < 1) return EMBIPC_OK;
     embi_island_progress(s, isle, alpha);
     if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
     isle->just_guessed = 1;
-    isle->first = 0;
+    isle->nothing_moved = 0;
     return EMBIPC_OK;
 }
 
@@ -22433,15 +22420,17 @@ static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, 
     return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : embi_lack(s);
 }
 
-/* Evaluates the contacts of an island at its present positions after its candidates changed. */
+/* Evaluates the contacts of an island at its present positions if its candidates have changed. Returns 0 out of memory. */
 static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
 {
+    if (!isle->changed) return 1;
+    isle->changed = EMBI_ISLAND_SAME;
     if (!embi_island_evaluate(m, s, isle)) return 0;
     isle->bound.is_known = 0;
     /* the order is reused while all contacts have places in it */
     isle->factor.analysed = isle->factor.analysed && isle->factor.same;
-    embi_island_contact_energy(s, isle, s->x);
-    return embi_island_agree(m, s, isle);
+    embi_island_nonquadratic(s, isle, s->x);
+    return embi_island_unify_integrator(m, s, isle);
 }
 
 /* Second half of an iteration: the move, once all candidates along the directions are known. An island that has
@@ -22453,8 +22442,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     embipc_result r;
     embi_answer jumps;
     int merged = isle->changed == EMBI_ISLAND_MERGED;
-    if (isle->changed && !embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    isle->changed = EMBI_ISLAND_SAME;
+    if (!embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
     if (!isle->active || merged) return EMBIPC_OK;   /* the direction of an island that merged is void */
     if (embi_is_late(s)) return EMBIPC_ERR_TIME;
     if (isle->guess) return embi_island_try_guess(m, s, isle);
@@ -22462,23 +22450,25 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     isle->to_record = 1;
     if (s->settings.spin && isle->relagged < 2 && embi_island_turned_away(s, isle))
         return embi_island_relag(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
-    if (isle->converged) isle->active = --isle->passes > 0 || embi_island_ask_pass(s, isle);
-    if (isle->active && isle->passes < 1) isle->passes = 1;
+    if (isle->converged) {
+        if (--isle->passes_left < 1) isle->passes_left = embi_island_ask_pass(s, isle);
+        isle->active = isle->passes_left > 0;
+    }
     jumps = isle->active ? EMBI_NO : embi_island_leave_bdf2(m, s, isle, 0);
     if (jumps == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
-    if (jumps == EMBI_YES) isle->active = isle->passes = 1;
+    if (jumps == EMBI_YES) isle->active = isle->passes_left = 1;
     if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
-    if (jumps == EMBI_YES || !isle->active || !isle->converged) return EMBIPC_OK;
+    if (!isle->active || !isle->converged) return EMBIPC_OK;
     isle->converged = isle->factor.reuse_next = 0;   /* another pass, with the present friction forces */
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
-    /* so friction is another term of E, at q^n too */
+    /* E has other friction now. It is evaluated at q^n, to compare with, and again at q. */
     isle->energy.before = embi_island_energies(s, isle, s->xn, isle->energy.before.of[EMBI_ELEMENT_BARRIER]);
-    embi_island_contact_energy(s, isle, s->x);
+    embi_island_nonquadratic(s, isle, s->x);
     return EMBIPC_OK;
 }
 
-/* The deadline has passed: ends the step of all islands in their last state. Where one has none but q^n, it would stop
- * there. Then the step fails, or goes on without a deadline. */
+/* The deadline has passed: ends the step of all islands in their last state. If an active island has not moved yet, the
+ * step fails where the budget is strict, else it goes on without a deadline. */
 static embipc_result embi_islands_stop(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22489,8 +22479,7 @@ static embipc_result embi_islands_stop(embipc_world *w)
     s->timer.late = ends;
     for (int k = 0; k < w->islands.order_count; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
-        if (isle->changed && !embi_island_refresh(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
-        isle->changed = EMBI_ISLAND_SAME;
+        if (!embi_island_refresh(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
         if (ends && isle->active && (r = embi_island_cut(w, isle)) != EMBIPC_OK) return r;
     }
     return EMBIPC_OK;
@@ -22514,7 +22503,7 @@ static embipc_result embi_islands_next(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged or was cut. Each pass minimises its own
+/* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged, found no descent, or was cut. Each pass minimises its own
  * E: friction forces or rotations change between passes. Ends early if a sleeping body must wake. */
 static embipc_result embi_iterate(embipc_world *w)
 {
@@ -22524,7 +22513,7 @@ static embipc_result embi_iterate(embipc_world *w)
     for (;;) {
         for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
-        if (w->islands.round_count == 0) return EMBIPC_OK;   /* all have converged, or were cut */
+        if (w->islands.round_count == 0) return EMBIPC_OK;   /* all have ended */
         embi_islands_watch(w);
         r = embi_islands_round(w, embi_island_find_direction);
         if (r == EMBIPC_OK && embi_is_late(s)) r = EMBIPC_ERR_TIME;
@@ -22571,7 +22560,7 @@ static void embi_velocities_finish(embi_state *s)
 }
 
 /* g = grad E at the driven nodes of bodies at rest, which are in no island. Their vertices become live only now, when
- * no islands run in parallel. */
+ * no islands run in parallel. Then all islands push again, since their contacts reach these vertices now. */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22582,7 +22571,7 @@ static void embi_drives_gradient(embipc_world *w)
         t.s = s;
         if (b->moving || embi_is_asleep(b)) continue;
         any = 1;
-        embi_body_part_of_gradient(&t, b, 0);
+        embi_body_set_gradient(&t, b, 0);
         for (int i = 0; i < b->search.live_count; i++) s->vertex_state[b->vert0 + b->search.live[i]] = EMBI_VERTEX_LIVE;
     }
     for (int k = 0; k < w->islands.order_count && any; k++) {
@@ -22626,8 +22615,8 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     return r == EMBIPC_OK && !w->sleep.disturbed ? embi_step_check(w, lost, away) : r;
 }
 
-/* Solve and finish. q and x change in each round; after an error embi_step_undo() restores them. All else that a caller
- * can see changes at the end. Where a body that sleeps would be touched, it wakes, and the step begins again. */
+/* Solve and finish. q, x and v change within the step; after an error embi_step_undo() restores them. All else that a
+ * caller can see changes at the end. Where a body that sleeps would be touched, it wakes, and the step begins again. */
 static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
@@ -28353,9 +28342,9 @@ static void embi_write_normals(const embi_state *s, const embi_body *b, const em
 {
     embipc_real n[3], *sum = s->path.x + 3 * b->vert0;
     memset(sum, 0, (size_t)(3 * b->nv) * sizeof *sum);
-    for (int i = 0; i < 3 * b->nt; i++) {
-        if (i % 3 == 0) embi_triangle_cross(n, x, b->tri + i);
-        embi_axpy(sum + 3 * b->tri[i], 1 / (b->diagonal * b->diagonal), n);
+    for (int t = 0; t < b->nt; t++) {
+        embi_triangle_cross(n, x, b->tri + 3 * t);
+        for (int k = 0; k < 3; k++) embi_axpy(sum + 3 * b->tri[3 * t + k], 1 / (b->diagonal * b->diagonal), n);
     }
     for (int i = 0; i < b->nv; i++) {
         (void)embi_direction(sum + 3 * i, sum + 3 * i);
