@@ -13265,19 +13265,24 @@ typedef struct embi_island_past {
     int is_odd;                  /* factors have changed places an odd number of times */
 } embi_island_past;
 
-/* Whether a factor of an earlier solve or step serves again: see chapter "Direction". */
+/* The factor of the next solve; once it is solved, the one that its direction came from. */
+typedef enum embi_factor_use {
+    EMBI_FACTOR_NEW,             /* of the present system */
+    EMBI_FACTOR_THIS_STEP,       /* of an earlier solve of this step; set where an iteration ends */
+    EMBI_FACTOR_LAST_STEP        /* of an earlier step, as preconditioner; until a new one is due */
+} embi_factor_use;
+
+/* Whether a factor of an earlier solve or step serves again: see chapter "Structure and reuse of factors". */
 typedef struct embi_reuse {
     int analysed;                /* the system has an order for this step; not carried over: bits must
                                     depend on the state, not on history */
     int same;                    /* unknowns are those of the factor in the system */
-    int from_last_step;          /* the factor is of an earlier step, and serves as preconditioner */
+    embi_factor_use use;
     int useful;                  /* there is a factor that may be reused */
     unsigned *of;                /* revisions of the bodies that have unknowns */
     int of_count;
     embi_island_past past;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
-    int reuse_next;              /* set where an iteration ends: the next solve uses this factor again; once it has, the
-                                    direction came from it */
     int slow_solves;             /* in a row: see EMBI_SLOW */
 } embi_reuse;
 
@@ -17199,7 +17204,8 @@ static embi_answer embi_island_renew(embi_memory *m, embi_state *s, embi_island 
     }
     isle->system.kept = 0;   /* the cached system has another A */
     isle->active = isle->passes_left = 1;
-    isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = isle->just_drove = 0;
+    isle->converged = isle->just_drove = 0;
+    isle->factor.use = EMBI_FACTOR_NEW;
     isle->tune.stride = 0;
     return again && !held ? EMBI_YES : EMBI_NO;
 }
@@ -19062,8 +19068,9 @@ static void embi_island_set_aside(embi_island *isle)
 /* At the start of a step: does the factor of an earlier one serve? */
 static void embi_island_recall(const embi_state *s, embi_island *isle)
 {
-    isle->factor.from_last_step = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
-        isle->unknown_count >= EMBI_REUSE_NODES && isle->system.method != EMBI_SYSTEM_CG && embi_dual_fits(s, isle);
+    if (!EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same && isle->unknown_count >= EMBI_REUSE_NODES &&
+        isle->system.method != EMBI_SYSTEM_CG && embi_dual_fits(s, isle))
+        isle->factor.use = EMBI_FACTOR_LAST_STEP;
 }
 
 /* Stores the stiffnesses that are in a new factor. */
@@ -19124,10 +19131,13 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
     return embi_system_analyze(m, &isle->system, isle->unknown_count, isle->keys, count, (int)s->settings.solver);
 }
 
-/* Was the direction solved with a factor of the present system? Valid once it is solved. */
-static int embi_island_is_fresh(const embi_island *isle)
+/* Does the next solve reuse a factor of this step? Once it is solved: does the direction come from one? */
+static int embi_island_reuses(const embi_island *isle) { return isle->factor.use == EMBI_FACTOR_THIS_STEP; }
+
+/* A factor of that kind is not reused any longer: a new one is due. */
+static void embi_island_reuse_none(embi_island *isle, embi_factor_use of)
 {
-    return !isle->factor.reuse_next && !isle->factor.from_last_step;
+    if (isle->factor.use == of) isle->factor.use = EMBI_FACTOR_NEW;
 }
 
 /* y = H x over the unknowns, with contacts of rank one. Overwrites p, rhs, Ap and motion. */
@@ -19196,7 +19206,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         rz = embi_row_dot(n, r, z);
         if (k == 0) first = size;
         if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
-        if (k == 0 && isle->factor.reuse_next && isle->tune.full_hessian) {
+        if (k == 0 && embi_island_reuses(isle) && isle->tune.full_hessian) {
             memcpy(isle->rhs, z, (size_t)n * sizeof *z);
             return 1;
         }
@@ -19361,7 +19371,7 @@ static void embi_island_allow_negative(embi_island *isle)
     if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow_solves < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
         !(u->too_much - u->negative > (embipc_real)0.03)) return;
     u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
-    isle->factor.from_last_step = 0;
+    embi_island_reuse_none(isle, EMBI_FACTOR_LAST_STEP);
 }
 
 /* Loss of a contact by curvature, m: its gap at q + p to first order, less the distance of the same features there.
@@ -19397,7 +19407,7 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
     embi_pull to = embi_pull_of(s);
     embipc_real force[3];
     int any = 0;
-    if (EMBI_WITHOUT(CORRECTION) || !embi_island_is_fresh(isle) || embi_is_driving(isle) ||
+    if (EMBI_WITHOUT(CORRECTION) || isle->factor.use != EMBI_FACTOR_NEW || embi_is_driving(isle) ||
         isle->tune.stretch > 1) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
@@ -19832,8 +19842,8 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
     }
     isle->factor.same &= count == isle->factor.of_count;
     isle->factor.of_count = count;
-    if (!isle->factor.same)
-        isle->factor.useful = isle->factor.from_last_step = isle->factor.reuse_next = 0;
+    if (!isle->factor.same) isle->factor.useful = 0;
+    if (!isle->factor.same) isle->factor.use = EMBI_FACTOR_NEW;
     return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs, 6 * isle->unknown_count) &&
            EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
 }
@@ -19882,8 +19892,8 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
 {
     isle->active = 1;
     isle->nothing_moved = !EMBI_WITHOUT(STICKING);
-    isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged =
-        isle->factor.reuse_next = 0;
+    isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged = 0;
+    isle->factor.use = EMBI_FACTOR_NEW;
     isle->just_drove = isle->just_guessed = isle->relagged = isle->bound.moved = 0;
     isle->friction.passes_added = isle->friction.merged_passes = 0;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
@@ -20118,7 +20128,8 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->factorizations += other->factorizations;
     isle->regularized += other->regularized;
     isle->active = 1;
-    isle->converged = isle->factor.reuse_next = isle->factor.from_last_step = 0;   /* the factor is of the old bodies */
+    isle->converged = 0;
+    isle->factor.use = EMBI_FACTOR_NEW;   /* the one there is of the old bodies */
     isle->nothing_moved &= other->nothing_moved;
     isle->bound.moved &= other->bound.moved;
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
@@ -21442,7 +21453,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 /* ==== 75. Earlier states =============================================================================
  * States of the step that an island may go back to: q^n, or the last one in which bodies that drives rotate were rigid.
  * All is evaluated again there. And the change from BDF2 to backward Euler within a step.
- * Uses: part III, energy of a body, rotation, drives that yield, begin of a step, contacts of an island.
+ * Uses: part III, part IV, begin of a step, contacts of an island.
  * Checked by: tests/test_integrator.c, tests/world_drive.h */
 
 /* Moves the bodies of an island back to the nodes q of an earlier state of the step. Returns 0 out of memory. */
@@ -21499,7 +21510,8 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
         embi_body_turn(s, b);
         embi_body_gradient(s, b);
     }
-    isle->converged = isle->factor.reuse_next = isle->just_drove = 0;
+    isle->converged = isle->just_drove = 0;
+    embi_island_reuse_none(isle, EMBI_FACTOR_THIS_STEP);
     isle->tune.stride = 0;
     isle->system.kept = 0;   /* the cached system has another A */
     embi_island_psi(s, isle, s->q);   /* with the rotations that embi_body_turn() has set */
@@ -21577,14 +21589,14 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
 {
     embipc_result r;
     /* all nodes of an island may be driven */
-    if (isle->unknown_count && (isle->factor.from_last_step || isle->factor.reuse_next)) {
+    if (isle->unknown_count && isle->factor.use != EMBI_FACTOR_NEW) {
         int solved;
         (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
         solved = embi_island_solve_reused(s, isle);
         (void)embi_island_driven_motion(s, isle);   /* sets p on driven nodes again: conjugate gradients overwrite it */
         if (solved) return EMBIPC_OK;
         if (embi_is_late(s)) return EMBIPC_ERR_TIME;
-        isle->factor.from_last_step = isle->factor.reuse_next = 0;
+        isle->factor.use = EMBI_FACTOR_NEW;
         (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     }
     if ((r = embi_island_factor(m, s, isle)) != EMBIPC_OK) return r;
@@ -21621,7 +21633,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
     embi_island_allow_negative(isle);   /* for the tangents */
-    if (!isle->factor.reuse_next || !isle->tune.full_hessian) embi_island_tangent(s, isle);
+    if (!embi_island_reuses(isle) || !isle->tune.full_hessian) embi_island_tangent(s, isle);
     isle->friction.has_secants = embi_island_reverse_rhs(s, isle);   /* says which contacts reverse, so stiffness follows */
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->nothing_moved);
@@ -21638,7 +21650,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->measure = embi_max(embi_island_length(s, isle), embi_island_gap_change(s, isle));
     stretch = embi_island_stretch(s, isle, isle->measure);
     if (isle->measure < embi_island_enough(isle)) stretch = 1;   /* the last correction is taken as it is */
-    if (!isle->factor.reuse_next)
+    if (!embi_island_reuses(isle))
         isle->factor.slow_solves =
             !embi_is_driving(isle) && isle->measure > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
     isle->tune.stride = 0;
@@ -21652,7 +21664,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     embi_island_mark_reversals(s, isle);
     embi_island_multiply(s, isle);   /* Ap, for the line search */
     isle->record.island = isle->index;
-    isle->record.fresh = embi_island_is_fresh(isle);
+    isle->record.fresh = isle->factor.use == EMBI_FACTOR_NEW;
     isle->record.contacts = isle->contacts.count;
     isle->record.slope = isle->energy.slope / s->hh;
     isle->record.alpha_ccd = isle->record.alpha = 0;
@@ -22201,7 +22213,7 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
     if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
         isle->tune.full_hessian = 1;
-        isle->factor.from_last_step = 0;
+        embi_island_reuse_none(isle, EMBI_FACTOR_LAST_STEP);
     }
     /* not a descent of the true E: the next direction is Newton's own */
     if (*alpha == 0 && isle->friction.has_secants)
@@ -22215,16 +22227,17 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* May the present factor serve for the next direction? It serves on while full moves shorten the direction enough. A
- * new one serves again below EMBI_OLD_FAR tolerances, or after a driven move. A factor of the last step serves until
- * from_last_step ends, so this asks nothing of it. With full Hessians the factor solves alone. Then a contact that it
- * holds too soft would be run over, and one that it holds too stiff would look converged. */
-static int embi_island_may_reuse(const embi_state *s, const embi_island *isle, int reused, embipc_real alpha)
+/* Decides whether the factor serves for the next direction, too. One of the last step does until it is given up. One of
+ * this step serves on while full moves shorten the direction enough. A new one serves again below EMBI_OLD_FAR
+ * tolerances, or after a driven move. With full Hessians the factor solves alone. Then a contact that it holds too soft
+ * would be run over, and one that it holds too stiff would look converged. */
+static void embi_island_reuse(const embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    if (EMBI_WITHOUT(OLD) || alpha < 1) return 0;
-    if (reused ? !(isle->measure < EMBI_OLD_FALL * isle->last_measure)
-               : isle->factor.from_last_step || !(isle->just_drove || isle->measure < EMBI_OLD_FAR)) return 0;
-    return !embi_island_stiffness_is_wrong(s, isle);
+    int serves = !EMBI_WITHOUT(OLD) && !(alpha < 1) &&
+        (embi_island_reuses(isle) ? isle->measure < EMBI_OLD_FALL * isle->last_measure
+                                  : isle->just_drove || isle->measure < EMBI_OLD_FAR);
+    if (isle->factor.use == EMBI_FACTOR_LAST_STEP) return;
+    isle->factor.use = serves && !embi_island_stiffness_is_wrong(s, isle) ? EMBI_FACTOR_THIS_STEP : EMBI_FACTOR_NEW;
 }
 
 /* Takes the direction up to bound.safe: a driven move, the last correction, or a line search. Candidates are known
@@ -22234,7 +22247,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 {
     embipc_real alpha;
     embipc_result r;
-    int limit, reused = isle->factor.reuse_next;
+    int limit, reused = embi_island_reuses(isle);
     if (!embi_island_safe(m, s, isle, &limit) || embi_is_late(s)) return embi_lack(s);
     isle->record.alpha_ccd = alpha = isle->bound.safe;
     if (limit >= 0) isle->record.limit[0] = s->body[s->pair[isle->bound.limit_pair].a].handle;
@@ -22242,14 +22255,14 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     isle->record.drive_left = embi_island_drive_left(s, isle);
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
         isle->record.alpha = 0;
-        isle->factor.reuse_next = 0;
+        embi_island_reuse_none(isle, EMBI_FACTOR_THIS_STEP);
         return embi_island_is_rotated(s, isle) ? embi_island_roll_back(m, s, isle) : EMBIPC_OK;
     }
     if (embi_is_driving(isle)) r = embi_island_drive_move(m, s, isle, &alpha);
     else if (embi_island_is_last(isle)) r = embi_island_last_move(m, s, isle, reused, &alpha);
     else r = embi_island_free_move(m, s, isle, reused, &alpha);
     if (r != EMBIPC_OK) return r;
-    isle->factor.reuse_next = embi_island_may_reuse(s, isle, reused, alpha);
+    embi_island_reuse(s, isle, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->nothing_moved = isle->just_guessed = 0;
     isle->bound.moved |= alpha > 0;
@@ -22459,7 +22472,8 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (jumps == EMBI_YES) isle->active = isle->passes_left = 1;
     if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
     if (!isle->active || !isle->converged) return EMBIPC_OK;
-    isle->converged = isle->factor.reuse_next = 0;   /* another pass, with the present friction forces */
+    isle->converged = 0;   /* another pass, with the present friction forces */
+    embi_island_reuse_none(isle, EMBI_FACTOR_THIS_STEP);
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
     /* E has other friction now. It is evaluated at q^n, to compare with, and again at q. */
     isle->energy.before = embi_island_energies(s, isle, s->xn, isle->energy.before.of[EMBI_ELEMENT_BARRIER]);
