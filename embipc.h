@@ -10713,42 +10713,31 @@ static void embi_boxes_join(embipc_real *box, int begin, int end)
         }
 }
 
-static void embi_bvh_join(embi_bvh *b, int begin, int end) { embi_boxes_join(b->box, begin, end); }
-
-/* Refits leaves begin .. end - 1, which are all leaves below one node, their triangles, and the inner nodes up to
- * it. */
-static void embi_bvh_refit_leaves(embi_bvh *b, const embi_surface *s, int begin, int end)
+/* Boxes of the leaves begin .. end - 1, which are all leaves below one node, of their triangles at x, and of the inner
+ * nodes up to it. box, one: of nodes, and of triangles. */
+static void embi_bvh_fit(const embi_bvh *b, const embi_surface *s, const embipc_real *x, embipc_real *box,
+                         embipc_real *one, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
     for (int k = begin; k < end; k++) {
-        embipc_real *box = b->box + 6 * (b->leaves + k);
-        embi_box_clear(box);
+        embipc_real *leaf = box + 6 * (b->leaves + k);
+        embi_box_clear(leaf);
         for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < s->nt; i++) {
-            embipc_real *one = b->tri_box + 6 * b->order[i];
-            embi_box_of(one, s->x, s->tri + 3 * b->order[i], 3);
-            embi_box_join(box, one);
+            embi_box_of(one + 6 * b->order[i], x, s->tri + 3 * b->order[i], 3);
+            embi_box_join(leaf, one + 6 * b->order[i]);
         }
     }
-    for (; to - from > 1; from /= 2, to /= 2) embi_bvh_join(b, from / 2, to / 2);
+    for (; to - from > 1; from /= 2, to /= 2) embi_boxes_join(box, from / 2, to / 2);
 }
 
 /* Refits all boxes, and those of displacements if the surface has any. */
 static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
 {
-    embi_bvh_refit_leaves(b, s, 0, b->leaves);
+    embi_bvh_fit(b, s, s->x, b->box, b->tri_box, 0, b->leaves);
     if (!s->way) return 1;
     if (!EMBI_GROW(m, b->way, 12 * b->leaves + 6 * s->nt)) return 0;
     b->tri_way = b->way + 12 * b->leaves;
-    for (int k = 0; k < b->leaves; k++) {
-        embipc_real *way = b->way + 6 * (b->leaves + k);
-        embi_box_clear(way);
-        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < s->nt; i++) {
-            embipc_real *one = b->tri_way + 6 * b->order[i];
-            embi_box_of(one, s->way, s->tri + 3 * b->order[i], 3);
-            embi_box_join(way, one);
-        }
-    }
-    embi_boxes_join(b->way, 1, b->leaves);
+    embi_bvh_fit(b, s, s->way, b->way, b->tri_way, 0, b->leaves);
     return 1;
 }
 
@@ -10760,7 +10749,7 @@ static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, in
     s.x = x;
     s.tri = tri;
     s.nt = nt;
-    embi_bvh_refit_leaves(b, &s, 0, b->leaves);
+    embi_bvh_fit(b, &s, x, b->box, b->tri_box, 0, b->leaves);
 }
 
 /* 1 when box a, displaced within range (lo, hi) and grown by reach, can meet box b */
@@ -14452,7 +14441,7 @@ static void embi_refit_work(void *arg, int begin, int end)
         const embi_chunk *part = t->w->search.parts.list + n;
         embi_body *b = t->w->s.body + part->item;
         embi_surface s = embi_surface_of(&t->w->s, b, embi_base_x(&t->w->s));
-        embi_bvh_refit_leaves(&b->bvh, &s, part->begin, part->end);
+        embi_bvh_fit(&b->bvh, &s, s.x, b->bvh.box, b->bvh.tri_box, part->begin, part->end);
         if (b->bvh.known) b->bvh.known[embi_bvh_block(&b->bvh, b->bvh.leaves + part->begin)] |= EMBI_REFIT;
     }
 }
@@ -14496,7 +14485,7 @@ static int embi_searches_refit_all(embipc_world *w)
     for (int n = 0; n < w->search.parts.count; n++) {
         const embi_chunk *part = w->search.parts.list + n;
         embi_bvh *b = &s->body[part->item].bvh;
-        if (part->begin == 0) embi_bvh_join(b, 1, b->leaves / part->end);
+        if (part->begin == 0) embi_boxes_join(b->box, 1, b->leaves / part->end);
     }
     return 1;
 }

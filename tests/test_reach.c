@@ -721,7 +721,7 @@ static int trees_agree(scene *s, int ia, int ib, const double range[6], double r
         embi_chunk *one = list.list + n;
         embi_body *k = body[one->item];
         embi_surface from = embi_surface_of(st, k, st->xn);
-        embi_bvh_refit_leaves(&k->bvh, &from, one->begin, one->end);
+        embi_bvh_fit(&k->bvh, &from, from.x, k->bvh.box, k->bvh.tri_box, one->begin, one->end);
         leaves += one->end - one->begin;
     }
     ENSURE(embi_bvh_pairs(&s->w->memory, &a, &b, range, reach, &keys[0], &count[0]));
