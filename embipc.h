@@ -7551,17 +7551,16 @@ static int embi_tet_is_flattened(const embi_elastic *s, const embipc_real *nodes
  * It is projected by its eigenvalues, which are those of the nine eigenpairs above. */
 
 /* psi, and P */
-static embipc_real embi_orthogonality(const embi_material *w, const embipc_real F[9], embipc_real P[9])
+static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9], const embipc_real *rotation,
+                                     const embi_vec *pressure, embi_vec P[9])
 {
-    embipc_real E[9], psi = 0;
-    embi_m3_tmul(E, F, F);
-    for (int i = 0; i < 9; i++) {
-        E[i] = (E[i] - (i % 4 ? (embipc_real)0 : (embipc_real)1)) / 2;
-        psi += w->mu * E[i] * E[i];
-    }
-    embi_m3_mul(P, F, E);
+    embi_vec E[9];
+    (void)rotation; (void)pressure;
+    embi_m3s_tmul(E, F, F);
+    for (int i = 0; i < 9; i++) E[i] = (E[i] - (i % 4 ? 0 : 1.0)) / 2;
+    embi_m3s_mul(P, F, E);
     for (int i = 0; i < 9; i++) P[i] *= 2 * w->mu;
-    return psi;
+    return w->mu * embi_m3s_inner(E, E);
 }
 
 /* H = d2psi/dF2, row 3 i + k, column 3 j + l; of its negative curvature the share `keep` stays */
@@ -7584,69 +7583,24 @@ static void embi_orthogonality_hessian(const embi_material *w, const embipc_real
     }
 }
 
-/* Psi(q), J. The lengths of all nodal forces, N, are added to *force, and scale dPsi/dq to g (3 n), where these are not
- * NULL. */
-static embipc_real embi_orthogonality_sum(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                          embipc_real *force, embipc_real *g)
+/* K_ab = V m_a . H m_b times scale, of tets at q: blocks a >= b of their nodes 1 to 3 */
+static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real *q, embipc_real scale,
+                                const embipc_real *trace, embi_vec K[54])
 {
-    embipc_real sum = 0, F[9], P[9], f[3];
-    for (int t = 0; t < s->nt; t++) {
-        embi_elastic_F(s, t, q, F);
-        sum += s->volume[t] * embi_orthogonality(&s->material, F, P);
-        for (int a = 0; a < 4; a++) {
-            embi_m3_mulv(f, P, s->grad + 12 * t + 3 * a);
-            if (force) *force += s->volume[t] * embi_norm(f);
-            if (g) embi_axpy(g + 3 * s->tet[4 * t + a], scale * s->volume[t], f);
+    embipc_real F[9], H[81], part[54][EMBI_LANES];
+    (void)trace;
+    memset(part, 0, sizeof part);
+    for (int lane = 0; lane < EMBI_LANES && t + lane < s->nt; lane++) {
+        const embipc_real *m = s->grad + 12 * (t + lane) + 3;
+        embi_tet_F(s->tet + 4 * (t + lane), m - 3, q, F);
+        embi_orthogonality_hessian(&s->material, F, s->keep, H);
+        for (int n = 0; n < 729; n++) {
+            int a = n / 243, b = n / 81 % 3, i = n / 27 % 3, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
+            if (b <= a) part[9 * (a * (a + 1) / 2 + b) + 3 * i + j][lane] += scale * s->volume[t + lane] *
+                m[3 * a + k] * H[n % 81] * m[3 * b + l];
         }
     }
-    return sum;
-}
-
-/* Psi(q), J, for the step, as below. */
-static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
-                                         embipc_real *force)
-{
-    (void)now; (void)trace;
-    *force = 0;
-    return embi_orthogonality_sum(s, q, 0, force, NULL);
-}
-
-/* g += scale dPsi/dq, N (3 n) */
-static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                    embipc_real *trace, embipc_real *g)
-{
-    (void)trace;
-    (void)embi_orthogonality_sum(s, q, scale, NULL, g);
-}
-
-/* A += scale K at q, K_ab = V m_a . H m_b; the matrix has the one of K_ab and K_ba whose row is the later node */
-static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
-                                       const embipc_real *trace, embi_bsr *A)
-{
-    (void)trace;
-    for (int t = 0; t < s->nt; t++) {
-        const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
-        embipc_real F[9], H[81];
-        embi_elastic_F(s, t, q, F);
-        embi_orthogonality_hessian(&s->material, F, s->keep, H);
-        for (int a = 0; a < 4; a++)
-            for (int b = 0; b <= a; b++)
-                for (int n = 0; n < 81; n++) {
-                    int i = n / 27, k = n / 9 % 3, j = n / 3 % 3, l = n % 3;
-                    A->val[9 * (size_t)place[a * (a + 1) / 2 + b] + (size_t)(v[a] < v[b] ? 3 * j + i : 3 * i + j)] +=
-                        scale * s->volume[t] * s->grad[12 * t + 3 * a + k] * H[n] * s->grad[12 * t + 3 * b + l];
-                }
-    }
-}
-
-/* psi, and P and H where they are not NULL, at F */
-static embipc_real embi_material_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
-                                          embipc_real H[81], embipc_real keep)
-{
-    embipc_real stress[9], psi = embi_orthogonality(w, F, stress);
-    if (P) memcpy(P, stress, sizeof stress);
-    if (H) embi_orthogonality_hessian(w, F, keep, H);
-    return psi;
+    memcpy(K, part, sizeof part);
 }
 
 #else /* EMBIPC_NO_MATERIALS */
@@ -7991,6 +7945,61 @@ static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9]
     return psi;
 }
 
+/* K_ab = U [modes between a = V^T m_a and b = V^T m_b] U^T */
+static inline void embi_nonlinear_block(const embi_modes *h, const embi_vec U[9], const embi_vec a[3],
+                                        const embi_vec b[3], embi_vec K[9])
+{
+    const embi_vec *S = h->stretch, *same = h->same, *swap = h->swap;
+    embi_vec D[9], T[9], a0 = a[0], a1 = a[1], a2 = a[2], b0 = b[0], b1 = b[1], b2 = b[2];
+    D[0] = S[0] * a0 * b0 + same[2] * a1 * b1 + same[1] * a2 * b2;
+    D[4] = S[4] * a1 * b1 + same[2] * a0 * b0 + same[0] * a2 * b2;
+    D[8] = S[8] * a2 * b2 + same[1] * a0 * b0 + same[0] * a1 * b1;
+    D[1] = S[1] * a0 * b1 + swap[2] * a1 * b0;
+    D[3] = S[3] * a1 * b0 + swap[2] * a0 * b1;
+    D[2] = S[2] * a0 * b2 + swap[1] * a2 * b0;
+    D[6] = S[6] * a2 * b0 + swap[1] * a0 * b2;
+    D[5] = S[5] * a1 * b2 + swap[0] * a2 * b1;
+    D[7] = S[7] * a2 * b1 + swap[0] * a1 * b2;
+    embi_m3s_mul(T, U, D);
+    embi_m3s_mult(K, T, U);
+}
+
+/* K of tets at q times volume and scale, projected as far as asked: blocks a >= b of their nodes 1 to 3, which are
+ * all there is to it, those with node 0 being sums of them */
+static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real *q, embipc_real scale,
+                                const embipc_real *trace, embi_vec K[54])
+{
+    embi_vec F[9], U[9], V[9], S[3], M[9], m[9], H[9], first, second, weight = scale * embi_load(s->volume + t);
+    embi_partials k;
+    embi_modes h;
+    embi_tets_load(t, s->grad + 3, 12, M);
+    embi_tets_gradient(s, t, M, q, F);
+    embi_svd3s(F, U, S, V);
+    (void)embi_material_own_volume(&s->material, S, &first, &second);
+    if (s->averaged) {
+        first = embi_load(trace + s->padded + t);
+        second = embi_all(0);
+    }
+    embi_material_partials(&s->material, S[0] * S[1] * S[2], embi_dot_each(S, S), first, second, &k);
+    embi_modes_of(&k, S, s->keep, &h);
+    for (int i = 0; i < 9; i++) h.stretch[i] *= weight;
+    for (int i = 0; i < 3; i++) {
+        h.same[i] *= weight;
+        h.swap[i] *= weight;
+    }
+    embi_m3s_mul(m, M, V);   /* rows V^T m_a */
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b <= a; b++) embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a + 1) / 2 + b));
+    if (!(s->material.fibre > 0)) return;
+    embi_fibre_hessian(&s->material, F, s->keep, H);
+    embi_tets_along(&s->material, M, m);
+    for (int a = 0; a < 3; a++)
+        for (int b = 0; b <= a; b++)
+            for (int i = 0; i < 9; i++) K[9 * (a * (a + 1) / 2 + b) + i] += weight * m[a] * m[b] * H[i];
+}
+
+#endif /* EMBIPC_NO_MATERIALS */
+
 /* ==== 23. Materials over a body ======================================================================
  * Sums the energies of the chapter above over the tets of a body: energy, gradient, projected Hessian. Above
  * them stand the functions that the step calls, embi_elastic_*(). They take the lagged form or the one that
@@ -8052,59 +8061,6 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *no
     embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
-/* K_ab = U [modes between a = V^T m_a and b = V^T m_b] U^T */
-static inline void embi_nonlinear_block(const embi_modes *h, const embi_vec U[9], const embi_vec a[3],
-                                        const embi_vec b[3], embi_vec K[9])
-{
-    const embi_vec *S = h->stretch, *same = h->same, *swap = h->swap;
-    embi_vec D[9], T[9], a0 = a[0], a1 = a[1], a2 = a[2], b0 = b[0], b1 = b[1], b2 = b[2];
-    D[0] = S[0] * a0 * b0 + same[2] * a1 * b1 + same[1] * a2 * b2;
-    D[4] = S[4] * a1 * b1 + same[2] * a0 * b0 + same[0] * a2 * b2;
-    D[8] = S[8] * a2 * b2 + same[1] * a0 * b0 + same[0] * a1 * b1;
-    D[1] = S[1] * a0 * b1 + swap[2] * a1 * b0;
-    D[3] = S[3] * a1 * b0 + swap[2] * a0 * b1;
-    D[2] = S[2] * a0 * b2 + swap[1] * a2 * b0;
-    D[6] = S[6] * a2 * b0 + swap[1] * a0 * b2;
-    D[5] = S[5] * a1 * b2 + swap[0] * a2 * b1;
-    D[7] = S[7] * a2 * b1 + swap[0] * a1 * b2;
-    embi_m3s_mul(T, U, D);
-    embi_m3s_mult(K, T, U);
-}
-
-/* K of tets at q times volume and scale, projected as far as asked: blocks a >= b of their nodes 1 to 3, which are
- * all there is to it, those with node 0 being sums of them */
-static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real *q, embipc_real scale,
-                                const embipc_real *trace, embi_vec K[54])
-{
-    embi_vec F[9], U[9], V[9], S[3], M[9], m[9], H[9], first, second, weight = scale * embi_load(s->volume + t);
-    embi_partials k;
-    embi_modes h;
-    embi_tets_load(t, s->grad + 3, 12, M);
-    embi_tets_gradient(s, t, M, q, F);
-    embi_svd3s(F, U, S, V);
-    (void)embi_material_own_volume(&s->material, S, &first, &second);
-    if (s->averaged) {
-        first = embi_load(trace + s->padded + t);
-        second = embi_all(0);
-    }
-    embi_material_partials(&s->material, S[0] * S[1] * S[2], embi_dot_each(S, S), first, second, &k);
-    embi_modes_of(&k, S, s->keep, &h);
-    for (int i = 0; i < 9; i++) h.stretch[i] *= weight;
-    for (int i = 0; i < 3; i++) {
-        h.same[i] *= weight;
-        h.swap[i] *= weight;
-    }
-    embi_m3s_mul(m, M, V);   /* rows V^T m_a */
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b <= a; b++) embi_nonlinear_block(&h, U, m + 3 * a, m + 3 * b, K + 9 * (a * (a + 1) / 2 + b));
-    if (!(s->material.fibre > 0)) return;
-    embi_fibre_hessian(&s->material, F, s->keep, H);
-    embi_tets_along(&s->material, M, m);
-    for (int a = 0; a < 3; a++)
-        for (int b = 0; b <= a; b++)
-            for (int i = 0; i < 9; i++) K[9 * (a * (a + 1) / 2 + b) + i] += weight * m[a] * m[b] * H[i];
-}
-
 /* A += K_ab, local nodes a >= b of the tets; the matrix has the one of K_ab and K_ba whose row is the later node. */
 static void embi_nonlinear_add_block(const embi_elastic *s, int t, int a, int b, const embi_vec K[9], embi_bsr *A)
 {
@@ -8139,38 +8095,6 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
         embi_nonlinear_add_block(s, t, 0, 0, corner, A);
     }
 }
-
-/* ---- at one point ---- */
-
-/* psi, and P and H where they are not NULL, of a nonlinear material at F. H consists of the blocks of a tet whose
- * gradients are the axes. */
-static embipc_real embi_material_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
-                                          embipc_real H[81], embipc_real keep)
-{
-    embipc_real block[9], psi[EMBI_LANES], rotation[9 * EMBI_LANES];
-    embi_vec M[9], stress[9], U[9], V[9], s[3], fibre[9], first, second, K[9];
-    embi_partials k;
-    embi_modes h;
-    for (int i = 0; i < 9; i++) M[i] = embi_all(F[i]);
-    for (int l = 0; l < EMBI_LANES; l++) embi_m3_identity(rotation + 9 * l);
-    embi_store(psi, embi_material_stress(w, M, rotation, NULL, stress));
-    if (P) embi_m3s_one(P, stress, 0);
-    if (!H) return psi[0];
-    embi_svd3s(M, U, s, V);
-    (void)embi_material_own_volume(w, s, &first, &second);
-    embi_material_partials(w, s[0] * s[1] * s[2], embi_dot_each(s, s), first, second, &k);
-    embi_modes_of(&k, s, keep, &h);
-    embi_fibre_hessian(w, M, keep, fibre);
-    for (int c = 0; c < 9; c++) {
-        embi_nonlinear_block(&h, U, V + 3 * (c / 3), V + 3 * (c % 3), K);
-        for (int i = 0; i < 9; i++) K[i] += w->along[c / 3] * w->along[c % 3] * fibre[i];
-        embi_m3s_one(block, K, 0);
-        for (int i = 0; i < 9; i++) H[9 * (i / 3 * 3 + c / 3) + i % 3 * 3 + c % 3] = block[i];
-    }
-    return psi[0];
-}
-
-#endif /* EMBIPC_NO_MATERIALS */
 
 /* ---- lagged or not ---- */
 
@@ -8320,60 +8244,51 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
     return embi_check_fibre(a, e);
 }
 
-/* psi and P of a lagged material at F with the rotation R */
-static embipc_real embi_lagged_stress(const embi_material *w, const embipc_real F[9], const embipc_real R[9],
-                                      embipc_real P[9])
-{
-    embipc_real G[9], E[9], stretch[3], trace, fibre, psi;
-    embi_m3_tmul(G, R, F);
-    for (int i = 0; i < 9; i++) E[i] = (G[i] + G[3 * (i % 3) + i / 3]) / 2 - (i % 4 ? 0 : 1.0);
-    trace = E[0] + E[4] + E[8];
-    embi_m3_mulv(stretch, E, w->along);
-    fibre = embi_dot(w->along, stretch);
-    psi = w->lambda / 2 * trace * trace + w->fibre / 2 * fibre * fibre;
-    for (int i = 0; i < 9; i++) {
-        psi += w->mu * E[i] * E[i];
-        G[i] = 2 * w->mu * E[i] + (i % 4 ? 0 : w->lambda * trace) +
-               w->fibre * fibre * w->along[i / 3] * w->along[i % 3];
-    }
-    embi_m3_mul(P, R, G);
-    return psi;
-}
-
-/* psi, and P and H where they are not NULL, of a lagged material, with the rotation of F held */
-static embipc_real embi_lagged_evaluate(const embi_material *w, const embipc_real F[9], embipc_real P[9],
-                                        embipc_real H[81])
-{
-    embipc_real R[9], stress[9], at_zero[9], zero[9] = {0}, psi;
-    embi_m3_identity(R);
-    embi_polar(R, F);
-    psi = embi_lagged_stress(w, F, R, stress);
-    if (P) memcpy(P, stress, sizeof stress);
-    if (!H) return psi;
-    (void)embi_lagged_stress(w, zero, R, at_zero);   /* P = at_zero + H F */
-    for (int c = 0; c < 9; c++) {
-        embipc_real dF[9] = {0};
-        dF[c] = 1;
-        (void)embi_lagged_stress(w, dF, R, stress);
-        for (int i = 0; i < 9; i++) H[9 * i + c] = stress[i] - at_zero[i];
-    }
-    return psi;
-}
-
-/* The same functions that a step uses, at one F in all lanes. */
+/* The functions that a step uses, of one tet whose gradients are the axes. */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
                                                   embipc_real *psi, embipc_real P[9], embipc_real H[81], int project)
 {
-    embi_material w;
-    embipc_real energy;
+    enum { L = EMBI_LANES };
+    int tet[4 * L], place[10 * L];
+    embipc_real grad[12 * L], volume[L] = {1}, rotation[18 * L], trace[10 * L + 4], value[90] = {0}, q[12] = {0},
+        f[12] = {0}, force, energy;
+    embi_elastic s;
+    embi_bsr A;
     embipc_result r;
     if (!material || !F) return EMBIPC_ERR_ARGUMENT;
     if ((r = embi_check_material(material, NULL)) != EMBIPC_OK) return r;
     if (!embi_all_finite(F, 9)) return EMBIPC_ERR_NOT_FINITE;
-    embi_material_set(&w, material);
-    if (embi_material_lagged(&w)) energy = embi_lagged_evaluate(&w, F, P, H);
-    else energy = embi_material_evaluate(&w, F, P, H, project ? 0 : 1.0);
+    memset(&s, 0, sizeof s);
+    memset(&A, 0, sizeof A);
+    embi_material_set(&s.material, material);
+    s.nonlinear = !embi_material_lagged(&s.material);
+    s.n = 4;
+    s.nt = 1;
+    s.padded = L;
+    s.keep = project ? 0 : 1;
+    s.tet = tet;
+    s.place = place;
+    s.grad = grad;
+    s.volume = volume;
+    s.rotation = rotation;
+    A.val = value;
+    for (int i = 0; i < 12 * L; i++) {
+        if (i < 4 * L) tet[i] = i % 4;
+        if (i < 10 * L) place[i] = i % 10;
+        grad[i] = i % 12 < 3 ? -1 : i % 12 % 4 == 3;
+    }
+    for (int i = 0; i < 9; i++) q[3 * (i % 3) + 3 + i / 3] = F[i];
+    for (int l = 0; l < L; l++) embi_m3_identity(rotation + 9 * l);
+    if (embi_material_turns(&s.material)) embi_elastic_follow(&s, q);
+    energy = embi_elastic_energy(&s, q, 0, trace, &force);
     if (psi) *psi = energy;
+    if (P) embi_elastic_gradient(&s, q, 1, trace, f);
+    for (int i = 0; i < 9 && P; i++) P[i] = f[3 * (i % 3) + 3 + i / 3];
+    if (H) embi_elastic_add_hessian(&s, q, 1, trace, NULL, NULL, NULL, &A);
+    for (int n = 0; n < 81 && H; n++) {
+        int i = n / 27, k = n / 9 % 3 + 1, j = n / 3 % 3, l = n % 3 + 1;
+        H[n] = k < l ? value[9 * (l * (l + 1) / 2 + k) + 3 * j + i] : value[9 * (k * (k + 1) / 2 + l) + 3 * i + j];
+    }
     return EMBIPC_OK;
 }
 

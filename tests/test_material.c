@@ -192,12 +192,20 @@ static void point_stress(const double *F, double *P, void *arg)
     (void)arg;
     ENSURE(embipc_material_evaluate(&point_material, F, NULL, P, NULL, 0) == EMBIPC_OK);
 }
-/* ... of a lagged material with the rotation held: its P is linear */
+/* ... of a lagged material with the rotation R held, by the formula: P = R (2 mu E + lambda tr(E) I + fibre (a.E a) a a^T) */
 static void lagged_stress(const double *F, double *P, void *arg)
 {
+    const double *R = (const double *)arg;
+    double S[9], E[9], fibre = 0;
     embi_material w;
     embi_material_set(&w, &point_material);
-    (void)embi_lagged_stress(&w, F, (const double *)arg, P);
+    embi_m3_tmul(S, R, F);
+    for (int i = 0; i < 9; i++) E[i] = (S[i] + S[3 * (i % 3) + i / 3]) / 2 - (i % 4 == 0);
+    for (int i = 0; i < 9; i++) fibre += w.along[i / 3] * E[i] * w.along[i % 3];
+    for (int i = 0; i < 9; i++)
+        S[i] = 2 * w.mu * E[i] + (i % 4 == 0) * w.lambda * (E[0] + E[4] + E[8]) +
+               w.fibre * fibre * w.along[i / 3] * w.along[i % 3];
+    embi_m3_mul(P, R, S);
 }
 
 /* Gradient and Hessian against differences; the projected Hessian is the exact one with its negative eigenvalues
