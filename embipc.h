@@ -1944,7 +1944,7 @@ enum {
 #define EMBI_PANEL_WHOLE 40   /* [block multiplications] Cost of a panel */
 
 /* ---- Sparse LDL^T ---- */
-/* [block multiplications] Least cost of what one supernode gets, to be shared */
+/* [block multiplications] Least cost of a supernode for which what it gets is shared */
 #define EMBI_SHARE_PULL EMBI_SHARE(10000)
 
 /* ---- Cage nodes and search ---- */
@@ -4595,19 +4595,6 @@ static void embi_ldlt_pull_work(void *arg, int begin, int end)
     embi_ldlt_pull_rows(f, f->t, first + begin, first + end, f->places, f->columns + (size_t)slot * (size_t)F->n);
 }
 
-/* multiplications of two 3x3 blocks that it takes to pull all that waits for t */
-static embipc_real embi_ldlt_pull_cost(const embi_factoring *f, int t)
-{
-    const embi_ldlt *F = f->F;
-    embipc_real sum = 0;
-    for (int s = f->waiting[t]; s >= 0; s = f->next[s]) {
-        int from = f->at[s], to = embi_ldlt_rows_before(F, s, from, F->first[t + 1]);
-        sum += (embipc_real)(F->first[s + 1] - F->first[s]) * (embipc_real)(to - from) *
-               (embipc_real)(embi_ldlt_row_count(F, s) - from);
-    }
-    return sum;
-}
-
 /* supernode s waits for the next one to get something of it */
 static void embi_ldlt_wait(const embi_factoring *f, int s)
 {
@@ -4631,7 +4618,7 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     if (embi_ldlt_is_open(F, t)) {
         for (int k = 0; k < nodes; k++) place[first + k] = k;
         for (int k = 0; k < rows; k++) place[row[k]] = nodes + k;
-        if (above && embi_has_threads(F->threads) && embi_ldlt_pull_cost(f, t) > EMBI_SHARE_PULL) {
+        if (above && embi_has_threads(F->threads) && embi_panel_cost(nodes, rows) > EMBI_SHARE_PULL) {
             f->t = t;
             embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_work, f);
         } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
