@@ -1186,7 +1186,8 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *world, const embipc_real
 /* ---- Geometry: predicates, distances, continuous collision ------------------------------------
  * The primitive queries of the contact model, usable separately. No allocation, no state. Point-triangle: points p,
  * a, b, c. Edge-edge: points a0, a1 and b0, b1. Coordinates in m, xyz interleaved. Primitives may be degenerate:
- * collinear or coincident points are valid triangles and edges. */
+ * collinear or coincident points are valid triangles and edges. Distances need coordinates within 1e40 m, and
+ * differences that are 0 or above 1e-40 m, like those of meshes. Collision detection reports contact beyond 1e60 m. */
 
 /* Side of the plane through a, b, c on which d lies: the sign of (b - a) x (c - a) . (d - a).            [SHE97]
  * Returns +1 on the side from which a, b, c appear counter-clockwise, -1 on the other, 0 on the plane. Exact for
@@ -5292,24 +5293,11 @@ static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int
                                      : "vertex %d belongs to no triangle: remove it", idle);
 }
 
-/* Divides the edge vectors u[0..n) by their largest |component|, so that later products neither overflow nor
- * underflow. */
-static void embi_normalise(embipc_real u[][3], int n)
-{
-    embipc_real s = 0;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) s = embi_max(s, embi_abs(u[i][k]));
-    if (!(s > 0)) return;
-    for (int i = 0; i < n; i++)
-        for (int k = 0; k < 3; k++) u[i][k] /= s;
-}
-
 /* height over the longest edge, divided by that edge: 0.87 for an equilateral triangle */
 static embipc_real embi_triangle_shape(const embipc_real *x, const int v[3])
 {
     embipc_real u[3][3], n[3], l2 = 0;
     for (int i = 0; i < 3; i++) embi_sub(u[i], x + 3 * (size_t)v[(i + 1) % 3], x + 3 * (size_t)v[i]);
-    embi_normalise(u, 3);
     for (int i = 0; i < 3; i++) l2 = embi_max(l2, embi_dot(u[i], u[i]));
     embi_cross(n, u[0], u[1]);
     return l2 > 0 ? embi_norm(n) / l2 : 0;
@@ -5323,7 +5311,6 @@ static embipc_real embi_tet_shape(const embipc_real *x, const int v[4])
     embi_sub(u[3], u[1], u[0]);
     embi_sub(u[4], u[2], u[1]);
     embi_sub(u[5], u[0], u[2]);
-    embi_normalise(u, 6);
     for (int i = 0; i < 6; i++) l2 = embi_max(l2, embi_dot(u[i], u[i]));
     return l2 > 0 ? embi_triple(u[0], u[1], u[2]) / (l2 * sqrt(l2)) : 0;
 }
@@ -8296,19 +8283,6 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
 
 /* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
 #define EMBI_THIN2 ((embipc_real)1e-4)
-/* Points with a squared extent outside [1/EMBI_FAR2, EMBI_FAR2] are scaled first, against over- and underflow. */
-#define EMBI_FAR2 ((embipc_real)1e100)
-
-/* Returns e such that the largest of n numbers is in [1/2, 1) 2^e, or 0 when all are 0. */
-static int embi_exponent(int n, const embipc_real *x)
-{
-    embipc_real m = 0;
-    int e;
-    for (int i = 0; i < n; i++) m = embi_max(m, embi_abs(x[i]));
-    (void)frexp(m, &e);
-    return e;
-}
-
 /* Bit of a mask, besides those of vertices: the closest point on an edge is a fixed point of it. */
 #define EMBI_FIXED_POINT 16
 
@@ -8326,35 +8300,12 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
     for (int k = 0; k < 4; k++) p[k] = x + 3 * v[k];
 }
 
-/* y = 2^-e (x - x_0) for four points, with the largest entry near 1; p points into y. Returns e. The result is
- * finite for all finite x. */
-static int embi_rescale(const embi_point x[4], embipc_real y[12], embi_point p[4])
-{
-    int away = 0, e;
-    for (int k = 0; k < 4; k++)
-        if (embi_exponent(3, x[k]) > 1000) away = 2;   /* divide by 4 first, so that differences do not overflow */
-    for (int i = 0; i < 12; i++) y[i] = ldexp(x[i / 3][i % 3], -away) - ldexp(x[0][i % 3], -away);
-    e = embi_exponent(12, y);
-    for (int i = 0; i < 12; i++) y[i] = ldexp(y[i], -e);
-    embi_points_of(p, y);
-    return e + away;
-}
-
 /* n = r/|r|; returns |r|. n is unchanged when |r| is 0. */
 static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
 {
-    embipc_real q = embi_dot(r, r), s[3];
-    int e;
-    if (q > 1 / EMBI_FAR2 && q < EMBI_FAR2) {
-        q = sqrt(q);
-        embi_scale(n, 1 / q, r);
-        return q;
-    }
-    e = embi_exponent(3, r);
-    for (int i = 0; i < 3; i++) s[i] = ldexp(r[i], -e);
-    q = embi_norm(s);
-    if (q > 0) embi_scale(n, 1 / q, s);
-    return ldexp(q, e);
+    embipc_real q = embi_norm(r);
+    if (q > 0) embi_scale(n, 1 / q, r);
+    return q;
 }
 
 /* r = a x b, each component to nearly full relative precision */
@@ -8438,13 +8389,16 @@ static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
     return w[i] < 0 && w[j] < 0;
 }
 
-/* embi_point_triangle() for coordinates of ordinary size; returns -1 for others */
-static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real w[4], int *mask)
+/* Distance of point x_0 and triangle x_1 x_2 x_3, m, and the weights of the closest points: w_0 = 1, the others are
+ * minus the barycentric coordinates. Bit k of mask is set when vertex k belongs to the closest feature (0011 point
+ * and x_1, 0111 point and edge x_1 x_2, 1111 face). Weights of other vertices are exactly 0. */
+static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], int *mask)
 {
     const embipc_real *p = x[0], *a = x[1], *b = x[2], *c = x[3];
-    embipc_real ab[3], ac[3], bc[3], r[3], rb[3], n[3], area2, longest, extent2, u, v, t, ab2, ac2;
+    embipc_real ab[3], ac[3], bc[3], r[3], rb[3], n[3], area2, longest, u, v, t, ab2, ac2;
     embipc_real best = EMBI_HUGE;
     int thin;
+    *mask = 0;
     embi_sub(ab, b, a);
     embi_sub(ac, c, a);
     embi_sub(bc, ac, ab);
@@ -8453,8 +8407,6 @@ static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real 
     ab2 = embi_dot(ab, ab);
     ac2 = embi_dot(ac, ac);
     longest = embi_max(ab2, embi_max(ac2, embi_dot(bc, bc)));
-    extent2 = longest + embi_dot(r, r);
-    if (!(extent2 > 1 / EMBI_FAR2 && extent2 < EMBI_FAR2)) return -1;
 
     /* n = ab x ac; (t, u, v) = |n|^2 times the barycentric coordinates of p's projection onto the plane */
     embi_cross(n, ab, ac);
@@ -8481,26 +8433,13 @@ static embipc_real embi_point_triangle_plain(const embi_point x[4], embipc_real 
         *mask = 15;
         if (!thin) return d;
         if (embi_slide_foot(x, w)) best = d * d;
+        else *mask = 0;
     }
     if (thin || v <= 0) embi_try_segment(ab, r, 0, 1, 2, 1, &best, w, mask);
     if (thin || u <= 0) embi_try_segment(ac, r, 0, 1, 3, 1, &best, w, mask);
     if (thin || t <= 0) embi_try_segment(bc, rb, 0, 2, 3, 1, &best, w, mask);
-    return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
-}
-
-/* Distance of point x_0 and triangle x_1 x_2 x_3, m, and the weights of the closest points: w_0 = 1, the others are
- * minus the barycentric coordinates. Bit k of mask is set when vertex k belongs to the closest feature (0011 point
- * and x_1, 0111 point and edge x_1 x_2, 1111 face). Weights of other vertices are exactly 0. */
-static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], int *mask)
-{
-    embipc_real y[12], d = embi_point_triangle_plain(x, w, mask);
-    embi_point scaled[4];
-    int e;
-    if (d >= 0) return d;
-    e = embi_rescale(x, y, scaled);
-    d = embi_point_triangle_plain(scaled, w, mask);
-    if (d >= 0) return ldexp(d, e);
-    w[0] = 1;   /* all four points coincide */
+    if (*mask) return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
+    w[0] = 1;   /* a number is not finite, or its square: on the safe side they touch */
     w[1] = -1;
     w[2] = w[3] = 0;
     *mask = 3;
@@ -8516,20 +8455,21 @@ static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], emb
     return sqrt(embi_dot(r, r)) <= d + 64 * EMBI_EPS * sqrt(extent2);
 }
 
-/* embi_edge_edge() for coordinates of ordinary size; returns -1 for others.
+/* Distance of the edges x_0 x_1 and x_2 x_3, m. Weights are (1-s, s, -(1-t), -t), mask as for the triangle: 1111
+ * where both closest points are inside their edges. Parallel edges give one of their equally close pairs.
  * r + s u - t v is shortest over all s, t where it is parallel to n = u x v:
  *   s |n|^2 = (v x r) . n,   t |n|^2 = (u x r) . n,   r = a0 - b0. */
-static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4], int *mask)
+static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *mask)
 {
     embipc_real u[3], v[3], r[3], q[3], n[3], uu, vv, nn, extent2, s, t, best = EMBI_HUGE;
     int thin;
+    *mask = 0;
     embi_sub(u, x[1], x[0]);
     embi_sub(v, x[3], x[2]);
     embi_sub(r, x[0], x[2]);
     uu = embi_dot(u, u);
     vv = embi_dot(v, v);
     extent2 = uu + vv + embi_dot(r, r);
-    if (!(extent2 > 1 / EMBI_FAR2 && extent2 < EMBI_FAR2)) return -1;
 
     embi_cross(n, u, v);
     nn = embi_dot(n, n);
@@ -8555,6 +8495,7 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
         *mask = 15;
         if (!thin) return d;
         if (embi_weights_agree(x, w, d, extent2)) best = d * d;
+        else *mask = 0;
     }
     /* ends of edge a against b, then of b against a */
     if (thin || s <= 0) embi_try_segment(v, r, 0, 2, 3, 1, &best, w, mask);
@@ -8570,23 +8511,10 @@ static embipc_real embi_edge_edge_plain(const embi_point x[4], embipc_real w[4],
         embi_sub(q, v, r);
         embi_try_segment(u, q, 3, 0, 1, -1, &best, w, mask);
     }
-    return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
-}
-
-/* Distance of the edges x_0 x_1 and x_2 x_3, m. Weights are (1-s, s, -(1-t), -t), mask as for the triangle: 1111
- * where both closest points are inside their edges. Parallel edges give one of their equally close pairs. */
-static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *mask)
-{
-    embipc_real y[12], d = embi_edge_edge_plain(x, w, mask);
-    embi_point scaled[4];
-    int e;
-    if (d >= 0) return d;
-    e = embi_rescale(x, y, scaled);
-    d = embi_edge_edge_plain(scaled, w, mask);
-    if (d >= 0) return ldexp(d, e);
-    w[0] = 1;
-    w[1] = w[3] = 0;
+    if (*mask) return *mask == 15 ? sqrt(best) : embi_weighted_distance(x, w);
+    w[0] = 1;   /* as above */
     w[2] = -1;
+    w[1] = w[3] = 0;
     *mask = 5;
     return 0;
 }
@@ -8594,17 +8522,9 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
 /* n = unit normal of two vectors. Returns 0 and leaves n unchanged when they are parallel. */
 static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embipc_real b[3])
 {
-    embipc_real aa = embi_dot(a, a), bb = embi_dot(b, b), m[3], s[3], t[3];
-    if (embi_min(aa, bb) > 1 / EMBI_FAR2 && embi_max(aa, bb) < EMBI_FAR2) {
-        embi_cross(m, a, b);
-        if (!(embi_dot(m, m) > EMBI_THIN2 * aa * bb)) embi_cross_exactly(m, a, b);
-    } else {
-        for (int k = 0; k < 3; k++) {
-            s[k] = ldexp(a[k], -embi_exponent(3, a));
-            t[k] = ldexp(b[k], -embi_exponent(3, b));
-        }
-        embi_cross_exactly(m, s, t);
-    }
+    embipc_real m[3];
+    embi_cross(m, a, b);
+    if (!(embi_dot(m, m) > EMBI_THIN2 * embi_dot(a, a) * embi_dot(b, b))) embi_cross_exactly(m, a, b);
     return embi_direction(n, m) > 0;
 }
 
@@ -9551,7 +9471,7 @@ static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, em
     }
     path->xi = embi_max(min_separation, 0) * (1 + 4 * EMBI_EPS) + 16 * EMBI_EPS * size + DBL_MIN;
     if (!embi_all_finite(path->x, 12) || !embi_all_finite(path->v, 12) || !embi_finite(min_separation) ||
-        !(size < 1e300)) return 1;
+        !(size < 1e60)) return 1;   /* squares overflow far beyond that */
     return embi_ccd_search(path, t_max, toi);
 }
 

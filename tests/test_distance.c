@@ -335,10 +335,10 @@ static void test_nearly_collinear_edges(void)
             }
 }
 
-/* far outside the range in which a square can be formed */
+/* as large and as small as meshes may be; and beyond that, where a square overflows: on the safe side they touch */
 static void test_scales(void)
 {
-    static const int exponent[] = {-1000, -700, -500, -300, 300, 500, 700, 1000};
+    static const int exponent[] = {-132, -100, -60, -30, 30, 60, 100, 132};
     for (int i = 0; i < 4000; i++) {
         double x[12], y[12], w[4], v[4], d, s, gx[12], gy[12];
         int e = exponent[i % 8], m, l, edge_edge = i / 8 % 2;
@@ -355,8 +355,14 @@ static void test_scales(void)
         ENSURE_REL(distance(x, 0, grad), 1e-200, 1e-14);
         ENSURE_CLOSE(grad[1], 1, 1e-15);
         for (int k = 0; k < 12; k++) x[k] = k % 2 ? 1.7e308 : -1.7e308;         /* differences overflow */
-        ENSURE(embi_point_triangle(points(x), grad, (int *)(grad + 8)) >= 0);
-        ENSURE(embi_edge_edge(points(x), grad, (int *)(grad + 8)) >= 0);
+        ENSURE(embi_point_triangle(points(x), grad, (int *)(grad + 8)) == 0 && grad[0] == 1);
+        ENSURE(embi_edge_edge(points(x), grad, (int *)(grad + 8)) == 0 && grad[0] == 1);
+        for (int n = 0; n < 100; n++) {
+            double w[4];
+            int mask;
+            for (int k = 0; k < 12; k++) x[k] = n % 2 ? ldexp(test_uniform(-1, 1), 900) : k % 5 ? test_uniform(-1, 1) : NAN;
+            ENSURE(embi_closest_distance(points(x), n / 2 % 2, w, &mask) == 0 && (mask == 3 || mask == 5));
+        }
     }
 }
 
