@@ -10601,43 +10601,13 @@ static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], emb
     return begin <= end + 16 * EMBI_EPS;
 }
 
-/* 1 when two boxes can come within reach while each moves by a fraction of its own. axis: a unit vector along which
- * they may be separated, or 0. */
-static int embi_boxes_cross(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
-                            const embipc_real two[6], const embipc_real axis[3])
-{
-    embipc_real span[2][2] = {{0, 0}, {0, 0}};   /* interval of each along the axis */
-    for (int i = 0; i < 3; i++)
-        if (a[i] + embi_min(one[i], 0) - reach > b[3 + i] + embi_max(two[3 + i], 0) ||
-            a[3 + i] + embi_max(one[3 + i], 0) + reach < b[i] + embi_min(two[i], 0))
-            return 0;
-    for (int side = 0; side < 2; side++) {
-        const embipc_real *box = side ? b : a, *way = side ? two : one;
-        embipc_real lo = 0, hi = 0;   /* bounds of the displacement along the axis */
-        for (int i = 0; i < 3; i++) {
-            int up = axis[i] > 0 ? 3 : 0;
-            span[side][0] += axis[i] * (box[3 - up + i] - a[i]);   /* relative to a corner of a, against rounding */
-            span[side][1] += axis[i] * (box[up + i] - a[i]);
-            lo += axis[i] * way[3 - up + i];
-            hi += axis[i] * way[up + i];
-        }
-        span[side][0] += embi_min(lo, 0);
-        span[side][1] += embi_max(hi, 0);
-    }
-    return span[0][0] - reach <= span[1][1] && span[1][0] - reach <= span[0][1];
-}
-
-/* How two surfaces move along their paths: at equal fractions of their displacements, or independently. */
-enum { EMBI_PATHS_NONE, EMBI_PATHS_TOGETHER, EMBI_PATHS_APART };
-
 /* A traversal of two trees, with the range of motion of the first surface relative to the second. Both trees are up
  * to date, by embi_bvh_refit() or, for paths, embi_bvh_sweep(). */
 typedef struct embi_traversal {
     const embi_surface *a, *b;
     const embipc_real *range;    /* range of displacements (6); symmetric within one surface */
     embipc_real reach;
-    int paths;                   /* EMBI_PATHS_...; if set, the range is ignored */
-    embipc_real axis[3];         /* EMBI_PATHS_APART: unit vector perpendicular to both displacements, or 0 */
+    int paths;                   /* both move along their paths, by equal fractions: the range is ignored */
     int first_only;              /* stop at the first pair of triangles */
 } embi_traversal;
 
@@ -10654,19 +10624,18 @@ static embi_traversal embi_traverse_of(const embi_surface *a, const embi_surface
     return w;
 }
 
-/* Makes it a traversal along paths. */
-static void embi_traverse_along(embi_traversal *w, int paths)
+/* Makes it a traversal for the first pair only, where each surface moves by a fraction of its path of its own. range: of
+ * the first relative to the second. */
+static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
 {
-    const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
-    embipc_real one[3], two[3], size;
-    w->paths = paths;
-    embi_set(w->axis, 0, 0, 0);
-    if (paths != EMBI_PATHS_APART || !w->a->way || !w->b->way) return;
-    embi_add(one, A->way + 6, A->way + 9);
-    embi_add(two, B->way + 6, B->way + 9);
-    embi_cross(w->axis, one, two);
-    size = embi_norm(w->axis);
-    embi_scale(w->axis, size > 0 && embi_finite(1 / size) ? 1 / size : (embipc_real)0, w->axis);
+    for (int i = 0; i < 6; i++) {
+        int opposite = i < 3 ? i + 3 : i - 3;
+        embipc_real one = w->a->way ? w->a->bvh->way[6 + i] : (embipc_real)0;
+        embipc_real two = w->b->way ? w->b->bvh->way[6 + opposite] : (embipc_real)0;
+        range[i] = i < 3 ? embi_min(one, 0) - embi_max(two, 0) : embi_max(one, 0) - embi_min(two, 0);
+    }
+    w->range = range;
+    w->first_only = 1;
 }
 
 /* 1 when box i of the first and box j of the second side can come within reach along the paths. */
@@ -10675,9 +10644,8 @@ static int embi_traverse_lets(const embi_traversal *w, const embipc_real *one, c
                           const embipc_real *ways_two, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
-    const embipc_real *way_one = w->a->way ? ways_one + 6 * i : still, *way_two = w->b->way ? ways_two + 6 * j : still;
-    return w->paths == EMBI_PATHS_TOGETHER ? embi_boxes_pass(one, way_one, w->reach, two, way_two)
-                                           : embi_boxes_cross(one, way_one, w->reach, two, way_two, w->axis);
+    return embi_boxes_pass(one, w->a->way ? ways_one + 6 * i : still, w->reach, two,
+                           w->b->way ? ways_two + 6 * j : still);
 }
 
 static void embi_traverse_share(const embi_traversal *w, embipc_real share, embipc_real own[6])
@@ -14709,6 +14677,7 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     embi_cached *kept = embi_cached_of(w, pair);
     embipc_real ways = embi_shift_most(&A->search.shift_next) + embi_shift_most(&B->search.shift_next);
     embipc_real reach = embi_pair_reach(s, pair) + 64 * EMBI_EPS * ways;
+    embipc_real range[6];
     int own = A == B, count = 0;
     embi_surface a, b;
     embi_approach t = embi_approach_of(embi_none, reach);
@@ -14728,15 +14697,13 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
     pair->first = s->candidates.count;
     /* each island has its own direction: do the paths cross? */
     if (A->search.has_direction && B->search.has_direction && A->island != B->island) {
-        embi_traverse_along(&walk, EMBI_PATHS_APART);
-        walk.first_only = 1;
+        embi_traverse_apart(&walk, range);
         if (!embi_traverse_all(&w->memory, &walk, &w->search.tri_pairs, &count)) return 0;
         pair->joins = count > 0;
         if (!pair->joins) return embi_search_end(&w->memory, s, one);
         walk.first_only = count = 0;
     }
-    embi_traverse_along(&walk, EMBI_PATHS_TOGETHER);
-    t.paths = 1;
+    walk.paths = t.paths = 1;
     for (int i = 0; i < 3; i++)   /* relative to the second body */
         a.common[i] = b.common[i] = B->search.has_direction ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 :
             (embipc_real)0;
