@@ -1939,7 +1939,6 @@ enum {
 /* ---- Structure of a sparse factor ---- */
 #define EMBI_TASKS 16   /* [tasks] Parts of the tree for threads */
 #define EMBI_SHARE_FACTOR EMBI_SHARE(40000)   /* [block multiplications] Least cost of a factor that is shared */
-#define EMBI_SHARE_SOLVE EMBI_SHARE(500000)   /* [numbers] Least factor whose solution is shared */
 #define EMBI_PANEL_BLOCK 2   /* [block multiplications] Cost of a block that is sent on */
 #define EMBI_PANEL_ROW 12   /* [block multiplications] Cost of a row of a panel */
 #define EMBI_PANEL_WHOLE 40   /* [block multiplications] Cost of a panel */
@@ -4054,12 +4053,11 @@ typedef struct embi_ldlt {
     int *member;        /* (n) supernodes by task, ascending */
     int member_start[EMBI_TASKS + 1];
     int tasks;          /* 0: too little to be shared */
-    int lanes;          /* tasks of a solution, or 1 where it is not worth it */
     const embi_threads *threads;   /* NULL: serial */
     int partial;        /* the supernodes that are not open keep their factor */
     int *row;               /* positions behind a supernode in its rows of U, ascending */
     embipc_real *value;   /* panels */
-    embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n for each lane) gathered, and again, sent up */
+    embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n) gathered */
     int *work;             /* scratch of the analysis and of the factorisation */
     int *adjacent;     /* the graph, both directions, and the lists of the order */
     int *slot;   /* (2 per block of the analysed pattern) its offset in value, and the distance
@@ -4296,9 +4294,8 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
         if (ld > (INT_MAX - 2 * EMBI_TILE - F->panel[s]) / w) { m->failed = 1; return 0; }
         F->panel[s + 1] = F->panel[s] + w * ld + EMBI_TILE;
     }
-    F->lanes = F->tasks && F->panel[F->supernodes] >= EMBI_SHARE_SOLVE ? F->tasks : 1;
     return EMBI_ROOM(m, F->value, F->panel[F->supernodes] + EMBI_TILE) &&
-           EMBI_GROW(m, F->vectors, (F->lanes > 1 ? 9 + 6 * F->lanes : 12) * F->n) &&
+           EMBI_GROW(m, F->vectors, 12 * F->n) &&
            EMBI_GROW(m, F->work, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
 }
 
@@ -4728,10 +4725,9 @@ EMBI_KERNEL void embi_rows_dot(int n, const embipc_real *u, int ld, const embipc
     }
 }
 
-/* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it, or, for
- * those above the tasks, to `up` unless that is NULL. */
+/* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it. */
 EMBI_KERNEL void embi_ldlt_forward(const embi_ldlt *F, int s, const embipc_real *inverse,
-                                   embipc_real *x, embipc_real *y, embipc_real *up)
+                                   embipc_real *x, embipc_real *y)
 {
     const int *row = F->row + F->row_start[s];
     int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
@@ -4747,8 +4743,7 @@ EMBI_KERNEL void embi_ldlt_forward(const embi_ldlt *F, int s, const embipc_real 
         embi_rows_subtract(columns - k - 3, z, u + k + 3, ld, y + k + 3);
     }
     for (int j = w; j < columns; j += 3) {
-        int p = row[(j - w) / 3];
-        embipc_real *to = (up && F->task[F->owner[p]] < 0 ? up : x) + 3 * p;
+        embipc_real *to = x + 3 * row[(j - w) / 3];
         embi_add(to, to, y + j);
     }
 }
@@ -4774,75 +4769,26 @@ EMBI_KERNEL void embi_ldlt_backward(const embi_ldlt *F, int s, const embipc_real
 }
 
 /* x := A^-1 x in the order of the factor: with U = D L^T, three rows at a time,
- *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward.
- * Half of that for the supernodes of one task, or, task < 0, those above all. */
-typedef struct embi_sweep {
-    const embi_ldlt *F;
-    embipc_real *x;
-    int backward;
-} embi_sweep;
-
-/* One half of a solution for the supernodes of one task: forward in order, backward in reverse. Going forward, each
- * task sums what it sends to the supernodes above all tasks in a vector of its own, `up`. */
-EMBI_KERNEL void embi_sweep_task_kernel(const embi_sweep *t, int task)
+ *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward. */
+EMBI_KERNEL void embi_ldlt_sweep_kernel(const embi_ldlt *F, embipc_real *x)
 {
-    const embi_ldlt *F = t->F;
     const embipc_real *inverse = F->vectors + 3 * F->n;
-    size_t lane = (size_t)(3 * F->n);
-    embipc_real *y = F->vectors + 9 * F->n + lane * (size_t)(task < 0 ? 0 : task), *up = NULL;
-    int shared = F->lanes > 1, first = task < 0 ? 0 : F->member_start[task];
-    int count = task < 0 ? F->supernodes : F->member_start[task + 1] - first;
-    if (task >= 0) up = y + lane * (size_t)F->lanes;
-    for (int k = 0; k < count; k++) {
-        int at = t->backward ? count - 1 - k : k, s = task < 0 ? at : F->member[first + at];
-        if (task < 0 && shared && F->task[s] >= 0) continue;
-        if (t->backward) embi_ldlt_backward(F, s, inverse, t->x, y);
-        else embi_ldlt_forward(F, s, inverse, t->x, y, up);
-    }
+    for (int s = 0; s < F->supernodes; s++) embi_ldlt_forward(F, s, inverse, x, F->vectors + 9 * F->n);
+    for (int s = F->supernodes - 1; s >= 0; s--) embi_ldlt_backward(F, s, inverse, x, F->vectors + 9 * F->n);
 }
 
 /* The function of this kernel. */
-EMBI_COMPILE(embi_sweep_task, (const embi_sweep *t, int task), (t, task))
-
-static void embi_sweep_work(void *arg, int begin, int end)
-{
-    const embi_sweep *t = (const embi_sweep *)arg;
-    for (int k = begin; k < end; k++) embi_sweep_task(t, k);
-}
-
-/* What tasks send up: zero at first; then added, task by task. */
-static void embi_ldlt_send(embi_ldlt *F, embipc_real *x, int zero)
-{
-    for (int s = 0; s < F->supernodes; s++) {
-        size_t first = (size_t)(3 * F->first[s]), end = (size_t)(3 * F->first[s + 1]);
-        if (F->task[s] >= 0) continue;
-        for (int k = 0; k < F->lanes; k++) {
-            embipc_real *up = F->vectors + 9 * F->n + (size_t)(3 * F->n) * (size_t)(F->lanes + k);
-            for (size_t i = first; i < end; i++) {
-                if (zero) up[i] = 0;
-                else x[i] += up[i];
-            }
-        }
-    }
-}
+EMBI_COMPILE(embi_ldlt_sweep, (const embi_ldlt *F, embipc_real *x), (F, x))
 
 /* b := A^-1 b, node order of the caller */
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
 {
-    embi_sweep t = {F, NULL, 0};
+    embipc_real *x;
     if (F->n == 0) return;   /* nor has it any memory */
-    t.x = F->vectors + 6 * F->n;
-    for (int k = 0; k < F->n; k++) embi_copy(t.x + 3 * k, b + 3 * F->order[k]);
-    if (F->lanes > 1) {
-        embi_ldlt_send(F, t.x, 1);
-        embi_for(F->threads, F->lanes, 1, embi_sweep_work, &t);
-        embi_ldlt_send(F, t.x, 0);
-    }
-    embi_sweep_task(&t, -1);
-    t.backward = 1;
-    embi_sweep_task(&t, -1);
-    if (F->lanes > 1) embi_for(F->threads, F->lanes, 1, embi_sweep_work, &t);
-    for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], t.x + 3 * k);
+    x = F->vectors + 6 * F->n;
+    for (int k = 0; k < F->n; k++) embi_copy(x + 3 * k, b + 3 * F->order[k]);
+    embi_ldlt_sweep(F, x);
+    for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], x + 3 * k);
 }
 
 /* ==== 14. Conjugate gradients ========================================================================
