@@ -2067,7 +2067,6 @@ enum {
 /* ---- Cached lists of candidates ---- */
 #define EMBI_CERTIFICATE_SLACK ((embipc_real)0.02)   /* [strain] More strain that a cached list allows */
 #define EMBI_STRAIN_TIMES ((embipc_real)1.25)   /* [expected strain] Requested strain */
-#define EMBI_STRAIN_ROOM ((embipc_real)0.1)   /* Strain that a list within a body allows beyond what is expected */
 
 /* ---- Searches in parallel ---- */
 #define EMBI_SHARE_SEARCH EMBI_SHARE(32768)   /* [candidates] From which a search is shared */
@@ -10570,8 +10569,8 @@ static embi_traversal embi_traverse_of(const embi_surface *a, const embi_surface
     return w;
 }
 
-/* Makes it a traversal for the first pair only, where each surface moves by a fraction of its path of its own. range: of
- * the first relative to the second. */
+/* Makes it a traversal for the first pair only, where each surface moves by a fraction of its own along its path.
+ * range: of the first relative to the second. */
 static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
 {
     for (int i = 0; i < 6; i++) {
@@ -10847,9 +10846,6 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
  * relative displacement counts, so two bodies that fall together stand still to each other.
  * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
  * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
- * A tighter bound holds where lines between the corners of two primitives stay inside tets whose F changes by at most
- * s, up to rotation: chapter "Rest separation certificates". Then x_a - x_b = sum beta_v gamma_w F_vw (X_v - X_w),
- * where F_vw is a mean of such F, and it changes by at most s max |X_v - X_w|.
  *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, trees of boxes, traversal of trees.
@@ -10862,7 +10858,6 @@ typedef struct embi_approach {
     embipc_real reach;             /* m */
     int own;                       /* reach contains dhat + xi: a candidate's `less` is subtracted */
     int paths;                     /* paths replace mid and half */
-    embipc_real strain;            /* within one body, where lines stay in its tets: their strain; EMBI_HUGE: unknown */
 } embi_approach;
 
 /* Middle, half width and radius of a range (6). The factor covers later rounding. */
@@ -10876,7 +10871,6 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     t.radius = embi_norm(t.half);
     t.reach = reach * (1 + 8 * EMBI_EPS);
     t.own = t.paths = 0;
-    t.strain = EMBI_HUGE;
     return t;
 }
 
@@ -10928,37 +10922,6 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     return c->apart <= t->reach + embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
-/* Largest distance at rest of a vertex of v (n) and one of w (m), m */
-static embipc_real embi_rest_width(const embi_surface *s, const int *v, int n, const int *w, int m)
-{
-    embipc_real most = 0, d[3];
-    for (int i = 0; i < n; i++)
-        for (int j = 0; j < m; j++) {
-            embi_sub(d, s->rest + 3 * w[j], s->rest + 3 * v[i]);
-            most = embi_max(most, embi_dot(d, d));
-        }
-    return sqrt(most);
-}
-
-/* Can boxes of two primitives or triangles, with this width at rest, come within reach under the strain? */
-static int embi_boxes_strain(const embi_approach *t, const embipc_real a[6], const embipc_real b[6], embipc_real width)
-{
-    return embi_boxes_gap(a, b) <= (t->reach + t->strain * width) * (1 + 8 * EMBI_EPS);
-}
-
-/* Can two primitives of one body come within reach under the strain of the tets between them? */
-static int embi_candidate_strain(const embi_surface *s, const embi_approach *t, const int v[4], const embi_point x[4],
-                                 int edge_edge)
-{
-    embipc_real one[6], two[6], w[4], width;
-    int split = edge_edge ? 2 : 1, mask;
-    width = embi_rest_width(s, v, split, v + split, 4 - split);
-    embi_box_of_points(one, x, split);
-    embi_box_of_points(two, x + split, 4 - split);
-    return embi_boxes_strain(t, one, two, width) &&
-           embi_closest_distance(x, edge_edge, w, &mask) <= t->reach + t->strain * width;
-}
-
 /* 1 when the two sides share a vertex. */
 static int embi_vertices_shared(const int v[4], int edge_edge)
 {
@@ -11008,7 +10971,6 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->less = 0;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
     if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
-    if (t->strain < EMBI_HUGE && !embi_candidate_strain(a, t, v, p, edge_edge)) return 1;
     c->share = self ? embi_vertices_share(a, v, split) : 1;
     if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
     embi_candidate_complete(c, a, b, v, rule);
@@ -11095,10 +11057,6 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
     for (int n = 0; n < key_count; n++) {
         int ta = embi_hi(keys[n].key), tb = embi_lo(keys[n].key);
         embipc_real near_a[6], near_b[6], share = (embipc_real)keys[n].value / EMBI_SHARE_UNIT;
-        if (t->strain < EMBI_HUGE && !embi_boxes_meet(a->bvh->tri_box + 6 * ta, b->bvh->tri_box + 6 * tb) &&
-            !embi_boxes_strain(t, a->bvh->tri_box + 6 * ta, b->bvh->tri_box + 6 * tb,
-                               embi_rest_width(a, a->tri + 3 * ta, 3, a->tri + 3 * tb, 3)))
-            continue;
         embi_approach_box(t, share, t->reach, b->bvh->tri_box + 6 * tb, near_b);
         embi_approach_box(&back, share, t->reach, a->bvh->tri_box + 6 * ta, near_a);
         if (!embi_candidates_points(m, a, b, ta, tb, near_b, rule, t, list, count) ||
@@ -11928,7 +11886,6 @@ typedef struct embi_body_search {
     /* rest separation certificates: what cannot touch while tets keep their shape */
     embi_certificates certificates;
     int *start, start_count;     /* tree nodes where a search for self-contact starts (2 each) */
-    embipc_real *start_strain;   /* of each start: the strain that its candidates allow; EMBI_HUGE: any */
     int *live, live_count;       /* local numbers of the live vertices */
     embi_shift shift;            /* from the reference positions to q */
     embi_shift shift_next;       /* from the reference positions to the end of the present direction */
@@ -13992,8 +13949,7 @@ static embi_approach embi_cached_approach(const embi_cached *k)
 }
 
 /* Tree nodes where a body's search for itself starts: pairs whose certificate may fail under the expected strain
- * and a margin. Their candidates allow for this strain, where it bounds their motion, and the other certificates
- * tolerate more: both limit the cached list. */
+ * and a margin. The other certificates tolerate more, which limits the cached list. */
 static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_cached *k)
 {
     embipc_real *F = s->scratch.trace + b->scratch.trace, share = (k->xi > 0 ? 0.75 : 0.5) / EMBI_TURN_COS;
@@ -14018,13 +13974,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
             continue;
         }
         if (one->next > ++n) continue;   /* the pairs below it may be certified */
-        if (!EMBI_GROW(m, b->search.start, 2 * b->search.start_count + 2) ||
-            !EMBI_GROW(m, b->search.start_strain, b->search.start_count + 1)) return 0;
-        strain += EMBI_STRAIN_ROOM;   /* a search is dear: its list serves while the body deforms further */
-        /* a little more than `most` allows, for rounding */
-        b->search.start_strain[b->search.start_count] = one->tets ? strain + 1e-6 : EMBI_HUGE;
-        for (int i = 0; i < one->tets; i++)
-            b->search.strain[tet[i]].most = embi_min(b->search.strain[tet[i]].most, strain);
+        if (!EMBI_GROW(m, b->search.start, 2 * b->search.start_count + 2)) return 0;
         b->search.start[2 * b->search.start_count] = one->i;
         b->search.start[2 * b->search.start_count++ + 1] = one->j;
     }
@@ -14191,16 +14141,15 @@ static int embi_searches_refit(embipc_world *w)
     return 1;
 }
 
-/* Appends the candidates from the starts begin .. end - 1 of a traversal to those that the lane holds. strain: of each
- * start, or NULL. Returns 0 for lack of memory or time. */
+/* Appends the candidates from the starts begin .. end - 1 of a traversal to those that the lane holds. Returns 0 for
+ * lack of memory or time. */
 static int embi_search_from(embipc_world *w, const embi_search *one, const embi_traversal *walk, const int *start,
-                            int begin, int end, const embipc_real *strain, embi_lane *lane)
+                            int begin, int end, embi_lane *lane)
 {
     embi_approach t = embi_cached_approach(one->kept);
     for (int n = begin; n < end; n++) {
         int keys = 0;
         if (n > begin && embi_is_past(&w->s.threads)) return 0;
-        if (strain) t.strain = strain[n];
         if (!embi_traverse_pairs(&w->memory, walk, start[2 * n], start[2 * n + 1], &lane->keys, &keys) ||
             !embi_candidates(&w->memory, walk->a, walk->b, lane->keys, keys, &w->s.pair[one->pair].rule, &t,
                              &lane->list, &lane->count))
@@ -14217,8 +14166,7 @@ static void embi_search_work(void *arg, int begin, int end)
     for (int n = begin; n < end; n++) {
         embi_lane *lane = t->w->search.lane + n / t->grain;
         embi_search *one = t->w->search.due + n;
-        const embi_body *A = t->w->s.body + one->kept->a;
-        int starts, strained = one->kept->a == one->kept->b && A->search.certificates.count > 0;
+        int starts;
         embi_surface a, b;
         embi_traversal walk;
         const int *start;
@@ -14227,8 +14175,7 @@ static void embi_search_work(void *arg, int begin, int end)
         walk = embi_cached_walk(&t->w->s, one->kept, &a, &b);
         start = embi_traverse_begin(&walk, &starts);
         one->at = lane->count;
-        if (!embi_search_from(t->w, one, &walk, start, 0, starts, strained ? A->search.start_strain : NULL, lane))
-            continue;
+        if (!embi_search_from(t->w, one, &walk, start, 0, starts, lane)) continue;
         one->count = lane->count - one->at;
         one->due = EMBI_SEARCH_FOUND;
     }
@@ -14242,7 +14189,7 @@ static void embi_lanes_work(void *arg, int begin, int end)
         embi_lane *lane = t->w->search.lane + n;
         int from = t->first + n * t->grain, to = embi_min_int(from + t->grain, t->count);
         lane->count = 0;
-        lane->done = embi_search_from(t->w, t->one, &t->walk, t->start, from, to, NULL, lane);
+        lane->done = embi_search_from(t->w, t->one, &t->walk, t->start, from, to, lane);
     }
 }
 
@@ -24836,7 +24783,7 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, tri, origin, tet, mass.block),
     EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
-    offsetof(embi_body, search.tet_grad), offsetof(embi_body, search.start_strain), offsetof(embi_body, caller.apart),
+    offsetof(embi_body, search.tet_grad), offsetof(embi_body, caller.apart),
     offsetof(embi_body, search.shrunk), offsetof(embi_body, search.holder),
     offsetof(embi_body, tangent)};
 

@@ -192,7 +192,7 @@ static void point_stress(const double *F, double *P, void *arg)
     (void)arg;
     ENSURE(embipc_material_evaluate(&point_material, F, NULL, P, NULL, 0) == EMBIPC_OK);
 }
-/* ... of a lagged material with the rotation R held, by the formula: P = R (2 mu E + lambda tr(E) I + fibre (a.E a) a a^T) */
+/* ... of a lagged material with the rotation R held: P = R (2 mu E + lambda tr(E) I + fibre (a.E a) a a^T) */
 static void lagged_stress(const double *F, double *P, void *arg)
 {
     const double *R = (const double *)arg;

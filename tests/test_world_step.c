@@ -1295,26 +1295,15 @@ static void test_kept_candidates_are_searched_ones(void)
                 searched += !moved;
                 stayed += gone && moved && p->count;
                 if (moved || kept->loose || !kept->valid || kept->made + 1 < s.w->step) continue;
-                /* just made: complete for its own range, too; or for the strain of its tets, if that leaves fewer */
-                for (int strained = A == B && A->search.certificates.count > 0, same = 0; !same && strained >= 0; strained--) {
-                    int starts;
-                    const int *start;
-                    count = 0;
-                    t = embi_cached_approach(kept);
-                    walk = embi_cached_walk(&s.w->s, kept, &a, &b);
-                    start = embi_traverse_begin(&walk, &starts);
-                    for (int at = 0; at < starts; at++) {
-                        key_count = 0;
-                        if (strained) t.strain = A->search.start_strain[at];
-                        ENSURE(embi_traverse_pairs(&s.w->memory, &walk, start[2 * at], start[2 * at + 1], &keys, &key_count));
-                        ENSURE(embi_candidates(&s.w->memory, &a, &b, keys, key_count, &p->rule, &t, &list, &count));
-                    }
-                    same = count == kept->count;
-                    if (!same && strained) continue;   /* a large search takes the range alone */
-                    ENSURE(same);
-                    for (int i = 0; i < count && i < kept->count; i++)
-                        ENSURE(memcmp(list[i].v, kept->list[i].v, sizeof list[i].v) == 0);
-                }
+                /* just made: complete for its own range, too */
+                count = key_count = 0;
+                t = embi_cached_approach(kept);
+                walk = embi_cached_walk(&s.w->s, kept, &a, &b);
+                ENSURE(embi_traverse_all(&s.w->memory, &walk, &keys, &key_count));
+                ENSURE(embi_candidates(&s.w->memory, &a, &b, keys, key_count, &p->rule, &t, &list, &count));
+                ENSURE(count == kept->count);
+                for (int i = 0; i < count && i < kept->count; i++)
+                    ENSURE(memcmp(list[i].v, kept->list[i].v, sizeof list[i].v) == 0);
                 large += A->bvh.known || B->bvh.known;
             }
             for (int k = 0; k < s.w->s.body_count; k++)
