@@ -1,7 +1,7 @@
 /* Out of memory: the n-th allocation of a whole history fails, for one n in three (TEST_EVERY: for every n). The call says so, the
  * world is as before (bit for bit against a history without failures), the same call made again succeeds, and in the end every
  * byte is back. */
-#include "shared.h"
+#include "small.h"
 #include "inside.h"
 #include "test.h"
 #include "scene_test.h"

@@ -1,6 +1,6 @@
 /* Bodies that sleep: what they keep, what wakes them, that nothing passes them, and that threads, failures and memory see
  * no difference. */
-#include "shared.h"
+#include "small.h"
 #include "inside.h"
 #include "test.h"
 #include "scene_test.h"

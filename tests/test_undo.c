@@ -1,7 +1,7 @@
 /* A call that fails changes nothing: after each failing allocation, and after a number that is not finite at any moment of a
  * step, all that can be asked for has the same bits, views are J q, and the steps that follow have the bits of a world in
  * which nothing failed. */
-#include "shared.h"
+#include "small.h"
 #include "inside.h"
 #include "test.h"
 #include "scene_test.h"
