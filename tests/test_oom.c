@@ -459,6 +459,7 @@ static void test_tables_name_every_array(void)
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    small_loops_only();
     RUN(allocations_fail_once);
     RUN(cage_builder_runs_out);
     RUN(warm_steps_allocate_nothing);

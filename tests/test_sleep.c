@@ -618,6 +618,7 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    small_loops_only();
     RUN(keeps_what_it_had);
     RUN(wakes_where_it_was);
     RUN(what_wakes);

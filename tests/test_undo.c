@@ -601,6 +601,7 @@ static void test_copies_refused(void)
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    small_loops_only();
     RUN(deadlines_at_every_tick);
     RUN(budget);
     RUN(steps_that_are_not_finite);
