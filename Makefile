@@ -64,16 +64,17 @@ $(BUILD)/view_page.h: $(wildcard tools/view*.html tools/view*.css tools/view*.js
 	$(Q)mv $@.new $@
 
 # The library, compiled once for the tool and for all programs that only call it, and the parts of the tool.
+LIBRARY_O = $(BUILD)/library.o
 LIBRARY = $(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBIPC_PTHREADS -DEMBIPC_SELFTEST -DEMBIPC_IMPLEMENTATION -x c -c
 $(BUILD)/library.o: $(HEADER) | $(BUILD)
-	$(Q)$(LIBRARY) $(HEADER) -o $@
+	$(Q)$(LIBRARY) -fstack-usage $(HEADER) -o $@
 TOOL_O = $(TOOL_C:tools/%.c=$(BUILD)/tools/%.o)
 $(BUILD)/tools/%.o: tools/%.c $(wildcard tools/*.h) $(HEADER) $(BUILD)/view_page.h | $(BUILD)/tools
 	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DBENCH_FLAGS='"$(CFLAGS)"' -I$(BUILD) -DEMBIPC_PTHREADS -c $< -o $@
 $(BUILD)/tools.a: $(filter-out %/main.o,$(TOOL_O))
 	$(Q)rm -f $@
 	$(Q)$(AR) rcs $@ $^
-$(BUILD)/embipc: $(BUILD)/tools/main.o $(BUILD)/tools.a $(BUILD)/library.o
+$(BUILD)/embipc: $(BUILD)/tools/main.o $(BUILD)/tools.a $(LIBRARY_O)
 	$(Q)$(CC) $(CFLAGS) $^ -o $@ -lm -lpthread
 
 # ---- a library for others ----------------------------------------------------------------------
@@ -137,26 +138,24 @@ pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
 
 # ---- tests -------------------------------------------------------------------------------------
-# A test that only calls the library shares its object. Those that look inside share three more: as it is, and with the
-# values of tests/small.h or shared.h. What they include is its declarations (tests/inside.h, inside.awk). A test that
-# defines EMBIPC_IMPLEMENTATION itself carries its own.
+# A test that only calls the library shares its object. Those that look inside share two more: as it is, and with the
+# values of tests/small.h. What they include is its declarations (tests/inside.h, inside.awk). A test that defines
+# EMBIPC_IMPLEMENTATION itself carries its own.
 $(BUILD)/inside_parts.h $(BUILD)/inside.c: $(HEADER) tests/inside.awk | $(BUILD)
 	$(Q)awk -v make=$(subst .,,$(suffix $@)) -f tests/inside.awk $(HEADER) > $@.new
 	$(Q)mv $@.new $@
 $(BUILD)/inside.o: $(BUILD)/inside.c
 	$(Q)$(LIBRARY) $< -o $@
-$(BUILD)/inside_%.o: $(BUILD)/inside.c tests/%.h
-	$(Q)$(LIBRARY) -include tests/$*.h $< -o $@
+$(BUILD)/inside_small.o: $(BUILD)/inside.c tests/small.h
+	$(Q)$(LIBRARY) -include tests/small.h $< -o $@
 
-programs_with = $(patsubst tests/%.c,$(BUILD)/%,$(shell grep -l $(1) tests/test_*.c tests/validate_*.c))
+programs_with = $(patsubst tests/%.c,$(BUILD)/%,$(shell grep -l $(1) tests/test_*.c tests/validate_*.c tests/fuzz_*.c))
 WHOLE := $(call programs_with,'define EMBIPC_IMPLEMENTATION')
 SMALL := $(call programs_with,'"small.h"')
-SHARED := $(call programs_with,'"shared.h"')
-INSIDE := $(filter-out $(SMALL) $(SHARED),$(call programs_with,'"inside.h"'))
+INSIDE := $(filter-out $(SMALL),$(call programs_with,'"inside.h"'))
 $(SMALL): $(BUILD)/inside_small.o
-$(SHARED): $(BUILD)/inside_shared.o
 $(INSIDE): $(BUILD)/inside.o
-$(filter-out $(WHOLE) $(SMALL) $(SHARED) $(INSIDE),$(call programs_with,.)): $(BUILD)/library.o
+$(filter-out $(WHOLE) $(SMALL) $(INSIDE),$(call programs_with,.)): $(LIBRARY_O)
 # of the tool a test gets what it does not include as .c
 $(call programs_with,'tools/'): $(BUILD)/tools.a
 TEST_PARTS = $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/inside_parts.h
@@ -165,6 +164,8 @@ TEST_BUILD = $(CC) $(STD) $(STRICT) -Wno-unused-function $(CFLAGS) -I$(BUILD) -D
 $(BUILD)/test_%: tests/test_%.c $(TEST_PARTS) | $(BUILD)
 	$(Q)$(TEST_BUILD)
 $(BUILD)/validate_%: tests/validate_%.c $(TEST_PARTS) | $(BUILD)
+	$(Q)$(TEST_BUILD)
+$(BUILD)/fuzz_%: tests/fuzz_%.c $(TEST_PARTS) | $(BUILD)
 	$(Q)$(TEST_BUILD)
 
 # Two tests include an example; of the header they get the declarations.
@@ -198,7 +199,10 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 NUMBERS = $(if $(EVERY)$(T),,test_motion test_integrator test_defaults test_self_contact test_dual test_world_material test_slope \
   test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign test_sleep test_game_large test_cells test_tiny test_convex test_selftest_broken test_parts)
 asan:
-	$(Q)MAKEFLAGS= $(MAKE) --no-print-directory $(or $(GOAL),test-all) BUILD=build/asan EXAMPLES= WITHOUT="$(NUMBERS)" CC="$(CC)" CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $(if $(EVERY),-DTEST_EVERY)"
+	$(Q)$(SANITIZED) $(or $(GOAL),test-all) T="$(T)" WITHOUT="$(NUMBERS)"
+# in a build of its own; one object less: programs that only call the library take that of those that look inside
+SANITIZED = MAKEFLAGS= $(MAKE) --no-print-directory BUILD=$(BUILD)/asan LIBRARY_O=$(BUILD)/asan/inside.o EXAMPLES= CC="$(CC)" \
+  CFLAGS="-Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $(if $(EVERY),-DTEST_EVERY)"
 
 # do threads write to what is another's?
 tsan: | $(BUILD)
@@ -302,13 +306,11 @@ $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(BUILD)/library_native.
 compare: | $(BUILD)
 	@CC="$(CC)" CXX="$(CXX)" sh tests/compare/compare.sh $(BUILD)
 
-$(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
-
-fuzz: $(BUILD)/fuzz_meshio $(BUILD)/fuzz_import $(BUILD)/fuzz_world
-	@$(BUILD)/fuzz_meshio $(or $(T),60)
-	@$(BUILD)/fuzz_import $(or $(T),60)
-	@$(BUILD)/fuzz_world $(or $(T),60)
+FUZZ = fuzz_meshio fuzz_import fuzz_world
+fuzzers: $(FUZZ:%=$(BUILD)/%)
+fuzz:
+	$(Q)$(SANITIZED) fuzzers
+	@for f in $(FUZZ); do $(BUILD)/asan/$$f $(or $(T),60) || exit 1; done
 
 # violent worlds by chance: what no failing call may change, no NaN, no energy from nowhere (T=worlds, FIRST=seed)
 campaign: $(BUILD)/test_campaign
@@ -336,8 +338,9 @@ order: | $(BUILD)
 	@echo "order: every chapter uses only what stands above it"
 
 # no writable data, and no global name outside embipc_
-symbols: $(BUILD)/stack.su
-	@bad="$$(nm $(BUILD)/stack.o | awk '($$2 ~ /^[bBdDC]$$/) || ($$2 ~ /^[A-TV-Z]$$/ && $$3 !~ /^embipc_/)')"; \
+symbols: $(BUILD)/library.o
+	@bad="$$(nm -f sysv $< | tr -d ' ' | awk -F'|' '($$7 ~ /^\.(t?data|t?bss)/ && $$7 !~ /^\.data\.rel\.ro/) || \
+	  $$7 == "*COM*" || ($$3 ~ /^[A-TV-Z]$$/ && $$1 !~ /^embipc_/) { print $$1 }')"; \
 	  test -z "$$bad" || { echo "symbols: $$bad"; exit 1; }
 	@echo "symbols: no writable data, no global outside embipc_"
 
@@ -346,7 +349,7 @@ symbols: $(BUILD)/stack.su
 #   make docs-check  a comment above each public declaration and each function longer than five lines
 #   make toc         contents, `Uses:` lines and equations name what is there (WRITE=1: writes the contents anew)
 #                    each tuning value stands in chapter "Tuning", with a comment, and has a row in docs/measured.md
-#   make stack       bound of a step's stack, from the frames that gcc -O2 tells and the calls
+#   make stack       bound of a step's stack, from the frames that gcc tells of library.o, and the calls
 #   make instruments whether these notice the faults of tests/header_faults.h
 PYTHON = python3
 MEASURE = command -v $(PYTHON) > /dev/null || { echo "skipped: no $(PYTHON)"; exit 0; }; $(PYTHON) tools/header.py
@@ -356,10 +359,8 @@ docs-check:
 	@$(MEASURE) docs $(HEADER)
 toc:
 	@$(MEASURE) toc $(HEADER) $(if $(WRITE),--write)
-$(BUILD)/stack.su: $(HEADER) | $(BUILD)
-	$(Q)$(CC) $(STD) -O2 -fno-pic -fstack-usage -DEMBIPC_IMPLEMENTATION -DEMBIPC_PTHREADS -DEMBIPC_SELFTEST -x c -c $(HEADER) -o $(BUILD)/stack.o
-stack: $(BUILD)/stack.su
-	@$(MEASURE) stack $(HEADER) $(BUILD)/stack.su
+stack: $(BUILD)/library.o
+	@$(MEASURE) stack $(HEADER) $(BUILD)/library.su
 instruments: | $(BUILD)
 	@command -v $(PYTHON) > /dev/null || { echo "skipped: no $(PYTHON)"; exit 0; }; sh tests/header.sh $(PYTHON) $(BUILD)
 
@@ -376,16 +377,17 @@ memory: | $(BUILD)
 	$(BUILD)/memory > $(BUILD)/memory.rows && python3 tools/memory.py $(BUILD)/memory $(HEADER) < $(BUILD)/memory.rows; fi
 
 # ---- examples ----------------------------------------------------------------------------------
-# hello is compiled as its first lines say. All others carry the whole header, too, but here they share its object.
+# hello is compiled as its first lines say, unoptimized as that takes less. All others carry the whole header, too, but here
+# they share its object.
 $(BUILD)/examples/hello: examples/hello.c $(HEADER) | $(BUILD)/examples
-	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(patsubst -O2,-O1,$(CFLAGS)) -DEMBIPC_STATIC $< -o $@ -lm -lpthread
+	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function $(patsubst -O2,-O0,$(CFLAGS)) -DEMBIPC_STATIC $< -o $@ -lm -lpthread
 $(BUILD)/examples/%: examples/%.c $(BUILD)/library.o | $(BUILD)/examples
 	$(Q)sed -e 's/^#define EMBIPC_IMPLEMENTATION//' -e 's|"../embipc.h"|"$(HEADER)"|' $< | $(CC) $(STD) $(STRICT) $(CFLAGS) -x c - -x none $(BUILD)/library.o -o $@ -lm -lpthread
 
-# the program of README.md, as it is pasted
-$(BUILD)/examples/readme: README.md $(HEADER) | $(BUILD)/examples
+# the program of README.md, as it is pasted, with the same object
+$(BUILD)/examples/readme: README.md $(BUILD)/library.o | $(BUILD)/examples
 	$(Q)sed -n '/^```c$$/,/^```$$/p' README.md | sed -e 1d -e '$$d' > $@.c
-	$(Q)$(CC) $(STD) $(STRICT) $(patsubst -O2,-O0,$(CFLAGS)) -I. $@.c -o $@ -lm
+	$(Q)$(CC) $(STD) $(STRICT) $(CFLAGS) -DEMBI_IMPLEMENTED -I. $@.c $(BUILD)/library.o -o $@ -lm -lpthread
 
 examples: $(addprefix $(BUILD)/examples/,$(EXAMPLES) $(if $(EXAMPLES),readme))
 
@@ -393,7 +395,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib install uninstall install-check tuning demo paper paper-quick paper-browser pictures browser web \
-        web-browser tests test test-all begin validate asan tsan bench bench-compare compare fuzz campaign valgrind check matrix order \
+        web-browser tests test test-all begin validate asan tsan fuzzers bench bench-compare compare fuzz campaign valgrind check matrix order \
         symbols size memory metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

@@ -1,22 +1,14 @@
 /* Feeds damaged robots to `embipc import`, and what it makes of them to the reader of scenes: `make fuzz T=600`
  * (seconds of processor time for each robot), or fuzz_import SECONDS [SEED]. Damage piles up, as in fuzz_meshio.c. */
-#include "../tools/system.c"   /* first: it asks libc for POSIX */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "import_seeds.h"
 #include "test_tool_mutate.h"
-#include "../tools/common.c"
-#include "tool_meshio.h"
-#include "../tools/json.c"
-#include "../tools/shapes.c"
-#include "../tools/scene_keys.c"
-#include "../tools/scene.c"
-#include "../tools/output.c"
-#include "../tools/xml.c"
-#include "../tools/import.c"
-#include "../tools/import_urdf.c"
-#include "../tools/import_mjcf.c"
+#include "../tools/common.h"
+#include "../tools/json.h"
+#include "../tools/meshio.h"
+#include "../tools/scene.h"
+#include "../tools/import.h"
 #include <time.h>
 
 enum { FUZZ_POOL = 64, FUZZ_LARGEST = 1 << 13 };

@@ -1,12 +1,12 @@
 /* Feeds damaged files to every mesh reader: `make fuzz T=600` (seconds of processor time per reader), or
  * fuzz_meshio SECONDS [READER [SEED]]. Damage piles up: what a reader accepted, and some of what it refused,
  * is damaged further. The same seed makes the same files, so what fails fails again. */
-#define EMBIPC_IMPLEMENTATION
 #include "../embipc.h"
 #include "test.h"
 #include "test_tool_mutate.h"
-#include "../tools/common.c"
-#include "tool_meshio.h"
+#include "../tools/common.h"
+#include "../tools/meshio.h"
+#include "../tools/meshio_parse.h"
 #include "mesh_seeds.h"
 #include <time.h>
 

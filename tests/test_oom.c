@@ -1,7 +1,7 @@
 /* Out of memory: the n-th allocation of a whole history fails, for one n in three (TEST_EVERY: for every n). The call says so, the
  * world is as before (bit for bit against a history without failures), the same call made again succeeds, and in the end every
  * byte is back. */
-#include "shared.h"
+#include "small.h"
 #include "inside.h"
 #include "test.h"
 #include "scene_test.h"
@@ -459,6 +459,7 @@ static void test_tables_name_every_array(void)
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    small_loops_only();
     RUN(allocations_fail_once);
     RUN(cage_builder_runs_out);
     RUN(warm_steps_allocate_nothing);

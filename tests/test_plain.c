@@ -1,12 +1,7 @@
 /* The fast search against the plain one: whatever comes within reach on the way that islands are about to go is among
  * their candidates, in every iteration. And each step ends at the same place by the plain method. */
-#define EMBI_PATCH_LEAVES 4   /* so that small surfaces have several panels, ... */
-#define EMBI_FIT_TRIANGLES 32
-#define EMBI_FIT_LEAVES 4     /* ... and trees are refit in parts */
-static int without;           /* what the worlds of now are without */
-#define EMBIPC_WITHOUT without
-#define EMBIPC_IMPLEMENTATION
-#include "../embipc.h"
+#include "small.h"
+#include "inside.h"
 #include "test.h"
 #include "scene_test.h"
 #include "cage_test.h"
@@ -179,9 +174,9 @@ static double step_without(scene *s, int what)
     again.ends = 0;
     t->timer.clock = again_clock;
     t->timer.ctx = s->w;
-    without = what;
+    test_without = what;
     ENSURE(embipc_world_step(s->w, NULL) == EMBIPC_ERR_NOT_FINITE && again.ends);
-    without = 0;
+    test_without = 0;
     t->timer.clock = NULL;
     if (!scene_step(s)) return HUGE_VAL;
     for (int i = 0; i < 3 * t->node_count; i++) most = fmax(most, fabs(t->q[i] - again.q[i]));

@@ -1,6 +1,6 @@
 /* Bodies that sleep: what they keep, what wakes them, that nothing passes them, and that threads, failures and memory see
  * no difference. */
-#include "shared.h"
+#include "small.h"
 #include "inside.h"
 #include "test.h"
 #include "scene_test.h"
@@ -618,6 +618,7 @@ static void test_refused(void)
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    small_loops_only();
     RUN(keeps_what_it_had);
     RUN(wakes_where_it_was);
     RUN(what_wakes);

@@ -1,7 +1,7 @@
 /* A call that fails changes nothing: after each failing allocation, and after a number that is not finite at any moment of a
  * step, all that can be asked for has the same bits, views are J q, and the steps that follow have the bits of a world in
  * which nothing failed. */
-#include "shared.h"
+#include "small.h"
 #include "inside.h"
 #include "test.h"
 #include "scene_test.h"
@@ -601,6 +601,7 @@ static void test_copies_refused(void)
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    small_loops_only();
     RUN(deadlines_at_every_tick);
     RUN(budget);
     RUN(steps_that_are_not_finite);

@@ -670,7 +670,7 @@ def stack(header, path):
     if recursive or unbounded:
         print('stack: no bound; frames of unknown size: ' + (', '.join(unbounded) or 'none'))
     else:
-        print('stack: a step takes at most %d bytes (-O2, libc and the caller\'s callbacks besides)' % bound)
+        print('stack: a step takes at most %d bytes (libc and the caller\'s callbacks besides)' % bound)
     return bool(recursive or unbounded)
 
 
