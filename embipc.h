@@ -107,13 +107,12 @@
  *   75 Direction; 76 Line search; 77 Move and stop test; 78 End of an island; 79 Newton loop; 80 End of a step;
  *   81 World step.
  *   Part VI. Around the step: 82 Faults of meshes; 83 Parts of a surface; 84 Cage lattice and cuts;
- *   85 Cage pieces; 86 Cage nodes and search; 87 Cage extraction; 88 Cage builder; 89 Creating a world;
- *   90 Shape of a new body; 91 Mechanics of a new body; 92 Adding a body; 93 Removing a body;
- *   94 Forces and drives; 95 Joints of a world; 96 Settings and reset; 97 Queries; 98 Ready shapes;
- *   99 Contact events; 100 Poses of bodies; 101 Debug drawing; 102 Rays and regions; 103 Copies of worlds;
- *   104 Validation; 105 Steps of frames and of several worlds; 106 Sparse LDL^T for callers;
- *   107 Repair of surfaces; 108 Surfaces that overlap; 109 Shifts and rotations; 110 Separating surfaces;
- *   111 Self-test.
+ *   85 Cage pieces; 86 Cage nodes and search; 87 Cage builder; 88 Creating a world; 89 Shape of a new body;
+ *   90 Mechanics of a new body; 91 Adding a body; 92 Removing a body; 93 Forces and drives;
+ *   94 Joints of a world; 95 Settings and reset; 96 Queries; 97 Ready shapes; 98 Contact events;
+ *   99 Poses of bodies; 100 Debug drawing; 101 Rays and regions; 102 Copies of worlds; 103 Validation;
+ *   104 Steps of frames and of several worlds; 105 Sparse LDL^T for callers; 106 Repair of surfaces;
+ *   107 Surfaces that overlap; 108 Shifts and rotations; 109 Separating surfaces; 110 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -23149,7 +23148,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
  * Each triangle of the surface is clipped to the tets that it passes through, found from tet to neighbouring
  * tet. Functions of the builder that allocate return 0 when out of memory, unless their comment says otherwise.
- * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, embedding, world data.
+ * Uses: small math, memory, sorting and sets, exact predicates, part II, world data.
  * Checked by: tests/test_cage.c */
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
@@ -23233,7 +23232,7 @@ typedef struct embi_cuts {
     embi_cut *list;
     int count;
     embi_along *along;
-    int along_count;                 /* -1: sides along faces are not collected */
+    int along_count;
 } embi_cuts;
 
 /* Cells and nodes of the cage. */
@@ -23274,13 +23273,12 @@ typedef struct embi_caging {
     int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
     int split;                       /* one cell per piece; 0: one cell per box */
     embi_lattice lattice;
-    int *seen;                       /* scratch, per tet, box or node */
+    int *seen;                       /* scratch, per box or node */
     embi_cuts cuts;
     /* tets with cuts, then those full of solid */
     int *touch;                      /* per tet: its number among the touched tets, or -1 */
     int *touched, touched_count;
     int *range, *order;              /* cuts of touched tet i: order[range[i]] .. order[range[i + 1] - 1] */
-    signed char *turn;               /* change of winding along the six edges of each touched tet */
     int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
     embi_tet_copy *copy;
     int copy_count;
@@ -23289,7 +23287,7 @@ typedef struct embi_caging {
     embi_cage_choice best;
     int faulty;                      /* the result depends on rounding: another lattice is needed */
     int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
-    int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
+    int *number, *local;             /* scratch: of nodes and cells; number of each triangle within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
 } embi_caging;
@@ -23376,6 +23374,15 @@ static void embi_lattice_weights(const embi_caging *c, int tet, embi_barycentric
     (void)embi_barycentric_init(b, X);
 }
 
+/* Number of the box along axis k that holds the coordinate x; the nearest one where none does. */
+static int embi_lattice_slab(const embi_caging *c, int k, embipc_real x)
+{
+    const embipc_real *plane = c->lattice.plane[k];
+    int i = (int)embi_min(embi_max((x - plane[0]) / c->lattice.h[k], 0), c->lattice.n[k] - 1);
+    if (i > 0 && x < plane[i]) return i - 1;
+    return i + 1 < c->lattice.n[k] && x >= plane[i + 1] ? i + 1 : i;
+}
+
 /* the tet that holds p */
 static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
 {
@@ -23383,9 +23390,7 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
     embipc_real r[3];
     for (int k = 0; k < 3; k++) {
         const embipc_real *plane = c->lattice.plane[k];
-        i[k] = embi_min_int((int)((p[k] - plane[0]) / c->lattice.h[k]), c->lattice.n[k] - 1);
-        if (p[k] < plane[i[k]]) i[k]--;
-        else if (i[k] + 1 < c->lattice.n[k] && p[k] >= plane[i[k] + 1]) i[k]++;
+        i[k] = embi_lattice_slab(c, k, p[k]);
         r[k] = (p[k] - plane[i[k]]) / (plane[i[k] + 1] - plane[i[k]]);
         if (i[k] % 2) r[k] = 1 - r[k];
         if (r[k] > r[a]) a = k;
@@ -23444,7 +23449,7 @@ static embipc_result embi_lattice_place(embi_caging *c, const int n[3], embipc_r
     c->lattice.nodes = (n[0] + 1) * (n[1] + 1) * (n[2] + 1);
     c->lattice.tets = 6 * n[0] * n[1] * n[2];
     if (!EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) ||
-        !EMBI_GROW(c->m, c->seen, embi_max_int(c->lattice.tets, c->lattice.nodes)) ||
+        !EMBI_GROW(c->m, c->seen, c->lattice.nodes) ||
         !EMBI_GROW(c->m, c->touch, c->lattice.tets))
         return EMBIPC_ERR_MEMORY;
     return EMBIPC_OK;
@@ -23459,6 +23464,43 @@ static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
     return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
 }
 
+/* Side of the edge ab on which p lies, seen along z. Exact; on the line p counts as moved by (e, e^2), e tiny. */
+static int embi_column_side(const embipc_real *a, const embipc_real *b, const embipc_real *p)
+{
+    int side = embi_orient2d(a, b, p, 0, 1);
+    if (side) return side;
+    return (b[1] < a[1] || b[1] > a[1] ? b[1] < a[1] : b[0] > a[0]) ? 1 : -1;
+}
+
+/* Winding numbers of the nodes. Columns of nodes along z begin outside, and each triangle that crosses one changes
+ * the numbers above. */
+static void embi_lattice_winding(embi_caging *c)
+{
+    embipc_real *const *plane = c->lattice.plane, box[6], at[3], n[3];
+    const int *dim = c->lattice.n, high = dim[2] + 1;
+    signed char *wind = c->lattice.wind;
+    memset(wind, 0, (size_t)c->lattice.nodes);
+    for (int t = 0; t < c->tri_count; t++) {
+        const int *v = c->tri + 3 * t;
+        const embipc_real *a = c->x + 3 * (size_t)v[0], *b = c->x + 3 * (size_t)v[1], *d = c->x + 3 * (size_t)v[2];
+        embi_box_of(box, c->x, v, 3);
+        for (int i = embi_lattice_slab(c, 0, box[0]); i <= dim[0] && plane[0][i] <= box[3]; i++)
+            for (int j = embi_lattice_slab(c, 1, box[1]); j <= dim[1] && plane[1][j] <= box[4]; j++) {
+                int side;
+                embi_set(at, plane[0][i], plane[1][j], 0);
+                if (at[0] < box[0] || at[1] < box[1]) continue;
+                side = embi_column_side(a, b, at);
+                if (embi_column_side(b, d, at) != side || embi_column_side(d, a, at) != side) continue;
+                embi_triangle_cross(n, c->x, v);
+                at[2] = a[2] - (n[0] * (at[0] - a[0]) + n[1] * (at[1] - a[1])) / n[2];
+                at[2] = embi_max(box[2], embi_min(at[2], box[5]));
+                wind[(i * (dim[1] + 1) + j) * high + embi_lattice_slab(c, 2, at[2]) + 1] -= (signed char)side;
+            }
+    }
+    for (int k = 0; k < c->lattice.nodes; k++)
+        if (k % high) wind[k] = (signed char)(wind[k] + wind[k - 1]);
+}
+
 /* ---- Cutting the surface along the lattice ---- */
 
 /* The part of a triangle inside a tet: a convex polygon, counter-clockwise seen from outside the solid. */
@@ -23469,18 +23511,18 @@ typedef struct embi_polygon {
                                                 line in the face opposite to node kind - 3 */
 } embi_polygon;
 
-/* Cuts off the part of the polygon whose weight of node i is below `depth`. The cut point is computed from the end
- * that stays, so both triangles at a side get the same point. */
-static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
+/* Cuts off the part of the polygon whose weight of node i is negative. The cut point is computed from the end that
+ * stays, so both triangles at a side get the same point. */
+static void embi_polygon_cut(embi_polygon *p, int i)
 {
     embi_polygon r;
     int kept = 0;
-    for (int j = 0; j < p->n; j++) kept += p->w[j][i] >= depth;
+    for (int j = 0; j < p->n; j++) kept += p->w[j][i] >= 0;
     if (kept == p->n) return;
     r.n = 0;
     for (int j = 0; j < p->n && kept; j++) {
         const embipc_real *a = p->w[j], *b = p->w[j + 1 < p->n ? j + 1 : 0];
-        int in = a[i] >= depth, next = b[i] >= depth;
+        int in = a[i] >= 0, next = b[i] >= 0;
         if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* rounding only: the rest has no area */
         if (in) {
             memcpy(r.w[r.n], a, sizeof r.w[0]);
@@ -23488,9 +23530,9 @@ static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
         }
         if (in != next) {
             const embipc_real *f = in ? a : b, *g = in ? b : a;
-            embipc_real s = (f[i] - depth) / (f[i] - g[i]);
+            embipc_real s = f[i] / (f[i] - g[i]);
             for (int k = 0; k < 4; k++) r.w[r.n][k] = f[k] + s * (g[k] - f[k]);
-            r.w[r.n][i] = depth;
+            r.w[r.n][i] = 0;
             r.side[r.n++] = in ? 3 + i : p->side[j];
         }
     }
@@ -23509,25 +23551,16 @@ static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, const embi
     }
 }
 
-/* Clips a triangle to the tet, whose faces are moved out by -depth. Returns the kinds of its sides as bits, or 0
- * when nothing is left. */
-static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embipc_real depth)
+/* Clips a triangle to the tet. Returns the kinds of its sides as bits, or 0 when nothing is left. */
+static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole)
 {
     int sides = 0;
     p->n = 3;
     memcpy(p->w, whole->w, 3 * sizeof p->w[0]);
     memcpy(p->side, whole->side, 3 * sizeof p->side[0]);
-    for (int i = 0; i < 4 && p->n > 0; i++) embi_polygon_cut(p, i, depth);
+    for (int i = 0; i < 4 && p->n > 0; i++) embi_polygon_cut(p, i);
     for (int j = 0; j < p->n; j++) sides |= 1 << p->side[j];
     return sides;
-}
-
-/* 1 when it reaches the face opposite to node i */
-static int embi_polygon_touches(const embi_polygon *p, int i)
-{
-    for (int j = 0; j < p->n; j++)
-        if (p->w[j][i] < EMBI_CAGE_TOUCH) return 1;
-    return 0;
 }
 
 /* Finds the tet of each vertex. */
@@ -23557,51 +23590,30 @@ static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
     return 1;
 }
 
-/* Puts a tet into the queue, once per triangle. */
-static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
-{
-    if (tet < 0 || c->seen[tet] == tri) return 1;
-    c->seen[tet] = tri;
-    if (!EMBI_GROW(c->m, c->queue, *count + 1)) return 0;
-    c->queue[(*count)++] = tet;
-    return 1;
-}
-
-/* Finds the cuts of triangle t, sorted by tet. The search spreads from the tets of its corners through the faces
- * that the triangle reaches. Tets that it only touches are included: otherwise a curve on the face between would
- * have a gap. */
+/* Finds the cuts of triangle t, sorted by tet, in the boxes that meet its own. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
-    int from = c->cuts.count, n = 0, home[3];
+    int home[3], from[3], to[3], i[3];
+    embipc_real box[6];
     for (int k = 0; k < 3; k++) home[k] = c->cuts.home[c->tri[3 * t + k]];
     if (home[0] >= 0 && home[0] == home[1] && home[0] == home[2]) return embi_cut_add(c, t, home[0], 7);
-    for (int k = 0; k < 3; k++)
-        if (!embi_cut_enqueue(c, t, home[k] < 0 ? ~home[k] : home[k], &n)) return 0;
-    for (int at = 0; at < n; at++) {
-        int tet = c->queue[at], sides;
-        embi_barycentric b;
-        embi_polygon whole, p;
-        embi_lattice_weights(c, tet, &b);
-        embi_polygon_whole(&whole, c, &b, t);
-        if (!embi_polygon_in_tet(&p, &whole, -EMBI_CAGE_TOUCH)) continue;
-        for (int i = 0; i < 4; i++)
-            if (embi_polygon_touches(&p, i) && !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
-                return 0;
-        sides = embi_polygon_in_tet(&p, &whole, 0);
-        if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
+    embi_box_of(box, c->x, c->tri + 3 * t, 3);
+    for (int k = 0; k < 3; k++) {
+        from[k] = embi_lattice_slab(c, k, box[k] - EMBI_INSIDE_TOLERANCE * c->lattice.h[k]);
+        to[k] = embi_lattice_slab(c, k, box[3 + k] + EMBI_INSIDE_TOLERANCE * c->lattice.h[k]);
     }
-    n = c->cuts.count - from;
-    if (n < 2) return 1;
-    if (!embi_keys_reserve(c->m, &c->keys, n)) return 0;
-    for (int i = 0; i < n; i++) {
-        c->keys.a[i].key = embi_pack(c->cuts.list[from + i].tet, c->cuts.list[from + i].sides);
-        c->keys.a[i].value = i;
-    }
-    embi_sort_keys(c->keys.a, c->keys.tmp, n);
-    for (int i = 0; i < n; i++) {
-        c->cuts.list[from + i].tet = embi_hi(c->keys.a[i].key);
-        c->cuts.list[from + i].sides = embi_lo(c->keys.a[i].key);
-    }
+    for (i[0] = from[0]; i[0] <= to[0]; i[0]++)
+        for (i[1] = from[1]; i[1] <= to[1]; i[1]++)
+            for (i[2] = from[2]; i[2] <= to[2]; i[2]++)
+                for (int n = 0; n < 6; n++) {
+                    int tet = 6 * embi_lattice_box(c, i) + n, sides;
+                    embi_barycentric b;
+                    embi_polygon whole, p;
+                    embi_lattice_weights(c, tet, &b);
+                    embi_polygon_whole(&whole, c, &b, t);
+                    sides = embi_polygon_in_tet(&p, &whole);
+                    if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
+                }
     return 1;
 }
 
@@ -23624,7 +23636,7 @@ static int embi_cut_surface(embi_caging *c)
     if (!EMBI_GROW(c->m, c->cuts.home, c->vertex_count) || !EMBI_GROW(c->m, c->cuts.first, c->tri_count + 1)) return 0;
     c->cuts.count = 0;
     embi_cut_homes(c);
-    for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = c->touch[t] = -1;
+    for (int t = 0; t < c->lattice.tets; t++) c->touch[t] = -1;
     for (int t = 0; t < c->tri_count; t++) {
         c->cuts.first[t] = c->cuts.count;
         if (!embi_cut_triangle(c, t)) return 0;
@@ -23634,7 +23646,7 @@ static int embi_cut_surface(embi_caging *c)
     c->touched_count = 0;
     for (int t = 0; t < c->lattice.tets; t++) c->touched_count += c->touch[t] >= 0;
     if (!EMBI_GROW(c->m, c->touched, c->touched_count) || !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
-        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) || !EMBI_GROW(c->m, c->order, c->cuts.count))
+        !EMBI_GROW(c->m, c->order, c->cuts.count))
         return 0;
     n = 0;
     c->range[0] = c->range[1] = 0;
@@ -23651,12 +23663,10 @@ static int embi_cut_surface(embi_caging *c)
 /* ==== 85. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
- *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
- *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
- *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
- *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
- *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its
- *             curve or shell.
+ * Nodes with winding number > 0 are in the solid. Two cuts with a common side are connected. So are neighbours (cuts
+ * or nodes) on an edge of the tet with solid between them. A sheet of cuts that meets no edge sends a ray to a node.
+ * If that starts in solid, the sheet is connected with the first thing that it hits. This is enough: each part of the
+ * boundary of a piece finds one nearer to the node, but for the nearest one.
  * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are
  * the cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from
  * n2:
@@ -23672,12 +23682,6 @@ typedef struct embi_edge_crossing {
     embipc_real s;         /* position: 0 at the lower node, 1 at the higher */
 } embi_edge_crossing;
 
-/* A side p-q of cut k in a face of the tet. before, after: kinds of the adjacent sides, as embi_polygon.side. */
-typedef struct embi_segment {
-    const embipc_real *p, *q;
-    int k, before, after;
-} embi_segment;
-
 /* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
 typedef struct embi_pocket {
     int tet, n, v[4], wind[4];
@@ -23687,10 +23691,8 @@ typedef struct embi_pocket {
     int *shape;                      /* per cut: its polygon, or -1 for a whole triangle */
     int *parent, *piece;             /* per element: union-find forest; number of its piece */
     embi_edge_crossing *crossing;
-    int crossing_count, segment_count, polygon_count;
-    embi_segment *segment;
-    int *of_cut;                     /* per cut: its segment in the current face, or -1 */
-    int *chain;                      /* per segment: union-find forest; then, per root: the curve is open */
+    int crossing_count, polygon_count;
+    int *anchored;                   /* per root of the forest: it meets an edge of the tet */
     embipc_real *sum;                /* per piece: volume and ten moments */
     embipc_real *height;             /* per piece: largest weight of each node, the height above its opposite face */
 } embi_pocket;
@@ -23700,8 +23702,7 @@ static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
-        EMBI_OFFSETS4(embi_pocket, crossing, segment, of_cut, chain), offsetof(embi_pocket, sum),
-        offsetof(embi_pocket, height)};
+        EMBI_OFFSETS4(embi_pocket, crossing, anchored, sum, height)};
     EMBI_RELEASE_ALL(m, p, arrays);
 }
 
@@ -23766,8 +23767,8 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
         q = &p->polygon[p->polygon_count];
         p->shape[k] = p->polygon_count++;
         embi_polygon_whole(&whole, c, &p->b, cut->tri);
-        (void)embi_polygon_in_tet(q, &whole, 0);
-        if (c->cuts.along_count >= 0 && !embi_cut_along(c, p->cuts[k], &whole)) return 0;
+        (void)embi_polygon_in_tet(q, &whole);
+        if (!embi_cut_along(c, p->cuts[k], &whole)) return 0;
         for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
@@ -23797,67 +23798,6 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
 
 /* Edges of a tet: lower node, higher node, and the index among the ten moments that identifies the edge. */
 static const int embi_tet_edge[6][3] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {1, 2, 5}, {1, 3, 6}, {2, 3, 8}};
-
-/* ---- Winding numbers of the nodes ---- */
-
-/* Sums the changes of the winding number along the edges of each touched tet. */
-static int embi_cage_turns(embi_caging *c, embi_pocket *p)
-{
-    for (int i = 0; i < c->touched_count; i++) {
-        signed char *turn = c->turn + 6 * (size_t)i;
-        memset(turn, 0, 6);
-        if (!embi_pocket_open(c, p, i)) return 0;
-        for (int x = 0; x < p->crossing_count; x++)
-            for (int e = 0; e < 6; e++)
-                if (embi_tet_edge[e][2] == p->crossing[x].edge)
-                    turn[e] = (signed char)(turn[e] + p->crossing[x].rise);
-    }
-    return 1;
-}
-
-/* winding numbers of a tet's other corners from that of corner `from` */
-static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4])
-{
-    const signed char *turn = c->touch[tet] >= 0 ? c->turn + 6 * (size_t)c->touch[tet] : NULL;
-    for (int e = 0; e < 6; e++) {
-        int lo = embi_tet_edge[e][0], hi = embi_tet_edge[e][1], change = turn ? turn[e] : 0;
-        if (lo == from) w[hi] = (signed char)(w[lo] + change);
-        if (hi == from) w[lo] = (signed char)(w[hi] - change);
-    }
-}
-
-/* The winding number is 0 at the rim and spreads from tet to tet. Each node belongs to several tets, and the first
- * one reached sets it. */
-static int embi_cage_winding(embi_caging *c, embi_pocket *p)
-{
-    const signed char unknown = 127;
-    int count = 0, v[4];
-    embipc_real X[12];
-    c->cuts.along_count = -1;   /* collected later, by embi_cage_pieces() */
-    if (!embi_cage_turns(c, p)) return 0;
-    if (!EMBI_GROW(c->m, c->queue, c->lattice.tets)) return 0;
-    memset(c->lattice.wind, unknown, (size_t)c->lattice.nodes);
-    for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = 0;
-    c->lattice.wind[0] = 0;   /* node 0 is at the rim, outside the surface's box; tet 0 has it */
-    c->seen[0] = 1;
-    c->queue[count++] = 0;
-    for (int at = 0; at < count; at++) {
-        signed char w[4] = {0, 0, 0, 0};
-        int from = 0, tet = c->queue[at];
-        embi_lattice_tet(c, tet, v, X);
-        while (c->lattice.wind[v[from]] == unknown) from++;
-        w[from] = c->lattice.wind[v[from]];
-        embi_cage_spread(c, tet, from, w);
-        for (int i = 0; i < 4; i++) {
-            int next = embi_lattice_across(c, tet, i);
-            if (c->lattice.wind[v[i]] == unknown) c->lattice.wind[v[i]] = w[i];
-            if (next < 0 || c->seen[next]) continue;
-            c->seen[next] = 1;
-            c->queue[count++] = next;
-        }
-    }
-    return 1;
-}
 
 /* Adds the tets without cuts whose nodes are in the solid: they are full of it. */
 static int embi_cage_full_tets(embi_caging *c)
@@ -23903,100 +23843,10 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
     }
 }
 
-/* Joins the segments in face f into curves: two segments join if their cuts share a triangle side that crosses the
- * face. chain[s] is the forest. chain[count + root] tells that the curve is open: it ends at the rim of the face. */
-static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
+/* Puts the weights of `node`, 0 or 1, first: for 1 they are permuted evenly to (1, 0, 3, 2). */
+static void embi_polygon_towards(embi_polygon *q, int node)
 {
-    int n = 0, j, *open;
-    if (!EMBI_GROW(c->m, p->segment, p->polygon_count) || !EMBI_GROW(c->m, p->chain, 2 * p->polygon_count) ||
-        !EMBI_GROW(c->m, p->of_cut, p->n))
-        return 0;
-    for (int k = 0; k < p->n; k++) {
-        const embi_polygon *q;
-        p->of_cut[k] = -1;
-        if (p->shape[k] < 0) continue;
-        q = &p->polygon[p->shape[k]];
-        for (j = 0; j < q->n && q->side[j] != 3 + f; j++) {}
-        if (j == q->n) continue;
-        p->of_cut[k] = n;
-        p->chain[n] = n;
-        p->segment[n].k = k;
-        p->segment[n].p = q->w[j];
-        p->segment[n].q = q->w[(j + 1) % q->n];
-        p->segment[n].before = q->side[(j + q->n - 1) % q->n];
-        p->segment[n++].after = q->side[(j + 1) % q->n];
-    }
-    p->segment_count = n;
-    open = p->chain + n;
-    for (int s = 0; s < n; s++) open[s] = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int s = 0; s < n; s++)
-            for (int end = 0; end < 2; end++) {
-                const embi_segment *g = &p->segment[s];
-                int side = end ? g->after : g->before, mate = -1;
-                if (side < 3) {
-                    int k = embi_pocket_find(c, p, c->beside[3 * c->cuts.list[p->cuts[g->k]].tri + side]);
-                    if (k >= 0) mate = p->of_cut[k];
-                }
-                if (pass == 0 && mate >= 0) embi_join(p->chain, s, mate);
-                if (pass == 1 && mate < 0) open[embi_root(p->chain, s)] = 1;
-            }
-    return 1;
-}
-
-/* Sends a ray from a closed curve in face f to node i0. The ray starts where the curve's weight of i0 is largest,
- * so it does not meet the curve again. Returns the winding number at its start, and in *hit the first element that
- * it meets. i: nodes of the face from i0 on; curve: root of its segments. In coordinates (w1, w2), weights of i1
- * and i2, the ray lies on a line through the origin and its start P. So cross(Q, P) tells on which side Q lies. */
-static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int curve, int *own, int *hit)
-{
-    const embipc_real *from = NULL;
-    embipc_real nearest = 2;
-    int w = p->wind[i[0]];
-    *hit = p->n + i[0];
-    for (int s = 0; s < p->segment_count; s++) {
-        const embi_segment *g = &p->segment[s];
-        if (embi_root(p->chain, s) != curve) continue;
-        if (!from || g->p[i[0]] > from[i[0]]) from = g->p;
-        if (g->q[i[0]] > from[i[0]]) from = g->q;
-        *own = g->k;
-    }
-    for (int s = 0; s < p->segment_count; s++) {
-        const embi_segment *g = &p->segment[s];
-        embipc_real a = g->p[i[1]] * from[i[2]] - g->p[i[2]] * from[i[1]], at;
-        embipc_real b = g->q[i[1]] * from[i[2]] - g->q[i[2]] * from[i[1]];
-        if ((a >= 0) == (b >= 0) || embi_root(p->chain, s) == curve) continue;
-        at = g->p[i[0]] + (g->q[i[0]] - g->p[i[0]]) * (a / (a - b));
-        if (!(at > from[i[0]])) continue;
-        w += a >= 0 ? 1 : -1;   /* counted from the node back to the start */
-        if (at >= nearest) continue;
-        nearest = at;
-        *hit = g->k;
-    }
-    return w;
-}
-
-/* A closed curve in solid is connected with the first element that its ray meets. If rays to the three nodes
- * disagree, one of them runs along a segment. */
-static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int curve)
-{
-    int i[3], own = -1, hit, other, w;
-    memcpy(i, embi_tet_face[f], sizeof i);
-    w = embi_pocket_ray_in_face(p, i, curve, &own, &hit);
-    for (int k = 1; k < 3; k++) {
-        i[0] = embi_tet_face[f][k];
-        i[1] = embi_tet_face[f][(k + 1) % 3];
-        i[2] = embi_tet_face[f][(k + 2) % 3];
-        if (embi_pocket_ray_in_face(p, i, curve, &own, &other) != w) c->doubt = 1;
-    }
-    if (w > 0) embi_join(p->parent, own, hit);
-}
-
-/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
-static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
-{
-    embi_polygon_whole(q, c, b, t);
-    for (int k = 0; k < 3 && node; k++)
+    for (int k = 0; k < q->n && node; k++)
         for (int i = 0; i < 4; i += 2) {
             embipc_real swap = q->w[k][i];
             q->w[k][i] = q->w[k][i + 1];
@@ -24013,7 +23863,8 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     embi_polygon q;
     embipc_real e[3], det, at;
     int left = 0;
-    embi_polygon_towards(&q, c, &p->b, c->cuts.list[p->cuts[k]].tri, node);
+    embi_polygon_whole(&q, c, &p->b, c->cuts.list[p->cuts[k]].tri);
+    embi_polygon_towards(&q, node);
     for (int s = 0; s < 3; s++) {   /* sign for each side; both triangles at a side get the same */
         int a = s, b = (s + 1) % 3, up = v[a] < v[b];
         e[s] = embi_triple(from + 1, q.w[up ? a : b] + 1, q.w[up ? b : a] + 1);
@@ -24027,23 +23878,24 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     return at >= 0 && at < 1 ? at : -1;
 }
 
-/* Sends a ray from a closed shell of whole triangles to node 0 or 1. It starts at the shell's point with the
- * largest weight of that node. Returns the winding number there, and in *hit the first element that it meets. */
-static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell, int node, int *hit)
+/* Sends a ray from a sheet to node 0 or 1. It starts at the sheet's point with the largest weight of that node, so it
+ * does not meet the sheet again. Returns the winding number there, and in *hit the first element that it meets. */
+static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int sheet, int node, int *hit)
 {
     embipc_real from[4] = {-1, 0, 0, 0}, nearest = -1;
     int w = p->wind[node];
     embi_polygon q;
     *hit = p->n + node;
     for (int k = 0; k < p->n; k++) {
-        if (p->piece[k] != shell) continue;
-        embi_polygon_towards(&q, c, &p->b, c->cuts.list[p->cuts[k]].tri, node);
-        for (int j = 0; j < 3; j++)
+        if (p->piece[k] != sheet) continue;
+        q = *embi_pocket_polygon(c, p, k, &q);
+        embi_polygon_towards(&q, node);
+        for (int j = 0; j < q.n; j++)
             if (q.w[j][0] > from[0]) memcpy(from, q.w[j], sizeof from);
     }
     for (int k = 0; k < p->n; k++) {
         int rise;
-        embipc_real at = p->piece[k] == shell ? -1 : embi_pocket_ray_hits(c, p, k, node, from, &rise);
+        embipc_real at = p->piece[k] == sheet ? -1 : embi_pocket_ray_hits(c, p, k, node, from, &rise);
         if (at < 0) continue;
         w -= rise;
         if (at <= nearest) continue;
@@ -24053,32 +23905,22 @@ static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell
     return w;
 }
 
-/* A closed shell in solid is connected with the first element that its ray meets. Two rays must agree. */
-static void embi_pocket_connect_shell(embi_caging *c, embi_pocket *p, int shell)
-{
-    int hit, other, w = embi_pocket_ray(c, p, shell, 0, &hit);
-    if (embi_pocket_ray(c, p, shell, 1, &other) != w) c->doubt = 1;
-    if (w > 0) embi_join(p->parent, shell, hit);
-}
-
-/* Connects what lies inside other solid: closed curves in faces, closed shells in the tet. */
+/* A sheet that meets no edge of the tet has all of these on one side. If solid is there, the sheet is connected with
+ * the first element that its ray meets. Two rays must agree about that side. */
 static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
 {
-    int *anchored;
-    for (int f = 0; f < 4 && p->polygon_count > 0; f++) {
-        if (!embi_pocket_curves(c, p, f)) return 0;
-        for (int s = 0; s < p->segment_count; s++)
-            if (p->chain[s] == s && !p->chain[p->segment_count + s]) embi_pocket_connect_curve(c, p, f, s);
+    if (!EMBI_GROW(c->m, p->anchored, p->n + 4)) return 0;
+    memset(p->anchored, 0, (size_t)(p->n + 4) * sizeof *p->anchored);
+    for (int k = 0; k < p->n + 4; k++) p->piece[k] = embi_root(p->parent, k);
+    for (int k = 0; k < 4; k++) p->anchored[p->piece[p->n + k]] = 1;
+    for (int k = 0; k < p->crossing_count; k++) p->anchored[p->piece[p->crossing[k].k]] = 1;
+    for (int k = 0; k < p->n; k++) {
+        int hit, other, w;
+        if (p->piece[k] != k || p->anchored[k]) continue;
+        w = embi_pocket_ray(c, p, k, 0, &hit);
+        if (embi_pocket_ray(c, p, k, 1, &other) != w) c->doubt = 1;
+        if (w > 0) embi_join(p->parent, k, hit);
     }
-    if (!EMBI_GROW(c->m, p->of_cut, p->n + 4)) return 0;
-    anchored = p->of_cut;   /* per root: not a shell of whole triangles */
-    memset(anchored, 0, (size_t)(p->n + 4) * sizeof *anchored);
-    for (int k = 0; k < p->n + 4; k++) {
-        p->piece[k] = embi_root(p->parent, k);
-        if (k >= p->n || p->shape[k] >= 0) anchored[p->piece[k]] = 1;
-    }
-    for (int k = 0; k < p->n; k++)
-        if (p->piece[k] == k && !anchored[k]) embi_pocket_connect_shell(c, p, k);
     return 1;
 }
 
@@ -24280,24 +24122,35 @@ static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const em
     if (lost > EMBI_INSIDE_TOLERANCE) c->faulty = 1;
 }
 
-/* Joins the copies that hold a pinched vertex, also across faces, edges and nodes. Whichever copy the vertex is
- * embedded in then carries all its fans. */
-static void embi_cage_share_pinched(embi_caging *c)
+/* Chooses the copy that carries each vertex: of those with cuts of its triangles, the one in which its smallest weight
+ * is largest. If there is none, rounding decided that. Joins all copies that hold a pinched vertex, also across faces,
+ * edges and nodes, so that its carrier carries all its fans. */
+static int embi_cage_tie(embi_caging *c)
 {
+    if (!EMBI_GROW(c->m, c->carrier.copy, c->vertex_count) || !EMBI_GROW(c->m, c->carrier.depth, c->vertex_count))
+        return 0;
+    for (int i = 0; i < c->vertex_count; i++) c->carrier.copy[i] = -1;
     for (int i = 0; i < c->pinches.count; i++) c->pinches.copy[i] = -1;
-    for (int i = 0; i < c->touched_count && c->pinches.count; i++) {
+    for (int i = 0; i < c->touched_count; i++) {
         embi_barycentric b;
-        embipc_real w[4];
+        embipc_real w[4], depth;
         embi_lattice_weights(c, c->touched[i], &b);
         for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
             const embi_cut *cut = &c->cuts.list[c->order[n / 3]];
-            int vertex = c->tri[3 * cut->tri + n % 3];
-            if (!c->pinches.of[vertex] || cut->copy < 0) continue;
-            embi_barycentric_at(w, &b, c->x + 3 * (size_t)vertex);
-            if (embi_min4(w) < -EMBI_CAGE_TOUCH) continue;
-            embi_cage_share_pinch(c, &c->pinches.copy[c->pinches.of[vertex] - 1], cut->copy, w);
+            int v = c->tri[3 * cut->tri + n % 3];
+            if (cut->copy < 0) continue;
+            embi_barycentric_at(w, &b, c->x + 3 * (size_t)v);
+            depth = embi_min4(w);
+            if (c->pinches.of[v] && depth >= -EMBI_CAGE_TOUCH)
+                embi_cage_share_pinch(c, &c->pinches.copy[c->pinches.of[v] - 1], cut->copy, w);
+            if (c->carrier.copy[v] >= 0 && !(depth > c->carrier.depth[v])) continue;
+            c->carrier.depth[v] = depth;
+            c->carrier.copy[v] = cut->copy;
         }
     }
+    for (int i = 0; i < c->vertex_count; i++)
+        if (c->carrier.copy[i] < 0 || c->carrier.depth[i] < -EMBI_INSIDE_TOLERANCE) c->faulty = 1;
+    return 1;
 }
 
 /* Without splitting, all copies in a box belong to one cell, and all cells at a lattice node share it. */
@@ -24305,7 +24158,7 @@ static void embi_cage_share_all(embi_caging *c)
 {
     embipc_real p[3];
     int i[3];
-    for (int n = 0; n < embi_max_int(c->lattice.tets, c->lattice.nodes); n++) c->seen[n] = -1;
+    for (int n = 0; n < c->lattice.nodes; n++) c->seen[n] = -1;
     for (int a = 0; a < c->copy_count; a++) {
         int *first = &c->seen[c->copy[a].tet / 6];
         if (*first < 0) *first = a;
@@ -24364,56 +24217,23 @@ static int embi_cage_nodes(embi_caging *c)
             if (next > c->touched[i] && c->touch[next] >= 0) embi_cage_share_face(c, i, f, next);
         }
     embi_cage_share_along(c);
-    embi_cage_share_pinched(c);
+    if (!embi_cage_tie(c)) return 0;
     if (!c->split) embi_cage_share_all(c);
     return embi_cage_count(c);
 }
 
-/* Chooses the copy that carries each vertex: of those with cuts of its triangles, the one in which its smallest weight
- * is largest. If there is none, rounding decided that. */
-static int embi_cage_tie(embi_caging *c)
-{
-    if (!EMBI_GROW(c->m, c->carrier.copy, c->vertex_count) || !EMBI_GROW(c->m, c->carrier.depth, c->vertex_count))
-        return 0;
-    for (int i = 0; i < c->vertex_count; i++) c->carrier.copy[i] = -1;
-    for (int i = 0; i < c->touched_count; i++) {
-        embi_barycentric b;
-        embipc_real w[4], depth;
-        embi_lattice_weights(c, c->touched[i], &b);
-        for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
-            const embi_cut *cut = &c->cuts.list[c->order[n / 3]];
-            int v = c->tri[3 * cut->tri + n % 3];
-            if (cut->copy < 0) continue;
-            embi_barycentric_at(w, &b, c->x + 3 * (size_t)v);
-            depth = embi_min4(w);
-            if (c->carrier.copy[v] >= 0 && !(depth > c->carrier.depth[v])) continue;
-            c->carrier.depth[v] = depth;
-            c->carrier.copy[v] = cut->copy;
-        }
-    }
-    for (int i = 0; i < c->vertex_count; i++)
-        if (c->carrier.copy[i] < 0 || c->carrier.depth[i] < -EMBI_INSIDE_TOLERANCE) c->faulty = 1;
-    return 1;
-}
-
 /* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
  * rounding decided something, or solid is missing. */
-static embipc_result embi_cage_fill(embi_caging *c, int moments)
+static int embi_cage_fill(embi_caging *c, int moments)
 {
     embipc_real held = 0;
     c->faulty = c->doubt = 0;
-    if (!embi_cut_surface(c) || !embi_cage_winding(c, c->pocket) || !embi_cage_full_tets(c))
-        return EMBIPC_ERR_MEMORY;
-    if (c->faulty) return EMBIPC_OK;
-    if (!embi_cage_pieces(c, c->pocket, moments)) return EMBIPC_ERR_MEMORY;
+    embi_lattice_winding(c);
+    if (!embi_cut_surface(c) || !embi_cage_full_tets(c) || !embi_cage_pieces(c, c->pocket, moments)) return 0;
     for (int i = 0; i < c->copy_count; i++)
         held += c->copy[i].volume * embi_lattice_volume(c, c->copy[i].tet);
-    if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume)) c->faulty = 1;
-    if (!c->faulty && !embi_cage_tie(c)) return EMBIPC_ERR_MEMORY;
-    if (c->faulty) return EMBIPC_OK;
-    c->faulty = c->doubt && !c->crosses;
-    if (c->faulty) return EMBIPC_OK;
-    return embi_cage_nodes(c) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume) || (c->doubt && !c->crosses)) c->faulty = 1;
+    return c->faulty || embi_cage_nodes(c);
 }
 
 /* ---- The search ---- */
@@ -24427,7 +24247,7 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
     for (int attempt = 0; attempt < 6; attempt++) {
         int shift = attempt < 2 ? 0 : attempt < 5 ? 1 << c->axis[attempt - 2] : 7;
         embipc_result r = embi_lattice_place(c, n, attempt ? 1e-3 : 0, shift);
-        if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
+        if (r == EMBIPC_OK && !embi_cage_fill(c, moments)) r = EMBIPC_ERR_MEMORY;
         if (r != EMBIPC_OK || !c->faulty) return r;
         doubts += c->doubt;
         if (attempt == 5 && doubts && !c->crosses) {
@@ -24505,41 +24325,32 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 87. Cage extraction ============================================================================
- * The cage of a filled lattice: its nodes, cells and tets, and the tet of each surface vertex.
- * Uses: small math, memory, part II, cage lattice and cuts, cage nodes and search.
+/* ==== 87. Cage builder ===============================================================================
+ * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
+ * one tet may stand round everything, or one round each separate part. The last cage that was built is stored, and
+ * serves again for an equal surface.
+ * Uses: part I, part II, world data, part VI.
  * Checked by: tests/test_cage.c */
 
-/* Allocates the arrays of a cage. If that fails, embi_cage_release() frees what there is. */
-static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets, int cells)
+/* Allocates the arrays of a cleared cage. If that fails, embi_cage_release() frees what there is. */
+static int embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets, int cells)
 {
-    cage->hooks = c->m->hooks;
+    embi_memory *m = c->m;
+    cage->hooks = m->hooks;
     cage->node_count = nodes;
     cage->tet_count = tets;
     cage->cell_count = cells;
     cage->vertex_count = c->vertex_count;
-    cage->x = (embipc_real *)embi_alloc(c->m, 3 * nodes, sizeof *cage->x);
-    cage->tets = (int *)embi_alloc(c->m, 4 * tets, sizeof *cage->tets);
-    cage->tet_volume = (embipc_real *)embi_alloc(c->m, tets, sizeof *cage->tet_volume);
-    cage->tet_moment = (embipc_real *)embi_alloc(c->m, 10 * tets, sizeof *cage->tet_moment);
-    cage->vertex_tet = (int *)embi_alloc(c->m, c->vertex_count, sizeof *cage->vertex_tet);
-    cage->vertex_weight = (embipc_real *)embi_alloc(c->m, 4 * c->vertex_count, sizeof *cage->vertex_weight);
-    if (cells) {
-        cage->cells = (int *)embi_alloc(c->m, 8 * cells, sizeof *cage->cells);
-        cage->tet_cell = (int *)embi_alloc(c->m, tets, sizeof *cage->tet_cell);
-        if (!cage->cells || !cage->tet_cell) return EMBIPC_ERR_MEMORY;
-    }
-    if (!cage->x || !cage->tets || !cage->tet_volume || !cage->tet_moment || !cage->vertex_tet || !cage->vertex_weight)
-        return EMBIPC_ERR_MEMORY;
-    return EMBIPC_OK;
+    return EMBI_GROW(m, cage->x, 3 * nodes) && EMBI_GROW(m, cage->tets, 4 * tets) &&
+           EMBI_GROW(m, cage->tet_volume, tets) && EMBI_GROW(m, cage->tet_moment, 10 * tets) &&
+           EMBI_GROW(m, cage->vertex_tet, c->vertex_count) && EMBI_GROW(m, cage->vertex_weight, 4 * c->vertex_count) &&
+           (!cells || (EMBI_GROW(m, cage->cells, 8 * cells) && EMBI_GROW(m, cage->tet_cell, tets)));
 }
 
 /* Numbers the nodes and cells, and places the nodes. */
-static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
+static void embi_cage_number(embi_caging *c, embipc_cage *cage)
 {
-    int n = 0, cells = 0, i[3], *number;
-    if (!EMBI_GROW(c->m, c->queue, 8 * c->copy_count)) return EMBIPC_ERR_MEMORY;
-    number = c->queue;
+    int n = 0, cells = 0, i[3], *number = c->number;
     for (int s = 0; s < 8 * c->copy_count; s++) {
         int root = embi_root(c->joined.slot, s);
         if (root == s) {
@@ -24558,15 +24369,15 @@ static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
         (void)embi_lattice_order(c, c->copy[a].tet, corner);
         for (int k = 0; k < 4; k++) cage->tets[4 * t + k] = cage->cells[8 * cage->tet_cell[t] + corner[k]];
     }
-    return EMBIPC_OK;
 }
 
 /* Builds the cage from a filled lattice. */
-static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
+static int embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
-    embipc_result r = embi_cage_alloc(c, cage, c->joined.node_count, c->joined.tet_count, c->joined.cell_count);
-    if (r == EMBIPC_OK) r = embi_cage_number(c, cage);
-    if (r != EMBIPC_OK) return r;
+    if (!embi_cage_alloc(c, cage, c->joined.node_count, c->joined.tet_count, c->joined.cell_count) ||
+        !EMBI_GROW(c->m, c->number, 8 * c->copy_count))
+        return 0;
+    embi_cage_number(c, cage);
     for (int i = 0; i < c->copy_count; i++) {
         const embi_tet_copy *copy = &c->copy[i];
         embipc_real V = embi_lattice_volume(c, copy->tet), *moment = cage->tet_moment + 10 * (size_t)copy->number;
@@ -24577,7 +24388,7 @@ static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
     }
     for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = c->copy[c->carrier.copy[i]].number;
     embi_copy(cage->cell_size, c->lattice.h);
-    return EMBIPC_OK;
+    return 1;
 }
 
 /* Turns the nodes back, computes vertex weights, and scales volumes to sum up to the solid's. */
@@ -24608,12 +24419,7 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ==== 88. Cage builder ===============================================================================
- * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
- * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
- * equal surface.
- * Uses: part I, edges and faces, solids and checks of meshes, solid inside each tet, world data, part VI.
- * Checked by: tests/test_cage.c */
+/* ---- Separate solids ---- */
 
 /* Merges solids that share a vertex. root: scratch, one of each. */
 static int embi_solids_join(embi_caging *c, int *root)
@@ -24718,49 +24524,44 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
 }
 
-/* Collects one solid (-1: all): its vertices in x, its triangles, renumbered, in tri. Sets vertex_tet of its
- * vertices to `tet`. Returns the number of triangles. */
-static int embi_solids_gather(const embi_caging *c, int solid, int tet, embipc_real *x, int *vertex_count, int *tri,
-                              int *number, int *vertex_tet)
+/* Volume and moments of a solid that lies within the tet X as a whole: with its centroid c, w_i = w_i(c) + G_i r. */
+static void embi_tet_moment_of(const embipc_solid *s, const embipc_real X[12], embipc_real moment[10])
 {
-    int n = 0;
-    *vertex_count = 0;
-    for (int i = 0; i < c->vertex_count; i++) number[i] = -1;
-    for (int t = 0; t < c->tri_count; t++) {
-        if (solid >= 0 && c->solid[t] != solid) continue;
-        for (int k = 0; k < 3; k++) {
-            int v = c->tri[3 * t + k];
-            if (number[v] < 0) {
-                embi_copy(x + 3 * (size_t)*vertex_count, c->x + 3 * (size_t)v);
-                number[v] = (*vertex_count)++;
-            }
-            vertex_tet[v] = tet;
-            tri[3 * n + k] = number[v];
+    embi_barycentric b;
+    embipc_real w[4], t[3];
+    (void)embi_barycentric_init(&b, X);
+    embi_barycentric_at(w, &b, s->centroid);
+    for (int i = 0, n = 0; i < 4; i++)
+        for (int j = i; j < 4; j++) {
+            embi_m3_mulv(t, s->second, b.G + 3 * j);
+            moment[n++] = s->volume * w[i] * w[j] + embi_dot(b.G + 3 * i, t);
         }
-        n++;
-    }
-    return n;
 }
 
 /* Makes one tet round everything, or one round each solid. */
-static embipc_result embi_cage_single(embi_caging *c, int each, embipc_cage *cage)
+static int embi_cage_single(embi_caging *c, int each, embipc_cage *cage)
 {
-    int count = each ? c->solids : 1, n, nv;
-    embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x), held = 0;
-    int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count + c->vertex_count, sizeof *tri);
-    embipc_result r = embi_cage_alloc(c, cage, 4 * count, count, 0);
-    if (!x || !tri) r = EMBIPC_ERR_MEMORY;
-    for (int i = 0; i < 4 * count && r == EMBIPC_OK; i++) cage->tets[i] = i;
-    for (int i = 0; i < count && r == EMBIPC_OK && held >= 0; i++) {
-        n = embi_solids_gather(c, each ? i : -1, i, x, &nv, tri, tri + 3 * c->tri_count, cage->vertex_tet);
-        embi_tet_round_points(cage->x + 12 * (size_t)i, x, nv);
-        held = embi_solid_in_tets(c->m, cage->x, cage->tets + 4 * (size_t)i, 1, x, nv, tri, n,
-                                  cage->tet_volume + i, cage->tet_moment + 10 * (size_t)i);
+    int count = each ? c->solids : 1, *tri = (int *)embi_alloc(c->m, 3 * c->tri_count, sizeof *tri);
+    embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x);
+    int ok = x && tri && embi_cage_alloc(c, cage, 4 * count, count, 0);
+    for (int h = 0; ok && h < 3 * c->tri_count; h++) cage->vertex_tet[c->tri[h]] = each ? c->solid[h / 3] : 0;
+    for (int i = 0; i < count && ok; i++) {
+        embipc_real *X = cage->x + 12 * (size_t)i;
+        embipc_solid solid;
+        int n = 0, nv = 0;
+        for (int v = 0; v < c->vertex_count; v++)
+            if (cage->vertex_tet[v] == i) embi_copy(x + 3 * (size_t)nv++, c->x + 3 * (size_t)v);
+        for (int t = 0; t < c->tri_count; t++)
+            if (!each || c->solid[t] == i) memcpy(tri + 3 * n++, c->tri + 3 * t, 3 * sizeof *tri);
+        embi_tet_round_points(X, x, nv);
+        for (int k = 4 * i; k < 4 * i + 4; k++) cage->tets[k] = k;
+        embi_solid(&solid, c->x, c->vertex_count, tri, n);
+        cage->tet_volume[i] = solid.volume;
+        embi_tet_moment_of(&solid, X, cage->tet_moment + 10 * (size_t)i);
     }
-    if (held < 0) r = EMBIPC_ERR_MEMORY;
     embi_free(c->m, x);
     embi_free(c->m, tri);
-    return r;
+    return ok;
 }
 
 /* ---- Building a cage ---- */
@@ -24774,8 +24575,8 @@ static void embi_caging_release(embi_caging *c)
         EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], carrier.copy),
         offsetof(embi_caging, carrier.depth),
         EMBI_OFFSETS4(embi_caging, cuts.first, cuts.list, touch, touched), offsetof(embi_caging, solid),
-        EMBI_OFFSETS4(embi_caging, range, order, turn, corner),
-        EMBI_OFFSETS4(embi_caging, copy, joined.slot, queue, local)};
+        EMBI_OFFSETS4(embi_caging, range, order, corner, copy), offsetof(embi_caging, joined.slot),
+        offsetof(embi_caging, number), offsetof(embi_caging, local)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
     embi_keys_release(c->m, &c->keys);
     embi_pocket_release(c->m, c->pocket);
@@ -24882,9 +24683,8 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
                          "or for 4, which is one tet round them all", wish, c->solids, 4 * c->solids);
     if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, &each, e);
     if (r == EMBIPC_OK) {
-        if (single || each) r = embi_cage_single(c, each, cage);
-        else r = embi_cage_extract(c, cage);
-        if (r == EMBIPC_ERR_MEMORY) r = embi_fail_memory(e);
+        int built = single || each ? embi_cage_single(c, each, cage) : embi_cage_extract(c, cage);
+        if (!built) r = embi_fail_memory(e);
     }
     if (r == EMBIPC_OK) {
         embi_cage_measure(c, cage);
@@ -24988,7 +24788,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 89. Creating a world ===========================================================================
+/* ==== 88. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -25300,7 +25100,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 90. Shape of a new body ========================================================================
+/* ==== 89. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
@@ -25658,7 +25458,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* ==== 91. Mechanics of a new body ====================================================================
+/* ==== 90. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -25986,7 +25786,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 92. Adding a body ==============================================================================
+/* ==== 91. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -26373,7 +26173,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 93. Removing a body ============================================================================
+/* ==== 92. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
@@ -26668,7 +26468,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 94. Forces and drives ==========================================================================
+/* ==== 93. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -26927,7 +26727,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 95. Joints of a world ==========================================================================
+/* ==== 94. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.
@@ -27325,7 +27125,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 96. Settings and reset =========================================================================
+/* ==== 95. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -27624,7 +27424,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 97. Queries ====================================================================================
+/* ==== 96. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: small math, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -27940,7 +27740,7 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 98. Ready shapes ===============================================================================
+/* ==== 97. Ready shapes ===============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -28085,7 +27885,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 99. Contact events =============================================================================
+/* ==== 98. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
@@ -28227,7 +28027,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 100. Poses of bodies ===========================================================================
+/* ==== 99. Poses of bodies ===========================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -28680,7 +28480,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 101. Debug drawing =============================================================================
+/* ==== 100. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -28855,7 +28655,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 }
 #endif
 
-/* ==== 102. Rays and regions ==========================================================================
+/* ==== 101. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -29210,7 +29010,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 103. Copies of worlds ==========================================================================
+/* ==== 102. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -29304,7 +29104,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 104. Validation ================================================================================
+/* ==== 103. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -29554,7 +29354,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 105. Steps of frames and of several worlds =====================================================
+/* ==== 104. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -29648,7 +29448,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 106. Sparse LDL^T for callers ==================================================================
+/* ==== 105. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -29721,7 +29521,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 107. Repair of surfaces ========================================================================
+/* ==== 106. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -30097,7 +29897,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 108. Surfaces that overlap ======================================================================
+/* ==== 107. Surfaces that overlap ======================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
@@ -30548,7 +30348,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 109. Shifts and rotations ======================================================================
+/* ==== 108. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -30832,7 +30632,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 110. Separating surfaces =======================================================================
+/* ==== 109. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -31109,7 +30909,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 111. Self-test =================================================================================
+/* ==== 110. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
