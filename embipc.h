@@ -29530,20 +29530,20 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1 */
-static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
+/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1. Returns the number of sorted half-edges,
+ * or -1. */
+static int embi_mates(embi_memory *m, embi_keys *keys, const int *tri, int n, int *mate)
 {
-    embi_keys keys = {NULL, NULL};
-    int count = embi_sound_half_edges(m, &keys, tri, n);
+    int count = embi_sound_half_edges(m, keys, tri, n);
+    const embi_key *k = keys->a;
     for (int h = 0; h < 3 * n; h++) mate[h] = -1;
     for (int i = 0, end; i < count; i = end) {
-        end = embi_run_end(keys.a, count, i);
+        end = embi_run_end(k, count, i);
         if (end - i != 2) continue;
-        mate[keys.a[i].value] = keys.a[i + 1].value;
-        mate[keys.a[i + 1].value] = keys.a[i].value;
+        mate[k[i].value] = k[i + 1].value;
+        mate[k[i + 1].value] = k[i].value;
     }
-    embi_keys_release(m, &keys);
-    return count >= 0;
+    return count;
 }
 
 /* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. label: parts; queue
@@ -29602,7 +29602,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     mate = (int *)embi_alloc(&m, 5 * n, sizeof *mate);   /* (3 n), then label (n) and a queue */
     turn = (unsigned char *)embi_alloc(&m, n, 1);
-    if (mate && turn && embi_mates(&m, tri, n, mate)) {
+    if (mate && turn && embi_mates(&m, &keys, tri, n, mate) >= 0) {
         label = mate + 3 * n;
         embi_agree(tri, n, mate, label, turn, label + n);
         for (int t = 0; t < n; t++)
@@ -29675,8 +29675,8 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     /* in rounds, since a flip changes the half-edges around it; each leaves fewer flat triangles */
     while (flips > 0 && mate && touched) {
         flips = 0;
-        edges = embi_sound_half_edges(&m, &keys, tri, n);
-        if (edges < 0 || !embi_mates(&m, tri, n, mate)) { edges = -1; break; }
+        edges = embi_mates(&m, &keys, tri, n, mate);
+        if (edges < 0) break;
         memset(touched, 0, (size_t)n);
         for (int t = 0; t < n; t++) {
             int h, s;
@@ -29709,79 +29709,61 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
 typedef struct embi_loops {
     int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
     int count, edges;        /* number of loops, and of border edges in all */
-    int *walk, *at;          /* current path; at, by place in keys: where the path leaves that vertex, or -1 */
-    embi_keys keys;          /* border half-edges by their end vertex, where the lid's edge starts */
+    int *next, *walk;        /* other half-edges of the list, by half-edge; current path */
+    int *first, *at;         /* by vertex: list of border half-edges that end there and are left; where the path
+                              * leaves it, or -1 */
 } embi_loops;
 
 /* Frees the loops. */
 static void embi_loops_release(embi_memory *m, embi_loops *l)
 {
-    static const size_t arrays[] = {EMBI_OFFSETS4(embi_loops, half, start, walk, at)};
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_loops, half, start, walk, at), offsetof(embi_loops, next), offsetof(embi_loops, first)};
     EMBI_RELEASE_ALL(m, l, arrays);
-    embi_keys_release(m, &l->keys);
 }
 
-/* Collects the border half-edges in l->keys, sorted by end vertex. */
-static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
+/* Follows the border from vertex v until no border edge continues. When the path returns to one of its vertices, it has
+ * closed a loop. */
+static void embi_traverse_border(embi_loops *l, const int *tri, int v, int *used)
 {
-    int count = embi_sound_half_edges(m, &l->keys, tri, n);
-    embi_key *k = l->keys.a;
-    if (count < 0) return 0;
-    l->edges = 0;
-    for (int i = 0, end; i < count; i = end) {
-        end = embi_run_end(k, count, i);
-        if (end - i != 1) continue;
-        k[l->edges].value = k[i].value;
-        k[l->edges++].key = (embi_u64)(unsigned)embi_half_end(tri, k[i].value);
-    }
-    embi_sort_keys(k, l->keys.tmp, l->edges);
-    return EMBI_GROW(m, l->half, l->edges) && EMBI_GROW(m, l->start, l->edges + 1) && EMBI_GROW(m, l->walk, l->edges) &&
-           EMBI_GROW(m, l->at, l->edges);
-}
-
-/* Follows the border from place `first` of the keys until no border edge continues. When the path returns to one of
- * its vertices, it has closed a loop. A visited half-edge h gets the value -1 - h. */
-static void embi_traverse_border(embi_loops *l, const int *tri, int first, int *used)
-{
-    embi_key *k = l->keys.a;
-    int top = 0, place = first;
-    l->at[place] = 0;
-    for (;;) {
-        int i = place, h, to, next;
-        while (i < l->edges && k[i].key == k[place].key && k[i].value < 0) i++;
-        if (i == l->edges || k[i].key != k[place].key) break;
-        h = k[i].value;
-        k[i].value = -1 - h;
-        l->walk[top++] = h;
-        to = tri[h];
-        next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
-        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;
-        place = next;
-        if (l->at[place] < 0) { l->at[place] = top; continue; }
-        for (int j = l->at[place]; j < top; j++) {
-            int left = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]));
-            if (j > l->at[place]) l->at[left] = -1;
+    int top = 0, end = v;
+    l->at[end] = 0;
+    while (l->first[end] >= 0) {
+        int h = l->walk[top++] = l->first[end];
+        l->first[end] = l->next[h];
+        end = tri[h];
+        if (l->at[end] < 0) { l->at[end] = top; continue; }
+        for (int j = l->at[end]; j < top; j++) {
+            if (j > l->at[end]) l->at[embi_half_end(tri, l->walk[j])] = -1;
             l->half[(*used)++] = l->walk[j];
         }
-        top = l->at[place];
+        top = l->at[end];
         l->start[++l->count] = *used;
     }
-    for (int j = 0; j < top; j++)
-        l->at[embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]))] = -1;
-    l->at[place] = l->at[first] = -1;
+    for (int j = 0; j < top; j++) l->at[embi_half_end(tri, l->walk[j])] = -1;
+    l->at[end] = l->at[v] = -1;
 }
 
-/* Collects the border half-edges and splits them into loops, each edge once. */
-static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
+/* Collects the border half-edges and splits them into loops, each edge once. k: the sorted half-edges. */
+static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n, const embi_key *k, int count)
 {
-    int used = 0;
+    int used = 0, vertices = 0;
     memset(l, 0, sizeof *l);
-    if (!embi_collect_borders(m, l, tri, n)) return 0;
-    for (int i = 0; i < l->edges; i++) l->at[i] = -1;
+    for (int i = 0; i < 3 * n; i++) vertices = embi_max_int(vertices, tri[i] + 1);
+    if (!EMBI_GROW(m, l->next, 3 * n) || !EMBI_GROW(m, l->first, vertices) || !EMBI_GROW(m, l->at, vertices)) return 0;
+    for (int v = 0; v < vertices; v++) l->first[v] = l->at[v] = -1;
+    for (int i = count - 1; i >= 0; i--) {   /* the first of a list comes last */
+        int end = embi_half_end(tri, k[i].value);
+        if ((i > 0 && k[i - 1].key == k[i].key) || (i + 1 < count && k[i + 1].key == k[i].key)) continue;
+        l->next[k[i].value] = l->first[end];
+        l->first[end] = k[i].value;
+        l->edges++;
+    }
+    if (!EMBI_GROW(m, l->half, l->edges) || !EMBI_GROW(m, l->walk, l->edges) || !EMBI_GROW(m, l->start, l->edges + 1))
+        return 0;
     l->start[0] = 0;
-    for (int i = 0; i < l->edges; i++)
-        if (l->keys.a[i].value >= 0)
-            embi_traverse_border(l, tri, embi_lower_bound(l->keys.a, l->edges, l->keys.a[i].key), &used);
+    for (int v = 0; v < vertices; v++)
+        while (l->first[v] >= 0) embi_traverse_border(l, tri, v, &used);
     return 1;
 }
 
@@ -29789,19 +29771,23 @@ static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n
 EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
 {
     embi_memory m;
+    embi_keys keys = {NULL, NULL};
     embi_loops l;
-    int count = -1;
+    int count = -1, edges;
     if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
     if (capacity && (!vertex || !start)) return -1;
     for (int i = 0; i < 3 * tri_count; i++)
         if (tri[i] < 0) return -1;
     embi_memory_init(&m, NULL);
-    if (embi_loops_build(&m, &l, tri, tri_count) && (!capacity || l.edges <= capacity)) {
+    memset(&l, 0, sizeof l);
+    edges = embi_sound_half_edges(&m, &keys, tri, tri_count);
+    if (edges >= 0 && embi_loops_build(&m, &l, tri, tri_count, keys.a, edges) && (!capacity || l.edges <= capacity)) {
         count = l.count;
         for (int i = 0; capacity && i < l.start[count]; i++) vertex[i] = embi_half_end(tri, l.half[i]);
         for (int i = 0; capacity && i <= count; i++) start[i] = l.start[i];
     }
     embi_loops_release(&m, &l);
+    embi_keys_release(&m, &keys);
     return count;
 }
 
@@ -29870,7 +29856,8 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     memset(&l, 0, sizeof l);
     cut = (int *)embi_alloc(&m, square + 5 * most + n, sizeof *cut);
     best = (embipc_real *)embi_alloc(&m, square + n, sizeof *best);
-    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    if (!m.failed) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    if (edges >= 0 && !embi_loops_build(&m, &l, tri, n, keys.a, edges)) edges = -1;
     v = edges < 0 ? NULL : cut + square;   /* polygon and stack */
     label = edges < 0 ? NULL : v + 5 * most;
     area = edges < 0 ? NULL : best + square;
