@@ -1652,57 +1652,24 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 
 /* Parts that can be left out. A chapter that is a part by itself is not compiled. Other chapters call a small
  * function that compares with these constants. So the compiler knows that a part is missing, and drops the code
- * behind the test. */
-#ifdef EMBIPC_NO_DRIVES
-#define EMBI_DRIVES 0
-#else
-#define EMBI_DRIVES 1
-#endif
-#ifdef EMBIPC_NO_JOINTS
-#define EMBI_JOINTS 0
-#else
-#define EMBI_JOINTS 1
-#endif
-#ifdef EMBIPC_NO_EVENTS
-#define EMBI_EVENTS 0
-#else
-#define EMBI_EVENTS 1
-#endif
-#ifdef EMBIPC_NO_SLEEP
-#define EMBI_SLEEP 0
-#else
-#define EMBI_SLEEP 1
-#endif
-#ifdef EMBIPC_NO_PAIR_FN
-#define EMBI_PAIR_FN 0
-#else
-#define EMBI_PAIR_FN 1
-#endif
-#ifdef EMBIPC_NO_BUDGET
-#define EMBI_BUDGET 0
-#else
-#define EMBI_BUDGET 1
-#endif
-#ifdef EMBIPC_NO_BDF2
-#define EMBI_BDF2 0
-#else
-#define EMBI_BDF2 1
-#endif
-#ifdef EMBIPC_NO_MATERIALS
-#define EMBI_MATERIALS 0
-#else
-#define EMBI_MATERIALS 1
-#endif
-#ifdef EMBIPC_NO_THREADS
-#define EMBI_THREADS 0
-#else
-#define EMBI_THREADS 1
-#endif
+ * behind the test. A macro that is not defined leaves its own long name as text. */
+#define EMBI_TEXT(x) #x
+#define EMBI_HAS(without) (sizeof EMBI_TEXT(without) > 8)
+#define EMBI_DRIVES EMBI_HAS(EMBIPC_NO_DRIVES)
+#define EMBI_JOINTS EMBI_HAS(EMBIPC_NO_JOINTS)
+#define EMBI_EVENTS EMBI_HAS(EMBIPC_NO_EVENTS)
+#define EMBI_SLEEP EMBI_HAS(EMBIPC_NO_SLEEP)
+#define EMBI_PAIR_FN EMBI_HAS(EMBIPC_NO_PAIR_FN)
+#define EMBI_BUDGET EMBI_HAS(EMBIPC_NO_BUDGET)
+#define EMBI_BDF2 EMBI_HAS(EMBIPC_NO_BDF2)
+#define EMBI_MATERIALS EMBI_HAS(EMBIPC_NO_MATERIALS)
+#define EMBI_THREADS EMBI_HAS(EMBIPC_NO_THREADS)
 /* A missing part may have been the only user of a small function. Compilers need not warn of that. */
 #if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
     defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
-    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_SLEEP || !EMBI_BDF2 || !EMBI_BUDGET || !EMBI_PAIR_FN || \
-    !EMBI_MATERIALS || !EMBI_THREADS)
+    defined(EMBIPC_NO_DRIVES) || defined(EMBIPC_NO_JOINTS) || defined(EMBIPC_NO_SLEEP) || defined(EMBIPC_NO_BDF2) || \
+    defined(EMBIPC_NO_BUDGET) || defined(EMBIPC_NO_PAIR_FN) || defined(EMBIPC_NO_MATERIALS) || \
+    defined(EMBIPC_NO_THREADS))
 #define EMBI_LESS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -1748,7 +1715,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #endif
 
 /* Numbers that threads share; C99 knows no such thing. */
-#if defined(__GNUC__) && EMBI_THREADS
+#if defined(__GNUC__) && !defined(EMBIPC_NO_THREADS)
 #define EMBI_ATOMIC 1
 static void embi_atomic_set(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 static void embi_lock(int *p) { while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) { } }
