@@ -26146,15 +26146,25 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
 
+/* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
+static void embi_slot_close(embi_slot *slot, int slots, int index1, void *list, int *count, size_t size)
+{
+    int at = slot[index1 - 1].at;
+    char *gap = (char *)list + (size_t)at * size;
+    slot[index1 - 1].at = -1;
+    slot[index1 - 1].generation++;
+    --*count;
+    memmove(gap, gap + size, (size_t)(*count - at) * size);
+    memset((char *)list + (size_t)*count * size, 0, size);
+    for (int i = 0; i < slots; i++) slot[i].at -= slot[i].at > at;
+}
+
 /* Removes a drive. Later drives, and the numbers that refer to them, move down by one. */
 static void embi_drive_remove(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
     embi_drive *d = s->driven.list + at;
     embi_body *b = s->body + d->body;
-    embi_slot *slot = w->drive_slot + (d->handle.index1 - 1);
-    slot->at = -1;
-    slot->generation++;
     embi_body_revise(s, b);
     for (int i = b->node0; i < b->node0 + b->nn; i++)
         if (s->driven.of[i] == at) {
@@ -26162,10 +26172,7 @@ static void embi_drive_remove(embipc_world *w, int at)
             b->driven_nodes--;
         }
     embi_drive_free(&w->memory, d);
-    s->driven.count--;
-    memmove(d, d + 1, (size_t)(s->driven.count - at) * sizeof *d);
-    memset(s->driven.list + s->driven.count, 0, sizeof *d);
-    for (int i = at; i < embi_drive_count(s); i++) w->drive_slot[s->driven.list[i].handle.index1 - 1].at = i;
+    embi_slot_close(w->drive_slot, w->drive_slots, d->handle.index1, s->driven.list, &s->driven.count, sizeof *d);
     for (int i = 0; i < s->node_count; i++)
         if (s->driven.of[i] > at) s->driven.of[i]--;
 }
@@ -26175,17 +26182,12 @@ static void embi_joint_remove(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
     embi_joint *j = s->driven.joint.list + at;
-    embi_slot *slot = w->joint_slot + (j->handle.index1 - 1);
-    slot->at = -1;
-    slot->generation++;
     for (int k = 0; k < 2; k++)
         if (j->body[k] >= 0) embi_body_revise(s, s->body + j->body[k]);
     s->driven.joint.anchors -= j->anchor_count;
     EMBI_RELEASE(&w->memory, j->anchor);
-    s->driven.joint.count--;
-    memmove(j, j + 1, (size_t)(s->driven.joint.count - at) * sizeof *j);
-    memset(s->driven.joint.list + s->driven.joint.count, 0, sizeof *j);
-    for (int i = at; i < s->driven.joint.count; i++) w->joint_slot[s->driven.joint.list[i].handle.index1 - 1].at = i;
+    embi_slot_close(w->joint_slot, w->joint_slots, j->handle.index1, s->driven.joint.list, &s->driven.joint.count,
+                    sizeof *j);
 }
 
 /* Removes the joints of a body that is about to be destroyed, and renumbers the bodies of the others. */
@@ -26322,14 +26324,10 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_seams_close_gap(w, at, &gone);
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
-    w->body_slot[body.index1 - 1].at = -1;
-    w->body_slot[body.index1 - 1].generation++;
-    s->body_count--;
-    memmove(s->body + at, s->body + at + 1, (size_t)(s->body_count - at) * sizeof *s->body);
+    embi_slot_close(w->body_slot, w->body_slots, body.index1, s->body, &s->body_count, sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
         s->body[i].vert0 -= gone.nv;
-        w->body_slot[s->body[i].handle.index1 - 1].at = i;
     }
     for (int i = 0; i < embi_drive_count(s); i++)
         if (s->driven.list[i].body > at) s->driven.list[i].body--;
