@@ -25759,73 +25759,59 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
  * Checked by: tests/world_input.h, tests/test_oom.c */
 
-/* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
-static int embi_world_crossings(embipc_world *w, int at, int other, embipc_crossing **list, int *count)
+/* Appends the crossings of two bodies (or of one with itself) at the present x to *list, and their pairs of primitives
+ * nearer than reach to the candidates. Their trees must be refitted. */
+static int embi_world_crossings(embipc_world *w, int at, int other, embipc_real reach, embipc_crossing **list,
+                                int *count)
 {
-    const embi_body *a = w->s.body + at, *b = w->s.body + other;
-    embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
+    embi_state *s = &w->s;
+    const embi_body *a = s->body + at, *b = s->body + other;
+    embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
     /* boxes are rounded differently, so pairs nearby are tested, too */
-    embi_traversal walk = embi_traverse_of(&sa, &sb, embi_none, embi_pair_rounding(a, b));
+    embi_traversal walk = embi_traverse_of(&sa, &sb, embi_none, embi_max(reach, embi_pair_rounding(a, b)));
+    embi_approach still = embi_approach_of(embi_none, reach);
+    embi_pair_rule rule;
     embipc_body body[2];
     int opened[EMBI_STARTS][2], starts;
     const int *start = embi_traverse_starts(&walk, opened, &starts);
+    memset(&rule, 0, sizeof rule);
     body[0] = a->handle;
     body[1] = b->handle;
+    s->candidates.count = 0;
     for (int n = 0; n < starts; n++) {   /* one by one, for short lists */
-        w->search.tri_pair_count = 0;
-        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], &w->search.tri_pairs,
-                                 &w->search.tri_pair_count) ||
-            !embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count))
+        embi_key **pairs = &w->search.tri_pairs;
+        int found = 0;
+        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], pairs, &found) ||
+            !embi_crossings(&w->memory, &sa, &sb, body, *pairs, found, list, count) ||
+            (reach > 0 && !embi_candidates(&w->memory, &sa, &sb, *pairs, found, &rule, &still, &s->candidates.list,
+                                           &s->candidates.count)))
             return 0;
     }
     return 1;
 }
 
-/* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a
- * pair could never move. */
-static embi_answer embi_check_gap(embipc_world *w, int i, int j)
+/* Do two bodies, or parts of one, cross, though they may not? Crossings are appended to the rejected ones. Or, where
+ * there are none, are they nearer than their thickness, or than rounding can tell from touching? Such a pair could
+ * never move. */
+static embi_answer embi_check_meeting(embipc_world *w, int i, int j)
 {
     embi_state *s = &w->s;
     const embi_body *a = s->body + i, *b = s->body + j;
-    embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
-    embi_pair_rule rule;
-    embipc_real least = embi_pair_rounding(a, b);
-    embi_approach none;
-    embi_traversal walk;
-    int v, of_a, opened[EMBI_STARTS][2], starts;
-    const int *start;
-    memset(&rule, 0, sizeof rule);
-    rule.xi = i == j ? 0 : a->rules.thickness + b->rules.thickness;
-    none = embi_approach_of(embi_none, rule.xi + least);
-    walk = embi_traverse_of(&sa, &sb, embi_none, rule.xi + least);
-    start = embi_traverse_starts(&walk, opened, &starts);
-    s->candidates.count = 0;
-    for (int n = 0; n < starts; n++) {
-        w->search.tri_pair_count = 0;
-        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], &w->search.tri_pairs,
-                                 &w->search.tri_pair_count) ||
-            !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
-                             &s->candidates.list, &s->candidates.count))
-            return EMBI_NO_MEMORY;
-    }
+    embipc_real xi = i == j ? 0 : a->rules.thickness + b->rules.thickness, reach = xi + embi_pair_rounding(a, b);
+    int v, of_a;
+    if (!embi_tested(w, a, b)) return EMBI_NO;
+    if (!embi_world_crossings(w, i, j, reach, &w->report.rejected, &w->report.rejected_count)) return EMBI_NO_MEMORY;
+    if (w->report.rejected_count) return EMBI_YES;
     if (!s->candidates.count) return EMBI_NO;
-    (void)embi_fail_value(&w->error, EMBIPC_ERR_INTERSECTION, rule.xi,
+    (void)embi_fail_value(&w->error, EMBIPC_ERR_INTERSECTION, xi,
                           "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
-                          a->name, s->candidates.count, rule.xi + least);
+                          a->name, s->candidates.count, reach);
     v = s->candidates.list[0].v[0];
     of_a = i != j && embi_has_vertex(a, v);
     w->error.body[1] = a->handle;
     w->error.primitive[of_a] = EMBIPC_VERTEX;
     w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
     return EMBI_YES;
-}
-
-/* Do two bodies, or parts of one, cross or touch, though they may not? Crossings are appended to the rejected ones. */
-static embi_answer embi_check_meeting(embipc_world *w, int i, int j)
-{
-    if (!embi_tested(w, w->s.body + i, w->s.body + j)) return EMBI_NO;
-    if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count)) return EMBI_NO_MEMORY;
-    return w->report.rejected_count ? EMBI_YES : embi_check_gap(w, i, j);
 }
 
 /* Are two bodies so far apart that their gap needs no test? */
@@ -25877,14 +25863,12 @@ static embipc_result embi_check_start(embipc_world *w, int at, int count)
     w->report.rejected_count = 0;
     for (int i = 0; i < count; i++) {
         int before = w->report.rejected_count;
+        embi_answer meets;
         if ((i != at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
         if (i != at) embi_body_refit(s, s->body + i);
-        if (!embi_world_crossings(w, i, at, &w->report.rejected, &w->report.rejected_count))
-            return embi_fail_memory(&w->error);
-        if (w->report.rejected_count == 0) {
-            embi_answer touch = embi_check_gap(w, i, at);
-            if (touch) return touch == EMBI_NO_MEMORY ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
-        }
+        meets = embi_check_meeting(w, i, at);
+        if (meets == EMBI_NO_MEMORY) return embi_fail_memory(&w->error);
+        if (meets && !w->report.rejected_count) return EMBIPC_ERR_INTERSECTION;   /* they touch */
         if (w->report.rejected_count > before && !before) embi_fail_crossing(w, b, s->body + i);
     }
     for (int n = 0; n < w->report.rejected_count; n++)
@@ -27391,7 +27375,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 
 /* ==== 96. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
- * Uses: small math, part II, part III, creating a world, adding a body.
+ * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
 
 /* A NULL world has a constant error that says so. */
@@ -27699,9 +27683,70 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++)
             if (embi_tested(w, s->body + i, s->body + j) &&
-                !embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count))
+                !embi_world_crossings(w, i, j, 0, &w->report.rejected, &w->report.rejected_count))
                 return -1;
     return embipc_world_rejected(w, out, capacity);
+}
+
+/* ---- What is near in one tree ---- */
+
+/* A lower bound of what a query looks for, in a box of a tree. EMBI_HUGE: it is not there. */
+typedef embipc_real embi_bound_fn(const void *query, const embipc_real box[6]);
+/* Takes a triangle. Returns 1 to end the search. */
+typedef int embi_meet_fn(void *query, int triangle);
+
+/* Visits the triangles of a tree, nearer boxes first, where the bound is at most *most, which may shrink on the way.
+ * Returns 1 if it was ended. */
+static inline int embi_bvh_visit(const embi_bvh *b, int nt, embi_bound_fn *bound, embi_meet_fn *meet, void *query,
+                                 const embipc_real *most)
+{
+    embipc_real key[64], at[4];
+    int stack[64], top = 1;
+    stack[0] = 1;
+    key[0] = bound(query, b->box + 6);
+    while (top-- > 0) {
+        int k = stack[top], first = EMBI_LEAF * (k - b->leaves), base = top, below;
+        if (!(key[top] <= *most)) continue;
+        if (k >= b->leaves) {
+            for (int i = first; i < first + EMBI_LEAF && i < nt; i++)
+                if (bound(query, b->tri_box + 6 * b->order[i]) <= *most && meet(query, b->order[i])) return 1;
+            continue;
+        }
+        below = 2 * k < b->leaves ? 4 : 2;   /* two levels at a time: a ray waits for memory less often */
+        for (int i = 0; i < below; i++) at[i] = bound(query, b->box + 6 * (below * k + i));
+        for (int i = 0; i < below; i++) {   /* sorted, the first one on top */
+            int n = top;
+            if (!(at[i] < EMBI_HUGE)) continue;
+            for (; n > base && key[n - 1] < at[i]; n--) {
+                key[n] = key[n - 1];
+                stack[n] = stack[n - 1];
+            }
+            key[n] = at[i];
+            stack[n] = below * k + i;
+            top++;
+        }
+    }
+    return 0;
+}
+
+/* Builds the tree of a surface without a world, fitted to x. */
+static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const embipc_real *x, int vertex_count,
+                             const int *tri, int tri_count)
+{
+    embi_key *keys = (embi_key *)embi_alloc(m, 6 * tri_count, sizeof *keys);
+    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
+    int ok;
+    memset(b, 0, sizeof *b);
+    memset(s, 0, sizeof *s);
+    s->x = s->rest = x;
+    s->tri = tri;
+    s->nt = tri_count;
+    s->bvh = b;
+    ok = keys && used && embi_bvh_build(m, b, x, tri, tri_count, vertex_count, keys, used);
+    if (ok) embi_bvh_refit(b, x, tri, tri_count);
+    embi_free(m, keys);
+    embi_free(m, used);
+    return ok;
 }
 
 #ifndef EMBIPC_NO_SHAPES
@@ -28636,6 +28681,8 @@ typedef struct embi_ray {
     int across;                  /* it runs across some axis */
     int counts;                  /* it counts how often it leaves the inside, instead of looking for the first hit */
     int left, tied;              /* that number; it met an edge, or a plane along it: another segment is to count */
+    const embi_body *body;       /* the present one, and its vertices */
+    const embipc_real *vertex;
     embipc_hit hit;              /* the first hit so far, or no body; its fraction is 1 at first */
 } embi_ray;
 
@@ -28657,8 +28704,9 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
 
 /* Fraction at which the segment enters a box, at or before the true one. EMBI_HUGE: it misses the box, or has met
  * something before. */
-static embipc_real embi_ray_enters(const embi_ray *r, const embipc_real box[6])
+static embipc_real embi_ray_enters(const void *query, const embipc_real box[6])
 {
+    const embi_ray *r = (const embi_ray *)query;
     embipc_real enter, leave, a, b;
     if (r->across) {
         enter = 0;
@@ -28694,22 +28742,23 @@ static void embi_ray_count(embi_ray *r, const embipc_real *const t[3], int on)
 /* Takes a triangle for the hit if the segment meets it earlier. The fraction is where it meets the plane, within the
  * part of the segment that lies over the triangle. f: area between an edge and an end of the segment, seen along the
  * normal; of an edge along the segment it is noise. */
-static void embi_ray_meet(embi_ray *r, const embi_body *b, int triangle, const embipc_real *x)
+static int embi_ray_meet(void *query, int triangle)
 {
-    const int *v = b->tri + 3 * triangle;
-    const embipc_real *t[3];
+    embi_ray *r = (embi_ray *)query;
+    const int *v = r->body->tri + 3 * triangle;
+    const embipc_real *x = r->vertex, *t[3];
     embipc_real all[15], n[3], m[3], e[3], d[3], f[3][2], high[2], noise[3] = {0, 0, 0}, lo = 0, hi = 1, at, sum = 0;
     int side[3], on = 0;
     for (int k = 0; k < 3; k++) t[k] = x + 3 * v[k];
     for (int k = 0; k < 3; k++) {   /* most triangles are missed: their edges run on both sides */
         side[k] = embipc_orient3d(r->x, r->x + 3, t[k], t[(k + 1) % 3]);
         on |= side[k] == 0;
-        if (side[k] * side[0] < 0 || (k == 2 && side[1] * side[2] < 0)) return;
+        if (side[k] * side[0] < 0 || (k == 2 && side[1] * side[2] < 0)) return 0;
     }
-    if (r->counts) { embi_ray_count(r, t, on); return; }
+    if (r->counts) { embi_ray_count(r, t, on); return 0; }
     memcpy(all, r->x, sizeof r->x);
     for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, t[k]);
-    if (!embipc_segment_triangle_intersect(all)) return;
+    if (!embipc_segment_triangle_intersect(all)) return 0;
     embi_triangle_cross(n, x, v);
     for (int end = 0; end < 2; end++) {
         for (int k = 0; k < 3; k++) {
@@ -28729,46 +28778,21 @@ static void embi_ray_meet(embi_ray *r, const embi_body *b, int triangle, const e
     }
     at = high[0] != high[1] ? high[0] / (high[0] - high[1]) : lo;
     at = embi_max(embi_min(lo, 1), embi_min(at, hi));
-    if (r->hit.body.index1 && !(at < r->hit.fraction)) return;
-    r->hit.body = b->handle;
+    if (r->hit.body.index1 && !(at < r->hit.fraction)) return 0;
+    r->hit.body = r->body->handle;
     r->hit.triangle = triangle;
     r->hit.fraction = at;
     for (int k = 0; k < 3; k++) sum += r->hit.weight[(k + 2) % 3] = embi_max(f[k][0] + at * (f[k][1] - f[k][0]), 0);
     for (int k = 0; k < 3; k++) r->hit.weight[k] = sum > 0 ? r->hit.weight[k] / sum : (embipc_real)1 / 3;
+    return 0;
 }
 
-/* Takes the segment through the tree of a body, nearer nodes first. */
+/* Takes the segment through the tree of a body. */
 static void embi_ray_through(embi_ray *r, const embi_body *b, const embipc_real *x)
 {
-    const embi_bvh *tree = &b->bvh;
-    embipc_real enter[64];
-    int stack[64], top = 1;
-    stack[0] = 1;
-    enter[0] = embi_ray_enters(r, tree->box + 6);
-    while (top-- > 0) {
-        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves), base = top, below;
-        embipc_real at[4];
-        if (enter[top] > r->hit.fraction) continue;
-        if (k >= tree->leaves) {
-            for (int i = first; i < first + EMBI_LEAF && i < b->nt; i++)
-                if (embi_ray_enters(r, tree->tri_box + 6 * tree->order[i]) < EMBI_HUGE)
-                    embi_ray_meet(r, b, tree->order[i], x);
-            continue;
-        }
-        below = 2 * k < tree->leaves ? 4 : 2;   /* two levels at a time: a ray waits for memory less often */
-        for (int i = 0; i < below; i++) at[i] = embi_ray_enters(r, tree->box + 6 * (below * k + i));
-        for (int i = 0; i < below; i++) {   /* sorted, the first one on top */
-            int n = top;
-            if (!(at[i] < EMBI_HUGE)) continue;
-            for (; n > base && enter[n - 1] < at[i]; n--) {
-                enter[n] = enter[n - 1];
-                stack[n] = stack[n - 1];
-            }
-            enter[n] = at[i];
-            stack[n] = below * k + i;
-            top++;
-        }
-    }
+    r->body = b;
+    r->vertex = x;
+    (void)embi_bvh_visit(&b->bvh, b->nt, embi_ray_enters, embi_ray_meet, r, &r->hit.fraction);
 }
 
 /* Fits the tree of a body to the present positions, which are returned. NULL: the body is of none of these groups. */
@@ -28815,9 +28839,18 @@ EMBIPC_API int embipc_world_cast_ray(const embipc_world *w, const embipc_real fr
     return hit ? embi_hit_finish(w, hit, from) : 1;
 }
 
-/* Squared distance of a point and a box, 0 inside. */
-static embipc_real embi_box_away2(const embipc_real box[6], const embipc_real p[3])
+/* A point, the nearest one of surfaces so far, and the squared distance up to which boxes are looked into. */
+typedef struct embi_nearest {
+    const embipc_real *p, *x;    /* the point; vertices of the present body */
+    const embi_body *body;
+    embipc_real most;
+    embipc_hit hit;
+} embi_nearest;
+
+/* Squared distance of the point and a box, 0 inside. */
+static embipc_real embi_nearest_bound(const void *query, const embipc_real box[6])
 {
+    const embipc_real *p = ((const embi_nearest *)query)->p;
     embipc_real sum = 0;
     for (int i = 0; i < 3; i++) {
         embipc_real away = embi_max(embi_max(box[i] - p[i], p[i] - box[3 + i]), 0);
@@ -28826,62 +28859,44 @@ static embipc_real embi_box_away2(const embipc_real box[6], const embipc_real p[
     return sum;
 }
 
-/* Looks for a point of the surface nearer than hit->distance, in boxes whose squared distance is less, with
- * rounding. */
-static int embi_closest_of(const embi_body *b, const embipc_real *x, const embipc_real p[3], embipc_hit *hit)
+/* Takes a triangle that is nearer than hit.distance, or as near while there is no hit. */
+static int embi_nearest_meet(void *query, int triangle)
 {
-    const embi_bvh *tree = &b->bvh;
-    embipc_real away[64], most = hit->distance * hit->distance * (1 + 16 * EMBI_EPS);
-    int stack[64], top = 1, found = 0;
-    stack[0] = 1;
-    away[0] = embi_box_away2(tree->box + 6, p);
-    while (top-- > 0) {
-        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves), swap;
-        embipc_real one, two, w[4], d;
-        if (!(away[top] <= most) || !(away[top] < EMBI_HUGE)) continue;
-        for (int i = first; k >= tree->leaves && i < first + EMBI_LEAF && i < b->nt; i++) {
-            const int *v = b->tri + 3 * tree->order[i];
-            embi_point point[4];
-            int mask;
-            point[0] = p;
-            for (int c = 0; c < 3; c++) point[c + 1] = x + 3 * v[c];
-            d = embi_point_triangle(point, w, &mask);
-            if (!(d < hit->distance || (d == hit->distance && !found && !hit->body.index1))) continue;
-            found = 1;
-            hit->body = b->handle;
-            hit->triangle = tree->order[i];
-            hit->distance = d;
-            for (int c = 0; c < 3; c++) hit->weight[c] = -w[c + 1];
-            most = d * d * (1 + 16 * EMBI_EPS);
-        }
-        if (k >= tree->leaves) continue;
-        one = embi_box_away2(tree->box + 12 * k, p);
-        two = embi_box_away2(tree->box + 12 * k + 6, p);
-        swap = one < two;
-        stack[top] = swap ? 2 * k + 1 : 2 * k;
-        away[top++] = swap ? two : one;
-        stack[top] = swap ? 2 * k : 2 * k + 1;
-        away[top++] = swap ? one : two;
-    }
-    return found;
+    embi_nearest *q = (embi_nearest *)query;
+    const int *v = q->body->tri + 3 * triangle;
+    embi_point point[4];
+    embipc_real w[4], d;
+    int mask;
+    point[0] = q->p;
+    for (int c = 0; c < 3; c++) point[c + 1] = q->x + 3 * v[c];
+    d = embi_point_triangle(point, w, &mask);
+    if (!(d < q->hit.distance || (d == q->hit.distance && !q->hit.body.index1))) return 0;
+    q->hit.body = q->body->handle;
+    q->hit.triangle = triangle;
+    q->hit.distance = d;
+    for (int c = 0; c < 3; c++) q->hit.weight[c] = -w[c + 1];
+    q->most = d * d * (1 + 16 * EMBI_EPS);
+    return 0;
 }
 
 /* One body after the other, within the distance of the best so far. */
 EMBIPC_API int embipc_world_closest(const embipc_world *w, const embipc_real point[3], embipc_real reach,
                                     unsigned groups, embipc_hit *hit)
 {
-    embipc_hit best;
-    int found = 0;
+    embi_nearest q;
     if (hit) memset(hit, 0, sizeof *hit);
     if (!w || !point || !embi_all_finite(point, 3) || !(reach >= 0)) return -1;
-    memset(&best, 0, sizeof best);
-    best.distance = reach;
+    memset(&q, 0, sizeof q);
+    q.p = point;
+    q.hit.distance = reach;
+    q.most = reach * reach * (1 + 16 * EMBI_EPS);
     for (int k = 0; k < w->s.body_count; k++) {
-        const embipc_real *x = embi_body_asked(w, w->s.body + k, groups);
-        if (x) found |= embi_closest_of(w->s.body + k, x, point, &best);
+        q.body = w->s.body + k;
+        q.x = embi_body_asked(w, w->s.body + k, groups);
+        if (q.x) (void)embi_bvh_visit(&q.body->bvh, q.body->nt, embi_nearest_bound, embi_nearest_meet, &q, &q.most);
     }
-    if (!found) return 0;
-    if (hit) *hit = best;
+    if (!q.hit.body.index1) return 0;
+    if (hit) *hit = q.hit;
     return hit ? embi_hit_finish(w, hit, point) : 1;
 }
 
@@ -28932,24 +28947,32 @@ static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc
     return embi_winding(p, x, b->tri, b->nt) > 0.5;
 }
 
+/* A box, and the body that may meet it. */
+typedef struct embi_region {
+    const embipc_real *box, *x;
+    const int *tri;
+} embi_region;
+
+static embipc_real embi_region_bound(const void *query, const embipc_real box[6])
+{
+    return embi_boxes_meet(((const embi_region *)query)->box, box) ? 0 : EMBI_HUGE;
+}
+
+static int embi_region_meet(void *query, int triangle)
+{
+    const embi_region *q = (const embi_region *)query;
+    return embi_triangle_in_box(q->x, q->tri + 3 * triangle, q->box);
+}
+
 /* Does the surface or the inside of a body meet the box? */
 static int embi_body_overlaps(const embi_body *b, const embipc_real *x, const embipc_real box[6])
 {
-    const embi_bvh *tree = &b->bvh;
-    int stack[64], top = 1;
-    stack[0] = 1;
-    while (top-- > 0) {
-        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves);
-        if (!embi_boxes_meet(tree->box + 6 * k, box)) continue;
-        for (int i = first; k >= tree->leaves && i < first + EMBI_LEAF && i < b->nt; i++) {
-            int t = tree->order[i];
-            if (embi_boxes_meet(tree->tri_box + 6 * t, box) && embi_triangle_in_box(x, b->tri + 3 * t, box)) return 1;
-        }
-        if (k >= tree->leaves) continue;
-        stack[top++] = 2 * k;
-        stack[top++] = 2 * k + 1;
-    }
-    return embi_is_inside(b, x, box);
+    embi_region q;
+    q.box = box;
+    q.x = x;
+    q.tri = b->tri;
+    return embi_bvh_visit(&b->bvh, b->nt, embi_region_bound, embi_region_meet, &q, embi_none) ||
+           embi_is_inside(b, x, box);
 }
 
 /* The box is closed, and may be flat or a point. */
@@ -29154,156 +29177,106 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
 /* ---- A surface by itself ---- */
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* Traversal of the pairs of nearby triangles of a surface without a world. It gives one pair at a time, because a
- * heap of n triangles has n^2. */
-typedef struct embi_pair_walk {
+/* A surface without a world, whose triangles are tried against those after them, one after the other. */
+typedef struct embi_self {
+    embi_memory m;
     embi_surface s;
     embi_bvh bvh;
-    int stack[256], top;
-    int i, j, next;              /* the two present leaves, and the next of their pairs */
-} embi_pair_walk;
+    int t;                       /* the present triangle */
+    embipc_crossing *found, *list;   /* of two triangles; those for the caller */
+    int count, capacity, limit;
+    embi_candidate *nearby;
+    embipc_gap *gap;
+} embi_self;
 
-/* Builds a tree over the surface and starts at its root. */
-static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_real *x, int vertex_count,
-                                const int *tri, int tri_count)
+/* Distance of the present triangle's box and another. */
+static embipc_real embi_self_bound(const void *query, const embipc_real box[6])
 {
-    embi_key *keys;
-    unsigned char *used;
-    int ok;
-    memset(w, 0, sizeof *w);
-    w->next = EMBI_LEAF * EMBI_LEAF;
-    if (tri_count == 0) return 1;
-    keys = (embi_key *)embi_alloc(m, 6 * tri_count, sizeof *keys);
-    used = (unsigned char *)embi_alloc(m, vertex_count, 1);
-    w->s.x = w->s.rest = x;
-    w->s.tri = tri;
-    w->s.nt = tri_count;
-    w->s.bvh = &w->bvh;
-    ok = keys && used && embi_bvh_build(m, &w->bvh, x, tri, tri_count, vertex_count, keys, used);
-    if (ok) embi_bvh_refit(&w->bvh, x, tri, tri_count);
-    embi_free(m, keys);
-    embi_free(m, used);
-    w->stack[0] = w->stack[1] = 1;
-    w->top = 2;
-    return ok;
+    const embi_self *q = (const embi_self *)query;
+    return embi_boxes_gap(q->bvh.tri_box + 6 * q->t, box);
 }
 
-/* The next two triangles whose boxes, grown by reach, may meet; 0 at the end. reach may shrink from call to call. */
-static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
+/* Tests the edges of each of two triangles against the other. */
+static int embi_self_cross(void *query, int triangle)
 {
-    const embi_bvh *b = &w->bvh;
-    for (;;) {
-        for (; w->next < EMBI_LEAF * EMBI_LEAF; w->next++) {
-            int p = w->i + w->next / EMBI_LEAF, q = w->j + w->next % EMBI_LEAF;
-            if (p >= w->s.nt || q >= w->s.nt || (w->i == w->j && q <= p)) continue;
-            *ta = b->order[p];
-            *tb = b->order[q];
-            w->next++;
-            return 1;
-        }
-        if (w->top == 0) return 0;
-        w->j = w->stack[--w->top];
-        w->i = w->stack[--w->top];
-        if (!embi_ranges_meet(b->box + 6 * w->i, embi_none, reach, b->box + 6 * w->j)) continue;
-        if (w->i >= b->leaves) {   /* both are leaves, because both sides descend together */
-            w->i = EMBI_LEAF * (w->i - b->leaves);
-            w->j = EMBI_LEAF * (w->j - b->leaves);
-            w->next = 0;
-            continue;
-        }
-        for (int k = 3; k >= 0; k--) {   /* a node with itself gives three pairs */
-            if (w->i == w->j && k == 2) continue;
-            w->stack[w->top++] = 2 * w->i + k / 2;
-            w->stack[w->top++] = 2 * w->j + k % 2;
-        }
+    static const embipc_body none[2] = {{0, 0}, {0, 0}};
+    embi_self *q = (embi_self *)query;
+    embi_key key = {embi_pack(q->t, triangle), 0};
+    int count = 0;
+    if (triangle <= q->t) return 0;
+    if (!embi_crossings(&q->m, &q->s, &q->s, none, &key, 1, &q->found, &count)) return 1;
+    for (int n = 0; n < count && q->count < q->limit; n++, q->count++)
+        if (q->count < q->capacity) q->list[q->count] = q->found[n];
+    return q->count >= q->limit;
+}
+
+/* Takes the nearest of the primitives that the two triangles own. */
+static int embi_self_gap(void *query, int triangle)
+{
+    embi_self *q = (embi_self *)query;
+    embi_key key = {embi_pack(q->t, triangle), 0};
+    embi_approach still = embi_approach_of(embi_none, q->gap->distance);
+    embi_pair_rule rule;
+    int count = 0;
+    if (triangle <= q->t) return 0;
+    memset(&rule, 0, sizeof rule);
+    if (!embi_candidates(&q->m, &q->s, &q->s, &key, 1, &rule, &still, &q->nearby, &count)) return 1;
+    for (int n = 0; n < count; n++) {
+        const embi_candidate *c = q->nearby + n;
+        if (!(c->apart < q->gap->distance)) continue;
+        q->gap->distance = c->apart;
+        q->gap->edge_edge = c->edge_edge;
+        memcpy(q->gap->vertex, c->v, sizeof q->gap->vertex);
     }
+    return !(q->gap->distance > 0);
 }
 
-/* Tests the edges of each of two near triangles against the other. Each edge belongs to one triangle, so no
- * crossing counts twice. */
+/* Tries each triangle against those after it, in boxes at most *most away. Returns 0 out of memory. */
+static int embi_self_visit(embi_self *q, const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                           embi_meet_fn *meet, const embipc_real *most)
+{
+    int ended = !embi_surface_tree(&q->m, &q->s, &q->bvh, x, vertex_count, tri, tri_count);
+    for (q->t = 0; !ended && q->t < tri_count; q->t++)
+        ended = embi_bvh_visit(&q->bvh, tri_count, embi_self_bound, meet, q, most);
+    embi_bvh_free(&q->m, &q->bvh);
+    EMBI_RELEASE(&q->m, q->found);
+    EMBI_RELEASE(&q->m, q->nearby);
+    return !q->m.failed;
+}
+
+/* A heap of n triangles has n^2 crossings, so they are counted pair by pair. */
 EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                         embipc_crossing *list, int capacity, int limit)
 {
-    embi_memory m;
-    embi_pair_walk w;
-    embipc_body none;
-    int t[2], count = 0, ok;
-    memset(&none, 0, sizeof none);
+    embi_self q;
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
-    while (ok && count < limit && embi_pair_walk_next(&w, 0, &t[0], &t[1]))
-        for (int k = 0; k < 6; k++) {
-            int a = t[k / 3], b = t[1 - k / 3], e0 = tri[3 * a + k % 3], e1 = tri[3 * a + (k + 1) % 3];
-            if (!(embi_owned(w.bvh.own[a], EMBI_OWN_EDGE) >> k % 3 & 1) || count >= limit ||
-                !embi_crosses(&w.s, e0, e1, &w.s, b))
-                continue;
-            if (count < capacity) embi_crossing_set(list + count, none, none, e0, e1, a, b);
-            count++;
-        }
-    embi_bvh_free(&m, &w.bvh);
-    return ok ? count : -1;
+    memset(&q, 0, sizeof q);
+    embi_memory_init(&q.m, NULL);
+    q.list = list;
+    q.capacity = capacity;
+    q.limit = limit;
+    return limit <= 0 ? 0
+           : embi_self_visit(&q, x, vertex_count, tri, tri_count, embi_self_cross, embi_none) ? q.count : -1;
 }
 
-/* Takes the pair v if it has no common vertex and is nearer than the nearest so far. */
-static void embi_gap_try(const embi_surface *s, const int v[4], int edge_edge, embipc_gap *gap)
-{
-    embipc_real w[4], d;
-    embi_point p[4];
-    int mask, split = edge_edge ? 2 : 1;
-    for (int i = 0; i < split; i++)
-        for (int j = split; j < 4; j++)
-            if (v[i] == v[j]) return;
-    embi_points_at(p, s->x, v);
-    d = embi_closest_distance(p, edge_edge, w, &mask);
-    if (!(d < gap->distance)) return;
-    gap->distance = d;
-    gap->edge_edge = edge_edge;
-    memcpy(gap->vertex, v, sizeof gap->vertex);
-}
-
-/* Tries all pairs of primitives that the two triangles own. */
-static void embi_gap_triangles(const embi_pair_walk *w, int ta, int tb, embipc_gap *gap)
-{
-    const int *A = w->s.tri + 3 * ta, *B = w->s.tri + 3 * tb;
-    int own_a = (int)w->bvh.own[ta], own_b = (int)w->bvh.own[tb], v[4];
-    for (int i = 0; i < 3; i++) {
-        v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
-        if (own_a & (1 << i)) embi_gap_try(&w->s, v, 0, gap);
-        v[0] = B[i]; v[1] = A[0]; v[2] = A[1]; v[3] = A[2];
-        if (own_b & (1 << i)) embi_gap_try(&w->s, v, 0, gap);
-        if (!(own_a & (8 << i))) continue;
-        v[0] = A[i]; v[1] = A[(i + 1) % 3];
-        for (int j = 0; j < 3; j++) {
-            v[2] = B[j]; v[3] = B[(j + 1) % 3];
-            if (own_b & (8 << j)) embi_gap_try(&w->s, v, 1, gap);
-        }
-    }
-}
-
-/* The smallest gap so far bounds the traversal. */
+/* The smallest gap so far bounds the search. */
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap)
 {
-    embi_memory m;
-    embi_pair_walk w;
+    embi_self q;
     embipc_result r;
     embi_scaled s;
-    int ta, tb, ok;
+    int ok;
     if (!gap) return EMBIPC_ERR_ARGUMENT;
-    if ((r = embi_scale_begin(&m, &s, x, vertex_count, tri, tri_count, 3)) != EMBIPC_OK) return r;
-    x = s.x;
+    memset(&q, 0, sizeof q);
+    if ((r = embi_scale_begin(&q.m, &s, x, vertex_count, tri, tri_count, 3)) != EMBIPC_OK) return r;
     memset(gap, 0, sizeof *gap);
     gap->distance = EMBI_HUGE;
-    ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
-    while (ok && gap->distance > 0 && embi_pair_walk_next(&w, gap->distance, &ta, &tb)) {
-        const embipc_real *one = w.bvh.tri_box + 6 * ta, *two = w.bvh.tri_box + 6 * tb;
-        if (embi_ranges_meet(one, embi_none, gap->distance, two)) embi_gap_triangles(&w, ta, tb, gap);
-    }
+    q.gap = gap;
+    ok = embi_self_visit(&q, s.x, vertex_count, tri, tri_count, embi_self_gap, &gap->distance);
     if (gap->distance < EMBI_HUGE) gap->distance = ldexp(gap->distance, s.exponent);
-    embi_bvh_free(&m, &w.bvh);
-    embi_free(&m, s.copy);
+    embi_free(&q.m, s.copy);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -29853,7 +29826,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
- * Uses: small math, memory, sorting and sets, part II, part III, parts of a surface.
+ * Uses: small math, memory, sorting and sets, part II, part III, parts of a surface, queries.
  * Checked by: tests/test_doctor.c */
 
 #ifndef EMBIPC_NO_SEPARATE
@@ -30126,19 +30099,13 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
 {
     embipc_real box[6];
     embipc_solid solid;
-    embi_key *keys;
-    unsigned char *used;
-    int ok;
     b->nv = from->vertex_count;
     b->x0 = from->x;
     b->x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *b->x);
     if (!b->x) return 0;
     memcpy(b->x, from->x, (size_t)(3 * b->nv) * sizeof *b->x);
-    b->s.x = b->s.rest = b->x;
-    b->s.tri = from->tri;
-    b->s.nt = from->tri_count;
+    if (!embi_surface_tree(m, &b->s, &b->bvh, b->x, b->nv, from->tri, from->tri_count)) return 0;
     b->s.base = base;
-    b->s.bvh = &b->bvh;
     b->thickness = from->thickness;
     b->fixed = from->fixed != 0;
     b->rank = b->fixed ? 0 : INT_MAX;
@@ -30147,13 +30114,7 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     for (int k = 0; k < 3; k++) b->centre0[k] = b->now.centre[k] = (box[k] + box[3 + k]) / 2;
     embi_m3_identity(b->now.R);
     b->now.scale = 1;
-    keys = (embi_key *)embi_alloc(m, 6 * b->s.nt, sizeof *keys);
-    used = (unsigned char *)embi_alloc(m, b->nv, 1);
-    ok = keys && used && embi_bvh_build(m, &b->bvh, b->x, b->s.tri, b->s.nt, b->nv, keys, used);
-    if (ok) embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
-    embi_free(m, keys);
-    embi_free(m, used);
-    if (!ok || !embi_part_topology(m, b) || (b->handles && !embi_part_loops(m, b))) return 0;
+    if (!embi_part_topology(m, b) || (b->handles && !embi_part_loops(m, b))) return 0;
     embi_solid(&solid, b->x, b->nv, b->s.tri, b->s.nt);
     b->volume = b->closed ? embi_abs(solid.volume) : b->diagonal * b->diagonal * b->diagonal;
     return 1;
