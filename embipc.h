@@ -25070,7 +25070,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
 /* ==== 89. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
- * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
+ * Uses: small math, memory, errors, part II, part III, part VI.
  * Checked by: tests/world_input.h, tests/test_defaults.c */
 
 /* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
@@ -25907,24 +25907,34 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
-/* out (3 nn) = velocity + w x (q - c) at the nodes, with the centre of mass c = 1/m sum M_ij q_j. Returns 0 where a
- * value is not finite. */
+/* The part of a node in the mass. Without mass all have equal parts. */
+static embipc_real embi_node_share(const embi_body *b, int i)
+{
+    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
+}
+
+/* r = x - c at the nodes, with the centre of mass c, and Mr = M r unless NULL. Without mass M is the identity. */
+static void embi_body_arms(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real *Mr, embipc_real c[3])
+{
+    embipc_real away[3] = {0, 0, 0};
+    for (int i = 0; i < b->nn; i++) {   /* counted from the first node, since weights sum to 1 up to rounding only */
+        embi_sub(r + 3 * i, x + 3 * i, x);
+        embi_axpy(away, embi_node_share(b, i), r + 3 * i);
+    }
+    for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, away);
+    embi_add(c, x, away);
+    if (Mr && embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
+    else if (Mr) memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
+}
+
+/* out (3 nn) = velocity + w x (q - c) at the nodes. Returns 0 where a value is not finite. */
 static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real velocity[3],
                      const embipc_real spin[3], embipc_real *out)
 {
-    const embipc_real *q = s->q + 3 * b->node0;
-    embipc_real centre[3] = {0, 0, 0}, origin[3];
-    embi_near_origin(origin, q, b->diagonal);   /* near the body, since weights sum to 1 up to rounding only */
-    embi_mass_multiply(b, q, out);
+    embipc_real c[3], t[3];
+    embi_body_arms(b, s->q + 3 * b->node0, out, NULL, c);
     for (int i = 0; i < b->nn; i++) {
-        embi_axpy(out + 3 * i, -b->mass.node[i], origin);
-        embi_axpy(centre, 1 / b->mass.total, out + 3 * i);
-    }
-    embi_add(centre, centre, origin);
-    for (int i = 0; i < b->nn; i++) {
-        embipc_real r[3], t[3];
-        embi_sub(r, q + 3 * i, centre);
-        embi_cross(t, spin, r);
+        embi_cross(t, spin, out + 3 * i);
         embi_add(out + 3 * i, velocity, t);
     }
     return embi_all_finite(out, 3 * b->nn);
@@ -27375,7 +27385,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 
 /* ==== 96. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
- * Uses: part I, part II, part III, creating a world, adding a body.
+ * Uses: part I, part II, part III, energy of a body, rotation, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
 
 /* A NULL world has a constant error that says so. */
@@ -27475,38 +27485,22 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
     }
 }
 
-/* Sums over the nodes with the consistent mass M_ij: centre = sum M_ij q_j / m, and so on. */
-static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
+/* Sums over the nodes with the consistent mass, in memory of trial states. */
+static void embi_dynamic_state(const embi_state *s, const embi_body *b, embipc_body_state *out)
 {
-    const embi_state *s = &w->s;
-    embipc_real second[9], inertia[9], inverse[9], trace, origin[3];
-    embi_near_origin(origin, s->q + 3 * b->node0, b->diagonal);   /* weights sum to 1 up to rounding only */
-    memset(second, 0, sizeof second);
-    for (int pass = 0; pass < 2; pass++) {
-        for (int i = 0; i < b->nn; i++)
-            for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++)
-                for (int turn = 0; turn < (b->A.col[k] == i ? 1 : 2); turn++) {
-                    int p = b->node0 + (turn ? b->A.col[k] : i), q = b->node0 + (turn ? i : b->A.col[k]);
-                    embipc_real m = b->mass.block[k], r[3], t[3], L[3];
-                    if (pass == 0) {
-                        embi_sub(r, s->q + 3 * q, origin);
-                        embi_axpy(out->centre, m / b->mass.total, r);
-                        embi_axpy(out->momentum, m, s->v + 3 * q);
-                        out->kinetic += m / 2 * embi_dot(s->v + 3 * p, s->v + 3 * q);
-                        continue;
-                    }
-                    embi_sub(r, s->q + 3 * p, out->centre);
-                    embi_sub(t, s->q + 3 * q, out->centre);
-                    embi_cross(L, r, s->v + 3 * q);
-                    embi_axpy(out->angular_momentum, m, L);
-                    for (int a = 0; a < 9; a++) second[a] += m * r[a / 3] * t[a % 3];
-                }
-        if (pass == 0) embi_add(out->centre, out->centre, origin);
+    int o = 3 * b->node0;
+    embipc_real *r = s->trial_q + o, *M = s->Ap + o, J[9], K[9];
+    const embipc_real *v = s->v + o;
+    embi_body_arms(b, s->q + o, r, M, out->centre);
+    embi_inertia(r, M, b->nn, J);
+    embi_mass_multiply(b, v, M);
+    embi_cross_sum(r, M, b->nn, out->angular_momentum);
+    for (int i = 0; i < 3 * b->nn; i += 3) {
+        embi_add(out->momentum, out->momentum, M + i);
+        out->kinetic += embi_dot(v + i, M + i) / 2;
     }
     embi_scale(out->velocity, 1 / b->mass.total, out->momentum);
-    trace = second[0] + second[4] + second[8];
-    for (int a = 0; a < 9; a++) inertia[a] = (a % 4 == 0 ? trace : 0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
-    if (embi_m3_inverse(inverse, inertia) != 0) embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
+    if (embi_m3_inverse(K, J) != 0) embi_m3_mulv(out->angular_velocity, K, out->angular_momentum);
 }
 
 /* A row of J has up to four entries. Shorter rows are filled with weight 0. */
@@ -27591,7 +27585,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
         embi_rigid_state(w, b, out);
         return EMBIPC_OK;
     }
-    embi_dynamic_state(w, b, out);
+    embi_dynamic_state(&w->s, b, out);
     out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.scratch.trace, &force);
     return EMBIPC_OK;
 }
@@ -28054,44 +28048,33 @@ static const embipc_real *embi_body_nodes(const embi_state *s, const embi_body *
     return s->scratch.nodes;
 }
 
-/* The part of a node in the mass. Without mass all have equal parts. */
-static embipc_real embi_node_share(const embi_body *b, int i)
+/* Fits the nodes q (those of the world) to those at creation: A = sum q_i (M r)_i^T. r and M r of creation stay in
+ * trial_q and Ap. from, to: centres at creation and now. */
+static void embi_body_match(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real A[9],
+                            embipc_real from[3], embipc_real to[3])
 {
-    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
-}
-
-/* r = x - c at the nodes, with the centre of mass c, and Mr = M r. Without mass M is the identity. */
-static void embi_body_arms(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real *Mr, embipc_real c[3])
-{
-    embipc_real away[3] = {0, 0, 0};
-    for (int i = 0; i < b->nn; i++) {   /* counted from the first node, since weights sum to 1 up to rounding only */
-        embi_sub(r + 3 * i, x + 3 * i, x);
-        embi_axpy(away, embi_node_share(b, i), r + 3 * i);
+    int o = 3 * b->node0;
+    embipc_real *Mr = s->Ap + o, d[3];
+    embi_body_arms(b, s->creation.q + o, s->trial_q + o, Mr, from);
+    memset(A, 0, 9 * sizeof *A);
+    embi_copy(to, q + o);
+    for (int i = 0; i < b->nn; i++) {   /* Mr sums to 0, so q need not count from its centre */
+        embi_sub(d, q + o + 3 * i, q + o);
+        embi_axpy(to, embi_node_share(b, i), d);
+        for (int k = 0; k < 9; k++) A[k] += d[k / 3] * Mr[3 * i + k % 3];
     }
-    for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, away);
-    embi_add(c, x, away);
-    if (embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
-    else memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
 }
 
 /* The pose of a body with its nodes at q (those of the world). A fixed body is where its description put it. */
 static void embi_body_fit(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real R[9],
                           embipc_real position[3])
 {
-    int o = 3 * b->node0;
-    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, M[9], fit[9], from[3], to[3], d[3];
+    embipc_real A[9], fit[9], from[3], to[3], d[3];
     memcpy(R, b->caller.rotation, sizeof fit);
     embi_copy(position, b->caller.position);
     if (!b->nn) return;
-    memset(M, 0, sizeof M);
-    embi_body_arms(b, s->creation.q + o, r, Mr, from);
-    embi_copy(to, q + o);
-    for (int i = 0; i < b->nn; i++) {   /* Mr sums to 0, so q need not count from its centre */
-        embi_sub(d, q + o + 3 * i, q + o);
-        embi_axpy(to, embi_node_share(b, i), d);
-        for (int k = 0; k < 9; k++) M[k] += d[k / 3] * Mr[3 * i + k % 3];
-    }
-    embi_polar_by_quaternion(fit, M);
+    embi_body_match(s, b, q, A, from, to);
+    embi_polar_by_quaternion(fit, A);
     embi_m3_mul(R, fit, b->caller.rotation);
     embi_sub(d, b->caller.position, from);
     embi_m3_mulv(position, fit, d);
@@ -28359,18 +28342,10 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
  * them. Both have one creation. A map that inverts becomes a rotation. */
 static void embi_body_take_shape(embi_state *s, embi_body *b, const embi_body *old)
 {
-    int o = 3 * old->node0;
-    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, A[9], B[9], F[9], from[3], to[3], d[3];
-    memset(A, 0, sizeof A);
-    memset(B, 0, sizeof B);
-    embi_body_arms(old, s->creation.q + o, r, Mr, from);
-    embi_copy(to, s->q + o);
-    for (int i = 0; i < old->nn; i++) {
-        embi_sub(d, s->q + o + 3 * i, s->q + o);
-        embi_axpy(to, embi_node_share(old, i), d);
-        for (int k = 0; k < 9; k++) A[k] += d[k / 3] * Mr[3 * i + k % 3];
-        for (int k = 0; k < 9; k++) B[k] += r[3 * i + k / 3] * Mr[3 * i + k % 3];
-    }
+    const embipc_real *r = s->trial_q + 3 * old->node0, *Mr = s->Ap + 3 * old->node0;
+    embipc_real A[9], B[9] = {0}, F[9], from[3], to[3], d[3];
+    embi_body_match(s, old, s->q, A, from, to);
+    for (int i = 0; i < 9 * old->nn; i++) B[i % 9] += r[3 * (i / 9) + i % 9 / 3] * Mr[3 * (i / 9) + i % 3];
     if (embi_m3_inverse(F, B) > 0) embi_m3_mul(B, A, F);
     if (!(embi_m3_inverse(F, B) > 0)) embi_polar_by_quaternion(B, A);
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
