@@ -26111,7 +26111,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
  * Checked by: tests/test_undo.c, tests/world_input.h */
 
 /* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
-static void embi_slot_close(embi_slot *slot, int slots, int index1, void *list, int *count, size_t size)
+static void embi_slot_close(embi_slot *slot, int slot_count, int index1, void *list, int *count, size_t size)
 {
     int at = slot[index1 - 1].at;
     char *gap = (char *)list + (size_t)at * size;
@@ -26120,7 +26120,7 @@ static void embi_slot_close(embi_slot *slot, int slots, int index1, void *list, 
     --*count;
     memmove(gap, gap + size, (size_t)(*count - at) * size);
     memset((char *)list + (size_t)*count * size, 0, size);
-    for (int i = 0; i < slots; i++) slot[i].at -= slot[i].at > at;
+    for (int i = 0; i < slot_count; i++) slot[i].at -= slot[i].at > at;
 }
 
 /* Removes a drive. Later drives, and the numbers that refer to them, move down by one. */
