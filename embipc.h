@@ -27355,7 +27355,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 
 /* ==== 96. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
- * Uses: part I, part II, part III, energy of a body, rotation, creating a world, adding a body.
+ * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
 
 /* A NULL world has a constant error that says so. */
@@ -27455,22 +27455,39 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
     }
 }
 
-/* Sums over the nodes with the consistent mass, in memory of trial states. */
-static void embi_dynamic_state(const embi_state *s, const embi_body *b, embipc_body_state *out)
+/* Sums over the nodes with the consistent mass M_ij: centre = sum M_ij q_j / m, and so on. A clock may ask within a
+ * step, so no memory of the step is written to. */
+static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
 {
-    int o = 3 * b->node0;
-    embipc_real *r = s->trial_q + o, *M = s->Ap + o, J[9], K[9];
-    const embipc_real *v = s->v + o;
-    embi_body_arms(b, s->q + o, r, M, out->centre);
-    embi_inertia(r, M, b->nn, J);
-    embi_mass_multiply(b, v, M);
-    embi_cross_sum(r, M, b->nn, out->angular_momentum);
-    for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_add(out->momentum, out->momentum, M + i);
-        out->kinetic += embi_dot(v + i, M + i) / 2;
+    const embi_state *s = &w->s;
+    embipc_real second[9], inertia[9], inverse[9], trace, origin[3];
+    embi_near_origin(origin, s->q + 3 * b->node0, b->diagonal);   /* weights sum to 1 up to rounding only */
+    memset(second, 0, sizeof second);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < b->nn; i++)
+            for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++)
+                for (int turn = 0; turn < (b->A.col[k] == i ? 1 : 2); turn++) {
+                    int p = b->node0 + (turn ? b->A.col[k] : i), q = b->node0 + (turn ? i : b->A.col[k]);
+                    embipc_real m = b->mass.block[k], r[3], t[3], L[3];
+                    if (pass == 0) {
+                        embi_sub(r, s->q + 3 * q, origin);
+                        embi_axpy(out->centre, m / b->mass.total, r);
+                        embi_axpy(out->momentum, m, s->v + 3 * q);
+                        out->kinetic += m / 2 * embi_dot(s->v + 3 * p, s->v + 3 * q);
+                        continue;
+                    }
+                    embi_sub(r, s->q + 3 * p, out->centre);
+                    embi_sub(t, s->q + 3 * q, out->centre);
+                    embi_cross(L, r, s->v + 3 * q);
+                    embi_axpy(out->angular_momentum, m, L);
+                    for (int a = 0; a < 9; a++) second[a] += m * r[a / 3] * t[a % 3];
+                }
+        if (pass == 0) embi_add(out->centre, out->centre, origin);
     }
     embi_scale(out->velocity, 1 / b->mass.total, out->momentum);
-    if (embi_m3_inverse(K, J) != 0) embi_m3_mulv(out->angular_velocity, K, out->angular_momentum);
+    trace = second[0] + second[4] + second[8];
+    for (int a = 0; a < 9; a++) inertia[a] = (a % 4 == 0 ? trace : 0) - (second[a] + second[3 * (a % 3) + a / 3]) / 2;
+    if (embi_m3_inverse(inverse, inertia) != 0) embi_m3_mulv(out->angular_velocity, inverse, out->angular_momentum);
 }
 
 /* A row of J has up to four entries. Shorter rows are filled with weight 0. */
@@ -27555,7 +27572,7 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
         embi_rigid_state(w, b, out);
         return EMBIPC_OK;
     }
-    embi_dynamic_state(&w->s, b, out);
+    embi_dynamic_state(w, b, out);
     out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.scratch.trace, &force);
     return EMBIPC_OK;
 }
