@@ -107,13 +107,12 @@
  *   76 Direction; 77 Line search; 78 Move and stop test; 79 End of an island; 80 Newton loop; 81 End of a step;
  *   82 World step.
  *   Part VI. Around the step: 83 Faults of meshes; 84 Parts of a surface; 85 Cage lattice and cuts;
- *   86 Cage pieces; 87 Cage nodes and search; 88 Cage extraction; 89 Cage builder; 90 Creating a world;
- *   91 Shape of a new body; 92 Mechanics of a new body; 93 Adding a body; 94 Removing a body;
- *   95 Forces and drives; 96 Joints of a world; 97 Settings and reset; 98 Queries; 99 Ready shapes;
- *   100 Contact events; 101 Poses of bodies; 102 Debug drawing; 103 Rays and regions; 104 Copies of worlds;
- *   105 Validation; 106 Steps of frames and of several worlds; 107 Sparse LDL^T for callers;
- *   108 Repair of surfaces; 109 Surfaces that overlap; 110 Shifts and rotations; 111 Separating surfaces;
- *   112 Self-test.
+ *   86 Cage pieces; 87 Cage nodes and search; 88 Cage builder; 89 Creating a world; 90 Shape of a new body;
+ *   91 Mechanics of a new body; 92 Adding a body; 93 Removing a body; 94 Forces and drives;
+ *   95 Joints of a world; 96 Settings and reset; 97 Queries; 98 Ready shapes; 99 Contact events;
+ *   100 Poses of bodies; 101 Debug drawing; 102 Rays and regions; 103 Copies of worlds; 104 Validation;
+ *   105 Steps of frames and of several worlds; 106 Sparse LDL^T for callers; 107 Repair of surfaces;
+ *   108 Surfaces that overlap; 109 Shifts and rotations; 110 Separating surfaces; 111 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -1613,7 +1612,7 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
  * how many are needed; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself may leave
  * no consistent solid), MEMORY, or the fault of the surface. The node count is near the wanted one, usually within a
  * fifth: see cage->node_count. The sums of tet_volume and tet_moment are those of the surface's integrals, exact up to
- * rounding. Memory: about 200 bytes per triangle and 2200 per cell.
+ * rounding. Memory: about 200 bytes per triangle and 2900 per cell.
  * Time: 0.03 s for a thousand triangles and 30 nodes, 5 s for a million and 100. */
 EMBIPC_API embipc_result embipc_cage_build(const embipc_cage_def *def, const embipc_real *x, int vertex_count,
                                            const int *tri, int tri_count, const embipc_allocator *hooks,
@@ -1655,57 +1654,24 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 
 /* Parts that can be left out. A chapter that is a part by itself is not compiled. Other chapters call a small
  * function that compares with these constants. So the compiler knows that a part is missing, and drops the code
- * behind the test. */
-#ifdef EMBIPC_NO_DRIVES
-#define EMBI_DRIVES 0
-#else
-#define EMBI_DRIVES 1
-#endif
-#ifdef EMBIPC_NO_JOINTS
-#define EMBI_JOINTS 0
-#else
-#define EMBI_JOINTS 1
-#endif
-#ifdef EMBIPC_NO_EVENTS
-#define EMBI_EVENTS 0
-#else
-#define EMBI_EVENTS 1
-#endif
-#ifdef EMBIPC_NO_SLEEP
-#define EMBI_SLEEP 0
-#else
-#define EMBI_SLEEP 1
-#endif
-#ifdef EMBIPC_NO_PAIR_FN
-#define EMBI_PAIR_FN 0
-#else
-#define EMBI_PAIR_FN 1
-#endif
-#ifdef EMBIPC_NO_BUDGET
-#define EMBI_BUDGET 0
-#else
-#define EMBI_BUDGET 1
-#endif
-#ifdef EMBIPC_NO_BDF2
-#define EMBI_BDF2 0
-#else
-#define EMBI_BDF2 1
-#endif
-#ifdef EMBIPC_NO_MATERIALS
-#define EMBI_MATERIALS 0
-#else
-#define EMBI_MATERIALS 1
-#endif
-#ifdef EMBIPC_NO_THREADS
-#define EMBI_THREADS 0
-#else
-#define EMBI_THREADS 1
-#endif
+ * behind the test. A macro that is not defined leaves its own long name as text. */
+#define EMBI_TEXT(x) #x
+#define EMBI_HAS(without) (sizeof EMBI_TEXT(without) > 8)
+#define EMBI_DRIVES EMBI_HAS(EMBIPC_NO_DRIVES)
+#define EMBI_JOINTS EMBI_HAS(EMBIPC_NO_JOINTS)
+#define EMBI_EVENTS EMBI_HAS(EMBIPC_NO_EVENTS)
+#define EMBI_SLEEP EMBI_HAS(EMBIPC_NO_SLEEP)
+#define EMBI_PAIR_FN EMBI_HAS(EMBIPC_NO_PAIR_FN)
+#define EMBI_BUDGET EMBI_HAS(EMBIPC_NO_BUDGET)
+#define EMBI_BDF2 EMBI_HAS(EMBIPC_NO_BDF2)
+#define EMBI_MATERIALS EMBI_HAS(EMBIPC_NO_MATERIALS)
+#define EMBI_THREADS EMBI_HAS(EMBIPC_NO_THREADS)
 /* A missing part may have been the only user of a small function. Compilers need not warn of that. */
 #if defined(__GNUC__) && (defined(EMBIPC_NO_CAGE_BUILDER) || defined(EMBIPC_NO_SEPARATE) || \
     defined(EMBIPC_NO_MESH_REPAIR) || defined(EMBIPC_NO_VALIDATE) || \
-    !EMBI_DRIVES || !EMBI_JOINTS || !EMBI_SLEEP || !EMBI_BDF2 || !EMBI_BUDGET || !EMBI_PAIR_FN || \
-    !EMBI_MATERIALS || !EMBI_THREADS)
+    defined(EMBIPC_NO_DRIVES) || defined(EMBIPC_NO_JOINTS) || defined(EMBIPC_NO_SLEEP) || defined(EMBIPC_NO_BDF2) || \
+    defined(EMBIPC_NO_BUDGET) || defined(EMBIPC_NO_PAIR_FN) || defined(EMBIPC_NO_MATERIALS) || \
+    defined(EMBIPC_NO_THREADS))
 #define EMBI_LESS
 #pragma GCC diagnostic push
 #pragma GCC diagnostic ignored "-Wunused-function"
@@ -1751,7 +1717,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #endif
 
 /* Numbers that threads share; C99 knows no such thing. */
-#if defined(__GNUC__) && EMBI_THREADS
+#if defined(__GNUC__) && !defined(EMBIPC_NO_THREADS)
 #define EMBI_ATOMIC 1
 static void embi_atomic_set(int *p, int value) { __atomic_store_n(p, value, __ATOMIC_RELEASE); }
 static void embi_lock(int *p) { while (__atomic_exchange_n(p, 1, __ATOMIC_ACQUIRE)) { } }
@@ -22768,9 +22734,9 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
- * Each triangle of the surface is clipped to the tets that it passes through, found from tet to neighbouring
- * tet. Functions of the builder that allocate return 0 when out of memory, unless their comment says otherwise.
- * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, embedding, world data.
+ * Each triangle of the surface is clipped to the tets of the boxes that it meets. Functions of the builder that
+ * allocate return 0 when out of memory, unless their comment says otherwise.
+ * Uses: small math, memory, sorting and sets, exact predicates, part II, world data.
  * Checked by: tests/test_cage.c */
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
@@ -22845,6 +22811,7 @@ typedef struct embi_lattice {
     embipc_real *plane[3];           /* coordinates of the n[k] + 1 planes across axis k */
     int n[3], nodes, tets;
     signed char *wind;               /* winding number of the surface about each node */
+    embi_barycentric *weights;       /* of each tet */
 } embi_lattice;
 
 /* The surface, cut along the lattice. */
@@ -22854,7 +22821,7 @@ typedef struct embi_cuts {
     embi_cut *list;
     int count;
     embi_along *along;
-    int along_count;                 /* -1: sides along faces are not collected */
+    int along_count;
 } embi_cuts;
 
 /* Cells and nodes of the cage. */
@@ -22895,13 +22862,12 @@ typedef struct embi_caging {
     int axis[3];                     /* first the axis along which the centroid is farthest off the box's middle */
     int split;                       /* one cell per piece; 0: one cell per box */
     embi_lattice lattice;
-    int *seen;                       /* scratch, per tet, box or node */
+    int *seen;                       /* scratch, per box or node */
     embi_cuts cuts;
     /* tets with cuts, then those full of solid */
     int *touch;                      /* per tet: its number among the touched tets, or -1 */
     int *touched, touched_count;
     int *range, *order;              /* cuts of touched tet i: order[range[i]] .. order[range[i + 1] - 1] */
-    signed char *turn;               /* change of winding along the six edges of each touched tet */
     int *corner;                     /* copy that holds each corner of a touched tet, or -1 (4 each) */
     embi_tet_copy *copy;
     int copy_count;
@@ -22910,7 +22876,7 @@ typedef struct embi_caging {
     embi_cage_choice best;
     int faulty;                      /* the result depends on rounding: another lattice is needed */
     int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
-    int *queue, *local;              /* scratch: tets; number of each triangle within a tet */
+    int *number, *local;             /* scratch: of nodes and cells; number of each triangle within a tet */
     embi_keys keys;
     struct embi_pocket *pocket;
 } embi_caging;
@@ -22942,22 +22908,16 @@ static int embi_lattice_corner(const embi_caging *c, const int i[3], int corner,
     return node;
 }
 
-/* Boxes side by side mirror each other: bit k is set where the diagonal of a box begins at its high end of axis k. So
- * a body is cut symmetrically where the number of boxes is even. */
-static int embi_lattice_mirror(const embi_caging *c, int box)
-{
-    int i[3];
-    embi_lattice_index(c, box, i);
-    return (i[0] & 1) + 2 * (i[1] & 1) + 4 * (i[2] & 1);
-}
-
 /* Corners of the box that tet 6 * box + 2 * a + odd has: along the diagonal of its box, with the axes in the order a,
- * b, c, which is odd or not. Where that and the box's mirror images make it negative, two nodes are exchanged
- * (returned). */
+ * b, c, which is odd or not. Boxes side by side mirror each other, so that a body is cut symmetrically where the number
+ * of boxes is even: bit k of `mirror` is set where the diagonal begins at the high end of axis k. Where all that makes
+ * the tet negative, two nodes are exchanged (returned). */
 static int embi_lattice_order(const embi_caging *c, int tet, int corner[4])
 {
-    int odd = tet % 2, a = tet % 6 / 2, b = (a + 1 + odd) % 3, mirror = embi_lattice_mirror(c, tet / 6);
-    int exchange = (odd + mirror + mirror / 2 + mirror / 4) % 2;
+    int odd = tet % 2, a = tet % 6 / 2, b = (a + 1 + odd) % 3, mirror, exchange, i[3];
+    embi_lattice_index(c, tet / 6, i);
+    mirror = (i[0] & 1) + 2 * (i[1] & 1) + 4 * (i[2] & 1);
+    exchange = (odd + mirror + mirror / 2 + mirror / 4) % 2;
     corner[0] = mirror;
     corner[1 + exchange] = mirror ^ 1 << a;
     corner[2 - exchange] = mirror ^ ((1 << a) + (1 << b));
@@ -22988,13 +22948,13 @@ static int embi_lattice_across(const embi_caging *c, int tet, int face)
     return 6 * embi_lattice_box(c, i) + tet % 6;
 }
 
-/* the weights in a tet */
-static void embi_lattice_weights(const embi_caging *c, int tet, embi_barycentric *b)
+/* Number of the box along axis k that holds the coordinate x; the nearest one where none does. */
+static int embi_lattice_slab(const embi_caging *c, int k, embipc_real x)
 {
-    embipc_real X[12];
-    int v[4];
-    embi_lattice_tet(c, tet, v, X);
-    (void)embi_barycentric_init(b, X);
+    const embipc_real *plane = c->lattice.plane[k];
+    int i = (int)embi_min(embi_max((x - plane[0]) / c->lattice.h[k], 0), c->lattice.n[k] - 1);
+    if (i > 0 && x < plane[i]) return i - 1;
+    return i + 1 < c->lattice.n[k] && x >= plane[i + 1] ? i + 1 : i;
 }
 
 /* the tet that holds p */
@@ -23004,9 +22964,7 @@ static int embi_lattice_locate(const embi_caging *c, const embipc_real p[3])
     embipc_real r[3];
     for (int k = 0; k < 3; k++) {
         const embipc_real *plane = c->lattice.plane[k];
-        i[k] = embi_min_int((int)((p[k] - plane[0]) / c->lattice.h[k]), c->lattice.n[k] - 1);
-        if (p[k] < plane[i[k]]) i[k]--;
-        else if (i[k] + 1 < c->lattice.n[k] && p[k] >= plane[i[k] + 1]) i[k]++;
+        i[k] = embi_lattice_slab(c, k, p[k]);
         r[k] = (p[k] - plane[i[k]]) / (plane[i[k] + 1] - plane[i[k]]);
         if (i[k] % 2) r[k] = 1 - r[k];
         if (r[k] > r[a]) a = k;
@@ -23064,10 +23022,15 @@ static embipc_result embi_lattice_place(embi_caging *c, const int n[3], embipc_r
     }
     c->lattice.nodes = (n[0] + 1) * (n[1] + 1) * (n[2] + 1);
     c->lattice.tets = 6 * n[0] * n[1] * n[2];
-    if (!EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) ||
-        !EMBI_GROW(c->m, c->seen, embi_max_int(c->lattice.tets, c->lattice.nodes)) ||
-        !EMBI_GROW(c->m, c->touch, c->lattice.tets))
+    if (!EMBI_GROW(c->m, c->lattice.wind, c->lattice.nodes) || !EMBI_GROW(c->m, c->seen, c->lattice.nodes) ||
+        !EMBI_GROW(c->m, c->touch, c->lattice.tets) || !EMBI_ROOM(c->m, c->lattice.weights, c->lattice.tets))
         return EMBIPC_ERR_MEMORY;
+    for (int t = 0; t < c->lattice.tets; t++) {
+        embipc_real X[12];
+        int v[4];
+        embi_lattice_tet(c, t, v, X);
+        (void)embi_barycentric_init(&c->lattice.weights[t], X);
+    }
     return EMBIPC_OK;
 }
 
@@ -23080,6 +23043,43 @@ static embipc_real embi_lattice_volume(const embi_caging *c, int tet)
     return embi_tet_det(X, X + 3, X + 6, X + 9) / 6;
 }
 
+/* Side of the edge ab on which p lies, seen along z. Exact; on the line p counts as moved by (e, e^2), e tiny. */
+static int embi_column_side(const embipc_real *a, const embipc_real *b, const embipc_real *p)
+{
+    int side = embi_orient2d(a, b, p, 0, 1);
+    if (side) return side;
+    return (b[1] < a[1] || b[1] > a[1] ? b[1] < a[1] : b[0] > a[0]) ? 1 : -1;
+}
+
+/* Winding numbers of the nodes. Columns of nodes along z begin outside, and each triangle that crosses one changes
+ * the numbers above. */
+static void embi_lattice_winding(embi_caging *c)
+{
+    embipc_real *const *plane = c->lattice.plane, box[6], at[3], n[3];
+    const int *dim = c->lattice.n, high = dim[2] + 1;
+    signed char *wind = c->lattice.wind;
+    memset(wind, 0, (size_t)c->lattice.nodes);
+    for (int t = 0; t < c->tri_count; t++) {
+        const int *v = c->tri + 3 * t;
+        const embipc_real *a = c->x + 3 * (size_t)v[0], *b = c->x + 3 * (size_t)v[1], *d = c->x + 3 * (size_t)v[2];
+        embi_box_of(box, c->x, v, 3);
+        for (int i = embi_lattice_slab(c, 0, box[0]); i <= dim[0] && plane[0][i] <= box[3]; i++)
+            for (int j = embi_lattice_slab(c, 1, box[1]); j <= dim[1] && plane[1][j] <= box[4]; j++) {
+                int side;
+                embi_set(at, plane[0][i], plane[1][j], 0);
+                if (at[0] < box[0] || at[1] < box[1]) continue;
+                side = embi_column_side(a, b, at);
+                if (embi_column_side(b, d, at) != side || embi_column_side(d, a, at) != side) continue;
+                embi_triangle_cross(n, c->x, v);
+                at[2] = a[2] - (n[0] * (at[0] - a[0]) + n[1] * (at[1] - a[1])) / n[2];
+                at[2] = embi_max(box[2], embi_min(at[2], box[5]));
+                wind[(i * (dim[1] + 1) + j) * high + embi_lattice_slab(c, 2, at[2]) + 1] -= (signed char)side;
+            }
+    }
+    for (int k = 0; k < c->lattice.nodes; k++)
+        if (k % high) wind[k] = (signed char)(wind[k] + wind[k - 1]);
+}
+
 /* ---- Cutting the surface along the lattice ---- */
 
 /* The part of a triangle inside a tet: a convex polygon, counter-clockwise seen from outside the solid. */
@@ -23090,18 +23090,18 @@ typedef struct embi_polygon {
                                                 line in the face opposite to node kind - 3 */
 } embi_polygon;
 
-/* Cuts off the part of the polygon whose weight of node i is below `depth`. The cut point is computed from the end
- * that stays, so both triangles at a side get the same point. */
-static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
+/* Cuts off the part of the polygon whose weight of node i is negative. The cut point is computed from the end that
+ * stays, so both triangles at a side get the same point. */
+static void embi_polygon_cut(embi_polygon *p, int i)
 {
     embi_polygon r;
     int kept = 0;
-    for (int j = 0; j < p->n; j++) kept += p->w[j][i] >= depth;
+    for (int j = 0; j < p->n; j++) kept += p->w[j][i] >= 0;
     if (kept == p->n) return;
     r.n = 0;
     for (int j = 0; j < p->n && kept; j++) {
         const embipc_real *a = p->w[j], *b = p->w[j + 1 < p->n ? j + 1 : 0];
-        int in = a[i] >= depth, next = b[i] >= depth;
+        int in = a[i] >= 0, next = b[i] >= 0;
         if (r.n + 2 > EMBI_CAGE_CORNERS) break;   /* rounding only: the rest has no area */
         if (in) {
             memcpy(r.w[r.n], a, sizeof r.w[0]);
@@ -23109,9 +23109,9 @@ static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
         }
         if (in != next) {
             const embipc_real *f = in ? a : b, *g = in ? b : a;
-            embipc_real s = (f[i] - depth) / (f[i] - g[i]);
+            embipc_real s = f[i] / (f[i] - g[i]);
             for (int k = 0; k < 4; k++) r.w[r.n][k] = f[k] + s * (g[k] - f[k]);
-            r.w[r.n][i] = depth;
+            r.w[r.n][i] = 0;
             r.side[r.n++] = in ? 3 + i : p->side[j];
         }
     }
@@ -23121,34 +23121,25 @@ static void embi_polygon_cut(embi_polygon *p, int i, embipc_real depth)
 }
 
 /* The whole triangle t, in weights of the tet. */
-static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, const embi_barycentric *b, int t)
+static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, int tet, int t)
 {
     p->n = 3;
     for (int k = 0; k < 3; k++) {
-        embi_barycentric_at(p->w[k], b, c->x + 3 * (size_t)c->tri[3 * t + k]);
+        embi_barycentric_at(p->w[k], &c->lattice.weights[tet], c->x + 3 * (size_t)c->tri[3 * t + k]);
         p->side[k] = k;
     }
 }
 
-/* Clips a triangle to the tet, whose faces are moved out by -depth. Returns the kinds of its sides as bits, or 0
- * when nothing is left. */
-static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole, embipc_real depth)
+/* Clips a triangle to the tet. Returns the kinds of its sides as bits, or 0 when nothing is left. */
+static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole)
 {
     int sides = 0;
     p->n = 3;
     memcpy(p->w, whole->w, 3 * sizeof p->w[0]);
     memcpy(p->side, whole->side, 3 * sizeof p->side[0]);
-    for (int i = 0; i < 4 && p->n > 0; i++) embi_polygon_cut(p, i, depth);
+    for (int i = 0; i < 4 && p->n > 0; i++) embi_polygon_cut(p, i);
     for (int j = 0; j < p->n; j++) sides |= 1 << p->side[j];
     return sides;
-}
-
-/* 1 when it reaches the face opposite to node i */
-static int embi_polygon_touches(const embi_polygon *p, int i)
-{
-    for (int j = 0; j < p->n; j++)
-        if (p->w[j][i] < EMBI_CAGE_TOUCH) return 1;
-    return 0;
 }
 
 /* Finds the tet of each vertex. */
@@ -23157,10 +23148,8 @@ static void embi_cut_homes(embi_caging *c)
     for (int i = 0; i < c->vertex_count; i++) {
         const embipc_real *p = c->x + 3 * (size_t)i;
         int t = embi_lattice_locate(c, p);
-        embi_barycentric b;
         embipc_real w[4];
-        embi_lattice_weights(c, t, &b);
-        embi_barycentric_at(w, &b, p);
+        embi_barycentric_at(w, &c->lattice.weights[t], p);
         c->cuts.home[i] = embi_min4(w) > EMBI_CAGE_TOUCH ? t : ~t;
     }
 }
@@ -23178,51 +23167,28 @@ static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
     return 1;
 }
 
-/* Puts a tet into the queue, once per triangle. */
-static int embi_cut_enqueue(embi_caging *c, int tri, int tet, int *count)
-{
-    if (tet < 0 || c->seen[tet] == tri) return 1;
-    c->seen[tet] = tri;
-    if (!EMBI_GROW(c->m, c->queue, *count + 1)) return 0;
-    c->queue[(*count)++] = tet;
-    return 1;
-}
-
-/* Finds the cuts of triangle t, sorted by tet. The search spreads from the tets of its corners through the faces
- * that the triangle reaches. Tets that it only touches are included: otherwise a curve on the face between would
- * have a gap. */
+/* Finds the cuts of triangle t, sorted by tet, in the boxes that meet its own. */
 static int embi_cut_triangle(embi_caging *c, int t)
 {
-    int from = c->cuts.count, n = 0, home[3];
+    int home[3], from[3], to[3], i[3];
+    embipc_real box[6];
     for (int k = 0; k < 3; k++) home[k] = c->cuts.home[c->tri[3 * t + k]];
     if (home[0] >= 0 && home[0] == home[1] && home[0] == home[2]) return embi_cut_add(c, t, home[0], 7);
-    for (int k = 0; k < 3; k++)
-        if (!embi_cut_enqueue(c, t, home[k] < 0 ? ~home[k] : home[k], &n)) return 0;
-    for (int at = 0; at < n; at++) {
-        int tet = c->queue[at], sides;
-        embi_barycentric b;
-        embi_polygon whole, p;
-        embi_lattice_weights(c, tet, &b);
-        embi_polygon_whole(&whole, c, &b, t);
-        if (!embi_polygon_in_tet(&p, &whole, -EMBI_CAGE_TOUCH)) continue;
-        for (int i = 0; i < 4; i++)
-            if (embi_polygon_touches(&p, i) && !embi_cut_enqueue(c, t, embi_lattice_across(c, tet, i), &n))
-                return 0;
-        sides = embi_polygon_in_tet(&p, &whole, 0);
-        if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
+    embi_box_of(box, c->x, c->tri + 3 * t, 3);
+    for (int k = 0; k < 3; k++) {
+        from[k] = embi_lattice_slab(c, k, box[k] - EMBI_INSIDE_TOLERANCE * c->lattice.h[k]);
+        to[k] = embi_lattice_slab(c, k, box[3 + k] + EMBI_INSIDE_TOLERANCE * c->lattice.h[k]);
     }
-    n = c->cuts.count - from;
-    if (n < 2) return 1;
-    if (!embi_keys_reserve(c->m, &c->keys, n)) return 0;
-    for (int i = 0; i < n; i++) {
-        c->keys.a[i].key = embi_pack(c->cuts.list[from + i].tet, c->cuts.list[from + i].sides);
-        c->keys.a[i].value = i;
-    }
-    embi_sort_keys(c->keys.a, c->keys.tmp, n);
-    for (int i = 0; i < n; i++) {
-        c->cuts.list[from + i].tet = embi_hi(c->keys.a[i].key);
-        c->cuts.list[from + i].sides = embi_lo(c->keys.a[i].key);
-    }
+    for (i[0] = from[0]; i[0] <= to[0]; i[0]++)
+        for (i[1] = from[1]; i[1] <= to[1]; i[1]++)
+            for (i[2] = from[2]; i[2] <= to[2]; i[2]++)
+                for (int n = 0; n < 6; n++) {
+                    int tet = 6 * embi_lattice_box(c, i) + n, sides;
+                    embi_polygon whole, p;
+                    embi_polygon_whole(&whole, c, tet, t);
+                    sides = embi_polygon_in_tet(&p, &whole);
+                    if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
+                }
     return 1;
 }
 
@@ -23238,33 +23204,37 @@ static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
     return lo < c->cuts.first[t + 1] && c->cuts.list[lo].tet == tet ? &c->cuts.list[lo] : NULL;
 }
 
-/* Cuts the whole surface and sorts the cuts by tet (counting sort). */
+/* Cuts the whole surface and sorts the cuts by tet (counting sort). Tets without cuts whose nodes are in the solid are
+ * full of it. */
 static int embi_cut_surface(embi_caging *c)
 {
-    int n;
-    if (!EMBI_GROW(c->m, c->cuts.home, c->vertex_count) || !EMBI_GROW(c->m, c->cuts.first, c->tri_count + 1)) return 0;
+    int n = 0, tets = c->lattice.tets;
+    if (!EMBI_GROW(c->m, c->cuts.home, c->vertex_count) || !EMBI_GROW(c->m, c->cuts.first, c->tri_count + 1) ||
+        !EMBI_GROW(c->m, c->touched, tets) || !EMBI_GROW(c->m, c->range, tets + 2))
+        return 0;
     c->cuts.count = 0;
     embi_cut_homes(c);
-    for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = c->touch[t] = -1;
     for (int t = 0; t < c->tri_count; t++) {
         c->cuts.first[t] = c->cuts.count;
         if (!embi_cut_triangle(c, t)) return 0;
     }
     c->cuts.first[c->tri_count] = c->cuts.count;
-    for (int i = 0; i < c->cuts.count; i++) c->touch[c->cuts.list[i].tet]++;   /* count - 1, for now */
-    c->touched_count = 0;
-    for (int t = 0; t < c->lattice.tets; t++) c->touched_count += c->touch[t] >= 0;
-    if (!EMBI_GROW(c->m, c->touched, c->touched_count) || !EMBI_GROW(c->m, c->range, c->touched_count + 2) ||
-        !EMBI_GROW(c->m, c->turn, 6 * c->touched_count) || !EMBI_GROW(c->m, c->order, c->cuts.count))
-        return 0;
-    n = 0;
+    if (!EMBI_GROW(c->m, c->order, c->cuts.count)) return 0;
+    for (int t = 0; t < tets; t++) c->touch[t] = -1;
+    for (int i = 0; i < c->cuts.count; i++) c->touch[c->cuts.list[i].tet]--;   /* -1 - count, for now */
     c->range[0] = c->range[1] = 0;
-    for (int t = 0; t < c->lattice.tets; t++) {
-        if (c->touch[t] < 0) continue;
-        c->range[n + 2] = c->range[n + 1] + c->touch[t] + 1;
-        c->touched[n] = t;
-        c->touch[t] = n++;
-    }
+    for (int full = 0; full < 2; full++)
+        for (int t = 0; t < tets; t++) {
+            int v[4], count = -1 - c->touch[t];
+            embipc_real X[12];
+            if (full ? count : count <= 0) continue;
+            embi_lattice_tet(c, t, v, X);
+            if (full && c->lattice.wind[v[0]] <= 0) continue;
+            c->range[n + 2] = c->range[n + 1] + count;
+            c->touched[n] = t;
+            c->touch[t] = n++;
+        }
+    c->touched_count = n;
     for (int i = 0; i < c->cuts.count; i++) c->order[c->range[c->touch[c->cuts.list[i].tet] + 1]++] = i;
     return 1;
 }
@@ -23272,12 +23242,10 @@ static int embi_cut_surface(embi_caging *c)
 /* ==== 86. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
- *   winding   The winding number along a lattice edge changes by one at each triangle that crosses it. It is 0 at
- *             the lattice's rim and spreads from there. Nodes with winding > 0 are in the solid.
- *   pieces    Two cuts with a common side are connected. So are neighbours (cuts or nodes) on an edge of the tet
- *             with solid between them. From each closed curve in a face and each closed shell in the tet, a ray is
- *             sent away from it. If the ray starts in solid, the first thing that it hits is connected with its
- *             curve or shell.
+ * Nodes with winding number > 0 are in the solid. Two cuts with a common side are connected. So are neighbours (cuts
+ * or nodes) on an edge of the tet with solid between them. A sheet of cuts that meets no edge sends a ray to a node.
+ * If that starts in solid, the sheet is connected with the first thing that it hits. This is enough: each part of the
+ * boundary of a piece finds one nearer to the node, but for the nearest one.
  * The integral of a polynomial over a piece in the tet n0 n1 n2 n3 is a sum of integrals over cones. They are
  * the cones of cuts from n0, of sides in the face opposite to n0 from n1, and of crossings of the edge 23 from
  * n2:
@@ -23293,25 +23261,16 @@ typedef struct embi_edge_crossing {
     embipc_real s;         /* position: 0 at the lower node, 1 at the higher */
 } embi_edge_crossing;
 
-/* A side p-q of cut k in a face of the tet. before, after: kinds of the adjacent sides, as embi_polygon.side. */
-typedef struct embi_segment {
-    const embipc_real *p, *q;
-    int k, before, after;
-} embi_segment;
-
 /* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
 typedef struct embi_pocket {
     int tet, n, v[4], wind[4];
     const int *cuts;                 /* n indices into embi_caging.cut */
-    embi_barycentric b;
     embi_polygon *polygon;           /* of the cuts that are not whole triangles */
     int *shape;                      /* per cut: its polygon, or -1 for a whole triangle */
     int *parent, *piece;             /* per element: union-find forest; number of its piece */
     embi_edge_crossing *crossing;
-    int crossing_count, segment_count, polygon_count;
-    embi_segment *segment;
-    int *of_cut;                     /* per cut: its segment in the current face, or -1 */
-    int *chain;                      /* per segment: union-find forest; then, per root: the curve is open */
+    int crossing_count, polygon_count;
+    int *anchored;                   /* per root of the forest: it meets an edge of the tet */
     embipc_real *sum;                /* per piece: volume and ten moments */
     embipc_real *height;             /* per piece: largest weight of each node, the height above its opposite face */
 } embi_pocket;
@@ -23321,8 +23280,7 @@ static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
-        EMBI_OFFSETS4(embi_pocket, crossing, segment, of_cut, chain), offsetof(embi_pocket, sum),
-        offsetof(embi_pocket, height)};
+        EMBI_OFFSETS4(embi_pocket, crossing, anchored, sum, height)};
     EMBI_RELEASE_ALL(m, p, arrays);
 }
 
@@ -23330,7 +23288,7 @@ static void embi_pocket_release(embi_memory *m, embi_pocket *p)
 static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k, embi_polygon *whole)
 {
     if (p->shape[k] >= 0) return &p->polygon[p->shape[k]];
-    embi_polygon_whole(whole, c, &p->b, c->cuts.list[p->cuts[k]].tri);
+    embi_polygon_whole(whole, c, p->tet, c->cuts.list[p->cuts[k]].tri);
     return whole;
 }
 
@@ -23375,7 +23333,6 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     p->cuts = c->order + c->range[i];
     p->crossing_count = p->polygon_count = 0;
     embi_lattice_tet(c, p->tet, p->v, X);
-    (void)embi_barycentric_init(&p->b, X);
     if (!EMBI_GROW(c->m, p->shape, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_cut *cut = &c->cuts.list[p->cuts[k]];
@@ -23386,9 +23343,9 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
         if (!EMBI_GROW(c->m, p->polygon, p->polygon_count + 1)) return 0;
         q = &p->polygon[p->polygon_count];
         p->shape[k] = p->polygon_count++;
-        embi_polygon_whole(&whole, c, &p->b, cut->tri);
-        (void)embi_polygon_in_tet(q, &whole, 0);
-        if (c->cuts.along_count >= 0 && !embi_cut_along(c, p->cuts[k], &whole)) return 0;
+        embi_polygon_whole(&whole, c, p->tet, cut->tri);
+        (void)embi_polygon_in_tet(q, &whole);
+        if (!embi_cut_along(c, p->cuts[k], &whole)) return 0;
         for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
@@ -23419,85 +23376,6 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
 /* Edges of a tet: lower node, higher node, and the index among the ten moments that identifies the edge. */
 static const int embi_tet_edge[6][3] = {{0, 1, 1}, {0, 2, 2}, {0, 3, 3}, {1, 2, 5}, {1, 3, 6}, {2, 3, 8}};
 
-/* ---- Winding numbers of the nodes ---- */
-
-/* Sums the changes of the winding number along the edges of each touched tet. */
-static int embi_cage_turns(embi_caging *c, embi_pocket *p)
-{
-    for (int i = 0; i < c->touched_count; i++) {
-        signed char *turn = c->turn + 6 * (size_t)i;
-        memset(turn, 0, 6);
-        if (!embi_pocket_open(c, p, i)) return 0;
-        for (int x = 0; x < p->crossing_count; x++)
-            for (int e = 0; e < 6; e++)
-                if (embi_tet_edge[e][2] == p->crossing[x].edge)
-                    turn[e] = (signed char)(turn[e] + p->crossing[x].rise);
-    }
-    return 1;
-}
-
-/* winding numbers of a tet's other corners from that of corner `from` */
-static void embi_cage_spread(embi_caging *c, int tet, int from, signed char w[4])
-{
-    const signed char *turn = c->touch[tet] >= 0 ? c->turn + 6 * (size_t)c->touch[tet] : NULL;
-    for (int e = 0; e < 6; e++) {
-        int lo = embi_tet_edge[e][0], hi = embi_tet_edge[e][1], change = turn ? turn[e] : 0;
-        if (lo == from) w[hi] = (signed char)(w[lo] + change);
-        if (hi == from) w[lo] = (signed char)(w[hi] - change);
-    }
-}
-
-/* The winding number is 0 at the rim and spreads from tet to tet. Each node belongs to several tets, and the first
- * one reached sets it. */
-static int embi_cage_winding(embi_caging *c, embi_pocket *p)
-{
-    const signed char unknown = 127;
-    int count = 0, v[4];
-    embipc_real X[12];
-    c->cuts.along_count = -1;   /* collected later, by embi_cage_pieces() */
-    if (!embi_cage_turns(c, p)) return 0;
-    if (!EMBI_GROW(c->m, c->queue, c->lattice.tets)) return 0;
-    memset(c->lattice.wind, unknown, (size_t)c->lattice.nodes);
-    for (int t = 0; t < c->lattice.tets; t++) c->seen[t] = 0;
-    c->lattice.wind[0] = 0;   /* node 0 is at the rim, outside the surface's box; tet 0 has it */
-    c->seen[0] = 1;
-    c->queue[count++] = 0;
-    for (int at = 0; at < count; at++) {
-        signed char w[4] = {0, 0, 0, 0};
-        int from = 0, tet = c->queue[at];
-        embi_lattice_tet(c, tet, v, X);
-        while (c->lattice.wind[v[from]] == unknown) from++;
-        w[from] = c->lattice.wind[v[from]];
-        embi_cage_spread(c, tet, from, w);
-        for (int i = 0; i < 4; i++) {
-            int next = embi_lattice_across(c, tet, i);
-            if (c->lattice.wind[v[i]] == unknown) c->lattice.wind[v[i]] = w[i];
-            if (next < 0 || c->seen[next]) continue;
-            c->seen[next] = 1;
-            c->queue[count++] = next;
-        }
-    }
-    return 1;
-}
-
-/* Adds the tets without cuts whose nodes are in the solid: they are full of it. */
-static int embi_cage_full_tets(embi_caging *c)
-{
-    int v[4], n = c->touched_count;
-    embipc_real X[12];
-    for (int t = 0; t < c->lattice.tets; t++) {
-        if (c->touch[t] >= 0) continue;
-        embi_lattice_tet(c, t, v, X);
-        if (c->lattice.wind[v[0]] <= 0) continue;
-        if (!EMBI_GROW(c->m, c->touched, n + 1) || !EMBI_GROW(c->m, c->range, n + 2)) return 0;
-        c->touched[n] = t;
-        c->range[n + 1] = c->range[n];
-        c->touch[t] = n++;
-    }
-    c->touched_count = n;
-    return 1;
-}
-
 /* ---- The pieces of solid in one tet ---- */
 
 /* Connects cuts with a common side, and neighbours on a tet edge with solid between them. */
@@ -23524,100 +23402,10 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
     }
 }
 
-/* Joins the segments in face f into curves: two segments join if their cuts share a triangle side that crosses the
- * face. chain[s] is the forest. chain[count + root] tells that the curve is open: it ends at the rim of the face. */
-static int embi_pocket_curves(embi_caging *c, embi_pocket *p, int f)
+/* Puts the weights of `node`, 0 or 1, first: for 1 they are permuted evenly to (1, 0, 3, 2). */
+static void embi_polygon_towards(embi_polygon *q, int node)
 {
-    int n = 0, j, *open;
-    if (!EMBI_GROW(c->m, p->segment, p->polygon_count) || !EMBI_GROW(c->m, p->chain, 2 * p->polygon_count) ||
-        !EMBI_GROW(c->m, p->of_cut, p->n))
-        return 0;
-    for (int k = 0; k < p->n; k++) {
-        const embi_polygon *q;
-        p->of_cut[k] = -1;
-        if (p->shape[k] < 0) continue;
-        q = &p->polygon[p->shape[k]];
-        for (j = 0; j < q->n && q->side[j] != 3 + f; j++) {}
-        if (j == q->n) continue;
-        p->of_cut[k] = n;
-        p->chain[n] = n;
-        p->segment[n].k = k;
-        p->segment[n].p = q->w[j];
-        p->segment[n].q = q->w[(j + 1) % q->n];
-        p->segment[n].before = q->side[(j + q->n - 1) % q->n];
-        p->segment[n++].after = q->side[(j + 1) % q->n];
-    }
-    p->segment_count = n;
-    open = p->chain + n;
-    for (int s = 0; s < n; s++) open[s] = 0;
-    for (int pass = 0; pass < 2; pass++)
-        for (int s = 0; s < n; s++)
-            for (int end = 0; end < 2; end++) {
-                const embi_segment *g = &p->segment[s];
-                int side = end ? g->after : g->before, mate = -1;
-                if (side < 3) {
-                    int k = embi_pocket_find(c, p, c->beside[3 * c->cuts.list[p->cuts[g->k]].tri + side]);
-                    if (k >= 0) mate = p->of_cut[k];
-                }
-                if (pass == 0 && mate >= 0) embi_join(p->chain, s, mate);
-                if (pass == 1 && mate < 0) open[embi_root(p->chain, s)] = 1;
-            }
-    return 1;
-}
-
-/* Sends a ray from a closed curve in face f to node i0. The ray starts where the curve's weight of i0 is largest,
- * so it does not meet the curve again. Returns the winding number at its start, and in *hit the first element that
- * it meets. i: nodes of the face from i0 on; curve: root of its segments. In coordinates (w1, w2), weights of i1
- * and i2, the ray lies on a line through the origin and its start P. So cross(Q, P) tells on which side Q lies. */
-static int embi_pocket_ray_in_face(const embi_pocket *p, const int i[3], int curve, int *own, int *hit)
-{
-    const embipc_real *from = NULL;
-    embipc_real nearest = 2;
-    int w = p->wind[i[0]];
-    *hit = p->n + i[0];
-    for (int s = 0; s < p->segment_count; s++) {
-        const embi_segment *g = &p->segment[s];
-        if (embi_root(p->chain, s) != curve) continue;
-        if (!from || g->p[i[0]] > from[i[0]]) from = g->p;
-        if (g->q[i[0]] > from[i[0]]) from = g->q;
-        *own = g->k;
-    }
-    for (int s = 0; s < p->segment_count; s++) {
-        const embi_segment *g = &p->segment[s];
-        embipc_real a = g->p[i[1]] * from[i[2]] - g->p[i[2]] * from[i[1]], at;
-        embipc_real b = g->q[i[1]] * from[i[2]] - g->q[i[2]] * from[i[1]];
-        if ((a >= 0) == (b >= 0) || embi_root(p->chain, s) == curve) continue;
-        at = g->p[i[0]] + (g->q[i[0]] - g->p[i[0]]) * (a / (a - b));
-        if (!(at > from[i[0]])) continue;
-        w += a >= 0 ? 1 : -1;   /* counted from the node back to the start */
-        if (at >= nearest) continue;
-        nearest = at;
-        *hit = g->k;
-    }
-    return w;
-}
-
-/* A closed curve in solid is connected with the first element that its ray meets. If rays to the three nodes
- * disagree, one of them runs along a segment. */
-static void embi_pocket_connect_curve(embi_caging *c, embi_pocket *p, int f, int curve)
-{
-    int i[3], own = -1, hit, other, w;
-    memcpy(i, embi_tet_face[f], sizeof i);
-    w = embi_pocket_ray_in_face(p, i, curve, &own, &hit);
-    for (int k = 1; k < 3; k++) {
-        i[0] = embi_tet_face[f][k];
-        i[1] = embi_tet_face[f][(k + 1) % 3];
-        i[2] = embi_tet_face[f][(k + 2) % 3];
-        if (embi_pocket_ray_in_face(p, i, curve, &own, &other) != w) c->doubt = 1;
-    }
-    if (w > 0) embi_join(p->parent, own, hit);
-}
-
-/* Triangle t in weights of the tet. For node 1 they are permuted evenly to (1, 0, 3, 2), so that node 1 comes first. */
-static void embi_polygon_towards(embi_polygon *q, const embi_caging *c, const embi_barycentric *b, int t, int node)
-{
-    embi_polygon_whole(q, c, b, t);
-    for (int k = 0; k < 3 && node; k++)
+    for (int k = 0; k < q->n && node; k++)
         for (int i = 0; i < 4; i += 2) {
             embipc_real swap = q->w[k][i];
             q->w[k][i] = q->w[k][i + 1];
@@ -23634,7 +23422,8 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     embi_polygon q;
     embipc_real e[3], det, at;
     int left = 0;
-    embi_polygon_towards(&q, c, &p->b, c->cuts.list[p->cuts[k]].tri, node);
+    embi_polygon_whole(&q, c, p->tet, c->cuts.list[p->cuts[k]].tri);
+    embi_polygon_towards(&q, node);
     for (int s = 0; s < 3; s++) {   /* sign for each side; both triangles at a side get the same */
         int a = s, b = (s + 1) % 3, up = v[a] < v[b];
         e[s] = embi_triple(from + 1, q.w[up ? a : b] + 1, q.w[up ? b : a] + 1);
@@ -23648,23 +23437,24 @@ static embipc_real embi_pocket_ray_hits(const embi_caging *c, const embi_pocket 
     return at >= 0 && at < 1 ? at : -1;
 }
 
-/* Sends a ray from a closed shell of whole triangles to node 0 or 1. It starts at the shell's point with the
- * largest weight of that node. Returns the winding number there, and in *hit the first element that it meets. */
-static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell, int node, int *hit)
+/* Sends a ray from a sheet to node 0 or 1. It starts at the sheet's point with the largest weight of that node, so it
+ * does not meet the sheet again. Returns the winding number there, and in *hit the first element that it meets. */
+static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int sheet, int node, int *hit)
 {
     embipc_real from[4] = {-1, 0, 0, 0}, nearest = -1;
     int w = p->wind[node];
     embi_polygon q;
     *hit = p->n + node;
     for (int k = 0; k < p->n; k++) {
-        if (p->piece[k] != shell) continue;
-        embi_polygon_towards(&q, c, &p->b, c->cuts.list[p->cuts[k]].tri, node);
-        for (int j = 0; j < 3; j++)
+        if (p->piece[k] != sheet) continue;
+        q = *embi_pocket_polygon(c, p, k, &q);
+        embi_polygon_towards(&q, node);
+        for (int j = 0; j < q.n; j++)
             if (q.w[j][0] > from[0]) memcpy(from, q.w[j], sizeof from);
     }
     for (int k = 0; k < p->n; k++) {
         int rise;
-        embipc_real at = p->piece[k] == shell ? -1 : embi_pocket_ray_hits(c, p, k, node, from, &rise);
+        embipc_real at = p->piece[k] == sheet ? -1 : embi_pocket_ray_hits(c, p, k, node, from, &rise);
         if (at < 0) continue;
         w -= rise;
         if (at <= nearest) continue;
@@ -23674,32 +23464,22 @@ static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int shell
     return w;
 }
 
-/* A closed shell in solid is connected with the first element that its ray meets. Two rays must agree. */
-static void embi_pocket_connect_shell(embi_caging *c, embi_pocket *p, int shell)
-{
-    int hit, other, w = embi_pocket_ray(c, p, shell, 0, &hit);
-    if (embi_pocket_ray(c, p, shell, 1, &other) != w) c->doubt = 1;
-    if (w > 0) embi_join(p->parent, shell, hit);
-}
-
-/* Connects what lies inside other solid: closed curves in faces, closed shells in the tet. */
+/* A sheet that meets no edge of the tet has all of these on one side. If solid is there, the sheet is connected with
+ * the first element that its ray meets. Two rays must agree about that side. */
 static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
 {
-    int *anchored;
-    for (int f = 0; f < 4 && p->polygon_count > 0; f++) {
-        if (!embi_pocket_curves(c, p, f)) return 0;
-        for (int s = 0; s < p->segment_count; s++)
-            if (p->chain[s] == s && !p->chain[p->segment_count + s]) embi_pocket_connect_curve(c, p, f, s);
+    if (!EMBI_GROW(c->m, p->anchored, p->n + 4)) return 0;
+    memset(p->anchored, 0, (size_t)(p->n + 4) * sizeof *p->anchored);
+    for (int k = 0; k < p->n + 4; k++) p->piece[k] = embi_root(p->parent, k);
+    for (int k = 0; k < 4; k++) p->anchored[p->piece[p->n + k]] = 1;
+    for (int k = 0; k < p->crossing_count; k++) p->anchored[p->piece[p->crossing[k].k]] = 1;
+    for (int k = 0; k < p->n; k++) {
+        int hit, other, w;
+        if (p->piece[k] != k || p->anchored[k]) continue;
+        w = embi_pocket_ray(c, p, k, 0, &hit);
+        if (embi_pocket_ray(c, p, k, 1, &other) != w) c->doubt = 1;
+        if (w > 0) embi_join(p->parent, k, hit);
     }
-    if (!EMBI_GROW(c->m, p->of_cut, p->n + 4)) return 0;
-    anchored = p->of_cut;   /* per root: not a shell of whole triangles */
-    memset(anchored, 0, (size_t)(p->n + 4) * sizeof *anchored);
-    for (int k = 0; k < p->n + 4; k++) {
-        p->piece[k] = embi_root(p->parent, k);
-        if (k >= p->n || p->shape[k] >= 0) anchored[p->piece[k]] = 1;
-    }
-    for (int k = 0; k < p->n; k++)
-        if (p->piece[k] == k && !anchored[k]) embi_pocket_connect_shell(c, p, k);
     return 1;
 }
 
@@ -23901,24 +23681,33 @@ static void embi_cage_share_pinch(embi_caging *c, int *first, int copy, const em
     if (lost > EMBI_INSIDE_TOLERANCE) c->faulty = 1;
 }
 
-/* Joins the copies that hold a pinched vertex, also across faces, edges and nodes. Whichever copy the vertex is
- * embedded in then carries all its fans. */
-static void embi_cage_share_pinched(embi_caging *c)
+/* Chooses the copy that carries each vertex: of those with cuts of its triangles, the one in which its smallest weight
+ * is largest. If there is none, rounding decided that. Joins all copies that hold a pinched vertex, also across faces,
+ * edges and nodes, so that its carrier carries all its fans. */
+static int embi_cage_tie(embi_caging *c)
 {
+    if (!EMBI_GROW(c->m, c->carrier.copy, c->vertex_count) || !EMBI_GROW(c->m, c->carrier.depth, c->vertex_count))
+        return 0;
+    for (int i = 0; i < c->vertex_count; i++) c->carrier.copy[i] = -1;
     for (int i = 0; i < c->pinches.count; i++) c->pinches.copy[i] = -1;
-    for (int i = 0; i < c->touched_count && c->pinches.count; i++) {
-        embi_barycentric b;
-        embipc_real w[4];
-        embi_lattice_weights(c, c->touched[i], &b);
+    for (int i = 0; i < c->touched_count; i++) {
+        embipc_real w[4], depth;
         for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
             const embi_cut *cut = &c->cuts.list[c->order[n / 3]];
-            int vertex = c->tri[3 * cut->tri + n % 3];
-            if (!c->pinches.of[vertex] || cut->copy < 0) continue;
-            embi_barycentric_at(w, &b, c->x + 3 * (size_t)vertex);
-            if (embi_min4(w) < -EMBI_CAGE_TOUCH) continue;
-            embi_cage_share_pinch(c, &c->pinches.copy[c->pinches.of[vertex] - 1], cut->copy, w);
+            int v = c->tri[3 * cut->tri + n % 3];
+            if (cut->copy < 0) continue;
+            embi_barycentric_at(w, &c->lattice.weights[c->touched[i]], c->x + 3 * (size_t)v);
+            depth = embi_min4(w);
+            if (c->pinches.of[v] && depth >= -EMBI_CAGE_TOUCH)
+                embi_cage_share_pinch(c, &c->pinches.copy[c->pinches.of[v] - 1], cut->copy, w);
+            if (c->carrier.copy[v] >= 0 && !(depth > c->carrier.depth[v])) continue;
+            c->carrier.depth[v] = depth;
+            c->carrier.copy[v] = cut->copy;
         }
     }
+    for (int i = 0; i < c->vertex_count; i++)
+        if (c->carrier.copy[i] < 0 || c->carrier.depth[i] < -EMBI_INSIDE_TOLERANCE) c->faulty = 1;
+    return 1;
 }
 
 /* Without splitting, all copies in a box belong to one cell, and all cells at a lattice node share it. */
@@ -23926,7 +23715,7 @@ static void embi_cage_share_all(embi_caging *c)
 {
     embipc_real p[3];
     int i[3];
-    for (int n = 0; n < embi_max_int(c->lattice.tets, c->lattice.nodes); n++) c->seen[n] = -1;
+    for (int n = 0; n < c->lattice.nodes; n++) c->seen[n] = -1;
     for (int a = 0; a < c->copy_count; a++) {
         int *first = &c->seen[c->copy[a].tet / 6];
         if (*first < 0) *first = a;
@@ -23985,56 +23774,23 @@ static int embi_cage_nodes(embi_caging *c)
             if (next > c->touched[i] && c->touch[next] >= 0) embi_cage_share_face(c, i, f, next);
         }
     embi_cage_share_along(c);
-    embi_cage_share_pinched(c);
+    if (!embi_cage_tie(c)) return 0;
     if (!c->split) embi_cage_share_all(c);
     return embi_cage_count(c);
 }
 
-/* Chooses the copy that carries each vertex: of those with cuts of its triangles, the one in which its smallest weight
- * is largest. If there is none, rounding decided that. */
-static int embi_cage_tie(embi_caging *c)
-{
-    if (!EMBI_GROW(c->m, c->carrier.copy, c->vertex_count) || !EMBI_GROW(c->m, c->carrier.depth, c->vertex_count))
-        return 0;
-    for (int i = 0; i < c->vertex_count; i++) c->carrier.copy[i] = -1;
-    for (int i = 0; i < c->touched_count; i++) {
-        embi_barycentric b;
-        embipc_real w[4], depth;
-        embi_lattice_weights(c, c->touched[i], &b);
-        for (int n = 3 * c->range[i]; n < 3 * c->range[i + 1]; n++) {
-            const embi_cut *cut = &c->cuts.list[c->order[n / 3]];
-            int v = c->tri[3 * cut->tri + n % 3];
-            if (cut->copy < 0) continue;
-            embi_barycentric_at(w, &b, c->x + 3 * (size_t)v);
-            depth = embi_min4(w);
-            if (c->carrier.copy[v] >= 0 && !(depth > c->carrier.depth[v])) continue;
-            c->carrier.depth[v] = depth;
-            c->carrier.copy[v] = cut->copy;
-        }
-    }
-    for (int i = 0; i < c->vertex_count; i++)
-        if (c->carrier.copy[i] < 0 || c->carrier.depth[i] < -EMBI_INSIDE_TOLERANCE) c->faulty = 1;
-    return 1;
-}
-
 /* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
  * rounding decided something, or solid is missing. */
-static embipc_result embi_cage_fill(embi_caging *c, int moments)
+static int embi_cage_fill(embi_caging *c, int moments)
 {
     embipc_real held = 0;
     c->faulty = c->doubt = 0;
-    if (!embi_cut_surface(c) || !embi_cage_winding(c, c->pocket) || !embi_cage_full_tets(c))
-        return EMBIPC_ERR_MEMORY;
-    if (c->faulty) return EMBIPC_OK;
-    if (!embi_cage_pieces(c, c->pocket, moments)) return EMBIPC_ERR_MEMORY;
+    embi_lattice_winding(c);
+    if (!embi_cut_surface(c) || !embi_cage_pieces(c, c->pocket, moments)) return 0;
     for (int i = 0; i < c->copy_count; i++)
         held += c->copy[i].volume * embi_lattice_volume(c, c->copy[i].tet);
-    if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume)) c->faulty = 1;
-    if (!c->faulty && !embi_cage_tie(c)) return EMBIPC_ERR_MEMORY;
-    if (c->faulty) return EMBIPC_OK;
-    c->faulty = c->doubt && !c->crosses;
-    if (c->faulty) return EMBIPC_OK;
-    return embi_cage_nodes(c) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (!(embi_abs(held - c->volume) <= 1e-9 * c->volume) || (c->doubt && !c->crosses)) c->faulty = 1;
+    return c->faulty || embi_cage_nodes(c);
 }
 
 /* ---- The search ---- */
@@ -24048,7 +23804,7 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
     for (int attempt = 0; attempt < 6; attempt++) {
         int shift = attempt < 2 ? 0 : attempt < 5 ? 1 << c->axis[attempt - 2] : 7;
         embipc_result r = embi_lattice_place(c, n, attempt ? 1e-3 : 0, shift);
-        if (r == EMBIPC_OK) r = embi_cage_fill(c, moments);
+        if (r == EMBIPC_OK && !embi_cage_fill(c, moments)) r = EMBIPC_ERR_MEMORY;
         if (r != EMBIPC_OK || !c->faulty) return r;
         doubts += c->doubt;
         if (attempt == 5 && doubts && !c->crosses) {
@@ -24126,41 +23882,32 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 88. Cage extraction ============================================================================
- * The cage of a filled lattice: its nodes, cells and tets, and the tet of each surface vertex.
- * Uses: small math, memory, part II, cage lattice and cuts, cage nodes and search.
+/* ==== 88. Cage builder ===============================================================================
+ * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
+ * one tet may stand round everything, or one round each separate part. The last cage that was built is stored, and
+ * serves again for an equal surface.
+ * Uses: part I, part II, world data, part VI.
  * Checked by: tests/test_cage.c */
 
-/* Allocates the arrays of a cage. If that fails, embi_cage_release() frees what there is. */
-static embipc_result embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets, int cells)
+/* Allocates the arrays of a cleared cage. If that fails, embi_cage_release() frees what there is. */
+static int embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets, int cells)
 {
-    cage->hooks = c->m->hooks;
+    embi_memory *m = c->m;
+    cage->hooks = m->hooks;
     cage->node_count = nodes;
     cage->tet_count = tets;
     cage->cell_count = cells;
     cage->vertex_count = c->vertex_count;
-    cage->x = (embipc_real *)embi_alloc(c->m, 3 * nodes, sizeof *cage->x);
-    cage->tets = (int *)embi_alloc(c->m, 4 * tets, sizeof *cage->tets);
-    cage->tet_volume = (embipc_real *)embi_alloc(c->m, tets, sizeof *cage->tet_volume);
-    cage->tet_moment = (embipc_real *)embi_alloc(c->m, 10 * tets, sizeof *cage->tet_moment);
-    cage->vertex_tet = (int *)embi_alloc(c->m, c->vertex_count, sizeof *cage->vertex_tet);
-    cage->vertex_weight = (embipc_real *)embi_alloc(c->m, 4 * c->vertex_count, sizeof *cage->vertex_weight);
-    if (cells) {
-        cage->cells = (int *)embi_alloc(c->m, 8 * cells, sizeof *cage->cells);
-        cage->tet_cell = (int *)embi_alloc(c->m, tets, sizeof *cage->tet_cell);
-        if (!cage->cells || !cage->tet_cell) return EMBIPC_ERR_MEMORY;
-    }
-    if (!cage->x || !cage->tets || !cage->tet_volume || !cage->tet_moment || !cage->vertex_tet || !cage->vertex_weight)
-        return EMBIPC_ERR_MEMORY;
-    return EMBIPC_OK;
+    return EMBI_GROW(m, cage->x, 3 * nodes) && EMBI_GROW(m, cage->tets, 4 * tets) &&
+           EMBI_GROW(m, cage->tet_volume, tets) && EMBI_GROW(m, cage->tet_moment, 10 * tets) &&
+           EMBI_GROW(m, cage->vertex_tet, c->vertex_count) && EMBI_GROW(m, cage->vertex_weight, 4 * c->vertex_count) &&
+           (!cells || (EMBI_GROW(m, cage->cells, 8 * cells) && EMBI_GROW(m, cage->tet_cell, tets)));
 }
 
 /* Numbers the nodes and cells, and places the nodes. */
-static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
+static void embi_cage_number(embi_caging *c, embipc_cage *cage)
 {
-    int n = 0, cells = 0, i[3], *number;
-    if (!EMBI_GROW(c->m, c->queue, 8 * c->copy_count)) return EMBIPC_ERR_MEMORY;
-    number = c->queue;
+    int n = 0, cells = 0, i[3], *number = c->number;
     for (int s = 0; s < 8 * c->copy_count; s++) {
         int root = embi_root(c->joined.slot, s);
         if (root == s) {
@@ -24179,15 +23926,15 @@ static embipc_result embi_cage_number(embi_caging *c, embipc_cage *cage)
         (void)embi_lattice_order(c, c->copy[a].tet, corner);
         for (int k = 0; k < 4; k++) cage->tets[4 * t + k] = cage->cells[8 * cage->tet_cell[t] + corner[k]];
     }
-    return EMBIPC_OK;
 }
 
 /* Builds the cage from a filled lattice. */
-static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
+static int embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
-    embipc_result r = embi_cage_alloc(c, cage, c->joined.node_count, c->joined.tet_count, c->joined.cell_count);
-    if (r == EMBIPC_OK) r = embi_cage_number(c, cage);
-    if (r != EMBIPC_OK) return r;
+    if (!embi_cage_alloc(c, cage, c->joined.node_count, c->joined.tet_count, c->joined.cell_count) ||
+        !EMBI_GROW(c->m, c->number, 8 * c->copy_count))
+        return 0;
+    embi_cage_number(c, cage);
     for (int i = 0; i < c->copy_count; i++) {
         const embi_tet_copy *copy = &c->copy[i];
         embipc_real V = embi_lattice_volume(c, copy->tet), *moment = cage->tet_moment + 10 * (size_t)copy->number;
@@ -24198,7 +23945,7 @@ static embipc_result embi_cage_extract(embi_caging *c, embipc_cage *cage)
     }
     for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = c->copy[c->carrier.copy[i]].number;
     embi_copy(cage->cell_size, c->lattice.h);
-    return EMBIPC_OK;
+    return 1;
 }
 
 /* Turns the nodes back, computes vertex weights, and scales volumes to sum up to the solid's. */
@@ -24229,12 +23976,7 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
     }
 }
 
-/* ==== 89. Cage builder ===============================================================================
- * Puts the steps together, and is what callers see. Instead of cells of a lattice, one tet may stand round
- * everything, or one round each separate part. The last cage that was built is stored, and serves again for an
- * equal surface.
- * Uses: part I, edges and faces, solids and checks of meshes, solid inside each tet, world data, part VI.
- * Checked by: tests/test_cage.c */
+/* ---- Separate solids ---- */
 
 /* Merges solids that share a vertex. root: scratch, one of each. */
 static int embi_solids_join(embi_caging *c, int *root)
@@ -24339,49 +24081,44 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     }
 }
 
-/* Collects one solid (-1: all): its vertices in x, its triangles, renumbered, in tri. Sets vertex_tet of its
- * vertices to `tet`. Returns the number of triangles. */
-static int embi_solids_gather(const embi_caging *c, int solid, int tet, embipc_real *x, int *vertex_count, int *tri,
-                              int *number, int *vertex_tet)
+/* Volume and moments of a solid that lies within the tet X as a whole: with its centroid c, w_i = w_i(c) + G_i r. */
+static void embi_tet_moment_of(const embipc_solid *s, const embipc_real X[12], embipc_real moment[10])
 {
-    int n = 0;
-    *vertex_count = 0;
-    for (int i = 0; i < c->vertex_count; i++) number[i] = -1;
-    for (int t = 0; t < c->tri_count; t++) {
-        if (solid >= 0 && c->solid[t] != solid) continue;
-        for (int k = 0; k < 3; k++) {
-            int v = c->tri[3 * t + k];
-            if (number[v] < 0) {
-                embi_copy(x + 3 * (size_t)*vertex_count, c->x + 3 * (size_t)v);
-                number[v] = (*vertex_count)++;
-            }
-            vertex_tet[v] = tet;
-            tri[3 * n + k] = number[v];
+    embi_barycentric b;
+    embipc_real w[4], t[3];
+    (void)embi_barycentric_init(&b, X);
+    embi_barycentric_at(w, &b, s->centroid);
+    for (int i = 0, n = 0; i < 4; i++)
+        for (int j = i; j < 4; j++) {
+            embi_m3_mulv(t, s->second, b.G + 3 * j);
+            moment[n++] = s->volume * w[i] * w[j] + embi_dot(b.G + 3 * i, t);
         }
-        n++;
-    }
-    return n;
 }
 
 /* Makes one tet round everything, or one round each solid. */
-static embipc_result embi_cage_single(embi_caging *c, int each, embipc_cage *cage)
+static int embi_cage_single(embi_caging *c, int each, embipc_cage *cage)
 {
-    int count = each ? c->solids : 1, n, nv;
-    embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x), held = 0;
-    int *tri = (int *)embi_alloc(c->m, 3 * c->tri_count + c->vertex_count, sizeof *tri);
-    embipc_result r = embi_cage_alloc(c, cage, 4 * count, count, 0);
-    if (!x || !tri) r = EMBIPC_ERR_MEMORY;
-    for (int i = 0; i < 4 * count && r == EMBIPC_OK; i++) cage->tets[i] = i;
-    for (int i = 0; i < count && r == EMBIPC_OK && held >= 0; i++) {
-        n = embi_solids_gather(c, each ? i : -1, i, x, &nv, tri, tri + 3 * c->tri_count, cage->vertex_tet);
-        embi_tet_round_points(cage->x + 12 * (size_t)i, x, nv);
-        held = embi_solid_in_tets(c->m, cage->x, cage->tets + 4 * (size_t)i, 1, x, nv, tri, n,
-                                  cage->tet_volume + i, cage->tet_moment + 10 * (size_t)i);
+    int count = each ? c->solids : 1, *tri = (int *)embi_alloc(c->m, 3 * c->tri_count, sizeof *tri);
+    embipc_real *x = (embipc_real *)embi_alloc(c->m, 3 * c->vertex_count, sizeof *x);
+    int ok = x && tri && embi_cage_alloc(c, cage, 4 * count, count, 0);
+    for (int h = 0; ok && h < 3 * c->tri_count; h++) cage->vertex_tet[c->tri[h]] = each ? c->solid[h / 3] : 0;
+    for (int i = 0; i < count && ok; i++) {
+        embipc_real *X = cage->x + 12 * (size_t)i;
+        embipc_solid solid;
+        int n = 0, nv = 0;
+        for (int v = 0; v < c->vertex_count; v++)
+            if (cage->vertex_tet[v] == i) embi_copy(x + 3 * (size_t)nv++, c->x + 3 * (size_t)v);
+        for (int t = 0; t < c->tri_count; t++)
+            if (!each || c->solid[t] == i) memcpy(tri + 3 * n++, c->tri + 3 * t, 3 * sizeof *tri);
+        embi_tet_round_points(X, x, nv);
+        for (int k = 4 * i; k < 4 * i + 4; k++) cage->tets[k] = k;
+        embi_solid(&solid, c->x, c->vertex_count, tri, n);
+        cage->tet_volume[i] = solid.volume;
+        embi_tet_moment_of(&solid, X, cage->tet_moment + 10 * (size_t)i);
     }
-    if (held < 0) r = EMBIPC_ERR_MEMORY;
     embi_free(c->m, x);
     embi_free(c->m, tri);
-    return r;
+    return ok;
 }
 
 /* ---- Building a cage ---- */
@@ -24392,11 +24129,12 @@ static void embi_caging_release(embi_caging *c)
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, cuts.along, beside), offsetof(embi_caging, best.tried),
         EMBI_OFFSETS4(embi_caging, turned, lattice.wind, seen, cuts.home), offsetof(embi_caging, joined.cell),
+        offsetof(embi_caging, lattice.weights),
         EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], carrier.copy),
         offsetof(embi_caging, carrier.depth),
         EMBI_OFFSETS4(embi_caging, cuts.first, cuts.list, touch, touched), offsetof(embi_caging, solid),
-        EMBI_OFFSETS4(embi_caging, range, order, turn, corner),
-        EMBI_OFFSETS4(embi_caging, copy, joined.slot, queue, local)};
+        EMBI_OFFSETS4(embi_caging, range, order, corner, copy), offsetof(embi_caging, joined.slot),
+        offsetof(embi_caging, number), offsetof(embi_caging, local)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
     embi_keys_release(c->m, &c->keys);
     embi_pocket_release(c->m, c->pocket);
@@ -24503,9 +24241,8 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
                          "or for 4, which is one tet round them all", wish, c->solids, 4 * c->solids);
     if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, &each, e);
     if (r == EMBIPC_OK) {
-        if (single || each) r = embi_cage_single(c, each, cage);
-        else r = embi_cage_extract(c, cage);
-        if (r == EMBIPC_ERR_MEMORY) r = embi_fail_memory(e);
+        int built = single || each ? embi_cage_single(c, each, cage) : embi_cage_extract(c, cage);
+        if (!built) r = embi_fail_memory(e);
     }
     if (r == EMBIPC_OK) {
         embi_cage_measure(c, cage);
@@ -24609,7 +24346,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 90. Creating a world ===========================================================================
+/* ==== 89. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -24921,10 +24658,10 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 91. Shape of a new body ========================================================================
+/* ==== 90. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
- * Uses: small math, memory, errors, part II, part III, cage builder, creating a world.
+ * Uses: small math, memory, errors, part II, part III, part VI.
  * Checked by: tests/world_input.h, tests/test_defaults.c */
 
 /* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
@@ -25279,7 +25016,7 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
     return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
-/* ==== 92. Mechanics of a new body ====================================================================
+/* ==== 91. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -25606,79 +25343,65 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 93. Adding a body ==============================================================================
+/* ==== 92. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
  * Checked by: tests/world_input.h, tests/test_oom.c */
 
-/* Appends the crossings of two bodies (or of one with itself), at the present x. Their trees must be refitted. */
-static int embi_world_crossings(embipc_world *w, int at, int other, embipc_crossing **list, int *count)
+/* Appends the crossings of two bodies (or of one with itself) at the present x to *list, and their pairs of primitives
+ * nearer than reach to the candidates. Their trees must be refitted. */
+static int embi_world_crossings(embipc_world *w, int at, int other, embipc_real reach, embipc_crossing **list,
+                                int *count)
 {
-    const embi_body *a = w->s.body + at, *b = w->s.body + other;
-    embi_surface sa = embi_surface_of(&w->s, a, w->s.x), sb = embi_surface_of(&w->s, b, w->s.x);
+    embi_state *s = &w->s;
+    const embi_body *a = s->body + at, *b = s->body + other;
+    embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
     /* boxes are rounded differently, so pairs nearby are tested, too */
-    embi_traversal walk = embi_traverse_of(&sa, &sb, embi_none, embi_pair_rounding(a, b));
+    embi_traversal walk = embi_traverse_of(&sa, &sb, embi_none, embi_max(reach, embi_pair_rounding(a, b)));
+    embi_approach still = embi_approach_of(embi_none, reach);
+    embi_pair_rule rule;
     embipc_body body[2];
     int opened[EMBI_STARTS][2], starts;
     const int *start = embi_traverse_starts(&walk, opened, &starts);
+    memset(&rule, 0, sizeof rule);
     body[0] = a->handle;
     body[1] = b->handle;
+    s->candidates.count = 0;
     for (int n = 0; n < starts; n++) {   /* one by one, for short lists */
-        w->search.tri_pair_count = 0;
-        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], &w->search.tri_pairs,
-                                 &w->search.tri_pair_count) ||
-            !embi_crossings(&w->memory, &sa, &sb, body, w->search.tri_pairs, w->search.tri_pair_count, list, count))
+        embi_key **pairs = &w->search.tri_pairs;
+        int found = 0;
+        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], pairs, &found) ||
+            !embi_crossings(&w->memory, &sa, &sb, body, *pairs, found, list, count) ||
+            (reach > 0 && !embi_candidates(&w->memory, &sa, &sb, *pairs, found, &rule, &still, &s->candidates.list,
+                                           &s->candidates.count)))
             return 0;
     }
     return 1;
 }
 
-/* Are two bodies (or parts of one) nearer than their thickness, or than rounding can tell from touching? Such a
- * pair could never move. */
-static embi_answer embi_check_gap(embipc_world *w, int i, int j)
+/* Do two bodies, or parts of one, cross, though they may not? Crossings are appended to the rejected ones. Or, where
+ * there are none, are they nearer than their thickness, or than rounding can tell from touching? Such a pair could
+ * never move. */
+static embi_answer embi_check_meeting(embipc_world *w, int i, int j)
 {
     embi_state *s = &w->s;
     const embi_body *a = s->body + i, *b = s->body + j;
-    embi_surface sa = embi_surface_of(s, a, s->x), sb = embi_surface_of(s, b, s->x);
-    embi_pair_rule rule;
-    embipc_real least = embi_pair_rounding(a, b);
-    embi_approach none;
-    embi_traversal walk;
-    int v, of_a, opened[EMBI_STARTS][2], starts;
-    const int *start;
-    memset(&rule, 0, sizeof rule);
-    rule.xi = i == j ? 0 : a->rules.thickness + b->rules.thickness;
-    none = embi_approach_of(embi_none, rule.xi + least);
-    walk = embi_traverse_of(&sa, &sb, embi_none, rule.xi + least);
-    start = embi_traverse_starts(&walk, opened, &starts);
-    s->candidates.count = 0;
-    for (int n = 0; n < starts; n++) {
-        w->search.tri_pair_count = 0;
-        if (!embi_traverse_pairs(&w->memory, &walk, start[2 * n], start[2 * n + 1], &w->search.tri_pairs,
-                                 &w->search.tri_pair_count) ||
-            !embi_candidates(&w->memory, &sa, &sb, w->search.tri_pairs, w->search.tri_pair_count, &rule, &none,
-                             &s->candidates.list, &s->candidates.count))
-            return EMBI_NO_MEMORY;
-    }
+    embipc_real xi = i == j ? 0 : a->rules.thickness + b->rules.thickness, reach = xi + embi_pair_rounding(a, b);
+    int v, of_a;
+    if (!embi_tested(w, a, b)) return EMBI_NO;
+    if (!embi_world_crossings(w, i, j, reach, &w->report.rejected, &w->report.rejected_count)) return EMBI_NO_MEMORY;
+    if (w->report.rejected_count) return EMBI_YES;
     if (!s->candidates.count) return EMBI_NO;
-    (void)embi_fail_value(&w->error, EMBIPC_ERR_INTERSECTION, rule.xi,
+    (void)embi_fail_value(&w->error, EMBIPC_ERR_INTERSECTION, xi,
                           "touches \"%.40s\": %d pairs of primitives are not farther apart than %g m; leave a gap",
-                          a->name, s->candidates.count, rule.xi + least);
+                          a->name, s->candidates.count, reach);
     v = s->candidates.list[0].v[0];
     of_a = i != j && embi_has_vertex(a, v);
     w->error.body[1] = a->handle;
     w->error.primitive[of_a] = EMBIPC_VERTEX;
     w->error.index[of_a] = of_a ? v - a->vert0 : b->origin[v - b->vert0];
     return EMBI_YES;
-}
-
-/* Do two bodies, or parts of one, cross or touch, though they may not? Crossings are appended to the rejected ones. */
-static embi_answer embi_check_meeting(embipc_world *w, int i, int j)
-{
-    if (!embi_tested(w, w->s.body + i, w->s.body + j)) return EMBI_NO;
-    if (!embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count)) return EMBI_NO_MEMORY;
-    return w->report.rejected_count ? EMBI_YES : embi_check_gap(w, i, j);
 }
 
 /* Are two bodies so far apart that their gap needs no test? */
@@ -25730,14 +25453,12 @@ static embipc_result embi_check_start(embipc_world *w, int at, int count)
     w->report.rejected_count = 0;
     for (int i = 0; i < count; i++) {
         int before = w->report.rejected_count;
+        embi_answer meets;
         if ((i != at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
         if (i != at) embi_body_refit(s, s->body + i);
-        if (!embi_world_crossings(w, i, at, &w->report.rejected, &w->report.rejected_count))
-            return embi_fail_memory(&w->error);
-        if (w->report.rejected_count == 0) {
-            embi_answer touch = embi_check_gap(w, i, at);
-            if (touch) return touch == EMBI_NO_MEMORY ? embi_fail_memory(&w->error) : EMBIPC_ERR_INTERSECTION;
-        }
+        meets = embi_check_meeting(w, i, at);
+        if (meets == EMBI_NO_MEMORY) return embi_fail_memory(&w->error);
+        if (meets && !w->report.rejected_count) return EMBIPC_ERR_INTERSECTION;   /* they touch */
         if (w->report.rejected_count > before && !before) embi_fail_crossing(w, b, s->body + i);
     }
     for (int n = 0; n < w->report.rejected_count; n++)
@@ -25776,24 +25497,34 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
-/* out (3 nn) = velocity + w x (q - c) at the nodes, with the centre of mass c = 1/m sum M_ij q_j. Returns 0 where a
- * value is not finite. */
+/* The part of a node in the mass. Without mass all have equal parts. */
+static embipc_real embi_node_share(const embi_body *b, int i)
+{
+    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
+}
+
+/* r = x - c at the nodes, with the centre of mass c, and Mr = M r unless NULL. Without mass M is the identity. */
+static void embi_body_arms(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real *Mr, embipc_real c[3])
+{
+    embipc_real away[3] = {0, 0, 0};
+    for (int i = 0; i < b->nn; i++) {   /* counted from the first node, since weights sum to 1 up to rounding only */
+        embi_sub(r + 3 * i, x + 3 * i, x);
+        embi_axpy(away, embi_node_share(b, i), r + 3 * i);
+    }
+    for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, away);
+    embi_add(c, x, away);
+    if (Mr && embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
+    else if (Mr) memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
+}
+
+/* out (3 nn) = velocity + w x (q - c) at the nodes. Returns 0 where a value is not finite. */
 static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real velocity[3],
                      const embipc_real spin[3], embipc_real *out)
 {
-    const embipc_real *q = s->q + 3 * b->node0;
-    embipc_real centre[3] = {0, 0, 0}, origin[3];
-    embi_near_origin(origin, q, b->diagonal);   /* near the body, since weights sum to 1 up to rounding only */
-    embi_mass_multiply(b, q, out);
+    embipc_real c[3], t[3];
+    embi_body_arms(b, s->q + 3 * b->node0, out, NULL, c);
     for (int i = 0; i < b->nn; i++) {
-        embi_axpy(out + 3 * i, -b->mass.node[i], origin);
-        embi_axpy(centre, 1 / b->mass.total, out + 3 * i);
-    }
-    embi_add(centre, centre, origin);
-    for (int i = 0; i < b->nn; i++) {
-        embipc_real r[3], t[3];
-        embi_sub(r, q + 3 * i, centre);
-        embi_cross(t, spin, r);
+        embi_cross(t, spin, out + 3 * i);
         embi_add(out + 3 * i, velocity, t);
     }
     return embi_all_finite(out, 3 * b->nn);
@@ -25993,11 +25724,24 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 94. Removing a body ============================================================================
+/* ==== 93. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
+
+/* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
+static void embi_slot_close(embi_slot *slot, int slot_count, int index1, void *list, int *count, size_t size)
+{
+    int at = slot[index1 - 1].at;
+    char *gap = (char *)list + (size_t)at * size;
+    slot[index1 - 1].at = -1;
+    slot[index1 - 1].generation++;
+    --*count;
+    memmove(gap, gap + size, (size_t)(*count - at) * size);
+    memset((char *)list + (size_t)*count * size, 0, size);
+    for (int i = 0; i < slot_count; i++) slot[i].at -= slot[i].at > at;
+}
 
 /* Removes a drive. Later drives, and the numbers that refer to them, move down by one. */
 static void embi_drive_remove(embipc_world *w, int at)
@@ -26005,9 +25749,6 @@ static void embi_drive_remove(embipc_world *w, int at)
     embi_state *s = &w->s;
     embi_drive *d = s->driven.list + at;
     embi_body *b = s->body + d->body;
-    embi_slot *slot = w->drive_slot + (d->handle.index1 - 1);
-    slot->at = -1;
-    slot->generation++;
     embi_body_revise(s, b);
     for (int i = b->node0; i < b->node0 + b->nn; i++)
         if (s->driven.of[i] == at) {
@@ -26015,10 +25756,7 @@ static void embi_drive_remove(embipc_world *w, int at)
             b->driven_nodes--;
         }
     embi_drive_free(&w->memory, d);
-    s->driven.count--;
-    memmove(d, d + 1, (size_t)(s->driven.count - at) * sizeof *d);
-    memset(s->driven.list + s->driven.count, 0, sizeof *d);
-    for (int i = at; i < embi_drive_count(s); i++) w->drive_slot[s->driven.list[i].handle.index1 - 1].at = i;
+    embi_slot_close(w->drive_slot, w->drive_slots, d->handle.index1, s->driven.list, &s->driven.count, sizeof *d);
     for (int i = 0; i < s->node_count; i++)
         if (s->driven.of[i] > at) s->driven.of[i]--;
 }
@@ -26028,17 +25766,12 @@ static void embi_joint_remove(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
     embi_joint *j = s->driven.joint.list + at;
-    embi_slot *slot = w->joint_slot + (j->handle.index1 - 1);
-    slot->at = -1;
-    slot->generation++;
     for (int k = 0; k < 2; k++)
         if (j->body[k] >= 0) embi_body_revise(s, s->body + j->body[k]);
     s->driven.joint.anchors -= j->anchor_count;
     EMBI_RELEASE(&w->memory, j->anchor);
-    s->driven.joint.count--;
-    memmove(j, j + 1, (size_t)(s->driven.joint.count - at) * sizeof *j);
-    memset(s->driven.joint.list + s->driven.joint.count, 0, sizeof *j);
-    for (int i = at; i < s->driven.joint.count; i++) w->joint_slot[s->driven.joint.list[i].handle.index1 - 1].at = i;
+    embi_slot_close(w->joint_slot, w->joint_slots, j->handle.index1, s->driven.joint.list, &s->driven.joint.count,
+                    sizeof *j);
 }
 
 /* Removes the joints of a body that is about to be destroyed, and renumbers the bodies of the others. */
@@ -26175,14 +25908,10 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_seams_close_gap(w, at, &gone);
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
-    w->body_slot[body.index1 - 1].at = -1;
-    w->body_slot[body.index1 - 1].generation++;
-    s->body_count--;
-    memmove(s->body + at, s->body + at + 1, (size_t)(s->body_count - at) * sizeof *s->body);
+    embi_slot_close(w->body_slot, w->body_slots, body.index1, s->body, &s->body_count, sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
         s->body[i].vert0 -= gone.nv;
-        w->body_slot[s->body[i].handle.index1 - 1].at = i;
     }
     for (int i = 0; i < embi_drive_count(s); i++)
         if (s->driven.list[i].body > at) s->driven.list[i].body--;
@@ -26288,7 +26017,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 95. Forces and drives ==========================================================================
+/* ==== 94. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -26547,7 +26276,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 96. Joints of a world ==========================================================================
+/* ==== 95. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.
@@ -26945,7 +26674,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 97. Settings and reset =========================================================================
+/* ==== 96. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -27240,9 +26969,9 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 98. Queries ====================================================================================
+/* ==== 97. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
- * Uses: small math, part II, part III, creating a world, adding a body.
+ * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
 
 /* A NULL world has a constant error that says so. */
@@ -27342,7 +27071,8 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
     }
 }
 
-/* Sums over the nodes with the consistent mass M_ij: centre = sum M_ij q_j / m, and so on. */
+/* Sums over the nodes with the consistent mass M_ij: centre = sum M_ij q_j / m, and so on. A clock may ask within a
+ * step, so no memory of the step is written to. */
 static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc_body_state *out)
 {
     const embi_state *s = &w->s;
@@ -27550,13 +27280,74 @@ EMBIPC_API int embipc_world_intersections(embipc_world *w, embipc_crossing *out,
     for (int i = 0; i < s->body_count; i++)
         for (int j = i; j < s->body_count; j++)
             if (embi_tested(w, s->body + i, s->body + j) &&
-                !embi_world_crossings(w, i, j, &w->report.rejected, &w->report.rejected_count))
+                !embi_world_crossings(w, i, j, 0, &w->report.rejected, &w->report.rejected_count))
                 return -1;
     return embipc_world_rejected(w, out, capacity);
 }
 
+/* ---- What is near in one tree ---- */
+
+/* A lower bound of what a query looks for, in a box of a tree. EMBI_HUGE: it is not there. */
+typedef embipc_real embi_bound_fn(const void *query, const embipc_real box[6]);
+/* Takes a triangle. Returns 1 to end the search. */
+typedef int embi_meet_fn(void *query, int triangle);
+
+/* Visits the triangles of a tree, nearer boxes first, where the bound is at most *most, which may shrink on the way.
+ * Returns 1 if it was ended. */
+static inline int embi_bvh_visit(const embi_bvh *b, int nt, embi_bound_fn *bound, embi_meet_fn *meet, void *query,
+                                 const embipc_real *most)
+{
+    embipc_real key[64], at[4];
+    int stack[64], top = 1;
+    stack[0] = 1;
+    key[0] = bound(query, b->box + 6);
+    while (top-- > 0) {
+        int k = stack[top], first = EMBI_LEAF * (k - b->leaves), base = top, below;
+        if (!(key[top] <= *most)) continue;
+        if (k >= b->leaves) {
+            for (int i = first; i < first + EMBI_LEAF && i < nt; i++)
+                if (bound(query, b->tri_box + 6 * b->order[i]) <= *most && meet(query, b->order[i])) return 1;
+            continue;
+        }
+        below = 2 * k < b->leaves ? 4 : 2;   /* two levels at a time: a ray waits for memory less often */
+        for (int i = 0; i < below; i++) at[i] = bound(query, b->box + 6 * (below * k + i));
+        for (int i = 0; i < below; i++) {   /* sorted, the first one on top */
+            int n = top;
+            if (!(at[i] < EMBI_HUGE)) continue;
+            for (; n > base && key[n - 1] < at[i]; n--) {
+                key[n] = key[n - 1];
+                stack[n] = stack[n - 1];
+            }
+            key[n] = at[i];
+            stack[n] = below * k + i;
+            top++;
+        }
+    }
+    return 0;
+}
+
+/* Builds the tree of a surface without a world, fitted to x. */
+static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const embipc_real *x, int vertex_count,
+                             const int *tri, int tri_count)
+{
+    embi_key *keys = (embi_key *)embi_alloc(m, 6 * tri_count, sizeof *keys);
+    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
+    int ok;
+    memset(b, 0, sizeof *b);
+    memset(s, 0, sizeof *s);
+    s->x = s->rest = x;
+    s->tri = tri;
+    s->nt = tri_count;
+    s->bvh = b;
+    ok = keys && used && embi_bvh_build(m, b, x, tri, tri_count, vertex_count, keys, used);
+    if (ok) embi_bvh_refit(b, x, tri, tri_count);
+    embi_free(m, keys);
+    embi_free(m, used);
+    return ok;
+}
+
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 99. Ready shapes ===============================================================================
+/* ==== 98. Ready shapes ===============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -27701,7 +27492,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 100. Contact events ============================================================================
+/* ==== 99. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
@@ -27843,7 +27634,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 101. Poses of bodies ===========================================================================
+/* ==== 100. Poses of bodies ===========================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -27860,44 +27651,33 @@ static const embipc_real *embi_body_nodes(const embi_state *s, const embi_body *
     return s->scratch.nodes;
 }
 
-/* The part of a node in the mass. Without mass all have equal parts. */
-static embipc_real embi_node_share(const embi_body *b, int i)
+/* Fits the nodes q (those of the world) to those at creation: A = sum q_i (M r)_i^T. r and M r of creation stay in
+ * trial_q and Ap. from, to: centres at creation and now. */
+static void embi_body_match(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real A[9],
+                            embipc_real from[3], embipc_real to[3])
 {
-    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
-}
-
-/* r = x - c at the nodes, with the centre of mass c, and Mr = M r. Without mass M is the identity. */
-static void embi_body_arms(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real *Mr, embipc_real c[3])
-{
-    embipc_real away[3] = {0, 0, 0};
-    for (int i = 0; i < b->nn; i++) {   /* counted from the first node, since weights sum to 1 up to rounding only */
-        embi_sub(r + 3 * i, x + 3 * i, x);
-        embi_axpy(away, embi_node_share(b, i), r + 3 * i);
+    int o = 3 * b->node0;
+    embipc_real *Mr = s->Ap + o, d[3];
+    embi_body_arms(b, s->creation.q + o, s->trial_q + o, Mr, from);
+    memset(A, 0, 9 * sizeof *A);
+    embi_copy(to, q + o);
+    for (int i = 0; i < b->nn; i++) {   /* Mr sums to 0, so q need not count from its centre */
+        embi_sub(d, q + o + 3 * i, q + o);
+        embi_axpy(to, embi_node_share(b, i), d);
+        for (int k = 0; k < 9; k++) A[k] += d[k / 3] * Mr[3 * i + k % 3];
     }
-    for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, away);
-    embi_add(c, x, away);
-    if (embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
-    else memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
 }
 
 /* The pose of a body with its nodes at q (those of the world). A fixed body is where its description put it. */
 static void embi_body_fit(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real R[9],
                           embipc_real position[3])
 {
-    int o = 3 * b->node0;
-    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, M[9], fit[9], from[3], to[3], d[3];
+    embipc_real A[9], fit[9], from[3], to[3], d[3];
     memcpy(R, b->caller.rotation, sizeof fit);
     embi_copy(position, b->caller.position);
     if (!b->nn) return;
-    memset(M, 0, sizeof M);
-    embi_body_arms(b, s->creation.q + o, r, Mr, from);
-    embi_copy(to, q + o);
-    for (int i = 0; i < b->nn; i++) {   /* Mr sums to 0, so q need not count from its centre */
-        embi_sub(d, q + o + 3 * i, q + o);
-        embi_axpy(to, embi_node_share(b, i), d);
-        for (int k = 0; k < 9; k++) M[k] += d[k / 3] * Mr[3 * i + k % 3];
-    }
-    embi_polar_by_quaternion(fit, M);
+    embi_body_match(s, b, q, A, from, to);
+    embi_polar_by_quaternion(fit, A);
     embi_m3_mul(R, fit, b->caller.rotation);
     embi_sub(d, b->caller.position, from);
     embi_m3_mulv(position, fit, d);
@@ -28165,18 +27945,10 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
  * them. Both have one creation. A map that inverts becomes a rotation. */
 static void embi_body_take_shape(embi_state *s, embi_body *b, const embi_body *old)
 {
-    int o = 3 * old->node0;
-    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, A[9], B[9], F[9], from[3], to[3], d[3];
-    memset(A, 0, sizeof A);
-    memset(B, 0, sizeof B);
-    embi_body_arms(old, s->creation.q + o, r, Mr, from);
-    embi_copy(to, s->q + o);
-    for (int i = 0; i < old->nn; i++) {
-        embi_sub(d, s->q + o + 3 * i, s->q + o);
-        embi_axpy(to, embi_node_share(old, i), d);
-        for (int k = 0; k < 9; k++) A[k] += d[k / 3] * Mr[3 * i + k % 3];
-        for (int k = 0; k < 9; k++) B[k] += r[3 * i + k / 3] * Mr[3 * i + k % 3];
-    }
+    const embipc_real *r = s->trial_q + 3 * old->node0, *Mr = s->Ap + 3 * old->node0;
+    embipc_real A[9], B[9] = {0}, F[9], from[3], to[3], d[3];
+    embi_body_match(s, old, s->q, A, from, to);
+    for (int i = 0; i < 9 * old->nn; i++) B[i % 9] += r[3 * (i / 9) + i % 9 / 3] * Mr[3 * (i / 9) + i % 3];
     if (embi_m3_inverse(F, B) > 0) embi_m3_mul(B, A, F);
     if (!(embi_m3_inverse(F, B) > 0)) embi_polar_by_quaternion(B, A);
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
@@ -28296,7 +28068,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 102. Debug drawing =============================================================================
+/* ==== 101. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -28471,7 +28243,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 }
 #endif
 
-/* ==== 103. Rays and regions ==========================================================================
+/* ==== 102. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -28487,6 +28259,8 @@ typedef struct embi_ray {
     int across;                  /* it runs across some axis */
     int counts;                  /* it counts how often it leaves the inside, instead of looking for the first hit */
     int left, tied;              /* that number; it met an edge, or a plane along it: another segment is to count */
+    const embi_body *body;       /* the present one, and its vertices */
+    const embipc_real *vertex;
     embipc_hit hit;              /* the first hit so far, or no body; its fraction is 1 at first */
 } embi_ray;
 
@@ -28508,8 +28282,9 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
 
 /* Fraction at which the segment enters a box, at or before the true one. EMBI_HUGE: it misses the box, or has met
  * something before. */
-static embipc_real embi_ray_enters(const embi_ray *r, const embipc_real box[6])
+static embipc_real embi_ray_enters(const void *query, const embipc_real box[6])
 {
+    const embi_ray *r = (const embi_ray *)query;
     embipc_real enter, leave, a, b;
     if (r->across) {
         enter = 0;
@@ -28545,22 +28320,23 @@ static void embi_ray_count(embi_ray *r, const embipc_real *const t[3], int on)
 /* Takes a triangle for the hit if the segment meets it earlier. The fraction is where it meets the plane, within the
  * part of the segment that lies over the triangle. f: area between an edge and an end of the segment, seen along the
  * normal; of an edge along the segment it is noise. */
-static void embi_ray_meet(embi_ray *r, const embi_body *b, int triangle, const embipc_real *x)
+static int embi_ray_meet(void *query, int triangle)
 {
-    const int *v = b->tri + 3 * triangle;
-    const embipc_real *t[3];
+    embi_ray *r = (embi_ray *)query;
+    const int *v = r->body->tri + 3 * triangle;
+    const embipc_real *x = r->vertex, *t[3];
     embipc_real all[15], n[3], m[3], e[3], d[3], f[3][2], high[2], noise[3] = {0, 0, 0}, lo = 0, hi = 1, at, sum = 0;
     int side[3], on = 0;
     for (int k = 0; k < 3; k++) t[k] = x + 3 * v[k];
     for (int k = 0; k < 3; k++) {   /* most triangles are missed: their edges run on both sides */
         side[k] = embipc_orient3d(r->x, r->x + 3, t[k], t[(k + 1) % 3]);
         on |= side[k] == 0;
-        if (side[k] * side[0] < 0 || (k == 2 && side[1] * side[2] < 0)) return;
+        if (side[k] * side[0] < 0 || (k == 2 && side[1] * side[2] < 0)) return 0;
     }
-    if (r->counts) { embi_ray_count(r, t, on); return; }
+    if (r->counts) { embi_ray_count(r, t, on); return 0; }
     memcpy(all, r->x, sizeof r->x);
     for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, t[k]);
-    if (!embipc_segment_triangle_intersect(all)) return;
+    if (!embipc_segment_triangle_intersect(all)) return 0;
     embi_triangle_cross(n, x, v);
     for (int end = 0; end < 2; end++) {
         for (int k = 0; k < 3; k++) {
@@ -28580,46 +28356,21 @@ static void embi_ray_meet(embi_ray *r, const embi_body *b, int triangle, const e
     }
     at = high[0] != high[1] ? high[0] / (high[0] - high[1]) : lo;
     at = embi_max(embi_min(lo, 1), embi_min(at, hi));
-    if (r->hit.body.index1 && !(at < r->hit.fraction)) return;
-    r->hit.body = b->handle;
+    if (r->hit.body.index1 && !(at < r->hit.fraction)) return 0;
+    r->hit.body = r->body->handle;
     r->hit.triangle = triangle;
     r->hit.fraction = at;
     for (int k = 0; k < 3; k++) sum += r->hit.weight[(k + 2) % 3] = embi_max(f[k][0] + at * (f[k][1] - f[k][0]), 0);
     for (int k = 0; k < 3; k++) r->hit.weight[k] = sum > 0 ? r->hit.weight[k] / sum : (embipc_real)1 / 3;
+    return 0;
 }
 
-/* Takes the segment through the tree of a body, nearer nodes first. */
+/* Takes the segment through the tree of a body. */
 static void embi_ray_through(embi_ray *r, const embi_body *b, const embipc_real *x)
 {
-    const embi_bvh *tree = &b->bvh;
-    embipc_real enter[64];
-    int stack[64], top = 1;
-    stack[0] = 1;
-    enter[0] = embi_ray_enters(r, tree->box + 6);
-    while (top-- > 0) {
-        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves), base = top, below;
-        embipc_real at[4];
-        if (enter[top] > r->hit.fraction) continue;
-        if (k >= tree->leaves) {
-            for (int i = first; i < first + EMBI_LEAF && i < b->nt; i++)
-                if (embi_ray_enters(r, tree->tri_box + 6 * tree->order[i]) < EMBI_HUGE)
-                    embi_ray_meet(r, b, tree->order[i], x);
-            continue;
-        }
-        below = 2 * k < tree->leaves ? 4 : 2;   /* two levels at a time: a ray waits for memory less often */
-        for (int i = 0; i < below; i++) at[i] = embi_ray_enters(r, tree->box + 6 * (below * k + i));
-        for (int i = 0; i < below; i++) {   /* sorted, the first one on top */
-            int n = top;
-            if (!(at[i] < EMBI_HUGE)) continue;
-            for (; n > base && enter[n - 1] < at[i]; n--) {
-                enter[n] = enter[n - 1];
-                stack[n] = stack[n - 1];
-            }
-            enter[n] = at[i];
-            stack[n] = below * k + i;
-            top++;
-        }
-    }
+    r->body = b;
+    r->vertex = x;
+    (void)embi_bvh_visit(&b->bvh, b->nt, embi_ray_enters, embi_ray_meet, r, &r->hit.fraction);
 }
 
 /* Fits the tree of a body to the present positions, which are returned. NULL: the body is of none of these groups. */
@@ -28666,9 +28417,18 @@ EMBIPC_API int embipc_world_cast_ray(const embipc_world *w, const embipc_real fr
     return hit ? embi_hit_finish(w, hit, from) : 1;
 }
 
-/* Squared distance of a point and a box, 0 inside. */
-static embipc_real embi_box_away2(const embipc_real box[6], const embipc_real p[3])
+/* A point, the nearest one of surfaces so far, and the squared distance up to which boxes are looked into. */
+typedef struct embi_nearest {
+    const embipc_real *p, *x;    /* the point; vertices of the present body */
+    const embi_body *body;
+    embipc_real most;
+    embipc_hit hit;
+} embi_nearest;
+
+/* Squared distance of the point and a box, 0 inside. */
+static embipc_real embi_nearest_bound(const void *query, const embipc_real box[6])
 {
+    const embipc_real *p = ((const embi_nearest *)query)->p;
     embipc_real sum = 0;
     for (int i = 0; i < 3; i++) {
         embipc_real away = embi_max(embi_max(box[i] - p[i], p[i] - box[3 + i]), 0);
@@ -28677,62 +28437,44 @@ static embipc_real embi_box_away2(const embipc_real box[6], const embipc_real p[
     return sum;
 }
 
-/* Looks for a point of the surface nearer than hit->distance, in boxes whose squared distance is less, with
- * rounding. */
-static int embi_closest_of(const embi_body *b, const embipc_real *x, const embipc_real p[3], embipc_hit *hit)
+/* Takes a triangle that is nearer than hit.distance, or as near while there is no hit. */
+static int embi_nearest_meet(void *query, int triangle)
 {
-    const embi_bvh *tree = &b->bvh;
-    embipc_real away[64], most = hit->distance * hit->distance * (1 + 16 * EMBI_EPS);
-    int stack[64], top = 1, found = 0;
-    stack[0] = 1;
-    away[0] = embi_box_away2(tree->box + 6, p);
-    while (top-- > 0) {
-        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves), swap;
-        embipc_real one, two, w[4], d;
-        if (!(away[top] <= most) || !(away[top] < EMBI_HUGE)) continue;
-        for (int i = first; k >= tree->leaves && i < first + EMBI_LEAF && i < b->nt; i++) {
-            const int *v = b->tri + 3 * tree->order[i];
-            embi_point point[4];
-            int mask;
-            point[0] = p;
-            for (int c = 0; c < 3; c++) point[c + 1] = x + 3 * v[c];
-            d = embi_point_triangle(point, w, &mask);
-            if (!(d < hit->distance || (d == hit->distance && !found && !hit->body.index1))) continue;
-            found = 1;
-            hit->body = b->handle;
-            hit->triangle = tree->order[i];
-            hit->distance = d;
-            for (int c = 0; c < 3; c++) hit->weight[c] = -w[c + 1];
-            most = d * d * (1 + 16 * EMBI_EPS);
-        }
-        if (k >= tree->leaves) continue;
-        one = embi_box_away2(tree->box + 12 * k, p);
-        two = embi_box_away2(tree->box + 12 * k + 6, p);
-        swap = one < two;
-        stack[top] = swap ? 2 * k + 1 : 2 * k;
-        away[top++] = swap ? two : one;
-        stack[top] = swap ? 2 * k : 2 * k + 1;
-        away[top++] = swap ? one : two;
-    }
-    return found;
+    embi_nearest *q = (embi_nearest *)query;
+    const int *v = q->body->tri + 3 * triangle;
+    embi_point point[4];
+    embipc_real w[4], d;
+    int mask;
+    point[0] = q->p;
+    for (int c = 0; c < 3; c++) point[c + 1] = q->x + 3 * v[c];
+    d = embi_point_triangle(point, w, &mask);
+    if (!(d < q->hit.distance || (d == q->hit.distance && !q->hit.body.index1))) return 0;
+    q->hit.body = q->body->handle;
+    q->hit.triangle = triangle;
+    q->hit.distance = d;
+    for (int c = 0; c < 3; c++) q->hit.weight[c] = -w[c + 1];
+    q->most = d * d * (1 + 16 * EMBI_EPS);
+    return 0;
 }
 
 /* One body after the other, within the distance of the best so far. */
 EMBIPC_API int embipc_world_closest(const embipc_world *w, const embipc_real point[3], embipc_real reach,
                                     unsigned groups, embipc_hit *hit)
 {
-    embipc_hit best;
-    int found = 0;
+    embi_nearest q;
     if (hit) memset(hit, 0, sizeof *hit);
     if (!w || !point || !embi_all_finite(point, 3) || !(reach >= 0)) return -1;
-    memset(&best, 0, sizeof best);
-    best.distance = reach;
+    memset(&q, 0, sizeof q);
+    q.p = point;
+    q.hit.distance = reach;
+    q.most = reach * reach * (1 + 16 * EMBI_EPS);
     for (int k = 0; k < w->s.body_count; k++) {
-        const embipc_real *x = embi_body_asked(w, w->s.body + k, groups);
-        if (x) found |= embi_closest_of(w->s.body + k, x, point, &best);
+        q.body = w->s.body + k;
+        q.x = embi_body_asked(w, w->s.body + k, groups);
+        if (q.x) (void)embi_bvh_visit(&q.body->bvh, q.body->nt, embi_nearest_bound, embi_nearest_meet, &q, &q.most);
     }
-    if (!found) return 0;
-    if (hit) *hit = best;
+    if (!q.hit.body.index1) return 0;
+    if (hit) *hit = q.hit;
     return hit ? embi_hit_finish(w, hit, point) : 1;
 }
 
@@ -28783,24 +28525,32 @@ static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc
     return embi_winding(p, x, b->tri, b->nt) > 0.5;
 }
 
+/* A box, and the body that may meet it. */
+typedef struct embi_region {
+    const embipc_real *box, *x;
+    const int *tri;
+} embi_region;
+
+static embipc_real embi_region_bound(const void *query, const embipc_real box[6])
+{
+    return embi_boxes_meet(((const embi_region *)query)->box, box) ? 0 : EMBI_HUGE;
+}
+
+static int embi_region_meet(void *query, int triangle)
+{
+    const embi_region *q = (const embi_region *)query;
+    return embi_triangle_in_box(q->x, q->tri + 3 * triangle, q->box);
+}
+
 /* Does the surface or the inside of a body meet the box? */
 static int embi_body_overlaps(const embi_body *b, const embipc_real *x, const embipc_real box[6])
 {
-    const embi_bvh *tree = &b->bvh;
-    int stack[64], top = 1;
-    stack[0] = 1;
-    while (top-- > 0) {
-        int k = stack[top], first = EMBI_LEAF * (k - tree->leaves);
-        if (!embi_boxes_meet(tree->box + 6 * k, box)) continue;
-        for (int i = first; k >= tree->leaves && i < first + EMBI_LEAF && i < b->nt; i++) {
-            int t = tree->order[i];
-            if (embi_boxes_meet(tree->tri_box + 6 * t, box) && embi_triangle_in_box(x, b->tri + 3 * t, box)) return 1;
-        }
-        if (k >= tree->leaves) continue;
-        stack[top++] = 2 * k;
-        stack[top++] = 2 * k + 1;
-    }
-    return embi_is_inside(b, x, box);
+    embi_region q;
+    q.box = box;
+    q.x = x;
+    q.tri = b->tri;
+    return embi_bvh_visit(&b->bvh, b->nt, embi_region_bound, embi_region_meet, &q, embi_none) ||
+           embi_is_inside(b, x, box);
 }
 
 /* The box is closed, and may be flat or a point. */
@@ -28826,7 +28576,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 104. Copies of worlds ==========================================================================
+/* ==== 103. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -28920,7 +28670,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 105. Validation ================================================================================
+/* ==== 104. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -29005,156 +28755,106 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
 /* ---- A surface by itself ---- */
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* Traversal of the pairs of nearby triangles of a surface without a world. It gives one pair at a time, because a
- * heap of n triangles has n^2. */
-typedef struct embi_pair_walk {
+/* A surface without a world, whose triangles are tried against those after them, one after the other. */
+typedef struct embi_self {
+    embi_memory m;
     embi_surface s;
     embi_bvh bvh;
-    int stack[256], top;
-    int i, j, next;              /* the two present leaves, and the next of their pairs */
-} embi_pair_walk;
+    int t;                       /* the present triangle */
+    embipc_crossing *found, *list;   /* of two triangles; those for the caller */
+    int count, capacity, limit;
+    embi_candidate *nearby;
+    embipc_gap *gap;
+} embi_self;
 
-/* Builds a tree over the surface and starts at its root. */
-static int embi_pair_walk_begin(embi_memory *m, embi_pair_walk *w, const embipc_real *x, int vertex_count,
-                                const int *tri, int tri_count)
+/* Distance of the present triangle's box and another. */
+static embipc_real embi_self_bound(const void *query, const embipc_real box[6])
 {
-    embi_key *keys;
-    unsigned char *used;
-    int ok;
-    memset(w, 0, sizeof *w);
-    w->next = EMBI_LEAF * EMBI_LEAF;
-    if (tri_count == 0) return 1;
-    keys = (embi_key *)embi_alloc(m, 6 * tri_count, sizeof *keys);
-    used = (unsigned char *)embi_alloc(m, vertex_count, 1);
-    w->s.x = w->s.rest = x;
-    w->s.tri = tri;
-    w->s.nt = tri_count;
-    w->s.bvh = &w->bvh;
-    ok = keys && used && embi_bvh_build(m, &w->bvh, x, tri, tri_count, vertex_count, keys, used);
-    if (ok) embi_bvh_refit(&w->bvh, x, tri, tri_count);
-    embi_free(m, keys);
-    embi_free(m, used);
-    w->stack[0] = w->stack[1] = 1;
-    w->top = 2;
-    return ok;
+    const embi_self *q = (const embi_self *)query;
+    return embi_boxes_gap(q->bvh.tri_box + 6 * q->t, box);
 }
 
-/* The next two triangles whose boxes, grown by reach, may meet; 0 at the end. reach may shrink from call to call. */
-static int embi_pair_walk_next(embi_pair_walk *w, embipc_real reach, int *ta, int *tb)
+/* Tests the edges of each of two triangles against the other. */
+static int embi_self_cross(void *query, int triangle)
 {
-    const embi_bvh *b = &w->bvh;
-    for (;;) {
-        for (; w->next < EMBI_LEAF * EMBI_LEAF; w->next++) {
-            int p = w->i + w->next / EMBI_LEAF, q = w->j + w->next % EMBI_LEAF;
-            if (p >= w->s.nt || q >= w->s.nt || (w->i == w->j && q <= p)) continue;
-            *ta = b->order[p];
-            *tb = b->order[q];
-            w->next++;
-            return 1;
-        }
-        if (w->top == 0) return 0;
-        w->j = w->stack[--w->top];
-        w->i = w->stack[--w->top];
-        if (!embi_ranges_meet(b->box + 6 * w->i, embi_none, reach, b->box + 6 * w->j)) continue;
-        if (w->i >= b->leaves) {   /* both are leaves, because both sides descend together */
-            w->i = EMBI_LEAF * (w->i - b->leaves);
-            w->j = EMBI_LEAF * (w->j - b->leaves);
-            w->next = 0;
-            continue;
-        }
-        for (int k = 3; k >= 0; k--) {   /* a node with itself gives three pairs */
-            if (w->i == w->j && k == 2) continue;
-            w->stack[w->top++] = 2 * w->i + k / 2;
-            w->stack[w->top++] = 2 * w->j + k % 2;
-        }
+    static const embipc_body none[2] = {{0, 0}, {0, 0}};
+    embi_self *q = (embi_self *)query;
+    embi_key key = {embi_pack(q->t, triangle), 0};
+    int count = 0;
+    if (triangle <= q->t) return 0;
+    if (!embi_crossings(&q->m, &q->s, &q->s, none, &key, 1, &q->found, &count)) return 1;
+    for (int n = 0; n < count && q->count < q->limit; n++, q->count++)
+        if (q->count < q->capacity) q->list[q->count] = q->found[n];
+    return q->count >= q->limit;
+}
+
+/* Takes the nearest of the primitives that the two triangles own. */
+static int embi_self_gap(void *query, int triangle)
+{
+    embi_self *q = (embi_self *)query;
+    embi_key key = {embi_pack(q->t, triangle), 0};
+    embi_approach still = embi_approach_of(embi_none, q->gap->distance);
+    embi_pair_rule rule;
+    int count = 0;
+    if (triangle <= q->t) return 0;
+    memset(&rule, 0, sizeof rule);
+    if (!embi_candidates(&q->m, &q->s, &q->s, &key, 1, &rule, &still, &q->nearby, &count)) return 1;
+    for (int n = 0; n < count; n++) {
+        const embi_candidate *c = q->nearby + n;
+        if (!(c->apart < q->gap->distance)) continue;
+        q->gap->distance = c->apart;
+        q->gap->edge_edge = c->edge_edge;
+        memcpy(q->gap->vertex, c->v, sizeof q->gap->vertex);
     }
+    return !(q->gap->distance > 0);
 }
 
-/* Tests the edges of each of two near triangles against the other. Each edge belongs to one triangle, so no
- * crossing counts twice. */
+/* Tries each triangle against those after it, in boxes at most *most away. Returns 0 out of memory. */
+static int embi_self_visit(embi_self *q, const embipc_real *x, int vertex_count, const int *tri, int tri_count,
+                           embi_meet_fn *meet, const embipc_real *most)
+{
+    int ended = !embi_surface_tree(&q->m, &q->s, &q->bvh, x, vertex_count, tri, tri_count);
+    for (q->t = 0; !ended && q->t < tri_count; q->t++)
+        ended = embi_bvh_visit(&q->bvh, tri_count, embi_self_bound, meet, q, most);
+    embi_bvh_free(&q->m, &q->bvh);
+    EMBI_RELEASE(&q->m, q->found);
+    EMBI_RELEASE(&q->m, q->nearby);
+    return !q->m.failed;
+}
+
+/* A heap of n triangles has n^2 crossings, so they are counted pair by pair. */
 EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                         embipc_crossing *list, int capacity, int limit)
 {
-    embi_memory m;
-    embi_pair_walk w;
-    embipc_body none;
-    int t[2], count = 0, ok;
-    memset(&none, 0, sizeof none);
+    embi_self q;
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
-    embi_memory_init(&m, NULL);
-    ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
-    while (ok && count < limit && embi_pair_walk_next(&w, 0, &t[0], &t[1]))
-        for (int k = 0; k < 6; k++) {
-            int a = t[k / 3], b = t[1 - k / 3], e0 = tri[3 * a + k % 3], e1 = tri[3 * a + (k + 1) % 3];
-            if (!(embi_owned(w.bvh.own[a], EMBI_OWN_EDGE) >> k % 3 & 1) || count >= limit ||
-                !embi_crosses(&w.s, e0, e1, &w.s, b))
-                continue;
-            if (count < capacity) embi_crossing_set(list + count, none, none, e0, e1, a, b);
-            count++;
-        }
-    embi_bvh_free(&m, &w.bvh);
-    return ok ? count : -1;
+    memset(&q, 0, sizeof q);
+    embi_memory_init(&q.m, NULL);
+    q.list = list;
+    q.capacity = capacity;
+    q.limit = limit;
+    return limit <= 0 ? 0
+           : embi_self_visit(&q, x, vertex_count, tri, tri_count, embi_self_cross, embi_none) ? q.count : -1;
 }
 
-/* Takes the pair v if it has no common vertex and is nearer than the nearest so far. */
-static void embi_gap_try(const embi_surface *s, const int v[4], int edge_edge, embipc_gap *gap)
-{
-    embipc_real w[4], d;
-    embi_point p[4];
-    int mask, split = edge_edge ? 2 : 1;
-    for (int i = 0; i < split; i++)
-        for (int j = split; j < 4; j++)
-            if (v[i] == v[j]) return;
-    embi_points_at(p, s->x, v);
-    d = embi_closest_distance(p, edge_edge, w, &mask);
-    if (!(d < gap->distance)) return;
-    gap->distance = d;
-    gap->edge_edge = edge_edge;
-    memcpy(gap->vertex, v, sizeof gap->vertex);
-}
-
-/* Tries all pairs of primitives that the two triangles own. */
-static void embi_gap_triangles(const embi_pair_walk *w, int ta, int tb, embipc_gap *gap)
-{
-    const int *A = w->s.tri + 3 * ta, *B = w->s.tri + 3 * tb;
-    int own_a = (int)w->bvh.own[ta], own_b = (int)w->bvh.own[tb], v[4];
-    for (int i = 0; i < 3; i++) {
-        v[0] = A[i]; v[1] = B[0]; v[2] = B[1]; v[3] = B[2];
-        if (own_a & (1 << i)) embi_gap_try(&w->s, v, 0, gap);
-        v[0] = B[i]; v[1] = A[0]; v[2] = A[1]; v[3] = A[2];
-        if (own_b & (1 << i)) embi_gap_try(&w->s, v, 0, gap);
-        if (!(own_a & (8 << i))) continue;
-        v[0] = A[i]; v[1] = A[(i + 1) % 3];
-        for (int j = 0; j < 3; j++) {
-            v[2] = B[j]; v[3] = B[(j + 1) % 3];
-            if (own_b & (8 << j)) embi_gap_try(&w->s, v, 1, gap);
-        }
-    }
-}
-
-/* The smallest gap so far bounds the traversal. */
+/* The smallest gap so far bounds the search. */
 EMBIPC_API embipc_result embipc_surface_gap(const embipc_real *x, int vertex_count, const int *tri,
                                             int tri_count, embipc_gap *gap)
 {
-    embi_memory m;
-    embi_pair_walk w;
+    embi_self q;
     embipc_result r;
     embi_scaled s;
-    int ta, tb, ok;
+    int ok;
     if (!gap) return EMBIPC_ERR_ARGUMENT;
-    if ((r = embi_scale_begin(&m, &s, x, vertex_count, tri, tri_count, 3)) != EMBIPC_OK) return r;
-    x = s.x;
+    memset(&q, 0, sizeof q);
+    if ((r = embi_scale_begin(&q.m, &s, x, vertex_count, tri, tri_count, 3)) != EMBIPC_OK) return r;
     memset(gap, 0, sizeof *gap);
     gap->distance = EMBI_HUGE;
-    ok = embi_pair_walk_begin(&m, &w, x, vertex_count, tri, tri_count);
-    while (ok && gap->distance > 0 && embi_pair_walk_next(&w, gap->distance, &ta, &tb)) {
-        const embipc_real *one = w.bvh.tri_box + 6 * ta, *two = w.bvh.tri_box + 6 * tb;
-        if (embi_ranges_meet(one, embi_none, gap->distance, two)) embi_gap_triangles(&w, ta, tb, gap);
-    }
+    q.gap = gap;
+    ok = embi_self_visit(&q, s.x, vertex_count, tri, tri_count, embi_self_gap, &gap->distance);
     if (gap->distance < EMBI_HUGE) gap->distance = ldexp(gap->distance, s.exponent);
-    embi_bvh_free(&m, &w.bvh);
-    embi_free(&m, s.copy);
+    embi_free(&q.m, s.copy);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -29170,7 +28870,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 106. Steps of frames and of several worlds =====================================================
+/* ==== 105. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -29264,7 +28964,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 107. Sparse LDL^T for callers ==================================================================
+/* ==== 106. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -29337,7 +29037,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 108. Repair of surfaces ========================================================================
+/* ==== 107. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -29346,20 +29046,20 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1 */
-static int embi_mates(embi_memory *m, const int *tri, int n, int *mate)
+/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1. Returns the number of sorted half-edges,
+ * or -1. */
+static int embi_mates(embi_memory *m, embi_keys *keys, const int *tri, int n, int *mate)
 {
-    embi_keys keys = {NULL, NULL};
-    int count = embi_sound_half_edges(m, &keys, tri, n);
+    int count = embi_sound_half_edges(m, keys, tri, n);
+    const embi_key *k = keys->a;
     for (int h = 0; h < 3 * n; h++) mate[h] = -1;
     for (int i = 0, end; i < count; i = end) {
-        end = embi_run_end(keys.a, count, i);
+        end = embi_run_end(k, count, i);
         if (end - i != 2) continue;
-        mate[keys.a[i].value] = keys.a[i + 1].value;
-        mate[keys.a[i + 1].value] = keys.a[i].value;
+        mate[k[i].value] = k[i + 1].value;
+        mate[k[i + 1].value] = k[i].value;
     }
-    embi_keys_release(m, &keys);
-    return count >= 0;
+    return count;
 }
 
 /* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. label: parts; queue
@@ -29418,7 +29118,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     mate = (int *)embi_alloc(&m, 5 * n, sizeof *mate);   /* (3 n), then label (n) and a queue */
     turn = (unsigned char *)embi_alloc(&m, n, 1);
-    if (mate && turn && embi_mates(&m, tri, n, mate)) {
+    if (mate && turn && embi_mates(&m, &keys, tri, n, mate) >= 0) {
         label = mate + 3 * n;
         embi_agree(tri, n, mate, label, turn, label + n);
         for (int t = 0; t < n; t++)
@@ -29491,8 +29191,8 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     /* in rounds, since a flip changes the half-edges around it; each leaves fewer flat triangles */
     while (flips > 0 && mate && touched) {
         flips = 0;
-        edges = embi_sound_half_edges(&m, &keys, tri, n);
-        if (edges < 0 || !embi_mates(&m, tri, n, mate)) { edges = -1; break; }
+        edges = embi_mates(&m, &keys, tri, n, mate);
+        if (edges < 0) break;
         memset(touched, 0, (size_t)n);
         for (int t = 0; t < n; t++) {
             int h, s;
@@ -29525,79 +29225,61 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
 typedef struct embi_loops {
     int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
     int count, edges;        /* number of loops, and of border edges in all */
-    int *walk, *at;          /* current path; at, by place in keys: where the path leaves that vertex, or -1 */
-    embi_keys keys;          /* border half-edges by their end vertex, where the lid's edge starts */
+    int *next, *walk;        /* other half-edges of the list, by half-edge; current path */
+    int *first, *at;         /* by vertex: list of border half-edges that end there and are left; where the path
+                              * leaves it, or -1 */
 } embi_loops;
 
 /* Frees the loops. */
 static void embi_loops_release(embi_memory *m, embi_loops *l)
 {
-    static const size_t arrays[] = {EMBI_OFFSETS4(embi_loops, half, start, walk, at)};
+    static const size_t arrays[] = {
+        EMBI_OFFSETS4(embi_loops, half, start, walk, at), offsetof(embi_loops, next), offsetof(embi_loops, first)};
     EMBI_RELEASE_ALL(m, l, arrays);
-    embi_keys_release(m, &l->keys);
 }
 
-/* Collects the border half-edges in l->keys, sorted by end vertex. */
-static int embi_collect_borders(embi_memory *m, embi_loops *l, const int *tri, int n)
+/* Follows the border from vertex v until no border edge continues. When the path returns to one of its vertices, it has
+ * closed a loop. */
+static void embi_traverse_border(embi_loops *l, const int *tri, int v, int *used)
 {
-    int count = embi_sound_half_edges(m, &l->keys, tri, n);
-    embi_key *k = l->keys.a;
-    if (count < 0) return 0;
-    l->edges = 0;
-    for (int i = 0, end; i < count; i = end) {
-        end = embi_run_end(k, count, i);
-        if (end - i != 1) continue;
-        k[l->edges].value = k[i].value;
-        k[l->edges++].key = (embi_u64)(unsigned)embi_half_end(tri, k[i].value);
-    }
-    embi_sort_keys(k, l->keys.tmp, l->edges);
-    return EMBI_GROW(m, l->half, l->edges) && EMBI_GROW(m, l->start, l->edges + 1) && EMBI_GROW(m, l->walk, l->edges) &&
-           EMBI_GROW(m, l->at, l->edges);
-}
-
-/* Follows the border from place `first` of the keys until no border edge continues. When the path returns to one of
- * its vertices, it has closed a loop. A visited half-edge h gets the value -1 - h. */
-static void embi_traverse_border(embi_loops *l, const int *tri, int first, int *used)
-{
-    embi_key *k = l->keys.a;
-    int top = 0, place = first;
-    l->at[place] = 0;
-    for (;;) {
-        int i = place, h, to, next;
-        while (i < l->edges && k[i].key == k[place].key && k[i].value < 0) i++;
-        if (i == l->edges || k[i].key != k[place].key) break;
-        h = k[i].value;
-        k[i].value = -1 - h;
-        l->walk[top++] = h;
-        to = tri[h];
-        next = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)to);
-        if (next == l->edges || k[next].key != (embi_u64)(unsigned)to) break;
-        place = next;
-        if (l->at[place] < 0) { l->at[place] = top; continue; }
-        for (int j = l->at[place]; j < top; j++) {
-            int left = embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]));
-            if (j > l->at[place]) l->at[left] = -1;
+    int top = 0, end = v;
+    l->at[end] = 0;
+    while (l->first[end] >= 0) {
+        int h = l->walk[top++] = l->first[end];
+        l->first[end] = l->next[h];
+        end = tri[h];
+        if (l->at[end] < 0) { l->at[end] = top; continue; }
+        for (int j = l->at[end]; j < top; j++) {
+            if (j > l->at[end]) l->at[embi_half_end(tri, l->walk[j])] = -1;
             l->half[(*used)++] = l->walk[j];
         }
-        top = l->at[place];
+        top = l->at[end];
         l->start[++l->count] = *used;
     }
-    for (int j = 0; j < top; j++)
-        l->at[embi_lower_bound(k, l->edges, (embi_u64)(unsigned)embi_half_end(tri, l->walk[j]))] = -1;
-    l->at[place] = l->at[first] = -1;
+    for (int j = 0; j < top; j++) l->at[embi_half_end(tri, l->walk[j])] = -1;
+    l->at[end] = l->at[v] = -1;
 }
 
-/* Collects the border half-edges and splits them into loops, each edge once. */
-static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n)
+/* Collects the border half-edges and splits them into loops, each edge once. k: the sorted half-edges. */
+static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n, const embi_key *k, int count)
 {
-    int used = 0;
+    int used = 0, vertices = 0;
     memset(l, 0, sizeof *l);
-    if (!embi_collect_borders(m, l, tri, n)) return 0;
-    for (int i = 0; i < l->edges; i++) l->at[i] = -1;
+    for (int i = 0; i < 3 * n; i++) vertices = embi_max_int(vertices, tri[i] + 1);
+    if (!EMBI_GROW(m, l->next, 3 * n) || !EMBI_GROW(m, l->first, vertices) || !EMBI_GROW(m, l->at, vertices)) return 0;
+    for (int v = 0; v < vertices; v++) l->first[v] = l->at[v] = -1;
+    for (int i = count - 1; i >= 0; i--) {   /* the first of a list comes last */
+        int end = embi_half_end(tri, k[i].value);
+        if ((i > 0 && k[i - 1].key == k[i].key) || (i + 1 < count && k[i + 1].key == k[i].key)) continue;
+        l->next[k[i].value] = l->first[end];
+        l->first[end] = k[i].value;
+        l->edges++;
+    }
+    if (!EMBI_GROW(m, l->half, l->edges) || !EMBI_GROW(m, l->walk, l->edges) || !EMBI_GROW(m, l->start, l->edges + 1))
+        return 0;
     l->start[0] = 0;
-    for (int i = 0; i < l->edges; i++)
-        if (l->keys.a[i].value >= 0)
-            embi_traverse_border(l, tri, embi_lower_bound(l->keys.a, l->edges, l->keys.a[i].key), &used);
+    for (int v = 0; v < vertices; v++)
+        while (l->first[v] >= 0) embi_traverse_border(l, tri, v, &used);
     return 1;
 }
 
@@ -29605,19 +29287,23 @@ static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n
 EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
 {
     embi_memory m;
+    embi_keys keys = {NULL, NULL};
     embi_loops l;
-    int count = -1;
+    int count = -1, edges;
     if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
     if (capacity && (!vertex || !start)) return -1;
     for (int i = 0; i < 3 * tri_count; i++)
         if (tri[i] < 0) return -1;
     embi_memory_init(&m, NULL);
-    if (embi_loops_build(&m, &l, tri, tri_count) && (!capacity || l.edges <= capacity)) {
+    memset(&l, 0, sizeof l);
+    edges = embi_sound_half_edges(&m, &keys, tri, tri_count);
+    if (edges >= 0 && embi_loops_build(&m, &l, tri, tri_count, keys.a, edges) && (!capacity || l.edges <= capacity)) {
         count = l.count;
         for (int i = 0; capacity && i < l.start[count]; i++) vertex[i] = embi_half_end(tri, l.half[i]);
         for (int i = 0; capacity && i <= count; i++) start[i] = l.start[i];
     }
     embi_loops_release(&m, &l);
+    embi_keys_release(&m, &keys);
     return count;
 }
 
@@ -29686,7 +29372,8 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     memset(&l, 0, sizeof l);
     cut = (int *)embi_alloc(&m, square + 5 * most + n, sizeof *cut);
     best = (embipc_real *)embi_alloc(&m, square + n, sizeof *best);
-    if (!m.failed && embi_loops_build(&m, &l, tri, n)) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    if (!m.failed) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    if (edges >= 0 && !embi_loops_build(&m, &l, tri, n, keys.a, edges)) edges = -1;
     v = edges < 0 ? NULL : cut + square;   /* polygon and stack */
     label = edges < 0 ? NULL : v + 5 * most;
     area = edges < 0 ? NULL : best + square;
@@ -29713,11 +29400,11 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 109. Surfaces that overlap =====================================================================
+/* ==== 108. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
- * Uses: small math, memory, sorting and sets, part II, part III, parts of a surface.
+ * Uses: small math, memory, sorting and sets, part II, part III, parts of a surface, queries.
  * Checked by: tests/test_doctor.c */
 
 #ifndef EMBIPC_NO_SEPARATE
@@ -29990,19 +29677,13 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
 {
     embipc_real box[6];
     embipc_solid solid;
-    embi_key *keys;
-    unsigned char *used;
-    int ok;
     b->nv = from->vertex_count;
     b->x0 = from->x;
     b->x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *b->x);
     if (!b->x) return 0;
     memcpy(b->x, from->x, (size_t)(3 * b->nv) * sizeof *b->x);
-    b->s.x = b->s.rest = b->x;
-    b->s.tri = from->tri;
-    b->s.nt = from->tri_count;
+    if (!embi_surface_tree(m, &b->s, &b->bvh, b->x, b->nv, from->tri, from->tri_count)) return 0;
     b->s.base = base;
-    b->s.bvh = &b->bvh;
     b->thickness = from->thickness;
     b->fixed = from->fixed != 0;
     b->rank = b->fixed ? 0 : INT_MAX;
@@ -30011,13 +29692,7 @@ static int embi_part_begin(embi_memory *m, embi_part_body *b, const embipc_movab
     for (int k = 0; k < 3; k++) b->centre0[k] = b->now.centre[k] = (box[k] + box[3 + k]) / 2;
     embi_m3_identity(b->now.R);
     b->now.scale = 1;
-    keys = (embi_key *)embi_alloc(m, 6 * b->s.nt, sizeof *keys);
-    used = (unsigned char *)embi_alloc(m, b->nv, 1);
-    ok = keys && used && embi_bvh_build(m, &b->bvh, b->x, b->s.tri, b->s.nt, b->nv, keys, used);
-    if (ok) embi_bvh_refit(&b->bvh, b->x, b->s.tri, b->s.nt);
-    embi_free(m, keys);
-    embi_free(m, used);
-    if (!ok || !embi_part_topology(m, b) || (b->handles && !embi_part_loops(m, b))) return 0;
+    if (!embi_part_topology(m, b) || (b->handles && !embi_part_loops(m, b))) return 0;
     embi_solid(&solid, b->x, b->nv, b->s.tri, b->s.nt);
     b->volume = b->closed ? embi_abs(solid.volume) : b->diagonal * b->diagonal * b->diagonal;
     return 1;
@@ -30164,7 +29839,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 110. Shifts and rotations ======================================================================
+/* ==== 109. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -30448,7 +30123,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 111. Separating surfaces =======================================================================
+/* ==== 110. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -30725,7 +30400,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 112. Self-test =================================================================================
+/* ==== 111. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
