@@ -14564,10 +14564,11 @@ static int embi_patches_pack(int pa, int pb) { return pa * EMBI_PATCHES + pb; }
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, part III.   Checked by: tests/test_seams.c */
 
-/* n = unit normal of a triangle. Returns 0 where it has no area. */
+/* n = unit normal of a triangle. Returns 0 where it has no area, and n is 0. */
 static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_real n[3])
 {
     embipc_real c[3];
+    embi_set(n, 0, 0, 0);
     embi_triangle_cross(c, x, v);
     return embi_direction(n, c) > 0;
 }
