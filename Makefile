@@ -21,8 +21,8 @@
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
 #                   (web-browser: the page of make web)
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
-#   make fuzz       damaged files for each of 7 mesh readers, damaged robots, random worlds, under sanitizers (T=seconds for
-#                   each, 60; 600 before a release, 8 for a minute or so)
+#   make fuzz       damaged files for each of 7 mesh readers, damaged robots, random worlds, forged snapshots, under
+#                   sanitizers (T=seconds for each, 60; 600 before a release, 8 for a minute or so)
 #   make size       bytes of code of two programs at -Os, x86 and Cortex-M7, without each part that can be left out;
 #                   needs arm-none-eabi-gcc with newlib, else it says so
 #   make memory     bytes of the arrays of five small worlds; needs addr2line and glibc, else it says so
@@ -305,10 +305,11 @@ compare: | $(BUILD)
 $(BUILD)/fuzz_%: tests/fuzz_%.c $(HEADER) $(wildcard tests/*.h tools/*.[ch]) | $(BUILD)
 	$(Q)$(CC) $(STD) $(STRICT) -Wno-unused-function -Og -g1 -fsanitize=address,undefined -fno-sanitize-recover=all $< -o $@ -lm
 
-fuzz: $(BUILD)/fuzz_meshio $(BUILD)/fuzz_import $(BUILD)/fuzz_world
+fuzz: $(BUILD)/fuzz_meshio $(BUILD)/fuzz_import $(BUILD)/fuzz_world $(BUILD)/fuzz_snapshot
 	@$(BUILD)/fuzz_meshio $(or $(T),60)
 	@$(BUILD)/fuzz_import $(or $(T),60)
 	@$(BUILD)/fuzz_world $(or $(T),60)
+	@$(BUILD)/fuzz_snapshot $(or $(T),60)
 
 # violent worlds by chance: what no failing call may change, no NaN, no energy from nowhere (T=worlds, FIRST=seed)
 campaign: $(BUILD)/test_campaign
