@@ -21,8 +21,8 @@
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
 #                   (web-browser: the page of make web)
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
-#   make fuzz       damaged files for each of 7 mesh readers, damaged robots, random worlds, under sanitizers (T=seconds for
-#                   each, 60; 600 before a release, 8 for a minute or so)
+#   make fuzz       damaged files for each of 7 mesh readers, damaged robots, random worlds, forged snapshots, under
+#                   sanitizers (T=seconds for each, 60; 600 before a release, 8 for a minute or so)
 #   make size       bytes of code of two programs at -Os, x86 and Cortex-M7, without each part that can be left out;
 #                   needs arm-none-eabi-gcc with newlib, else it says so
 #   make memory     bytes of the arrays of five small worlds; needs addr2line and glibc, else it says so
@@ -306,7 +306,7 @@ $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(BUILD)/library_native.
 compare: | $(BUILD)
 	@CC="$(CC)" CXX="$(CXX)" sh tests/compare/compare.sh $(BUILD)
 
-FUZZ = fuzz_meshio fuzz_import fuzz_world
+FUZZ = fuzz_meshio fuzz_import fuzz_world fuzz_snapshot
 fuzzers: $(FUZZ:%=$(BUILD)/%)
 fuzz:
 	$(Q)$(SANITIZED) fuzzers

@@ -41,9 +41,10 @@
  *           iteration; equal bits for equal input and any number of threads; no allocation in a warmed-up
  *           step; a cage for any closed surface; eight materials, one of which never lets a tet invert; rays, contact
  *           events, poses within a step and vertices to draw; copies of worlds, to branch,
- *           to go back, and to step side by side; bodies at rest that sleep.
- * DOES NOT  read files, print, exit or abort; save states to files; plasticity,
- *           tearing, fluids, GPUs, gradients of results; shells, rods (planned).
+ *           to go back, and to step side by side; snapshots of worlds as bytes that are the same on every
+ *           machine; bodies at rest that sleep.
+ * DOES NOT  read files, print, exit or abort; plasticity, tearing, fluids, GPUs, gradients of results; shells, rods
+ *           (planned).
  *
  * STEP BY STEP
  *   1. embipc_default_world_def(), change what you like, embipc_world_create().
@@ -111,8 +112,9 @@
  *   91 Mechanics of a new body; 92 Adding a body; 93 Removing a body; 94 Forces and drives;
  *   95 Joints of a world; 96 Settings and reset; 97 Queries; 98 Ready shapes; 99 Contact events;
  *   100 Poses of bodies; 101 Debug drawing; 102 Rays and regions; 103 Copies of worlds; 104 Validation;
- *   105 Steps of frames and of several worlds; 106 Sparse LDL^T for callers; 107 Repair of surfaces;
- *   108 Surfaces that overlap; 109 Shifts and rotations; 110 Separating surfaces; 111 Self-test.
+ *   105 Snapshots; 106 Steps of frames and of several worlds; 107 Sparse LDL^T for callers;
+ *   108 Repair of surfaces; 109 Surfaces that overlap; 110 Shifts and rotations; 111 Separating surfaces;
+ *   112 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -209,6 +211,7 @@
  *   EMBIPC_NO_EVENTS       embipc_world_contact_events(), embipc_body_taxels()                        (0)
  *   EMBIPC_NO_DRAW         embipc_world_draw()                                                        (0)
  *   EMBIPC_NO_COPY         embipc_world_copy(), embipc_world_restore(), embipc_worlds_step()          (0)
+ *   EMBIPC_NO_SNAPSHOT     embipc_world_save(), embipc_world_load(), embipc_world_hash()     (1 kB on x86)
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
  *   EMBIPC_NO_PAIR_FN      embipc_world_def.pair, embipc_body_ask_pairs()                              (0, 0)
@@ -473,6 +476,24 @@ EMBIPC_API embipc_result embipc_world_copy(const embipc_world *world, embipc_wor
  * again. Bodies, drives and joints are those of that time: handles made since then are invalid, and views are to be
  * taken again. Fails on lack of memory, with the world unchanged. */
 EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_world *saved);
+#endif
+
+#ifndef EMBIPC_NO_SNAPSHOT
+/* Writes the whole world as bytes: bodies with their meshes, drives, joints, rules, settings and state. They do not
+ * depend on the machine. buffer NULL: only *bytes, their number, is set. Fails, with *bytes set, where they are more
+ * than `capacity`. No allocation. */
+EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buffer, size_t capacity, size_t *bytes);
+
+/* Makes a world from these bytes. Its next steps have the bits of those of the saved world, if both builds have the
+ * same options (see EMBIPC_LANES). Handles of that world are valid in it. def begins as embipc_default_world_def(): its
+ * allocator and callbacks are taken, no numbers. User pointers of bodies are NULL. It takes as long as creating the
+ * bodies, cages included. Refuses, with *world NULL, whatever bytes do not describe a sound world: damage, other formats,
+ * indices and numbers out of range, surfaces that cross. error may be NULL. */
+EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, const embipc_world_def *def,
+                                           embipc_world **world, embipc_error *error);
+
+/* A hash of all that embipc_world_save() writes. Worlds with the same hash go on with the same bits. NULL: 0. */
+EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world);
 #endif
 
 /* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
@@ -11873,6 +11894,17 @@ typedef struct embi_body_search {
     embi_body_joined joined;
 } embi_body_search;
 
+#ifndef EMBIPC_NO_SNAPSHOT
+/* The description of a body, for snapshots. */
+typedef struct embi_given {
+    embipc_body_def def;         /* without pointers: its arrays are in `number` and `index` */
+    embipc_cage cage;            /* the cage of the description, likewise */
+    unsigned arrays;             /* bit k: array k of embi_given_at is there */
+    embipc_real *number;
+    int *index;
+} embi_given;
+#endif
+
 /* What the caller gave a body, and asked of it. */
 typedef struct embi_caller {
     embipc_real rotation[9], position[3];   /* of the description */
@@ -11880,6 +11912,9 @@ typedef struct embi_caller {
     unsigned *apart;             /* bit i: the pair callback keeps the body apart from that of slot i, which is lower
                                   * than its own; NULL: from none */
     int viewed;                  /* the caller has a view: x = J q after each step */
+#ifndef EMBIPC_NO_SNAPSHOT
+    embi_given given;
+#endif
 } embi_caller;
 
 /* Where a body's part of the common scratch begins */
@@ -24523,6 +24558,9 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
     offsetof(embi_body, search.tet_grad), offsetof(embi_body, caller.apart),
     offsetof(embi_body, search.shrunk), offsetof(embi_body, search.holder),
+#ifndef EMBIPC_NO_SNAPSHOT
+    offsetof(embi_body, caller.given.number), offsetof(embi_body, caller.given.index),
+#endif
     offsetof(embi_body, tangent)};
 
 /* Frees the arrays of a body. */
@@ -25640,6 +25678,90 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
     return EMBIPC_OK;
 }
 
+#ifndef EMBIPC_NO_SNAPSHOT
+/* Where the pointers of a description and its cage to arrays stand: to numbers, then to indices. */
+enum { EMBI_GIVEN_NUMBERS = 7, EMBI_GIVEN_ARRAYS = 14, EMBI_GIVEN_CAGE = 7 << 4 | 3 << 10, EMBI_GIVEN_CELLS = 3 << 12 };
+static const size_t embi_given_at[EMBI_GIVEN_ARRAYS] = {
+    EMBI_OFFSETS4(embi_given, def.x, def.cage_x, def.tet_stiffness, def.tet_density),
+    EMBI_OFFSETS4(embi_given, cage.x, cage.tet_volume, cage.tet_moment, def.triangles),
+    EMBI_OFFSETS4(embi_given, def.tets, def.cage_tets, cage.tets, cage.vertex_tet),
+    offsetof(embi_given, cage.cells), offsetof(embi_given, cage.tet_cell)};
+
+/* The length of each of these arrays, and the sums: of numbers, of indices. Returns 0 where one is too long. */
+static int embi_given_lengths(const embi_given *g, int length[EMBI_GIVEN_ARRAYS], int sum[2])
+{
+    static const int width[EMBI_GIVEN_ARRAYS] = {3, 3, 1, 1, 3, 1, 10, 3, 4, 4, 4, 1, 8, 1};
+    const embipc_body_def *d = &g->def;
+    const embipc_cage *c = &g->cage;
+    const int factors = d->kind == EMBIPC_FULL ? d->tet_count : d->cage_tet_count;
+    const int rows[EMBI_GIVEN_ARRAYS] = {d->vertex_count, d->cage_node_count, factors, factors, c->node_count,
+                                         c->tet_count, c->tet_count, d->triangle_count, d->tet_count,
+                                         d->cage_tet_count, c->tet_count, c->vertex_count, c->cell_count, c->tet_count};
+    sum[0] = sum[1] = 0;
+    for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
+        int *to = sum + (k >= EMBI_GIVEN_NUMBERS);
+        length[k] = 0;
+        if (!(g->arrays >> k & 1)) continue;
+        if (rows[k] < 0 || rows[k] > (INT_MAX - *to) / width[k]) return 0;
+        length[k] = width[k] * rows[k];
+        *to += length[k];
+    }
+    return 1;
+}
+
+/* Sets the pointers of the description, whose arrays are complete. */
+static void embi_given_point(embi_given *g, const int length[EMBI_GIVEN_ARRAYS])
+{
+    const embipc_real *number = g->number;
+    const int *index = g->index;
+    for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
+        const void *p = k < EMBI_GIVEN_NUMBERS ? (const void *)number : index;
+        if (!(g->arrays >> k & 1)) continue;
+        memcpy((char *)g + embi_given_at[k], &p, sizeof p);
+        if (k < EMBI_GIVEN_NUMBERS) number += length[k];
+        else index += length[k];
+    }
+    if (g->arrays & EMBI_GIVEN_CAGE) g->def.cage = &g->cage;
+}
+
+/* Keeps the description that a body was made from. Returns 0 out of memory. */
+static int embi_given_keep(embi_memory *m, embi_given *g, const embipc_body_def *d)
+{
+    int length[EMBI_GIVEN_ARRAYS], sum[2];
+    const int has_cage = d->kind == EMBIPC_CAGE && d->cage_x;
+    embipc_real *number;
+    int *index;
+    memset(g, 0, sizeof *g);
+    g->def = *d;
+    if (!has_cage) g->def.cage_x = NULL, g->def.cage_tets = NULL;
+    if (d->kind == EMBIPC_CAGE && !has_cage && d->cage) g->cage = *d->cage;
+    if (d->kind < EMBIPC_CAGE) g->def.tet_stiffness = g->def.tet_density = NULL;
+    for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
+        const void *p;
+        memcpy(&p, (const char *)g + embi_given_at[k], sizeof p);
+        if (p) g->arrays |= 1u << k;
+    }
+    if (!embi_given_lengths(g, length, sum)) { m->failed = 1; return 0; }
+    if (!EMBI_GROW(m, g->number, sum[0]) || !EMBI_GROW(m, g->index, sum[1])) return 0;
+    number = g->number;
+    index = g->index;
+    for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
+        const void *p, *none = NULL;
+        memcpy(&p, (const char *)g + embi_given_at[k], sizeof p);
+        memcpy((char *)g + embi_given_at[k], &none, sizeof none);
+        if (!length[k]) continue;
+        if (k < EMBI_GIVEN_NUMBERS) memcpy(number, p, (size_t)length[k] * sizeof *number), number += length[k];
+        else memcpy(index, p, (size_t)length[k] * sizeof *index), index += length[k];
+    }
+    g->def.cage = NULL;
+    g->def.name = NULL;
+    g->def.no_contact = NULL;
+    g->def.no_contact_count = 0;
+    g->def.user = NULL;
+    return 1;
+}
+#endif
+
 /* Builds the body behind all others and checks it for crossings before it counts. A failure removes it again. */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
@@ -25690,6 +25812,9 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     b->handle.index1 = slot + 1;
     r = embi_exempt(w, def, b->handle);
     if (r == EMBIPC_OK) r = embi_build_body(m, def, b, &build, &w->error);
+#ifndef EMBIPC_NO_SNAPSHOT
+    if (r == EMBIPC_OK && !embi_given_keep(m, &b->caller.given, def)) r = embi_fail_memory(&w->error);
+#endif
     b->node0 = w->s.node_count;
     b->vert0 = w->s.vert_count;
     if (r == EMBIPC_OK && (!embi_world_reserve(w, b->node0 + b->nn, b->vert0 + b->nv, at + 1) ||
@@ -28871,7 +28996,788 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 105. Steps of frames and of several worlds =====================================================
+/* ==== 105. Snapshots =================================================================================
+ * A snapshot is a row of 64-bit words, the lowest byte first: a head, the descriptions of all bodies, and the state.
+ * Loading creates all bodies again, by the calls and checks that a caller meets, and then sets their state. So no tree,
+ * matrix or list of candidates is read, and all that a step uses as an index is checked in a few places. Of what steps
+ * hand on, only factors that serve again decide bits: their numbers are in the snapshot, their structure is made anew.
+ * One walk measures, hashes, writes and reads. It is not that of chapter "Copies of worlds": a copy has 150 arrays,
+ * of 40 structs, whose padding and pointers differ between machines, and each index in them would need its check.
+ * Uses: part I, part II, part III, part IV, part VI.   Checked by: tests/test_snapshot.c, tests/fuzz_snapshot.c */
+
+#ifndef EMBIPC_NO_SNAPSHOT
+
+enum { EMBI_SNAPSHOT_FORMAT = 1, EMBI_SNAPSHOT_HEAD = 4 };   /* words of the head: name, format, their number, hash */
+static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
+
+typedef struct embi_stream {
+    const unsigned char *from;   /* where it reads; NULL: it writes */
+    unsigned char *to;           /* where it writes; NULL: it only counts and hashes */
+    size_t at, room;             /* the next word; the number of words that there are, or that fit */
+    embi_u64 hash;               /* of the words so far */
+    int failed;                  /* it ended too soon, or a number was out of range */
+} embi_stream;
+
+/* Each step can be undone for a known word, so any change of one word changes the hash. */
+static embi_u64 embi_hash_add(embi_u64 hash, embi_u64 word)
+{
+    hash = (hash ^ word) * 0x9e3779b97f4a7c15ull;
+    return hash ^ hash >> 32;
+}
+
+static embi_u64 embi_word_get(const unsigned char *p)
+{
+    return (embi_u64)p[0] | (embi_u64)p[1] << 8 | (embi_u64)p[2] << 16 | (embi_u64)p[3] << 24 | (embi_u64)p[4] << 32 |
+           (embi_u64)p[5] << 40 | (embi_u64)p[6] << 48 | (embi_u64)p[7] << 56;
+}
+
+/* Passes a word: writes it, or returns the next one. Behind the end of what is read there are zeros. */
+static embi_u64 embi_stream_word(embi_stream *s, embi_u64 word)
+{
+    if (s->from) {
+        if (s->failed || s->at >= s->room) { s->failed = 1; return 0; }
+        return embi_word_get(s->from + 8 * s->at++);
+    }
+    if (s->to && s->at < s->room)
+        for (int k = 0; k < 8; k++) s->to[8 * s->at + (size_t)k] = (unsigned char)(word >> 8 * k);
+    s->hash = embi_hash_add(s->hash, word);
+    s->at++;
+    return word;
+}
+
+/* Passes n numbers; nan is none. */
+static void embi_stream_reals(embi_stream *s, embipc_real *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        embi_u64 word;
+        memcpy(&word, x + i, sizeof word);
+        word = embi_stream_word(s, word);
+        if (!s->from) continue;
+        memcpy(x + i, &word, sizeof word);
+        if (x[i] != x[i]) { s->failed = 1; x[i] = 0; }
+    }
+}
+
+/* Passes n integers. */
+static void embi_stream_ints(embi_stream *s, int *x, size_t n)
+{
+    for (size_t i = 0; i < n; i++) {
+        long long value = (long long)embi_stream_word(s, (embi_u64)(long long)x[i]);
+        if (!s->from) continue;
+        if (value < INT_MIN || value > INT_MAX) s->failed = 1;
+        x[i] = s->failed ? 0 : (int)value;
+    }
+}
+
+/* Passes a number of things that take at least `words` words each. */
+static int embi_stream_count(embi_stream *s, int count, size_t words)
+{
+    embi_stream_ints(s, &count, 1);
+    if (!s->from || (count >= 0 && (size_t)count <= (s->room - s->at) / words)) return count;
+    s->failed = 1;
+    return 0;
+}
+
+/* Members of a struct that are passed: `count` of one type, from one on. */
+typedef enum embi_field_type { EMBI_FIELD_INT, EMBI_FIELD_REAL, EMBI_FIELD_WORD } embi_field_type;
+typedef struct embi_field { size_t at, count; embi_field_type type; } embi_field;
+#define EMBI_REALS(type, member, count) {offsetof(type, member), count, EMBI_FIELD_REAL}
+#define EMBI_INTS(type, member, count) {offsetof(type, member), count, EMBI_FIELD_INT}
+#define EMBI_WORD(type, member) {offsetof(type, member), 1, EMBI_FIELD_WORD}
+#define EMBI_STREAM(s, p, table) embi_stream_fields((s), (p), (table), sizeof(table) / sizeof *(table))
+
+/* Passes these members of the struct at p. */
+static void embi_stream_fields(embi_stream *s, void *p, const embi_field *f, size_t n)
+{
+    for (; n > 0; n--, f++) {
+        char *at = (char *)p + f->at;
+        embi_u64 word;
+        if (f->type == EMBI_FIELD_REAL) embi_stream_reals(s, (embipc_real *)(void *)at, f->count);
+        else if (f->type == EMBI_FIELD_INT) embi_stream_ints(s, (int *)(void *)at, f->count);
+        else {
+            memcpy(&word, at, sizeof word);
+            word = embi_stream_word(s, word);
+            if (s->from) memcpy(at, &word, sizeof word);
+        }
+    }
+}
+
+/* Room for `count` elements in the array whose pointer stands at `array`, where the stream reads. */
+static int embi_stream_room(embi_stream *s, embi_memory *m, void *array, int count, size_t size)
+{
+    void *p;
+    memcpy(&p, array, sizeof p);
+    if (s->from && count > embi_capacity(p) && !embi_grow(m, array, count, size, 1)) s->failed = 1;
+    return !s->failed;
+}
+
+/* Passes a list of structs: the pointer to it stands at `list`. */
+static void embi_stream_list(embi_stream *s, embi_memory *m, void *list, int *count, size_t size, const embi_field *f,
+                             size_t n)
+{
+    char *p;
+    int rows = embi_stream_count(s, *count, n);
+    if (!embi_stream_room(s, m, list, rows, size)) return;
+    *count = s->from ? rows : *count;
+    memcpy(&p, list, sizeof p);
+    for (int i = 0; i < rows; i++) embi_stream_fields(s, p + (size_t)i * size, f, n);
+}
+#define EMBI_STREAM_LIST(s, m, list, count, table) \
+    embi_stream_list((s), (m), &(list), &(count), sizeof *(list), (table), sizeof(table) / sizeof *(table))
+
+/* ---- Bodies ---- */
+
+static const embi_field embi_given_fields[] = {
+    EMBI_INTS(embi_given, def.vertex_count, 1), EMBI_INTS(embi_given, def.triangle_count, 1),
+    EMBI_INTS(embi_given, def.tet_count, 1), EMBI_INTS(embi_given, def.cage_node_count, 1),
+    EMBI_INTS(embi_given, def.cage_tet_count, 1), EMBI_INTS(embi_given, def.cage_nodes, 1),
+    EMBI_INTS(embi_given, def.self_contact, 1), EMBI_INTS(embi_given, cage.node_count, 1),
+    EMBI_INTS(embi_given, cage.tet_count, 1), EMBI_INTS(embi_given, cage.vertex_count, 1),
+    EMBI_INTS(embi_given, cage.cell_count, 1), EMBI_INTS(embi_given, def.material.averaged, 3),
+    EMBI_INTS(embi_given, arrays, 1), EMBI_REALS(embi_given, def.scale, 19),
+    EMBI_REALS(embi_given, def.material.young, 13)};
+
+/* Has the description that was read all arrays of a cage, with indices in range? */
+static int embi_given_has_cage(const embi_given *g, embipc_error *e)
+{
+    const unsigned needs = EMBI_GIVEN_CAGE | (g->cage.cell_count > 0 ? EMBI_GIVEN_CELLS : 0);
+    return !g->def.cage || ((g->arrays & needs) == needs &&
+        embi_check_arrays(g->cage.x, g->cage.node_count, g->cage.tets, g->cage.tet_count, 4, e) == EMBIPC_OK);
+}
+
+/* Passes the description of body `at`, or creates it. Its groups are set later: until then it touches nothing. */
+static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
+{
+    embi_given read, *g = s->from ? &read : &w->s.body[at].caller.given;
+    char name[64];
+    int length[EMBI_GIVEN_ARRAYS], sum[2], kind[2];
+    embipc_body body;
+    embipc_result r = EMBIPC_OK;
+    memset(&read, 0, sizeof read);
+    memset(name, 0, sizeof name);
+    if (!s->from) memcpy(name, w->s.body[at].name, sizeof name);
+    for (int i = 0; i < 64; i += 8) {
+        embi_u64 word = embi_stream_word(s, embi_word_get((const unsigned char *)name + i));
+        for (int k = 0; k < 8; k++) name[i + k] = (char)(unsigned char)(word >> 8 * k);
+    }
+    name[63] = 0;
+    kind[0] = (int)g->def.kind;
+    kind[1] = (int)g->def.material.model;
+    embi_stream_ints(s, kind, 2);
+    EMBI_STREAM(s, g, embi_given_fields);
+    if (s->from) {
+        g->def.cookie = EMBI_BODY_COOKIE;
+        g->def.kind = (embipc_kind)(embi_is_one_of(kind[0], EMBIPC_FULL + 1) ? kind[0] : 0);
+        g->def.material.model = (embipc_model)(embi_is_one_of(kind[1], EMBIPC_MODEL_COUNT) ? kind[1] : 0);
+        g->def.name = name;
+    }
+    if (!embi_given_lengths(g, length, sum) || (int)g->def.kind != kind[0] || (int)g->def.material.model != kind[1])
+        s->failed = 1;
+    if (s->from && (s->failed || (size_t)sum[0] + (size_t)sum[1] + (size_t)embi_max_int(g->def.cage_nodes, 0) >
+                                     s->room - s->at)) {
+        s->failed = 1;
+        return EMBIPC_ERR_ARGUMENT;
+    }
+    if (embi_stream_room(s, &w->memory, &g->number, sum[0], sizeof *g->number) &&
+        embi_stream_room(s, &w->memory, &g->index, sum[1], sizeof *g->index)) {
+        embi_stream_reals(s, g->number, (size_t)sum[0]);
+        embi_stream_ints(s, g->index, (size_t)sum[1]);
+    }
+    if (!s->from) return r;
+    embi_given_point(g, length);
+    if (s->failed || !embi_given_has_cage(g, &w->error)) s->failed = 1;
+    else r = embipc_body_create(w, &g->def, &body);
+    EMBI_RELEASE(&w->memory, g->number);
+    EMBI_RELEASE(&w->memory, g->index);
+    return r;
+}
+
+static const embi_field embi_body_fields[] = {
+    EMBI_INTS(embi_body, handle, 2), EMBI_INTS(embi_body, moving, 1), EMBI_INTS(embi_body, island, 1),
+    EMBI_REALS(embi_body, material.young, 13), EMBI_REALS(embi_body, elastic.material.mu, 5),
+    EMBI_REALS(embi_body, rules.friction, 6), EMBI_INTS(embi_body, rules.groups, 2),
+    EMBI_REALS(embi_body, rules.given_dhat, 8), EMBI_REALS(embi_body, scale_x, 1), EMBI_REALS(embi_body, step.c, 2),
+    EMBI_INTS(embi_body, step.two_step, 2), EMBI_INTS(embi_body, past.smooth, 4),
+    EMBI_REALS(embi_body, past.displacement, 6), EMBI_REALS(embi_body, flight.twisted, 6),
+    EMBI_INTS(embi_body, flight.known, 1), EMBI_REALS(embi_body, flight.next_spin, 6),
+    EMBI_REALS(embi_body, end.psi, 6), EMBI_REALS(embi_body, sleep.rested, 1),
+    EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.min_gap, 2)};
+
+/* A slot of a handle that was read gets its place, unless it is taken. */
+static void embi_stream_claim(embi_stream *s, embi_slot *slot, int slots, int index1, unsigned generation, int at)
+{
+    if (!s->from) return;
+    if (index1 < 1 || index1 > slots || slot[index1 - 1].at >= 0 || slot[index1 - 1].generation != generation)
+        s->failed = 1;
+    else slot[index1 - 1].at = at;
+}
+
+/* Passes the generations of slots; where it reads, all of them are free. */
+static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slot **slot, int *count)
+{
+    static const embi_field fields[] = {EMBI_INTS(embi_slot, generation, 1)};
+    EMBI_STREAM_LIST(s, m, *slot, *count, fields);
+    for (int i = 0; i < *count && s->from; i++) (*slot)[i].at = -1;
+}
+
+/* Passes the rotations that the elements hold, those of the next step, and what scaled moduli changed. */
+static void embi_stream_elastic(embi_stream *s, embi_memory *m, embi_body *b)
+{
+    embi_elastic *e = &b->elastic;
+    int flags[2], n = 9 * e->nt;
+    flags[0] = e->ahead;
+    flags[1] = e->follows;
+    embi_stream_ints(s, flags, 2);
+    embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
+    if (!embi_elastic_turns(e)) return;
+    embi_stream_reals(s, e->rotation, (size_t)n);
+    if (flags[0]) embi_stream_reals(s, e->rotation_next, (size_t)n);
+    if (!s->from) return;
+    for (int t = n; t < 9 * e->padded; t++) {
+        e->rotation[t] = e->rotation[t - 9];
+        if (flags[0]) e->rotation_next[t] = e->rotation_next[t - 9];
+    }
+    embi_elastic_hold(e, e->rotation, NULL);
+    e->ahead = flags[0] != 0;
+    if (flags[1] && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) s->failed = 1;
+    else if (flags[1]) e->nonlinear = e->follows = 1;
+}
+
+/* Passes the state of a body. */
+static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
+{
+    static const embi_field word[] = {{0, 1, EMBI_FIELD_INT}};
+    embi_body *b = w->s.body + at;
+    const embi_body_rules *r = &b->rules;
+    int stage = (int)b->sleep.stage, bits = b->caller.apart ? (b->handle.index1 - 1) / 32 + 1 : 0;
+    embipc_error e;
+    embi_stream_ints(s, &stage, 1);
+    EMBI_STREAM(s, b, embi_body_fields);
+    embi_stream_list(s, &w->memory, &b->caller.apart, &bits, sizeof *b->caller.apart, word, 1);
+    embi_stream_claim(s, w->body_slot, w->body_slots, b->handle.index1, b->handle.generation, at);
+    if (embi_is_dynamic(b)) embi_stream_elastic(s, &w->memory, b);
+    if (!s->from) return;
+    b->sleep.stage = stage && embi_sleeps(w) && embi_is_dynamic(b) ? EMBI_ASLEEP : EMBI_AWAKE;
+    if ((bits && bits != (b->handle.index1 - 1) / 32 + 1) || stage != (int)b->sleep.stage ||
+        embi_check_friction(r->friction, r->static_friction, &e) != EMBIPC_OK ||
+        !(r->thickness >= 0) || !embi_finite(r->thickness) || !embi_all_finite(r->surface_velocity, 3) ||
+        embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, &e) != EMBIPC_OK ||
+        (embi_is_dynamic(b) && embi_check_material(&b->material, &e) != EMBIPC_OK))
+        s->failed = 1;
+    b->search.around = 0;
+    b->search.tree_is_at_q = 0;
+    if (b->nn) b->started = b->followed = 0;
+}
+
+/* ---- Drives and joints ---- */
+
+#ifndef EMBIPC_NO_DRIVES
+/* Passes drive n, or creates it. */
+static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
+{
+    static const embi_field fields[] = {
+        EMBI_INTS(embi_drive, handle, 2), EMBI_INTS(embi_drive, body, 2), EMBI_REALS(embi_drive, centre, 26),
+        EMBI_INTS(embi_drive, is_set, 1), EMBI_INTS(embi_drive, blocked, 3), EMBI_REALS(embi_drive, gap, 1),
+        EMBI_REALS(embi_drive, reached, 7), EMBI_INTS(embi_drive, reached.limited, 4),
+        EMBI_REALS(embi_drive, reached.gap, 1)};
+    embi_drive read, *d = s->from ? &read : w->s.driven.list + n;
+    const embi_body *b;
+    embipc_drive_def def = embipc_default_drive_def();
+    embipc_drive made;
+    int nodes, keys;
+    memset(&read, 0, sizeof read);
+    EMBI_STREAM(s, d, fields);
+    nodes = embi_stream_count(s, d->node_count, 4);
+    keys = embi_stream_count(s, d->key_count, 7);
+    if (embi_stream_room(s, &w->memory, &d->nodes, nodes, sizeof *d->nodes) &&
+        embi_stream_room(s, &w->memory, &d->start, 3 * nodes, sizeof *d->start) &&
+        embi_stream_room(s, &w->memory, &d->keys, 7 * keys, sizeof *d->keys)) {
+        embi_stream_ints(s, d->nodes, (size_t)nodes);
+        embi_stream_reals(s, d->start, 3 * (size_t)nodes);
+        embi_stream_reals(s, d->keys, 7 * (size_t)keys);
+    }
+    if (!s->from) return;
+    d->node_count = nodes;
+    d->key_count = keys;
+    if (s->failed || !embi_is_one_of(d->body, w->s.body_count) || !embi_all_finite(d->start, 3 * nodes)) s->failed = 1;
+    if (!s->failed) {
+        b = w->s.body + d->body;
+        def.body = b->handle;
+        def.keys = d->keys;
+        def.key_count = d->key_count;
+        embi_copy(def.centre, d->centre);
+        embi_scale(def.stiffness, (embipc_real)(d->soft ? d->node_count : 0), d->stiffness);
+        def.damping = d->damping;
+        if (d->limit < EMBI_HUGE) def.force_limit = embi_min(embi_max(d->limit * d->node_count, DBL_MIN), 1e18);
+        if (d->soft) def.vertices = d->nodes;
+        else if (b->kind >= EMBIPC_CAGE) def.nodes = d->nodes;
+        else s->failed = d->node_count != b->nn;
+        def.node_count = def.vertex_count = d->node_count;
+        if (!embi_all_finite(d->pose, 6) || !embi_all_finite(d->pose_next, 6) || !embi_all_finite(d->pose_set, 6) ||
+            embipc_drive_create(w, &def, &made) != EMBIPC_OK) s->failed = 1;
+    }
+    if (!s->failed) {
+        embi_drive *to = w->s.driven.list + n, old = *to;
+        *to = *d;
+        to->stage = to->stages = to->done = old.soft;
+        s->failed = d->soft != old.soft || !(d->limit >= 0) || d->node_count != old.node_count ||
+                    memcmp(d->nodes, old.nodes, (size_t)d->node_count * sizeof *d->nodes) != 0;
+        read = old;
+        w->drive_slot[old.handle.index1 - 1].at = -1;
+        embi_stream_claim(s, w->drive_slot, w->drive_slots, to->handle.index1, to->handle.generation, n);
+    }
+    embi_drive_free(&w->memory, d);
+}
+#endif
+
+#ifndef EMBIPC_NO_JOINTS
+/* Is this anchor one that a joint has on a body, or on what does not move? */
+static int embi_anchor_is_sound(const embipc_world *w, const embi_anchor *a, int body)
+{
+    if (a->body != body || a->count < 0 || a->count > 4 || (body < 0) != (a->count == 0)) return 0;
+    for (int k = 0; k < a->count; k++)
+        if (!embi_is_one_of(a->node[k], w->s.body[body].nn)) return 0;
+    return embi_all_finite(a->weight, 7);
+}
+
+/* Passes joint n, or makes it. */
+static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
+{
+    static const embi_field fields[] = {
+        EMBI_INTS(embi_joint, handle, 2), EMBI_INTS(embi_joint, def.a, 4), EMBI_REALS(embi_joint, def.point, 9),
+        EMBI_INTS(embi_joint, def.limited, 1), EMBI_REALS(embi_joint, def.limits, 11),
+        EMBI_INTS(embi_joint, def.contact, 1), EMBI_REALS(embi_joint, def.distance, 1),
+        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 16)};
+    static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
+    embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
+    int kind, half;
+    memset(&read, 0, sizeof read);
+    kind = (int)j->def.kind;
+    embi_stream_ints(s, &kind, 1);
+    EMBI_STREAM(s, j, fields);
+    EMBI_STREAM_LIST(s, &w->memory, j->anchor, j->anchor_count, anchor);
+    if (!s->from) return;
+    j->def.kind = (embipc_joint_kind)(embi_is_one_of(kind, EMBIPC_JOINT_KINDS) ? kind : 0);
+    half = j->def.kind == EMBIPC_ATTACH ? j->anchor_count / 2 : EMBI_FRAME;
+    if (s->failed || (int)j->def.kind != kind || half < 1 || j->anchor_count != 2 * half + (j->def.twist > 0) ||
+        embi_check_joint_numbers(&j->def, &w->error) != EMBIPC_OK || !embi_finite(j->arm) ||
+        embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3))
+        s->failed = 1;
+    for (int k = 0; k < j->anchor_count && !s->failed; k++)
+        s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half == 1]);
+    if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
+        embi_joint_room(w, j, j->anchor_count) >= 0) {
+        embi_stream_claim(s, w->joint_slot, w->joint_slots, j->handle.index1, j->handle.generation, n);
+        w->s.driven.joint.anchors += j->anchor_count;
+        w->s.driven.joint.list[w->s.driven.joint.count++] = *j;
+    } else EMBI_RELEASE(&w->memory, j->anchor);
+}
+#endif
+
+/* ---- Factors that serve again ---- */
+
+/* The next body, behind `at`, whose unknowns the factor of an island has: its k-th; -1: it was changed since. */
+static int embi_island_factor_body(const embi_state *s, const embi_island *isle, int k, int at)
+{
+    do at++; while (at < s->body_count && s->body[at].revision != isle->factor.of[k]);
+    return at < s->body_count && embi_is_dynamic(s->body + at) ? at : -1;
+}
+
+/* Can the factor of an island serve in the next step? Its unknowns must be those of its bodies. */
+static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
+{
+    int unknowns = 0;
+    if (!isle || !isle->factor.useful || isle->unknown_count < EMBI_REUSE_NODES ||
+        isle->system.method == EMBI_SYSTEM_CG ||
+        (embi_has_dual(isle) && isle->dual->bodies != isle->factor.of_count))
+        return 0;
+    for (int k = 0, at = -1; k < isle->factor.of_count; k++) {
+        int first = unknowns;
+        const embi_inverse *V;
+        if ((at = embi_island_factor_body(s, isle, k, at)) < 0) return 0;
+        for (int i = 0; i < s->body[at].nn; i++) unknowns += embi_drive_of(s, s->body[at].node0 + i) < 0;
+        V = s->body[at].inverse;
+        if (embi_has_dual(isle) && (!V || V->S.n != unknowns - first || isle->dual->taken[k] != V->taken ||
+                                    isle->dual->first[k] != first)) return 0;
+    }
+    return unknowns == isle->unknown_count && (embi_has_dual(isle) || isle->system.n == unknowns);
+}
+
+/* Passes the factor of a system: its pattern, from which its structure is made again, and its numbers. */
+static void embi_stream_system(embi_stream *s, embi_memory *m, embi_system *S)
+{
+    int head[3], blocks;
+    head[0] = S->n;
+    head[1] = S->asked;
+    head[2] = S->dense;
+    embi_stream_ints(s, head, 3);
+    blocks = embi_stream_count(s, s->from || S->dense ? 0 : S->A.row[S->n], 1);
+    if (s->from) {
+        embi_key *keys = (embi_key *)embi_alloc(m, blocks, sizeof *keys);
+        size_t n = (size_t)embi_max_int(head[0], 0);
+        if (head[0] < 1 || !embi_is_one_of(head[1], EMBI_SYSTEM_CG) || n > s->room - s->at ||
+            (head[2] && 4 * n * n > s->room - s->at)) s->failed = 1;
+        for (int k = 0; k < blocks && keys; k++) {
+            keys[k].key = embi_stream_word(s, 0);
+            if ((keys[k].key >> 32) >= n || (keys[k].key & 0xffffffffu) >= n) s->failed = 1;
+        }
+        if (!keys || s->failed || !embi_system_analyze(m, S, head[0], keys, blocks, head[2] ? EMBI_SYSTEM_DENSE
+                                                                                            : EMBI_SYSTEM_SPARSE))
+            s->failed = 1;
+        embi_free(m, keys);
+        if (s->failed) return;
+        S->asked = head[1];
+    } else
+        for (int i = 0, k = 0; i < S->n && k < blocks; i++)
+            for (; k < S->A.row[i + 1]; k++) (void)embi_stream_word(s, embi_pack(i, S->A.col[k]));
+    embi_stream_reals(s, S->F.value, (size_t)S->F.panel[S->F.supernodes]);
+    embi_stream_reals(s, S->F.vectors, 6 * (size_t)S->n);
+}
+
+/* Passes what an island has of contact forces as unknowns: the columns of U, the factor of K, and those of A. */
+static void embi_stream_dual(embi_stream *s, embipc_world *w, embi_island *isle)
+{
+    static const embi_field link[] = {EMBI_INTS(embi_link, count, 3)};
+    embi_memory *m = &w->memory;
+    embi_dual *D;
+    int bodies = isle->factor.of_count, links, triples;
+    if (s->from && !isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
+    if ((D = isle->dual) == NULL || !embi_stream_room(s, m, &D->first, bodies + 1, sizeof *D->first) ||
+        !embi_stream_room(s, m, &D->taken, bodies, sizeof *D->taken)) {
+        s->failed = 1;
+        return;
+    }
+    links = embi_stream_count(s, D->count, 4);
+    triples = embi_stream_count(s, D->triples, 3);
+    if (!embi_stream_room(s, m, &D->link, links, sizeof *D->link)) return;
+    if (s->from) D->count = links, D->triples = triples, D->value_count = 0;
+    for (int k = 0; k < links; k++) {
+        embi_link *l = D->link + k;
+        EMBI_STREAM(s, l, link);
+        if (!embi_is_one_of(l->count, EMBI_STAMP + 1) || !embi_is_one_of(l->rank, EMBI_BENT + 1) ||
+            !embi_is_one_of(l->split, l->count + 1)) s->failed = 1;
+        if (s->failed) return;
+        embi_stream_ints(s, l->node, (size_t)l->count);
+        for (int i = 0; i < l->count; i++) s->failed |= !embi_is_one_of(l->node[i], isle->unknown_count);
+        if (!s->from) continue;
+        l->at = D->value_count;
+        if ((size_t)D->value_count > s->room) s->failed = 1;
+        else D->value_count += 3 * l->count * l->rank;
+    }
+    if (!embi_stream_room(s, m, &D->column, 3 * D->triples, sizeof *D->column) ||
+        !embi_stream_room(s, m, &D->value, D->value_count, sizeof *D->value) ||
+        !embi_stream_room(s, m, &D->work, 3 * isle->unknown_count + 3 * D->triples, sizeof *D->work)) return;
+    embi_stream_ints(s, D->column, 3 * (size_t)D->triples);
+    embi_stream_reals(s, D->value, (size_t)D->value_count);
+    for (int t = 0; t < 3 * D->triples && s->from && !s->failed; t++) {
+        const int c = D->column[t];
+        s->failed = c < -1 || c >= EMBI_BENT * D->count || (c >= 0 && c % EMBI_BENT >= D->link[c / EMBI_BENT].rank);
+    }
+    embi_stream_system(s, m, &D->K);
+    if (s->from && D->K.n != D->triples) s->failed = 1;
+    for (int k = 0, at = -1, unknowns = 0; k < bodies && !s->failed; k++) {
+        embi_body *b;
+        if ((at = embi_island_factor_body(&w->s, isle, k, at)) < 0) { s->failed = 1; return; }
+        b = w->s.body + at;
+        if (s->from && !b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
+        if (!b->inverse) { s->failed = 1; return; }
+        embi_stream_system(s, m, &b->inverse->S);
+        if (!s->from) continue;
+        D->first[k] = unknowns;
+        D->taken[k] = b->inverse->taken = 1;
+        unknowns += b->inverse->S.n;
+    }
+    if (s->from) D->first[bodies] = isle->unknown_count, D->bodies = bodies, D->on = 1;
+}
+
+/* Passes the factor of the island of body `at`, if the next step may use it. */
+static void embi_stream_island(embi_stream *s, embipc_world *w, int at)
+{
+    embi_island *isle = w->islands.list[at];
+    int head[2] = {0, 0}, bodies;
+    if (!s->from && embi_island_may_recall(&w->s, isle)) {
+        head[0] = 1 + embi_has_dual(isle);
+        head[1] = isle->unknown_count;
+    }
+    embi_stream_ints(s, head, 2);
+    if (!head[0]) return;
+    if (s->from && !isle) isle = w->islands.list[at] = (embi_island *)embi_alloc(&w->memory, 1, sizeof *isle);
+    if (!isle || !embi_is_one_of(head[1], w->s.node_count + 1)) { s->failed = 1; return; }
+    if (s->from) isle->unknown_count = head[1];
+    bodies = embi_stream_count(s, isle->factor.of_count, 1);
+    if (!embi_stream_room(s, &w->memory, &isle->factor.of, bodies, sizeof *isle->factor.of)) return;
+    for (int k = 0, last = -1, next; k < bodies; k++, last = next) {
+        next = s->from ? 0 : embi_island_factor_body(&w->s, isle, k, last);
+        embi_stream_ints(s, &next, 1);
+        if (next <= last || next >= w->s.body_count) { s->failed = 1; return; }
+        if (s->from) isle->factor.of[k] = w->s.body[next].revision;
+    }
+    if (s->from) isle->factor.of_count = bodies;
+    if (head[0] == 2) embi_stream_dual(s, w, isle);
+    else embi_stream_system(s, &w->memory, &isle->system);
+    if (!s->from || s->failed) return;
+    isle->factor.useful = 1;
+    s->failed = !embi_island_may_recall(&w->s, isle);
+}
+
+/* ---- The world ---- */
+
+static const embi_field embi_world_fields[] = {
+    EMBI_INTS(embipc_world, step, 1), EMBI_REALS(embipc_world, time, 1), EMBI_INTS(embipc_world, stuck, 2),
+    EMBI_INTS(embipc_world, sleep.alone, 1), EMBI_REALS(embipc_world, report.h, 1),
+    EMBI_REALS(embipc_world, s.driven.joint.energy, 2), EMBI_REALS(embipc_world, budget.seconds, 1),
+    EMBI_INTS(embipc_world, budget.strict, 1), EMBI_REALS(embipc_world, budget.reserve, 1),
+    EMBI_INTS(embipc_world, s.settings.max_iterations, 1)};
+
+/* Do the rows of a report, of `size` bytes, begin with two bodies that there are? */
+static int embi_rows_are_sound(const embipc_world *w, const void *list, size_t size, int count)
+{
+    for (int i = 0; i < count; i++) {
+        embi_touching row;
+        memcpy(&row, (const char *)list + (size_t)i * size, sizeof row);
+        if (embi_find_body(w, row.a) < 0 || embi_find_body(w, row.b) < 0) return 0;
+    }
+    return 1;
+}
+
+/* Does an island that sleeps have forces on vertices that there are? */
+static int embi_rested_are_sound(const embipc_world *w)
+{
+    for (int i = 0; i < w->sleep.count; i++)
+        for (int k = 0; k < 4; k++) {
+            const embi_rested *r = w->sleep.rested + i;
+            const embi_body *of = embi_body_of(w, r->of), *b = embi_body_of(w, r->body[k]);
+            if (of && embi_is_asleep(of) && (!b || !embi_is_one_of(r->vertex[k], b->nv))) return 0;
+        }
+    return 1;
+}
+
+/* Passes what the last step reports and hands on. */
+static void embi_stream_reports(embi_stream *s, embipc_world *w)
+{
+    static const embi_field rule[] = {EMBI_INTS(embi_rule, a, 4), EMBI_REALS(embi_rule, friction, 1),
+                                      EMBI_INTS(embi_rule, contact, 1)};
+    static const embi_field before[] = {EMBI_INTS(embi_touching, a, 4)};
+    static const embi_field contact[] = {EMBI_INTS(embipc_contact, a, 5), EMBI_REALS(embipc_contact, point_a, 11)};
+    static const embi_field force[] = {EMBI_INTS(embipc_pair_force, a, 4), EMBI_REALS(embipc_pair_force, force, 6),
+                                       EMBI_INTS(embipc_pair_force, contacts, 1)};
+    static const embi_field iteration[] = {
+        EMBI_INTS(embipc_iteration, island, 3), EMBI_REALS(embipc_iteration, alpha_ccd, 1),
+        EMBI_INTS(embipc_iteration, limit, 4), EMBI_REALS(embipc_iteration, alpha, 4)};
+    static const embi_field rested[] = {EMBI_INTS(embi_rested, of, 14), EMBI_REALS(embi_rested, force, 12),
+        EMBI_INTS(embi_rested, is_friction, 1), EMBI_WORD(embi_rested, key), EMBI_REALS(embi_rested, u, 1)};
+    static const embi_field lagged[] = {EMBI_WORD(embi_key, key), EMBI_INTS(embi_key, value, 1)};
+    embi_memory *m = &w->memory;
+    int n = embi_stream_count(s, w->search.pressed_count, 4);
+    EMBI_STREAM_LIST(s, m, w->rule, w->rule_count, rule);
+    EMBI_STREAM_LIST(s, m, w->report.before, w->report.before_count, before);
+    EMBI_STREAM_LIST(s, m, w->report.contact, w->report.contact_count, contact);
+    EMBI_STREAM_LIST(s, m, w->report.pair_force, w->report.pair_force_count, force);
+    EMBI_STREAM_LIST(s, m, w->report.iteration, w->report.iteration_count, iteration);
+    EMBI_STREAM_LIST(s, m, w->sleep.rested, w->sleep.count, rested);
+    if (embi_stream_room(s, m, &w->search.pressed, n, sizeof *w->search.pressed))
+        for (int k = 0; k < n; k++) {
+            embi_stream_ints(s, w->search.pressed + k, 1);
+            if (!embi_is_one_of(w->search.pressed[k], w->s.vert_count)) { s->failed = 1; return; }
+            embi_stream_reals(s, w->s.load.vertex_force + 3 * w->search.pressed[k], 3);
+        }
+    if (s->from && !s->failed) w->search.pressed_count = n;
+    n = embi_stream_count(s, w->lagged.count, 3);
+    if (!embi_stream_room(s, m, &w->lagged.key, 2 * n, sizeof *w->lagged.key) ||
+        !embi_stream_room(s, m, &w->lagged.u, n, sizeof *w->lagged.u)) return;
+    for (int k = 0; k < n; k++) {
+        EMBI_STREAM(s, w->lagged.key + k, lagged);
+        if (!embi_is_one_of(w->lagged.key[k].value, n)) s->failed = 1;
+    }
+    embi_stream_reals(s, w->lagged.u, (size_t)n);
+    if (!s->from || s->failed) return;
+    w->lagged.count = n;
+    for (int k = 0; k < w->rule_count; k++)
+        s->failed |= !embi_finite(w->rule[k].friction) || w->rule[k].friction > EMBI_FRICTION_MOST;
+    if (!embi_rows_are_sound(w, w->rule, sizeof *w->rule, w->rule_count) || !embi_rested_are_sound(w) ||
+        !embi_rows_are_sound(w, w->report.before, sizeof *w->report.before, w->report.before_count) ||
+        !embi_rows_are_sound(w, w->report.contact, sizeof *w->report.contact, w->report.contact_count) ||
+        !embi_rows_are_sound(w, w->report.pair_force, sizeof *w->report.pair_force, w->report.pair_force_count))
+        s->failed = 1;
+}
+
+/* Passes the world behind its description. */
+static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
+{
+    embi_state *t = &w->s;
+    int bodies = embi_stream_count(s, t->body_count, 40), drives, joints;
+    for (int k = 0; k < bodies && !s->failed; k++) {
+        embipc_result r = embi_stream_given(s, w, k);
+        if (r != EMBIPC_OK) return r;
+    }
+    {
+        embipc_real *const node[6] = {t->q, t->v, t->before.q, t->before.v, t->before.gain, w->applied};
+        for (int k = 0; k < 6; k++) embi_stream_reals(s, node[k], 3 * (size_t)t->node_count);
+    }
+    embi_stream_slots(s, &w->memory, &w->body_slot, &w->body_slots);
+    embi_stream_slots(s, &w->memory, &w->drive_slot, &w->drive_slots);
+    embi_stream_slots(s, &w->memory, &w->joint_slot, &w->joint_slots);
+    for (int k = 0; k < t->body_count && !s->failed; k++) embi_stream_body(s, w, k);
+    drives = embi_stream_count(s, t->driven.count, 10);
+    joints = embi_stream_count(s, t->driven.joint.count, 10);
+    if ((drives && !EMBI_DRIVES) || (joints && !EMBI_JOINTS))
+        return embi_refuse(&w->error, "this build has no %s, but the snapshot has", EMBI_DRIVES ? "joints" : "drives");
+#ifndef EMBIPC_NO_DRIVES
+    for (int k = 0; k < drives && !s->failed; k++) embi_stream_drive(s, w, k);
+#endif
+#ifndef EMBIPC_NO_JOINTS
+    for (int k = 0; k < joints && !s->failed; k++) embi_stream_joint(s, w, k);
+#endif
+    EMBI_STREAM(s, w, embi_world_fields);
+    for (int k = 0, changed; k < t->body_count; k++) {   /* numbers of revisions are new, and all different */
+        changed = t->body[k].revision > w->sleep.revision;
+        embi_stream_ints(s, &changed, 1);
+        if (s->from) t->body[k].revision = (unsigned)k + (changed ? (unsigned)t->body_count + 1u : 1u);
+    }
+    if (s->from) {
+        w->sleep.revision = (unsigned)t->body_count;
+        t->revision = 2 * (unsigned)t->body_count;
+        t->driven.joint.due = 1;
+        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds < 1e100)) s->failed = 1;
+        if (!t->timer.clock) w->budget.seconds = 0;
+    }
+    if (!s->failed) embi_stream_reports(s, w);
+    for (int k = 0; k < t->body_count && !s->failed; k++) embi_stream_island(s, w, k);
+    return s->failed ? EMBIPC_ERR_ARGUMENT : EMBIPC_OK;
+}
+
+/* Passes the description of the world, and its name. */
+static void embi_stream_def(embi_stream *s, embipc_world_def *d)
+{
+    static const embi_field fields[] = {
+        EMBI_REALS(embipc_world_def, gravity, 8), EMBI_INTS(embipc_world_def, friction_iterations, 2),
+        EMBI_INTS(embipc_world_def, keep_spin, 1), EMBI_REALS(embipc_world_def, sleep_after, 2)};
+    int chosen[2];
+    chosen[0] = (int)d->solver;
+    chosen[1] = (int)d->integrator;
+    EMBI_STREAM(s, d, fields);
+    embi_stream_ints(s, chosen, 2);
+    if (!embi_is_one_of(chosen[0], EMBIPC_SOLVER_CG + 1) || !embi_is_one_of(chosen[1], EMBIPC_BDF2 + 1)) s->failed = 1;
+    if (!s->from || s->failed) return;
+    d->solver = (embipc_solver)chosen[0];
+    d->integrator = (embipc_integrator)chosen[1];
+}
+
+/* Writes a world, whose members it only reads. */
+static void embi_snapshot_write(embi_stream *s, const embipc_world *w)
+{
+    embipc_world_def d = w->def;
+    embi_stream_def(s, &d);
+    (void)embi_stream_world(s, (embipc_world *)(void *)w);
+}
+
+/* Nothing is written. */
+EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world)
+{
+    embi_stream s;
+    memset(&s, 0, sizeof s);
+    if (world) embi_snapshot_write(&s, world);
+    return s.hash;
+}
+
+/* The head is written last: only then its numbers are known. */
+EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buffer, size_t capacity, size_t *bytes)
+{
+    embi_stream s;
+    embi_u64 head[EMBI_SNAPSHOT_HEAD];
+    if (bytes) *bytes = 0;
+    if (!world || !bytes) return EMBIPC_ERR_ARGUMENT;
+    memset(&s, 0, sizeof s);
+    s.to = (unsigned char *)buffer;
+    s.at = EMBI_SNAPSHOT_HEAD;
+    s.room = capacity / 8;
+    embi_snapshot_write(&s, world);
+    *bytes = 8 * s.at;
+    if (!buffer) return EMBIPC_OK;
+    if (s.at > s.room) return EMBIPC_ERR_ARGUMENT;
+    head[0] = embi_snapshot_name;
+    head[1] = EMBI_SNAPSHOT_FORMAT;
+    head[2] = s.at;
+    head[3] = s.hash;
+    s.at = 0;
+    for (int k = 0; k < EMBI_SNAPSHOT_HEAD; k++) (void)embi_stream_word(&s, head[k]);
+    return EMBIPC_OK;
+}
+
+/* Checks the head, and the hash of what follows. */
+static embipc_result embi_snapshot_check(embi_stream *s, size_t bytes, embipc_error *e)
+{
+    embi_u64 head[EMBI_SNAPSHOT_HEAD], hash = 0;
+    s->room = bytes / 8;
+    for (int k = 0; k < EMBI_SNAPSHOT_HEAD; k++) head[k] = embi_stream_word(s, 0);
+    if (head[0] != embi_snapshot_name) return embi_refuse(e, "these %.0f bytes are no snapshot", (double)bytes);
+    if (head[1] != EMBI_SNAPSHOT_FORMAT)
+        return embi_refuse_value(e, (embipc_real)head[1], "the snapshot has format %.0f; this build reads format %d",
+                                 (double)head[1], EMBI_SNAPSHOT_FORMAT);
+    if (bytes % 8 || head[2] != s->room)
+        return embi_refuse_value(e, (embipc_real)bytes, "the snapshot has %.0f bytes, and should have %.0f",
+                                 (double)bytes, 8 * (double)head[2]);
+    for (size_t i = EMBI_SNAPSHOT_HEAD; i < s->room; i++) hash = embi_hash_add(hash, embi_word_get(s->from + 8 * i));
+    if (hash != head[3]) return embi_refuse(e, "the snapshot is damaged: its hash differs from that of its bytes");
+    return EMBIPC_OK;
+}
+
+/* Reads the world, and checks that it is sound: numbers, x = J q, no crossing. */
+static embipc_result embi_snapshot_read(embi_stream *s, embipc_world *w)
+{
+    embipc_result r;
+    embipc_log_fn *log = w->def.log;
+    embipc_pair_fn *pair = w->def.pair;
+    w->def.log = NULL;   /* bodies are created again, but nobody is told or asked */
+    w->def.pair = NULL;
+    r = embi_stream_world(s, w);
+    w->def.log = log;
+    w->def.pair = pair;
+    if (w->memory.failed) return embi_fail_memory(&w->error);
+    if (s->failed || (r == EMBIPC_OK && s->at != s->room))
+        return embi_refuse_value(&w->error, (embipc_real)s->at,
+                                 "the snapshot has a number out of range, or ends too soon, before word %.0f of %.0f",
+                                 (double)s->at, (double)s->room);
+    if (r == EMBIPC_OK) r = embi_check_all_numbers(w, w->s.gravity, w->s.h);
+#ifndef EMBIPC_NO_VALIDATE
+    if (r == EMBIPC_OK) r = embipc_world_validate(w, &w->error);
+#else
+    if (r == EMBIPC_OK && embipc_world_intersections(w, NULL, 0) != 0)
+        r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION, "surfaces of the snapshot cross");
+#endif
+    return r;
+}
+
+/* The world is destroyed where anything is wrong with it. */
+EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, const embipc_world_def *def,
+                                           embipc_world **world, embipc_error *error)
+{
+    embi_stream s;
+    embipc_world_def d;
+    embipc_world *w;
+    embipc_result r;
+    if (!world) return embi_refuse(error, "world is NULL: no place for the result");
+    *world = NULL;
+    if (!buffer || !def) return embi_refuse(error, "embipc_world_load: %s is NULL", def ? "buffer" : "def");
+    memset(&s, 0, sizeof s);
+    s.from = (const unsigned char *)buffer;
+    if ((r = embi_snapshot_check(&s, bytes, error)) != EMBIPC_OK) return r;
+    d = *def;
+    embi_stream_def(&s, &d);
+    if (s.failed) return embi_refuse(error, "the snapshot has no description of a world");
+    if ((r = embipc_world_create(&d, &w, error)) != EMBIPC_OK) return r;
+    r = embi_snapshot_read(&s, w);
+    if (r == EMBIPC_OK) *world = w;
+    else {
+        if (error) *error = w->error;
+        embipc_world_destroy(w);
+    }
+    return r;
+}
+
+#endif /* EMBIPC_NO_SNAPSHOT */
+
+/* ==== 106. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -28965,7 +29871,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 106. Sparse LDL^T for callers ==================================================================
+/* ==== 107. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -29038,7 +29944,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 107. Repair of surfaces ========================================================================
+/* ==== 108. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -29401,7 +30307,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 108. Surfaces that overlap =====================================================================
+/* ==== 109. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
@@ -29840,7 +30746,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 109. Shifts and rotations ======================================================================
+/* ==== 110. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -30124,7 +31030,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 110. Separating surfaces =======================================================================
+/* ==== 111. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -30401,7 +31307,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 111. Self-test =================================================================================
+/* ==== 112. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */

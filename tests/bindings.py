@@ -111,6 +111,8 @@ def games():
     assert world.is_awake(box)
     world.restore(saved)
     assert abs(world.state(box).centre[2] - 0.0502) < 1e-12
+    loaded = embipc.World.load(world.save())
+    assert embipc.world_hash(loaded.handle) == embipc.world_hash(world.handle) != 0
     twin, times = world.copy(), []
     frame = world.advance(0.035, 5, lambda stats: times.append(stats.step))
     assert frame.steps == 3 and len(times) == 3 and abs(frame.alpha - 0.5) < 1e-9
@@ -120,6 +122,9 @@ def games():
     embipc.pool_destroy(pool)
     assert len(stats) == 2 and stats[0].step == times[-1]
     assert list(twin.vertices(box)) == list(saved.vertices(box)) == list(world.vertices(box))
+    for _ in range(3):
+        loaded.step()
+    assert list(loaded.vertices(box)) == list(twin.vertices(box))
     world.budget(1e-9, strict=True)
     try:
         world.step()

@@ -19,7 +19,7 @@ same="free(a) malloc(a) realloc(a,b) calloc(a,b) alloc(a) abs(a) round(a) log(a)
 # the parts that can be left out, as the header lists them, and functions that go with them
 parts=$(sed -n 's/^ \*   \(EMBIPC_NO_[A-Z0-9_]*\) .*/\1/p' embipc.h)
 all=$(printf -- '-D%s ' $parts)
-gone="embipc_cage_build embipc_drive_create embipc_separate embipc_surface_fill embipc_world_validate embipc_body_set_pose embipc_world_cast_ray embipc_world_contact_events embipc_shape embipc_body_wake embipc_world_set_budget embipc_body_ask_pairs embipc_world_draw"
+gone="embipc_cage_build embipc_drive_create embipc_separate embipc_surface_fill embipc_world_validate embipc_body_set_pose embipc_world_cast_ray embipc_world_contact_events embipc_shape embipc_body_wake embipc_world_set_budget embipc_body_ask_pairs embipc_world_draw embipc_world_save"
 
 # sources in the directory $dir
 sources() {

@@ -295,6 +295,13 @@ static void test_snapshot_branch(void)
     ENSURE(number("the box has moved by", 0) == 0 && number("again differs by", 0) == 0);
 }
 
+/* the loaded world has the bits of the other one, and damage is found */
+static void test_save_load(void)
+{
+    LAUNCH("save_load");
+    ENSURE(number("bytes at", 0) == 0.4 && says("the hashes are equal") && says("is damaged"));
+}
+
 /* The pendulum arrives by the law of energy, and the box gets the angular momentum that it loses. */
 static void test_coupling(void)
 {
@@ -445,6 +452,7 @@ int main(int argc, char **argv)
     RUN(hello);
     RUN(readme);
     RUN(snapshot_branch);
+    RUN(save_load);
     RUN(tactile);
     RUN(coupling);
     RUN(drop);

@@ -378,6 +378,27 @@ class World:
         _functions["embipc_world_restore"](self.handle, saved.handle)
         self.frame.rest = saved.frame.rest
 
+    def save(self):
+        """All of it as bytes."""
+        count = ctypes.c_size_t()
+        _functions["embipc_world_save"](self.handle, None, 0, ctypes.byref(count))
+        buffer = ctypes.create_string_buffer(count.value)
+        _functions["embipc_world_save"](self.handle, buffer, count, ctypes.byref(count))
+        return buffer.raw
+
+    @classmethod
+    def load(cls, data, **fields):
+        """The world that was saved as bytes. Keywords are callbacks of embipc_world_def."""
+        definition = _functions["embipc_default_world_def"]()
+        error = _types["embipc_error"]()
+        other = cls.__new__(cls)
+        other.handle = ctypes.POINTER(_types["embipc_world"])()
+        other.frame = _types["embipc_frame"]()
+        _set(definition, fields)
+        _functions["embipc_world_load"](data, len(data), ctypes.byref(definition), ctypes.byref(other.handle),
+                                        ctypes.byref(error))
+        return other
+
     def wake(self, body):
         _functions["embipc_body_wake"](self.handle, body)
 

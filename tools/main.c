@@ -8,6 +8,7 @@
 #include "embed.h"
 #include "import.h"
 #include "meshio.h"
+#include "replay.h"
 #include "run.h"
 #include "scene_keys.h"
 #include "sweep.h"
@@ -18,6 +19,7 @@
 /* in two parts, as compilers promise to take no more than 4095 characters in one */
 static const char main_usage[] =
     "usage: embipc run SCENE.json [options]   simulates a scene\n"
+    "       embipc replay FILE [--threads N]  makes the steps of a recording again, and tells the first difference\n"
     "       embipc defaults SCENE.json        prints every derived parameter with its reason\n"
     "       embipc defaults --material [SCENE.json]   stress against stretch, of every model or body, as CSV\n"
     "       embipc check MESH... [options]    tells whether meshes can be simulated as solids\n"
@@ -42,6 +44,7 @@ static const char main_usage[] =
     "                   at most 7.7e-6 of its diagonal. The exact ones are in --frames\n"
     "  --every N        a frame every N steps (1), of --frames, --view, --animation, --gltf and\n"
     "                   --video-frames\n"
+    "  --record FILE    the start and each step for embipc replay: a report of an error is one file\n"
     "  --duration S     simulated seconds, instead of the scene's\n"
     "  --time-step S    seconds a step, instead of the scene's\n"
     "  --threads N      worker threads (1); results do not depend on it\n"
@@ -132,19 +135,19 @@ static int main_number(const char *option, const char *value, int whole, double 
 /* Those before OPT_FRAMES take a value. */
 enum {
     OPT_OUT, OPT_EVERY, OPT_DURATION, OPT_TIME_STEP, OPT_THREADS, OPT_PICTURE, OPT_VIEW, OPT_SHEET,
-    OPT_MOMENTS, OPT_FILM, OPT_ANIMATION, OPT_GLTF, OPT_EXPLAIN, OPT_EXPLAIN_PAGE,
+    OPT_MOMENTS, OPT_FILM, OPT_ANIMATION, OPT_GLTF, OPT_EXPLAIN, OPT_EXPLAIN_PAGE, OPT_RECORD,
     OPT_FRAMES, OPT_REPORT, OPT_QUIET, OPT_COUNT
 };
 static const char *const main_option[OPT_COUNT] = {
     "--out", "--every", "--duration", "--time-step", "--threads", "--picture", "--view", "--sheet",
-    "--moments", "--video-frames", "--animation", "--gltf", "--explain", "--explain-page",
+    "--moments", "--video-frames", "--animation", "--gltf", "--explain", "--explain-page", "--record",
     "--frames", "--report", "--quiet"
 };
 
 static int main_is_path(int k)
 {
     return k == OPT_OUT || k == OPT_PICTURE || k == OPT_VIEW || k == OPT_SHEET || k == OPT_FILM
-           || k == OPT_ANIMATION || k == OPT_GLTF || k == OPT_EXPLAIN_PAGE;
+           || k == OPT_ANIMATION || k == OPT_GLTF || k == OPT_EXPLAIN_PAGE || k == OPT_RECORD;
 }
 
 /* Takes argv[i] in, and its value where it has one; *i moves to the last word used. */
@@ -186,6 +189,7 @@ static int main_take(run_options *o, int argc, char **argv, int *i)
     case OPT_FILM: o->film = value; break;
     case OPT_EXPLAIN: o->explain = (int)number; break;
     case OPT_EXPLAIN_PAGE: o->explain_page = value; break;
+    case OPT_RECORD: o->recording = value; break;
     case OPT_FRAMES: o->frames = 1; break;
     case OPT_REPORT: o->report = 1; break;
     default: o->quiet = 1; break;
@@ -210,6 +214,22 @@ static int main_run(int argc, char **argv)
     if (!o.moments) o.moments = 9;
     if (o.threads > 256) return main_bad("found more than %s threads, expected fewer%s", "256", "");
     return run_scene(&o);
+}
+
+static int main_replay(int argc, char **argv)
+{
+    double threads = 1;
+    const char *file = NULL;
+    for (int i = 2; i < argc; i++) {
+        if (strcmp(argv[i], "--threads") == 0 && i + 1 < argc) {
+            if (!main_number(argv[i], argv[i + 1], 1, &threads)) return 2;
+            i++;
+        } else if (argv[i][0] != '-' && !file) file = argv[i];
+        else return main_bad("found \"%s\", expected embipc replay FILE [--threads N]%s", argv[i], "");
+    }
+    if (!file) return main_bad("found no file, expected embipc replay FILE%s%s", "", "");
+    if (threads > 256) return main_bad("found more than %s threads, expected fewer%s", "256", "");
+    return replay_file(file, (int)threads, stdout, stderr);
 }
 
 /* Takes argv[*i] of check in, and its value where it has one. */
@@ -539,6 +559,7 @@ int main(int argc, char **argv)
     for (int i = 2; i < argc; i++)
         if (strcmp(argv[i], "--help") == 0) { main_help(stdout); return 0; }
     if (strcmp(argv[1], "run") == 0) return main_run(argc, argv);
+    if (strcmp(argv[1], "replay") == 0) return main_replay(argc, argv);
     if (strcmp(argv[1], "defaults") == 0) {
         if (argc > 2 && argc < 5 && strcmp(argv[2], "--material") == 0)
             return run_material_table(argc == 4 ? argv[3] : NULL, stdout);

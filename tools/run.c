@@ -4,6 +4,7 @@
 #include "json.h"
 #include "output.h"
 #include "picture.h"
+#include "replay.h"
 #include "report.h"
 #include "scene.h"
 #include "system.h"
@@ -24,6 +25,7 @@ typedef struct run {
     picture_film film;
     picture_sheet sheet, animation;
     gltf moments;                     /* of the glTF file */
+    recorder recording;
     int step_count;                   /* of the whole run */
     report report;
     embipc_pair_force *pair;          /* owned: forces of the last step */
@@ -114,6 +116,7 @@ static int run_start(run *r)
     run_moment(r, 0);
     if (!run_film(r, 0)) return 0;
     if (r->o->view && !view_open(&r->view, r->o->view, &r->s, r->world, r->o->every, &r->e)) return 0;
+    if (r->o->recording && !recorder_open(&r->recording, r->o->recording, r->world, &r->e)) return 0;
     if (!r->o->out) return 1;
     return output_open(&r->out, r->o->out, &r->e)
            && output_start(&r->out, r->world, r->s.world.gravity, &r->e) && run_frame(r, 0);
@@ -156,7 +159,7 @@ static int run_steps(run *r)
     for (int step = 1; step <= count && !*r->stop; step++) {
         embipc_step_stats stats;
         double start = system_seconds(), wall;
-        if (!scene_steer(&r->s, r->world, &r->e)) return run_fail(r, 2);
+        if (!scene_steer(&r->s, r->world, &r->e) || !recorder_inputs(&r->recording, &r->s, r->world, &r->e)) return run_fail(r, 2);
         if (step == r->o->explain && embipc_world_copy(r->world, &r->before) != EMBIPC_OK) {
             tool_fail(&r->e, "%s: no memory for a copy of the world", r->s.path);
             return run_fail(r, 1);
@@ -166,6 +169,7 @@ static int run_steps(run *r)
             return run_fail(r, 1);
         }
         wall = system_seconds() - start;
+        if (!*r->stop && !recorder_result(&r->recording, r->world, &r->e)) return run_fail(r, 2);
         run_get_pairs(r);
         report_step(&r->report, &r->s, &stats, wall, r->pair, r->pair_count,
                     step > count - window || step == count);
@@ -186,7 +190,7 @@ static int run_check_outputs(run *r)
     return output_check_directory(r->o->out, &r->e) && output_check_directory(r->o->film, &r->e)
            && output_check_file(r->o->picture, &r->e) && output_check_file(r->o->sheet, &r->e)
            && output_check_file(r->o->animation, &r->e) && output_check_file(r->o->gltf, &r->e)
-           && output_check_file(r->o->view, &r->e) && output_check_file(r->o->explain_page, &r->e);
+           && output_check_file(r->o->view, &r->e) && output_check_file(r->o->recording, &r->e) && output_check_file(r->o->explain_page, &r->e);
 }
 
 /* What the library says of a step, on a line of its own under the progress. */
@@ -315,6 +319,7 @@ int run_scene(const run_options *options)
         }
     }
     if (!view_close(&r.view, &r.e) && code != 2) code = run_fail(&r, 2);
+    if (!recorder_close(&r.recording, &r.e) && code != 2) code = run_fail(&r, 2);
     picture_sheet_free(&r.sheet);
     picture_sheet_free(&r.animation);
     gltf_free(&r.moments);

@@ -14,6 +14,7 @@ typedef struct run_options {
     const char *animation;        /* PNG file for an animated picture, or NULL */
     const char *film;             /* directory for numbered pictures, or NULL */
     const char *view;             /* HTML file that plays the run back, or NULL */
+    const char *recording;        /* file for embipc replay, or NULL */
     int frames, every;            /* write a frame every so many steps; also of view, film, animation and glTF */
     int threads;
     int quiet, report;

@@ -1366,14 +1366,24 @@ static double scene_key_at(const scene_joint *p, double t)
     return k[1] + (k[3] - k[1]) * ((t - k[0]) / (k[2] - k[0]));
 }
 
+int scene_motor(const scene *s, int i, double t, double target[3])
+{
+    const scene_joint *p = &s->joint[i];
+    double h = s->world.time_step;
+    if (!p->key_count) return 0;
+    target[0] = scene_key_at(p, t + h);
+    target[1] = (target[0] - scene_key_at(p, t)) / h;
+    target[2] = p->def.target[2];
+    return 1;
+}
+
 int scene_steer(const scene *s, embipc_world *world, tool_error *e)
 {
-    double h = s->world.time_step, t = embipc_world_time(world);
+    double t = embipc_world_time(world), target[3];
     for (int i = 0; i < s->joint_count; i++) {
         const scene_joint *p = &s->joint[i];
-        double to = p->key_count ? scene_key_at(p, t + h) : 0;
-        if (!p->key_count) continue;
-        if (embipc_joint_set_motor(world, p->handle, to, (to - scene_key_at(p, t)) / h, p->def.target[2]) != EMBIPC_OK)
+        if (!scene_motor(s, i, t, target)) continue;
+        if (embipc_joint_set_motor(world, p->handle, target[0], target[1], target[2]) != EMBIPC_OK)
             return tool_fail(e, "%s:%d: joint: motor at %g s: %s", s->path, p->line, t,
                              embipc_world_error(world)->text);
     }

@@ -74,6 +74,8 @@ int scene_build(scene *s, embipc_world **world, tool_error *e);
 /* Motors that have keys get their targets for the next step: to be called before each. Their target velocity is that
  * which takes them there from where the keys are now. Returns 1, or 0 with e filled. */
 int scene_steer(const scene *s, embipc_world *world, tool_error *e);
+/* Position, velocity and effort that this gives the motor of joint i at time t; returns 0 where it has no keys. */
+int scene_motor(const scene *s, int i, double t, double target[3]);
 
 /* Number of the body that has this handle, or -1. */
 int scene_index_of(const scene *s, embipc_body handle);
