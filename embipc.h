@@ -112,9 +112,9 @@
  *   91 Mechanics of a new body; 92 Adding a body; 93 Removing a body; 94 Forces and drives;
  *   95 Joints of a world; 96 Settings and reset; 97 Queries; 98 Ready shapes; 99 Contact events;
  *   100 Poses of bodies; 101 Debug drawing; 102 Rays and regions; 103 Copies of worlds; 104 Validation;
- *   105 Snapshots; 106 Steps of frames and of several worlds; 107 Sparse LDL^T for callers;
- *   108 Repair of surfaces; 109 Surfaces that overlap; 110 Shifts and rotations; 111 Separating surfaces;
- *   112 Self-test.
+ *   105 Words of snapshots; 106 Snapshots; 107 Steps of frames and of several worlds;
+ *   108 Sparse LDL^T for callers; 109 Repair of surfaces; 110 Surfaces that overlap; 111 Shifts and rotations;
+ *   112 Separating surfaces; 113 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -28996,7 +28996,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 105. Snapshots =================================================================================
+/* ==== 105. Words of snapshots ========================================================================
  * A snapshot is a row of 64-bit words, the lowest byte first: a head, the descriptions of all bodies, and the state.
  * Loading creates all bodies again, by the calls and checks that a caller meets, and then sets their state. So no tree,
  * matrix or list of candidates is read, and all that a step uses as an index is checked in a few places. Of what steps
@@ -29125,6 +29125,14 @@ static void embi_stream_list(embi_stream *s, embi_memory *m, void *list, int *co
 #define EMBI_STREAM_LIST(s, m, list, count, table) \
     embi_stream_list((s), (m), &(list), &(count), sizeof *(list), (table), sizeof(table) / sizeof *(table))
 
+#endif
+
+/* ==== 106. Snapshots =================================================================================
+ * What a world hands on to its next step, passed as words: bodies, drives, joints, reports and reused factors.
+ * Uses: part I, part II, part III, part IV, part VI.   Checked by: tests/test_snapshot.c, tests/fuzz_snapshot.c */
+
+#ifndef EMBIPC_NO_SNAPSHOT
+
 /* ---- Bodies ---- */
 
 static const embi_field embi_given_fields[] = {
@@ -29204,10 +29212,10 @@ static const embi_field embi_body_fields[] = {
     EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.min_gap, 2)};
 
 /* A slot of a handle that was read gets its place, unless it is taken. */
-static void embi_stream_claim(embi_stream *s, embi_slot *slot, int slots, int index1, unsigned generation, int at)
+static void embi_stream_claim(embi_stream *s, embi_slot *slot, int slot_count, int index1, unsigned generation, int at)
 {
     if (!s->from) return;
-    if (index1 < 1 || index1 > slots || slot[index1 - 1].at >= 0 || slot[index1 - 1].generation != generation)
+    if (index1 < 1 || index1 > slot_count || slot[index1 - 1].at >= 0 || slot[index1 - 1].generation != generation)
         s->failed = 1;
     else slot[index1 - 1].at = at;
 }
@@ -29777,7 +29785,7 @@ EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, con
 
 #endif /* EMBIPC_NO_SNAPSHOT */
 
-/* ==== 106. Steps of frames and of several worlds =====================================================
+/* ==== 107. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -29871,7 +29879,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 107. Sparse LDL^T for callers ==================================================================
+/* ==== 108. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -29944,7 +29952,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 108. Repair of surfaces ========================================================================
+/* ==== 109. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -30307,7 +30315,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 109. Surfaces that overlap =====================================================================
+/* ==== 110. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
@@ -30746,7 +30754,7 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
     return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
-/* ==== 110. Shifts and rotations ======================================================================
+/* ==== 111. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -31030,7 +31038,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 111. Separating surfaces =======================================================================
+/* ==== 112. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -31307,7 +31315,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 112. Self-test =================================================================================
+/* ==== 113. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
