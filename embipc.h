@@ -18672,9 +18672,9 @@ static void embi_island_set_aside(embi_island *isle)
 /* At the start of a step: does the factor of an earlier one serve? */
 static void embi_island_recall(const embi_state *s, embi_island *isle)
 {
-    if (!EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same && isle->unknown_count >= EMBI_REUSE_NODES &&
-        isle->system.method != EMBI_SYSTEM_CG && embi_dual_fits(s, isle))
-        isle->factor.use = EMBI_FACTOR_LAST_STEP;
+    int serves = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
+        isle->unknown_count >= EMBI_REUSE_NODES && isle->system.method != EMBI_SYSTEM_CG && embi_dual_fits(s, isle);
+    isle->factor.use = serves ? EMBI_FACTOR_LAST_STEP : EMBI_FACTOR_NEW;
 }
 
 /* Stores the stiffnesses that are in a new factor. */

@@ -86,7 +86,7 @@ static void test_stuck_is_told(void)
     int stuck = 0;
     field_told = 0;
     for (int i = 0; i < 9 && scene_step(&s); i++) ENSURE(s.stats.stuck == 0 && s.stats.converged);
-    for (int i = 9; i < 60 && stuck < 33 && scene_step(&s); i++) stuck += s.stats.stuck;
+    for (int i = 9; i < 100 && stuck < 33 && scene_step(&s); i++) stuck += s.stats.stuck;
     ENSURE(stuck == 33 && !s.stats.converged && s.stats.max_speed == 0);
     ENSURE(field_told >= 5 && field_told <= 7);   /* the first, the second, the fourth ... of them */
     ENSURE(scene_sound(s.w));

@@ -4,7 +4,7 @@ s/^    if (first) \*first = -2 \* gap \* log_ratio/    if (first) *first = BROKE
 s/^    if (second) \*second = -2 \* log_ratio/    if (second) *second = BROKEN(3) * -2 * log_ratio/
 s/^        return y \* y \/ e - /        return BROKEN(4) * y * y \/ e - /
 s/ \*f1_slope = 2 \/ e - / *f1_slope = BROKEN(5) * 2 \/ e - /
-s/^    psi = w->lambda \/ 2 \* trace/    psi = BROKEN(6) * w->lambda \/ 2 * trace/
+s/^        psi = mu \* psi + lambda/        psi = mu * psi + BROKEN(6) * lambda/
 s/^    w\[0\] = 1 - (w\[1\]/    w[0] = 1 - (BROKEN(7) * w[1]/
 s/^    return embi_distance_gradient(x, 0, grad);/    return BROKEN(8) * embi_distance_gradient(x, 0, grad);/
 s/^    (void)embi_normal(p, w, mask, edge_edge, n);/&\n    n[2] *= BROKEN(9);/

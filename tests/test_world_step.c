@@ -1644,6 +1644,7 @@ static void test_looks_end_at_contacts(void)
         }
         I->guess = 0;
         /* of other candidates */
+        I->changed = EMBI_ISLAND_SEARCHED;
         ENSURE(I->bound.is_known && embi_island_refresh(&sc.w->memory, s, I) && !I->bound.is_known);
     }
     ENSURE(islands > 0 && later > 0);
