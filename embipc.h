@@ -10139,6 +10139,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     for (int t = 0; t < nt; t++) {
         keys[t].key = 0;
         keys[t].value = t;
+        b->own[t] = 0;
         for (int i = 0; i < 3; i++) {
             embipc_real c = (x[3 * tri[3 * t] + i] + x[3 * tri[3 * t + 1] + i] + x[3 * tri[3 * t + 2] + i]) / 3;
             c = (c - box[i]) * (size > 0 ? 2097152 / size : (embipc_real)0);
@@ -10146,7 +10147,6 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
         }
     }
     embi_bvh_order(b, nt, keys);
-    memset(b->own, 0, (size_t)nt * sizeof *b->own);
     memset(used, 0, (size_t)nv);
     for (int i = 0; i < 3 * nt; i++)
         if (!used[tri[i]]) {
