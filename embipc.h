@@ -11175,6 +11175,11 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  *   s < (sigma_min(F_0) - need) / (1 + rho) - d
  * with need = needed distance / |X|. Lines, T, rho and the least |X| are found once, when the body is made.
  *
+ * The tets of a cage may overlap, or touch without common nodes: two teeth of a comb may share a box. A line from one
+ * tooth to the other then leaves no tet, and x is not continuous along it. A tet is a stranger to a vertex that it
+ * contains but does not carry. A line through T that ends at the vertex can end in the wrong tet only if T has a
+ * stranger of it. (Lines vary continuously with their ends, and so do the tets that they end in.)
+ *
  * Part of the search.
  * Uses: part I, edges and faces, solids and checks of meshes, pairs of primitives, trees of boxes, traversal of trees,
  * candidates.
@@ -11211,6 +11216,7 @@ typedef struct embi_certifying {
     const embipc_real *q;        /* nodes at rest */
     const int *tet;              /* (4 per tet) */
     const int *home;             /* tet of each vertex; NULL: each triangle is a face of one tet */
+    int *strange_at, *stranger;  /* strangers of vertex v: stranger[strange_at[v] .. strange_at[v + 1] - 1] */
     embipc_real rounding;        /* rounding errors of coordinates, m */
     int *face, face_count;       /* boundary faces of the tets */
     embipc_real *edge;           /* longest edge below each tree node */
@@ -11326,14 +11332,19 @@ static int embi_certifying_near(embi_certifying *f, const int *corner, int n, in
     return count;
 }
 
+/* Collects the vertices of the pair if that is not done. */
+static void embi_certifying_vertices(embi_certifying *f)
+{
+    if (f->vertex_count) return;
+    embi_certifying_gather(f, f->i);
+    if (f->i != f->j) embi_certifying_gather(f, f->j);
+}
+
 /* Bounds of d.x over the vertices. It stops when the upper one is above `most` and the lower one below `least`. */
 static void embi_certifying_span(embi_certifying *f, const embipc_real d[3], embipc_real least, embipc_real most,
                               embipc_real span[2])
 {
-    if (!f->vertex_count) {
-        embi_certifying_gather(f, f->i);
-        if (f->i != f->j) embi_certifying_gather(f, f->j);
-    }
+    embi_certifying_vertices(f);
     span[0] = EMBI_HUGE;
     span[1] = -EMBI_HUGE;
     for (int n = 0; n < f->vertex_count && !(span[1] > most && span[0] < least); n++) {
@@ -11414,6 +11425,54 @@ static int embi_certifying_tets(embi_certifying *f, int from, int to)
     return 1;
 }
 
+/* Is the tet a stranger to the vertex? */
+static int embi_certifying_is_stranger(const embi_certifying *f, int tet, int vertex)
+{
+    const int *v = f->tet + 4 * tet, *home = f->tet + 4 * f->home[vertex];
+    embipc_real X[12], w[4];
+    embi_tet_gather(X, f->q, v);
+    if (!embi_tet_weights(X, f->s->x + 3 * vertex, w)) return 1;
+    if (embi_min4(w) < -EMBI_INSIDE_TOLERANCE) return 0;
+    for (int i = 0; i < 4; i++)
+        if (w[i] > EMBI_INSIDE_TOLERANCE && v[i] != home[0] && v[i] != home[1] && v[i] != home[2] && v[i] != home[3])
+            return 1;
+    return 0;
+}
+
+/* Finds the strangers of all nv vertices. */
+static int embi_certifying_strangers(embi_certifying *f, int nv, int nn, int ntet)
+{
+    embi_tet_grid grid;
+    int ok, n = 0;
+    memset(&grid, 0, sizeof grid);
+    ok = EMBI_GROW(f->m, f->strange_at, nv + 1) && embi_tet_grid_build(f->m, &grid, f->q, nn, f->tet, ntet);
+    for (int v = 0; ok && v < nv; v++) {
+        embipc_real box[6];
+        int count;
+        embi_box_points(box, f->s->x + 3 * v, 1);
+        count = embi_tet_grid_find(&grid, box, v);
+        ok = EMBI_GROW(f->m, f->stranger, n + count);
+        f->strange_at[v] = n;
+        for (int k = 0; ok && k < count; k++)
+            if (embi_certifying_is_stranger(f, grid.found[k], v)) f->stranger[n++] = grid.found[k];
+    }
+    if (ok) f->strange_at[nv] = n;
+    embi_tet_grid_release(f->m, &grid);
+    return ok;
+}
+
+/* Is one of the count tets a stranger to a vertex of the pair? */
+static int embi_certifying_is_strange(embi_certifying *f, const int *tet, int count)
+{
+    if (!f->home) return 0;
+    embi_certifying_vertices(f);
+    for (int n = 0; n < f->vertex_count; n++)
+        for (int k = f->strange_at[f->vertex[n]]; k < f->strange_at[f->vertex[n] + 1]; k++)
+            for (int t = 0; t < count; t++)
+                if (tet[t] == f->stranger[k]) return 1;
+    return 0;
+}
+
 /* e_a + e_b of a pair of primitives */
 static embipc_real embi_certifying_bend(const embi_certifying *f, const embi_candidate *c)
 {
@@ -11484,6 +11543,10 @@ static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const
     mine[2] = tets;
     if (!straight && !embi_certifying_is_straight(f, mine[0], mine[0] + faces)) return EMBI_NO;
     if (!embi_certifying_tets(f, mine[0] + faces, mine[0] + faces + tets)) return EMBI_NO_MEMORY;
+    if (!straight && embi_certifying_is_strange(f, out->tet + first, out->tet_count - first)) {
+        out->tet_count = first;
+        return EMBI_NO;
+    }
     mine[2] = out->tet_count - first;   /* pairs below meet no other tets */
     for (int k = 0; k < mine[2]; k++) f->nearby[mine[0] + faces + k] = out->tet[first + k];
     return EMBI_YES;
@@ -11575,14 +11638,14 @@ static int embi_certifying_all(embi_certifying *f, int ntet)
     return 1;
 }
 
-/* Builds the certificates of a body. s: surface at rest with its tree up to date; home: tet of each of the nv
- * vertices, or NULL. The list is empty if it would be too long: then a traversal is as fast. */
+/* Builds the certificates of a body. s: surface at rest with its tree up to date; q: its nn nodes; home: tet of each of
+ * the nv vertices, or NULL. The list is empty if it would be too long: then a traversal is as fast. */
 static int embi_certificates_build(embi_memory *m, embi_certificates *out, const embi_surface *s, int nv,
-                                   const embipc_real *q, const int *tet, int ntet, const int *home)
+                                   const embipc_real *q, int nn, const int *tet, int ntet, const int *home)
 {
     static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_certifying, face, edge, bent, vertex),
-        EMBI_OFFSETS4(embi_certifying, mark, nearby, keys, list)};
+        EMBI_OFFSETS4(embi_certifying, face, edge, bent, vertex), EMBI_OFFSETS4(embi_certifying, mark, nearby, keys, list),
+        offsetof(embi_certifying, strange_at), offsetof(embi_certifying, stranger)};
     embi_certifying f;
     embipc_real size = 0;
     int ok;
@@ -11597,7 +11660,8 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
     f.rounding = 64 * EMBI_EPS * size;
     ok = embi_tets_boundary(m, tet, ntet, &f.face, &f.face_count) == EMBIPC_OK &&
          EMBI_GROW(m, f.edge, 2 * s->bvh->leaves) && EMBI_GROW(m, f.bent, 2 * s->bvh->leaves) &&
-         EMBI_GROW(m, f.vertex, nv) && EMBI_GROW(m, f.mark, nv) && EMBI_GROW(m, f.nearby, f.face_count + ntet);
+         EMBI_GROW(m, f.vertex, nv) && EMBI_GROW(m, f.mark, nv) && EMBI_GROW(m, f.nearby, f.face_count + ntet) &&
+         (!home || embi_certifying_strangers(&f, nv, nn, ntet));
     if (ok) {
         embi_certifying_edges(&f);
         ok = embi_certifying_all(&f, ntet);
@@ -25267,7 +25331,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         s.tri = b->tri;
         s.nt = b->nt;
         s.bvh = &b->bvh;
-        ok = embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->tet, b->ntet,
+        ok = embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->nn, b->tet, b->ntet,
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
              EMBI_GROW(m, b->search.strain, embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
     }
