@@ -476,6 +476,53 @@ static int one_tet(const embi_state *t, int i, int j)
     return memcmp(t->J.node + 4 * i, t->J.node + 4 * j, 4 * sizeof *t->J.node) == 0;
 }
 
+/* The tet of a vertex: the row of J names its nodes. */
+static int tet_of(const embi_state *t, const embi_body *b, int v)
+{
+    const int *node = t->J.node + 4 * (b->vert0 + v);
+    for (int k = 0; k < b->ntet; k++) {
+        int same = 0;
+        for (int i = 0; i < t->J.count[b->vert0 + v]; i++)
+            for (int c = 0; c < 4; c++) same += node[i] == b->tet[4 * k + c];
+        if (same == t->J.count[b->vert0 + v]) return k;
+    }
+    return -1;
+}
+
+/* Any field on the nodes changes from vertex i to vertex j by at most their distance times its steepest slope in these
+ * tets. The field: the way from i along edges of the cage, which is long where tets overlap. */
+static int slopes_bound_the_change(const embi_state *t, const embi_body *b, const int *tet, int tets, int i, int j)
+{
+    const double *q = t->q + 3 * b->node0;
+    double *way = (double *)malloc((size_t)b->nn * sizeof *way), steepest = 0, at[2] = {0, 0}, d[3];
+    int from = tet_of(t, b, i);
+    for (int n = 0; n < b->nn; n++) way[n] = 1e300;
+    for (int k = 0; k < 4; k++) way[b->tet[4 * from + k]] = 0;
+    for (int moved = 1; moved;) {
+        moved = 0;
+        for (int k = 0; k < 16 * b->ntet; k++) {
+            int m = b->tet[k / 4], n = b->tet[k / 16 * 4 + k % 4];
+            embi_sub(d, q + 3 * m, q + 3 * n);
+            if (!(way[m] + embi_norm(d) < way[n] - 1e-12)) continue;
+            way[n] = way[m] + embi_norm(d);
+            moved = 1;
+        }
+    }
+    for (int k = 0; k < tets; k++) {
+        double X[12], grad[12], slope[3] = {0, 0, 0};
+        embi_tet_gather(X, q, b->tet + 4 * tet[k]);
+        (void)embi_tet_gradients(X, grad);
+        for (int c = 0; c < 4; c++) embi_axpy(slope, way[b->tet[4 * tet[k] + c]], grad + 3 * c);
+        steepest = fmax(steepest, embi_norm(slope));
+    }
+    for (int side = 0; side < 2; side++)
+        for (int c = 0, v = b->vert0 + (side ? j : i); c < t->J.count[v]; c++)
+            at[side] += t->J.weight[4 * v + c] * way[t->J.node[4 * v + c] - b->node0];
+    embi_sub(d, t->x + 3 * (b->vert0 + i), t->x + 3 * (b->vert0 + j));
+    free(way);
+    return fabs(at[1] - at[0]) <= steepest * embi_norm(d) * (1 + 1e-6) + 1e-9;
+}
+
 /* Lines between points below a fold stay in the tets it names, and its primitives are as far apart and as little bent
  * as it says. Returns the folds that name some. */
 static int fold_tells_the_truth(const embi_state *t, const embi_body *b, const embi_certificate *one)
@@ -487,6 +534,8 @@ static int fold_tells_the_truth(const embi_state *t, const embi_body *b, const e
         double p[3] = {0, 0, 0}, q[3] = {0, 0, 0}, u[3], s[3], w[4], apart;
         embi_point x[4];
         if (i < 0 || j < 0) continue;
+        if (b->kind == EMBIPC_CAGE)
+            ENSURE(slopes_bound_the_change(t, b, tet, one->tets, b->tri[3 * i], b->tri[3 * j]));
         for (int k = 0; k < 3; k++) {
             u[k] = test_uniform(0, 1);
             s[k] = test_uniform(0, 1);
@@ -585,7 +634,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
         ENSURE(b->search.certificates.count == 0);
         embi_bvh_refit(&b->bvh, rest.x, b->tri, b->nt);
         ENSURE(embi_certificates_build(&s.w->memory, &b->search.certificates, &rest, b->nv, st->q + 3 * b->node0,
-                                       b->tet, b->ntet, NULL));
+                                       b->nn, b->tet, b->ntet, NULL));
         ENSURE(EMBI_GROW(&s.w->memory, b->search.strain, b->ntet));
     }
     ENSURE(b->search.certificates.count > 0);
@@ -666,14 +715,16 @@ static int in_hook(int i, int j, int k)
 
 static void test_folds_are_searched_where_they_may_close(void)
 {
-    test_mesh ball = test_mesh_sphere(3), rough = test_mesh_sphere(3), hook = cage_shape_of_cells(9, 3, 8, 0.02, in_hook), bar = scene_mesh_tet_box(8, 2, 2, 0.2, 0.05, 0.05);
+    test_mesh ball = test_mesh_sphere(3), rough = test_mesh_sphere(3), hook = cage_shape_of_cells(9, 3, 8, 0.02, in_hook), comb = cage_comb(), bar = scene_mesh_tet_box(8, 2, 2, 0.2, 0.05, 0.05);
     scene_stretch(&ball, 0.1, 0.1, 0.1);
     scene_stretch(&rough, 0.1, 0.1, 0.1);
     for (int i = 0; i < 3 * rough.vertex_count; i++) rough.x[i] += 0.006 * test_uniform(-1, 1);   /* slivers */
     test_mesh_compact(&hook);
+    test_mesh_compact(&comb);
     folds_of(ball, EMBIPC_CAGE, 0.02, 64, 12 / TEST_STRIDE);
     folds_of(rough, EMBIPC_CAGE, 0.02, 20, 12 / TEST_STRIDE);
     folds_of(hook, EMBIPC_CAGE, 0.01, 30, 12 / TEST_STRIDE);
+    folds_of(comb, EMBIPC_CAGE, 0.008, 20, 3);   /* teeth share boxes: tets overlap */
     folds_of(bar, EMBIPC_FULL, 0.02, 0, 12 / TEST_STRIDE);
 }
 

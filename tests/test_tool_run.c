@@ -388,6 +388,29 @@ static void test_joint_examples(void)
     }
 }
 
+/* Every scene of examples/scenes from its begin to its end: exact arithmetic finds no crossing. */
+static void test_no_example_crosses(void)
+{
+    FILE *list = popen("ls examples/scenes/*.json", "r");
+    char path[256];
+    int count = 0, cut = TEST_STRIDE > 1;
+    while (list && fgets(path, sizeof path, list)) {
+        run_options o;
+        memset(&o, 0, sizeof o);
+        path[strcspn(path, "\n")] = 0;
+        o.scene = path;
+        o.quiet = o.every = 1;
+        o.has_duration = cut;
+        o.duration = 0.02;
+        count++;
+        if (run_scene(&o) == 0) continue;
+        printf("  %s\n", path);
+        ENSURE(!"the scene runs, and nothing crosses");
+    }
+    if (list) pclose(list);
+    ENSURE(count >= 20);
+}
+
 static void test_frames(void)
 {
     char directory[1024], old[1200];
@@ -538,6 +561,7 @@ int main(int argc, char **argv)
     RUN(drives);
     RUN(joints);
     RUN(joint_examples);
+    RUN(no_example_crosses);
     RUN(frames);
     RUN(pictures);
     RUN(interrupt);
