@@ -532,7 +532,7 @@ struct embipc_cage;
 /* Description of a body: begin with embipc_default_body_def(). */
 typedef struct embipc_body_def {
     unsigned cookie;                        /* set by embipc_default_body_def() */
-    const char *name;                       /* copied, at most 63 characters; NULL: "body" */
+    const char *name;                       /* copied, at most 63 bytes; NULL: "body 1" and so on */
     embipc_kind kind;
     const embipc_real *x;                   /* vertices of surface or tet mesh, m (3 * vertex_count) */
     int vertex_count;
@@ -582,7 +582,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_bo
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
 /* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0:
- * the two are never tested; else they are, whatever their groups. Fails if contact is switched on while they cross. */
+ * the two are never tested; else they are, whatever their groups and the pair callback. Fails if contact is switched on
+ * while they cross, or with itself for a body made with self_contact 0. */
 EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *world, embipc_body a, embipc_body b,
                                                embipc_real friction, int contact);
 
@@ -843,10 +844,9 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_it
  *             stats.overrun tells by how much it is late. Nonzero: it is undone, and returns EMBIPC_ERR_TIME with the
  *             world and its time as before; forces and targets given for it stay
  * Later iterations are broken off, and the step ends in the state of the last one that was completed. The clock is
- * looked at in the first search, in factorizations, in collision detection and between them. Later searches, and
- * evaluations of all contacts, are not broken off. The end of a step (forces, velocities) cannot be left out. So steps
- * stop earlier by what that recently took, at most half of the budget. Fails without a clock, and on a number
- * out of its range. */
+ * looked at in searches, in factorizations, in collision detection and between them, but not in evaluations of all
+ * contacts. The end of a step (forces, velocities) cannot be left out. So steps stop earlier by what that recently
+ * took, at most half of the budget. Fails without a clock, and on a number out of its range. */
 EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *world, double seconds, int strict);
 #endif
 
@@ -13479,7 +13479,7 @@ struct embipc_world {
     embipc_real time;
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
-    int mixed_start;             /* bodies were made, or contacts enabled, after the first step */
+    int mixed_start;             /* bodies were made, moved, or contacts enabled when not all were at their starts */
     int batch;                   /* its number in the last embipc_worlds_step() */
     embipc_result stepped;       /* result of that step */
     embipc_error error;
@@ -13588,11 +13588,17 @@ static int embi_is_kept_apart(const embi_body *a, const embi_body *b)
     return EMBI_PAIR_FN && i != j && apart && (apart[low / 32] >> (low % 32) & 1u);
 }
 
+/* Where no rule says so: may the two be tested for contact? */
+static int embi_tested_unruled(const embi_body *a, const embi_body *b)
+{
+    return embi_groups_meet(a, b) && !embi_is_kept_apart(a, b);
+}
+
 /* Are two bodies (or one with itself) ever tested for contact? */
 static int embi_tested(const embipc_world *w, const embi_body *a, const embi_body *b)
 {
     const embi_rule *rule = embi_find_rule(w, a->handle, b->handle);
-    if (rule ? !rule->contact : !embi_groups_meet(a, b) || embi_is_kept_apart(a, b)) return 0;
+    if (rule ? !rule->contact : !embi_tested_unruled(a, b)) return 0;
     if (a == b) return embi_may_fold(a);
     return a->kind != EMBIPC_FIXED || b->kind != EMBIPC_FIXED;
 }
@@ -14557,8 +14563,8 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
 }
 
-/* Searches the candidates of a pair along the present direction. */
-static int embi_search_path(embipc_world *w, const embi_search *one)
+/* Searches the candidates of a pair along the present direction, and appends them to the lane. */
+static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
 {
     embi_state *s = &w->s;
     embi_pair *pair = s->pair + one->pair;
@@ -14583,13 +14589,14 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
         a.start_count = A->search.start_count;
     }
     pair->loose = 0;
-    pair->first = s->candidates.count;
+    one->at = lane->count;
+    one->count = 0;
     /* each island has its own direction: do the paths cross? */
     if (A->search.has_direction && B->search.has_direction && A->island != B->island) {
         embi_traverse_apart(&walk, range);
         if (!embi_traverse_all(&w->memory, &walk, &w->search.tri_pairs, &count)) return 0;
         pair->joins = count > 0;
-        if (!pair->joins) return embi_search_end(&w->memory, s, one);
+        if (!pair->joins) return 1;
         walk.first_only = count = 0;
     }
     walk.paths = t.paths = 1;
@@ -14597,16 +14604,16 @@ static int embi_search_path(embipc_world *w, const embi_search *one)
         a.common[i] = b.common[i] = B->search.has_direction ? (B->bvh.way[6 + i] + B->bvh.way[9 + i]) / 2 :
             (embipc_real)0;
     if (!embi_traverse_all(&w->memory, &walk, &w->search.tri_pairs, &count) ||
-        !embi_candidates(&w->memory, &a, &b, w->search.tri_pairs, count, &pair->rule, &t, &s->candidates.list,
-                         &s->candidates.count))
+        !embi_candidates(&w->memory, &a, &b, w->search.tri_pairs, count, &pair->rule, &t, &lane->list, &lane->count))
         return 0;
-    pair->count = s->candidates.count - pair->first;
-    return embi_candidates_room(w) && embi_search_end(&w->memory, s, one);
+    one->count = lane->count - one->at;
+    return 1;
 }
 
-/* Searches along paths: first pairs of two bodies, then single bodies. */
+/* Searches along paths: first pairs of two bodies, then single bodies. Results stand in the first lane. */
 static int embi_paths_run(embipc_world *w, int begin, int end)
 {
+    w->search.lane[0].count = 0;
     for (int n = begin; n < end; n++) {
         const embi_pair *pair = w->s.pair + w->search.due[n].pair;
         w->s.body[pair->a].search.swept = w->s.body[pair->b].search.swept = 0;
@@ -14615,30 +14622,52 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
         for (int n = begin; n < end; n++) {
             const embi_pair *pair = w->s.pair + w->search.due[n].pair;
             if ((pair->a == pair->b) != own) continue;
-            if (embi_is_late(&w->s) || !embi_search_path(w, w->search.due + n)) return 0;
+            if (embi_is_late(&w->s) || !embi_search_path(w, w->search.due + n, w->search.lane)) return 0;
         }
     return 1;
 }
 
-/* Makes all queued searches at the reference positions. Few cached lists are taken at a time, so that gaps need
- * little room. Searches along paths are last in the queue. Returns 0 for lack of memory or time. */
+/* The results of searches along paths become the candidates of their pairs. */
+static int embi_paths_take(embipc_world *w, int begin, int end)
+{
+    embi_state *s = &w->s;
+    for (int own = 0; own < 2; own++)
+        for (int n = begin; n < end; n++) {
+            const embi_search *one = w->search.due + n;
+            embi_pair *pair = s->pair + one->pair;
+            if ((pair->a == pair->b) != own) continue;
+            pair->first = s->candidates.count;
+            if (!EMBI_ROOM(&w->memory, s->candidates.list, pair->first + one->count)) return 0;
+            if (one->count)
+                memcpy(s->candidates.list + pair->first, w->search.lane[0].list + one->at,
+                       (size_t)one->count * sizeof *s->candidates.list);
+            s->candidates.count += pair->count = one->count;
+            if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, one)) return 0;
+        }
+    return 1;
+}
+
+/* Makes all queued searches at the reference positions. Searches along paths are last in the queue. The candidates of
+ * before stay until all results are there, so that a step without time may end with them. Few cached lists are taken at
+ * a time, so that gaps need little room. Returns 0 for lack of memory or time. */
 static int embi_searches_run(embipc_world *w)
 {
-    int all = w->search.due_count;
-    if (!embi_searched_forget(w)) return 0;
-    while (w->search.due_count > 0 && w->s.pair[w->search.due[w->search.due_count - 1].pair].path)
-        w->search.due_count--;
-    for (int n = 0; n < w->search.due_count; n++)
+    int all = w->search.due_count, ranges = all, found;
+    while (ranges > 0 && w->s.pair[w->search.due[ranges - 1].pair].path) ranges--;
+    for (int n = 0; n < ranges; n++)
         if (!embi_search_begin(w, w->search.due + n)) return 0;
-    if (!embi_searches_keep(w)) return 0;
-    for (int begin = 0, end; begin < w->search.due_count; begin = end) {
+    w->search.due_count = ranges;
+    found = embi_searches_keep(w) && embi_paths_run(w, ranges, all);
+    w->search.due_count = all;
+    if (!found || !embi_searched_forget(w)) return 0;
+    for (int begin = 0, end; begin < ranges; begin = end) {
         int sum = w->search.due[begin].kept->count;
-        for (end = begin + 1; end < w->search.due_count && sum + w->search.due[end].kept->count < 65536; end++)
+        for (end = begin + 1; end < ranges && sum + w->search.due[end].kept->count < 65536; end++)
             sum += w->search.due[end].kept->count;
-        if (embi_is_late(&w->s) || !embi_searches_again(w, begin, end)) return 0;
+        if (!embi_searches_again(w, begin, end)) return 0;
     }
-    for (int n = 0; n < w->search.due_count; n++) w->search.due[n].kept->valid = 1;
-    if (!embi_paths_run(w, w->search.due_count, all)) return 0;
+    for (int n = 0; n < ranges; n++) w->search.due[n].kept->valid = 1;
+    if (!embi_paths_take(w, ranges, all)) return 0;
     w->builds += all;
     w->search.due_count = 0;
     return 1;
@@ -19842,12 +19871,8 @@ static int embi_islands_may_end(const embipc_world *w)
 static int embi_islands_cover(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
-    embipc_clock_fn *clock = s->threads.clock;
-    int searched, found;
-    if (embi_islands_may_end(w)) s->threads.clock = NULL;   /* the state to end in needs its candidates */
-    found = embi_search_cover(w, &searched);
-    s->threads.clock = clock;
-    if (!found) return 0;
+    int searched;
+    if (!embi_search_cover(w, &searched)) return 0;
     for (int k = 0; k < w->islands.order_count; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
         if (isle->saves_safe) embi_island_secure(s, isle);
@@ -22202,7 +22227,9 @@ static embipc_result embi_iterate(embipc_world *w)
         if (r == EMBIPC_ERR_TIME && (r = embi_islands_stop(w)) == EMBIPC_OK) continue;
         if (r != EMBIPC_OK) return r;
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
-        if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) return embi_lack(s);
+        if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) r = embi_lack(s);
+        if (r == EMBIPC_ERR_TIME && (r = embi_islands_stop(w)) == EMBIPC_OK) continue;
+        if (r != EMBIPC_OK) return r;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         if (w->sleep.disturbed) return EMBIPC_OK;   /* the step begins again, with more bodies awake */
         w->islands.round_count = 0;
@@ -25852,7 +25879,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         return embi_fail_memory(&w->error);
     b = w->s.body + at;
     memset(b, 0, sizeof *b);
-    (void)snprintf(b->name, sizeof b->name, "%.63s", def->name ? def->name : "body");
+    if (def->name) (void)snprintf(b->name, sizeof b->name, "%.63s", def->name);
+    else (void)snprintf(b->name, sizeof b->name, "body %d", slot + 1);
     b->kind = def->kind;
     b->material = def->material;
     if (b->material.averaged < 0) b->material.averaged = def->kind == EMBIPC_CAGE;
@@ -26125,10 +26153,13 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     if (friction > EMBI_FRICTION_MOST)
         return embi_refuse(&w->error, "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
                            w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
+    if (contact && ia == ib && w->s.body[ia].kind >= EMBIPC_CAGE && !embi_may_fold(w->s.body + ia))
+        return embi_refuse(&w->error, "\"%.40s\" was made with self_contact 0: it has no contact with itself",
+                           w->s.body[ia].name);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (!rule) {
         if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
-        rule = embi_rule_add(w, a, b, -1, embi_groups_meet(w->s.body + ia, w->s.body + ib));
+        rule = embi_rule_add(w, a, b, -1, embi_tested_unruled(w->s.body + ia, w->s.body + ib));
     }
     if (contact && !rule->contact) {   /* they were free to cross until now */
         int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib);
@@ -27762,16 +27793,24 @@ typedef struct embi_taxels {
     embipc_taxel *out;
 } embi_taxels;
 
+/* The row of n taxels over `size` that p falls into, or -1. The rim belongs to the grid, to a millionth of a row: a pad's
+ * own border vertices lie there. */
+static int embi_taxel_row(embipc_real p, embipc_real size, int n)
+{
+    embipc_real at = (p / size + 0.5) * n;
+    return at >= -1e-6 && at <= n + 1e-6 ? embi_min_int((int)embi_max(at, 0), n - 1) : -1;
+}
+
 /* The taxel below a point, or NULL. */
 static embipc_taxel *embi_taxel_of(const embi_taxels *g, const embipc_real x[3])
 {
-    embipc_real d[3], p[3], i, j;
+    embipc_real d[3], p[3];
+    int i, j;
     embi_sub(d, x, g->position);
     embi_m3_tmulv(p, g->rotation, d);
-    i = floor((p[0] / g->size[0] + 0.5) * g->nx);
-    j = floor((p[1] / g->size[1] + 0.5) * g->ny);
-    if (!(i >= 0 && i < g->nx && j >= 0 && j < g->ny && embi_abs(p[2]) <= g->size[2])) return NULL;
-    return g->out + (int)i + (size_t)g->nx * (size_t)(int)j;
+    i = embi_taxel_row(p[0], g->size[0], g->nx);
+    j = embi_taxel_row(p[1], g->size[1], g->ny);
+    return i < 0 || j < 0 || !(embi_abs(p[2]) <= g->size[2]) ? NULL : g->out + i + (size_t)g->nx * (size_t)j;
 }
 
 /* The force on vertex v of a body, or NULL where it is 0. */
@@ -28027,6 +28066,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     }
     memcpy(s->before.q + 3 * b->node0, q, nodes);
     b->started = 0;
+    w->mixed_start = 1;   /* another body may be made where it started */
     embi_body_unturn(s, b);
     embi_body_revise(s, b);
     embi_body_forget(b);
