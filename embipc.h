@@ -11181,8 +11181,8 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  * stranger of it. (Lines vary continuously with their ends, and so do the tets that they end in.)
  *
  * Part of the search.
- * Uses: part I, edges and faces, solids and checks of meshes, pairs of primitives, trees of boxes, traversal of trees,
- * candidates.
+ * Uses: part I, edges and faces, solids and checks of meshes, embedding, pairs of primitives, trees of boxes, traversal
+ * of trees, candidates.
  * Checked by: tests/test_reach.c, tests/test_self_contact.c */
 
 /* A pair of tree nodes with its certificate. The list has the order of the traversal. */

@@ -191,6 +191,18 @@ static void test_taxels(void)
         ENSURE(area > 1e-3 && area < 0.05 && touches > 0 && touches < 40);
         ENSURE(slides > 0 && slides < touches);
     }
+    {   /* a grid exactly as large as the box below it: corners lie on the rim */
+        const double along[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+        double lo[3], hi[3], mid[3] = {0, 0, 0}, span[3] = {0, 0, HUGE_VAL}, sum = 0;
+        for (int c = 0; c < 2; c++) {
+            scene_extent(s.w, s.body[0], c, lo + c, hi + c);
+            mid[c] = (lo[c] + hi[c]) / 2;
+            span[c] = hi[c] - lo[c];
+        }
+        ENSURE(!embipc_body_taxels(s.w, s.body[0], along, mid, span, 3, 3, 0.4, grid));
+        for (int k = 0; k < 9; k++) sum += grid[k].normal;
+        ENSURE_CLOSE(fabs(sum), fabs(pair.force[2]), 1e-9);
+    }
     kept = grid[0];
     ENSURE(embipc_body_taxels(s.w, plate, turn, at, size, 0, 8, 1, grid) == EMBIPC_ERR_ARGUMENT);
     ENSURE(embipc_body_taxels(s.w, plate, turn, at, size, INT_MAX, 2, 1, grid) == EMBIPC_ERR_ARGUMENT);

@@ -78,6 +78,11 @@ static void test_overlapping_pairs_are_not_switched_on(void)
     pair_run(&s, 80);
     ENSURE(pair_height(&s, 2) < 0.06 && pair_height(&s, 1) < 0.06);    /* both on the ground, one in the other */
     ENSURE(embipc_world_contact_events(s.w, event, 8) == 3);            /* ground and 1, ground and 2, 1 and 3 */
+    {   /* nor by a rule */
+        unsigned long long bits = scene_bits(s.w), hash = embipc_world_hash(s.w);
+        ENSURE(embipc_world_set_pair(s.w, s.body[2], s.body[1], -1, 1) == EMBIPC_ERR_INTERSECTION);
+        ENSURE(scene_bits(s.w) == bits && embipc_world_hash(s.w) == hash && embipc_world_intersections(s.w, NULL, 0) == 0);
+    }
     twin = s;
     (void)ENSURE_OK(s.w, embipc_world_copy(s.w, &twin.w));
     log.ghost = -1;

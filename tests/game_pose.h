@@ -263,6 +263,29 @@ static void test_jump_next_to_another(void)
     scene_end(&s);
 }
 
+/* A body moves away from its start before the first step, or after a reset, and another is made there: a reset would let
+ * them cross, and fails. */
+static void test_reset_knows_of_jumps(void)
+{
+    static const double I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1}, at[3] = {1, 0, 1};
+    for (int first = 0; first < 2; first++) {
+        embipc_world_def wd = embipc_default_world_def();
+        scene s = scene_empty(&wd);
+        embipc_body_def d = scene_def("first", EMBIPC_AFFINE, 0, 0, 1);
+        unsigned long long bits;
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        for (int n = 0; n < 3 * first; n++) ENSURE(scene_step(&s));
+        if (first) ENSURE_OK(s.w, embipc_world_reset(s.w));
+        ENSURE_OK(s.w, embipc_body_set_pose(s.w, s.body[0], at, I, 0));
+        d.name = "second";
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        bits = scene_bits(s.w);
+        ENSURE(embipc_world_reset(s.w) == EMBIPC_ERR_INTERSECTION && strstr(embipc_world_error(s.w)->text, "second"));
+        ENSURE(scene_bits(s.w) == bits && scene_crossings(s.w) == 0 && scene_step(&s));
+        scene_end(&s);
+    }
+}
+
 /* Bodies that jump about at random, where that is free, in all scenes: nothing ever crosses, and every step converges. A
  * reset gives the first bits again. */
 static void test_jumps_at_random(void)
@@ -445,6 +468,7 @@ static void game_pose(void)
     RUN(jump);
     RUN(jump_is_refused);
     RUN(jump_next_to_another);
+    RUN(reset_knows_of_jumps);
     RUN(jump_finds_new_neighbours);
     RUN(platform_jumps);
     RUN(jumps_at_random);

@@ -776,6 +776,11 @@ static void test_pair_switch(void)
     for (int n = 0; n < 40; n++) scene_step(&s);
     (void)ENSURE_OK(s.w, embipc_world_set_pair(s.w, s.body[0], s.body[1], 0.5, 1));   /* through: apart again */
     ENSURE(scene_sound(s.w));
+    d = scene_def(NULL, EMBIPC_CAGE, 0, 0, 1);
+    d.self_contact = 0;
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    ENSURE(embipc_world_set_pair(s.w, s.body[3], s.body[3], -1, 1) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(strstr(embipc_world_error(s.w)->text, "\"body 4\" was made with self_contact 0"));   /* the fourth, without a name */
     scene_end(&s);
 }
 
