@@ -724,7 +724,7 @@ static void test_folds_are_searched_where_they_may_close(void)
     folds_of(ball, EMBIPC_CAGE, 0.02, 64, 12 / TEST_STRIDE);
     folds_of(rough, EMBIPC_CAGE, 0.02, 20, 12 / TEST_STRIDE);
     folds_of(hook, EMBIPC_CAGE, 0.01, 30, 12 / TEST_STRIDE);
-    folds_of(comb, EMBIPC_CAGE, 0.008, 20, 3);   /* teeth share boxes: tets overlap */
+    folds_of(comb, EMBIPC_CAGE, 0.006, 20, 2);   /* teeth share boxes: tets overlap */
     folds_of(bar, EMBIPC_FULL, 0.02, 0, 12 / TEST_STRIDE);
 }
 
