@@ -134,12 +134,14 @@ static int tool_edits(const char *a, const char *b)
 const char *tool_nearest(const char *word, const char *const *list, int count)
 {
     const char *best = NULL;
-    int fewest = INT_MAX;
+    int fewest = INT_MAX, longer;
     for (int i = 0; i < count; i++) {
         int edits = tool_edits(word, list[i]);
         if (edits < fewest) { fewest = edits; best = list[i]; }
     }
-    return best && fewest < (int)strlen(best) ? best : NULL;
+    if (!best) return NULL;
+    longer = (int)(strlen(best) > strlen(word) ? strlen(best) : strlen(word));
+    return 3 * fewest <= longer + 1 ? best : NULL;
 }
 
 /* Copies a word that consists of `allowed` characters only, so that strtod sees no nan, inf or 0x. */

@@ -256,11 +256,13 @@ static size_t doctor_directory(const char *path)
 /* Where meshes are named, they are found from the scene's own directory only. */
 static int doctor_may_write(doctor *d)
 {
+    output_plan plan = { { d->o->out }, { NULL }, (const char *const *)d->s.file, d->s.file_count };
     size_t a = doctor_directory(d->o->scene), b = d->o->out ? doctor_directory(d->o->out) : a;
     for (int i = 0; d->o->out && i < d->s.body_count; i++)
         if (d->s.body[i].repeated)
             return tool_fail(&d->e, "%s: found a \"repeat\" (body \"%s\"), expected bodies one by one: -o gives each its place",
                              d->o->scene, d->s.body[i].name);
+    if (!output_check(&plan, &d->e)) return 0;
     if (a == b && (!d->o->out || strncmp(d->o->scene, d->o->out, a) == 0)) return 1;
     for (int i = 0; i < d->s.body_count; i++)
         if (d->s.body[i].is_file)
@@ -389,7 +391,7 @@ static int doctor_examine(doctor *d)
 {
     embipc_world *world = NULL;
     int whole = 0, read;
-    if (!scene_read(&d->s, d->o->scene, &d->e) || !doctor_may_write(d) || !output_check_file(d->o->out, &d->e) || !doctor_loose_world(d, &world))
+    if (!scene_read(&d->s, d->o->scene, &d->e) || !doctor_may_write(d) || !doctor_loose_world(d, &world))
         return doctor_fail(d, 2);
     read = doctor_separate(d, world, &whole);
     if (whole) whole = doctor_move_scene(d, world);

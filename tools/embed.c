@@ -6,6 +6,7 @@
 #include "raster.h"
 #include "stiffness.h"
 #include "system.h"
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -193,6 +194,7 @@ static void embed_warn(const embed_options *o, const tool_mesh *m)
 
 int embed_surface(const embed_options *o)
 {
+    output_plan plan = { { o->out, o->png }, { NULL }, &o->surface, 1 };
     tool_mesh m;
     tool_error te;
     embipc_cage_def def = embipc_default_cage_def();
@@ -201,7 +203,7 @@ int embed_surface(const embed_options *o)
     double start = system_seconds();
     int code = 0;
     memset(&m, 0, sizeof m);
-    if (!output_check_file(o->out, &te) || !output_check_file(o->png, &te) || !mesh_read(&m, o->surface, &te)) {
+    if (!output_check(&plan, &te) || !mesh_read(&m, o->surface, &te)) {
         fprintf(o->errors, "%s\n", te.text);
         return 2;
     }
@@ -217,7 +219,7 @@ int embed_surface(const embed_options *o)
     embed_say(o->report, o, &m, &cage, system_seconds() - start);
     embed_stiffness(o->report, &m, &cage);
     if (o->out && !embed_write(o->out, &cage)) {
-        fprintf(o->errors, "%s: cannot be written\n", o->out);
+        fprintf(o->errors, "%s: cannot be written: %s\n", o->out, strerror(errno));
         code = 2;
     }
     if (o->png && !embed_picture(o->png, &m, &cage)) {

@@ -90,7 +90,6 @@ typedef struct import_model {
     int exclude_count, exclude_capacity;
     double gravity[3], time_step;   /* time_step 0: not said */
     tool_text notes;                /* lines for the user */
-    int posed;                      /* joints that the pose has named so far */
     int failed;
 } import_model;
 

@@ -85,6 +85,23 @@ static int json_unicode(json_reader *r, char **out)
     return 1;
 }
 
+/* Bytes of the character at p in UTF-8 as RFC 3629 has it; 0 if it is none. */
+static int json_utf8(const char *p, const char *end)
+{
+    const unsigned char *c = (const unsigned char *)p;
+    long code = c[0];
+    int n = code < 0x80 ? 1 : code < 0xC2 ? 0 : code < 0xE0 ? 2 : code < 0xF0 ? 3 : code < 0xF5 ? 4 : 0;
+    if (n < 2 || end - p < n) return n < 2 ? n : 0;
+    code &= 0x7F >> n;
+    for (int i = 1; i < n; i++) {
+        if ((c[i] & 0xC0) != 0x80) return 0;
+        code = code << 6 | (c[i] & 0x3F);
+    }
+    if ((n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10FFFF)) || (code >= 0xD800 && code < 0xE000))
+        return 0;
+    return n;
+}
+
 /* A string; p is at its opening quote. */
 static int json_string(json_reader *r, const char **string)
 {
@@ -95,7 +112,14 @@ static int json_string(json_reader *r, const char **string)
         const char *escape;
         if ((unsigned char)*r->p < 32)
             return json_unexpected(r, "the closing quote of a string on the same line");
-        if (*r->p != '\\') { *out++ = *r->p++; continue; }
+        if (*r->p != '\\') {
+            int n = json_utf8(r->p, r->end);
+            if (!n)
+                return tool_fail(r->e, "%s:%d: found the byte 0x%02X in a string, expected UTF-8: save the file as UTF-8",
+                                 r->name, r->line, (unsigned)(unsigned char)*r->p);
+            while (n-- > 0) *out++ = *r->p++;
+            continue;
+        }
         r->p++;
         if (r->p < r->end && *r->p == 'u') {
             r->p++;
@@ -282,6 +306,9 @@ int json_parse(json *j, const char *name, const char *data, size_t size, tool_er
     r.line = 1;
     r.depth = 0;
     r.e = e;
+    if (size >= 2 && (memcmp(data, "\xFF\xFE", 2) == 0 || memcmp(data, "\xFE\xFF", 2) == 0 || !data[0] || !data[1]))
+        return tool_fail(e, "%s: the file is UTF-16 or UTF-32, expected UTF-8: save it as UTF-8", name);
+    if (size >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) r.p += 3;   /* the byte order mark of UTF-8 */
     return json_document(&r);
 }
 

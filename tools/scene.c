@@ -321,6 +321,14 @@ static char *scene_path(const scene_reader *r, const char *file)
     return path;
 }
 
+static void scene_add_file(scene *s, const char *path)
+{
+    char *copy = (char *)tool_alloc(strlen(path) + 1, 1);
+    strcpy(copy, path);
+    TOOL_GROW(char *, s->file, s->file_capacity, s->file_count + 1);
+    s->file[s->file_count++] = copy;
+}
+
 /* The mesh file under this key. Returns 0 without the key too. */
 static int scene_read_mesh(scene_reader *r, const json_value *body, const char *key, tool_mesh *m)
 {
@@ -334,6 +342,7 @@ static int scene_read_mesh(scene_reader *r, const json_value *body, const char *
         tool_fail(r->e, "%.600s\n  (named by %s:%d: %s: key \"%s\")", inner.text, r->s->path,
                   json_get(r->j, body, key)->line, r->where, key);
     }
+    scene_add_file(r->s, path);
     free(path);
     return !r->failed;
 }
@@ -639,7 +648,7 @@ static void scene_read_drives(scene_reader *r, const json_value *body, int index
 static void scene_read_name(scene_reader *r, const json_value *body, scene_body *b, int index, int number)
 {
     static const char expected[] =
-        "a name of 1 to 63 characters without quotes, commas and control characters";
+        "a name of 1 to 63 bytes (letters beyond ASCII have 2 to 4) without quotes, commas and control characters";
     const json_value *v = json_get(r->j, body, "name");
     char numbered[32];
     const char *name = numbered;
@@ -1040,6 +1049,7 @@ int scene_parse(scene *s, const char *path, const char *data, size_t size, tool_
     memset(&r, 0, sizeof r);
     s->path = (char *)tool_alloc(strlen(path) + 1, 1);
     strcpy(s->path, path);
+    scene_add_file(s, path);
     s->world = embipc_default_world_def();
     s->duration = 1;
     r.s = s;
@@ -1077,6 +1087,8 @@ void scene_free(scene *s)
     free(s->drive);
     free(s->pair);
     free(s->joint);
+    for (int i = 0; i < s->file_count; i++) free(s->file[i]);
+    free(s->file);
     free(s->path);
     memset(s, 0, sizeof *s);
 }
