@@ -112,7 +112,7 @@ static void embed_stiffness(FILE *f, const tool_mesh *m, const embipc_cage *c)
     count = embed_answers(&fine, c->node_count, work[0]);
     nodes = embed_answers(&fine, nodes, work[1]);
     if (nodes && 5 * abs(count - c->node_count) < c->node_count) {
-        for (int k = 0; k < STIFFNESS_LOADS; k++) work[0][k] /= work[1][k];
+        for (int k = 0; k < STIFFNESS_LOADS; k++) work[0][k] = fmax(0, work[0][k] / work[1][k]);
         fprintf(f, "gives:   stretched %.2f, bent %.2f and %.2f, twisted %.2f of what a cage of %d nodes does\n",
                 work[0][STIFFNESS_STRETCH], work[0][STIFFNESS_BEND_FLAT], work[0][STIFFNESS_BEND_UPRIGHT],
                 work[0][STIFFNESS_TWIST], nodes);

@@ -732,6 +732,43 @@ static int import_put_scene(import_model *m, tool_text *t)
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
+static int import_is_one_of(const char *word, const char *const *list)
+{
+    while (*list && strcmp(*list, word) != 0) list++;
+    return *list != NULL;
+}
+
+/* Says which attributes have had no effect: of elements that are read, unless they are for the eye, for programs or for
+ * the solver of another simulator. */
+static void import_note_unread(import_model *m)
+{
+    static const char *const element[] = {
+        "link", "joint",  "parent",   "child", "origin",   "axis",      "limit",    "dynamics", "mass",    "inertia", "box",
+        "sphere", "cylinder", "capsule", "mesh",  "option",   "compiler",  "geom",     "body",     "inertial", "freejoint",
+        "position", "velocity", "general", "connect", "weld", "exclude", NULL };
+    static const char *const without[] = { "visual",       "gazebo", "transmission", "ros2_control", "sensor",
+                                           "custom", "keyframe", "asset", NULL };
+    static const char *const passed[] = { "name",     "class",    "childclass",     "rgba",           "material", "group",
+                                          "condim",   "priority", "solref",         "solimp",         "user",     "solreflimit",
+                                          "solimplimit", "solreffriction", "solimpfriction", NULL };
+    for (int i = 0; i < m->x.count; i++) {
+        const xml_node *n = &m->x.node[i];
+        int skip = !import_is_one_of(n->name, element);
+        for (int up = n->parent; up >= 0 && !skip; up = m->x.node[up].parent)
+            skip = import_is_one_of(m->x.node[up].name, without);
+        for (int k = 0; k < n->attribute_count && !skip; k++) {
+            const xml_attribute *a = &m->x.attribute[n->attribute + k];
+            if (!a->asked && !import_is_one_of(a->name, passed))
+                import_note(m, n, "attribute %.60s is left out", a->name);
+        }
+    }
+}
+
+void import_pass(import_model *m, const xml_node *n)
+{
+    for (int k = 0; k < n->attribute_count; k++) m->x.attribute[n->attribute + k].asked = 1;
+}
+
 /* Each name of the pose is that of a hinge or slider, and stands there once. */
 static int import_check_pose(const import_model *m)
 {
@@ -772,6 +809,7 @@ static int import_read(import_model *m, const char *data, size_t size)
     if (!import_densities(m)) return 0;
     if (!m->geom_count) return import_fail(m, &m->x.node[0], "found no shape for collisions, expected at least one");
     import_make_names(m);
+    import_note_unread(m);
     return 1;
 }
 

@@ -85,23 +85,6 @@ static int json_unicode(json_reader *r, char **out)
     return 1;
 }
 
-/* Bytes of the character at p in UTF-8 as RFC 3629 has it; 0 if it is none. */
-static int json_utf8(const char *p, const char *end)
-{
-    const unsigned char *c = (const unsigned char *)p;
-    long code = c[0];
-    int n = code < 0x80 ? 1 : code < 0xC2 ? 0 : code < 0xE0 ? 2 : code < 0xF0 ? 3 : code < 0xF5 ? 4 : 0;
-    if (n < 2 || end - p < n) return n < 2 ? n : 0;
-    code &= 0x7F >> n;
-    for (int i = 1; i < n; i++) {
-        if ((c[i] & 0xC0) != 0x80) return 0;
-        code = code << 6 | (c[i] & 0x3F);
-    }
-    if ((n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10FFFF)) || (code >= 0xD800 && code < 0xE000))
-        return 0;
-    return n;
-}
-
 /* A string; p is at its opening quote. */
 static int json_string(json_reader *r, const char **string)
 {
@@ -113,7 +96,7 @@ static int json_string(json_reader *r, const char **string)
         if ((unsigned char)*r->p < 32)
             return json_unexpected(r, "the closing quote of a string on the same line");
         if (*r->p != '\\') {
-            int n = json_utf8(r->p, r->end);
+            int n = tool_utf8(r->p, r->end);
             if (!n)
                 return tool_fail(r->e, "%s:%d: found the byte 0x%02X in a string, expected UTF-8: save the file as UTF-8",
                                  r->name, r->line, (unsigned)(unsigned char)*r->p);

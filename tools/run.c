@@ -168,7 +168,10 @@ static int run_steps(run *r)
             tool_fail(&r->e, "%s: no memory for a copy of the world", r->s.path);
             return run_fail(r, 1);
         }
+        /* a step that only an interrupt breaks off; what of time is learned from it is not to be recorded */
+        (void)embipc_world_set_budget(r->world, RUN_LONG, 1);
         result = embipc_world_step(r->world, &stats);
+        (void)embipc_world_set_budget(r->world, 0, 0);
         if (result == EMBIPC_ERR_TIME && *r->stop) break;   /* the world is as before the step */
         if (result != EMBIPC_OK) {
             tool_fail(&r->e, "%s: step %d failed: %s", r->s.path, step, embipc_world_error(r->world)->text);
@@ -232,7 +235,8 @@ static void run_say_notes(const run *r)
 static void run_say_advice(const run *r)
 {
     tool_text t = { NULL, 0, 0 };
-    advice_warn(&r->s, r->world, &t);
+    if (r->world) advice_warn(&r->s, r->world, &t);
+    else advice_warn_of_size(&r->s, &t);
     if (t.length && !r->o->quiet) fputs(t.data, stderr);
     tool_text_free(&t);
 }
@@ -321,6 +325,7 @@ int run_scene(const run_options *options)
     if (!run_read(&r) || !run_override(&r) || !run_check_outputs(&r)) code = run_fail(&r, 2);
     else {
         run_say_notes(&r);
+        run_say_advice(&r);
         pool = run_threads(&r.s.world, options->threads);
         run_working(&r, "building bodies and cages");
         code = !scene_build(&r.s, &r.world, &r.e);
@@ -330,7 +335,6 @@ int run_scene(const run_options *options)
             run_say_advice(&r);
             r.stop = system_catch_interrupt();
             embipc_world_set_limits(r.world, r.s.world.max_iterations, r.stop);
-            (void)embipc_world_set_budget(r.world, RUN_LONG, 1);   /* only an interrupt ends it */
             code = run_steps(&r);
             code = run_finish(&r, code);
         }

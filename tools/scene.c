@@ -910,6 +910,10 @@ static void scene_read_limits(scene_reader *r, const json_value *v, embipc_joint
                 d->limits[i] = i ? HUGE_VAL : d->kind == EMBIPC_ROD ? 0 : -HUGE_VAL;
             else { scene_fail_key(r, k, "limits", expected[d->kind]); return; }
         }
+    if ((d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER) && (d->limits[0] > 0 || d->limits[1] < 0) && !r->failed)
+        scene_refuse(r, v, "limits", d->kind == EMBIPC_HINGE
+            ? "0 between them, the pose at the start: rotate the body, or shift the limits, in degrees"
+            : "0 between them, the pose at the start: move the body, or shift the limits");
 }
 
 /* A ball may limit its twist alone. */
@@ -1183,7 +1187,22 @@ static void scene_put_overlap(const embipc_world *world, const scene_body *b, to
     if (depth >= gap / 4) tool_put(t, "\n  (they overlap by %.3g m: ", depth);
     else if (depth >= 0) tool_put(t, "\n  (the two only touch, and need a gap: ");
     else tool_put(t, "\n  (");
-    tool_put(t, "embipc doctor says how deep all overlaps are, and parts them; in a program, embipc_separate())");
+    tool_put(t, "embipc doctor says how deep all overlaps are, and parts them)");
+}
+
+/* A text of the library in the words of a scene: EMBIPC_STVK becomes "stvk", calls of functions are left out. */
+static void scene_put_words(tool_text *t, const char *text)
+{
+    static const char call[] = " (embipc_separate())", constant[] = "EMBIPC_";
+    while (*text) {
+        size_t n = sizeof constant - 1;
+        if (strncmp(text, call, sizeof call - 1) == 0) { text += sizeof call - 1; continue; }
+        if (strncmp(text, constant, n) != 0) { tool_put(t, "%c", *text++); continue; }
+        tool_put(t, "\"");
+        for (text += n; (*text >= 'A' && *text <= 'Z') || *text == '_'; text++)
+            tool_put(t, "%c", *text == '_' ? '_' : *text - 'A' + 'a');
+        tool_put(t, "\"");
+    }
 }
 
 /* What the library said about a body, with file, line, and the mesh it came from. */
@@ -1194,7 +1213,7 @@ static int scene_refused(const scene *s, const embipc_world *world, int line, co
     const char *text = w->text[0] ? w->text : embipc_result_text(w->code);
     tool_text t = { NULL, 0, 0 };
     if (strncmp(text, "body \"", 6) != 0) tool_put(&t, "body \"%s\": ", b->name);
-    tool_put(&t, "%s", text);
+    scene_put_words(&t, text);
     if (w->code == EMBIPC_ERR_INTERSECTION) {
         scene_list_crossings(s, world, b->name, &t);
         scene_put_overlap(world, b, &t);
