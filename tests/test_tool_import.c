@@ -682,7 +682,7 @@ static void test_mjcf_refusals(void)
         { WORLD("<geom size='1' zaxis='0 0 0'/>"), "<geom>: zaxis: found only 0" },
         { WORLD("<geom size='1' zaxis='1 0 0' euler='1 2 3'/>"), "<geom>: found 2 of quat, axisangle, euler" },
         { WORLD("<body name='a'><geom size='1'/></body>\n<body name='a'><geom size='1'/></body>"),
-          "r.xml:3: <body>: found a second body \"a\"" },
+          "r.xml:2: <body>: found a second body \"a\"" },
         { BODY("<joint range='2 1'/>"), "<joint>: range: found 2 1" },
         { BODY("<joint axis='0 0 0'/>"), "<joint>: axis: found 0 0 0" },
         { BODY("<joint damping='-1'/>"), "<joint>: found a negative damping" },

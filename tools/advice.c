@@ -156,7 +156,8 @@ void advice_warn_of_size(const scene *s, tool_text *t)
         bytes = 1.5e3 * pow(n, 4.0 / 3);
         seconds = 5e-8 * n * n;
         if (seconds >= 10 && b->repeated <= 1)
-            tool_put(t, "warning: body \"%s\" has about %.0f nodes: a step takes about %.2g GB and %.2g minutes; ask for "
+            tool_put(t,
+                     "warning: body \"%s\" has about %.0f nodes: a step takes about %.2g GB and %.2g minutes; ask for "
                      "fewer\n", b->name, n, bytes / 1e9, seconds / 60);
     }
 }

@@ -201,6 +201,7 @@ int embed_surface(const embed_options *o)
     embipc_cage cage;
     embipc_error e;
     double start = system_seconds();
+    embipc_crossing crossing;
     int code = 0;
     memset(&m, 0, sizeof m);
     if (!output_check(&plan, &te) || !mesh_read(&m, o->surface, &te)) {
@@ -209,6 +210,10 @@ int embed_surface(const embed_options *o)
     }
     embed_skin(&m);
     embed_warn(o, &m);
+    if (embipc_surface_crossings(m.x, m.node_count, m.tri, m.tri_count, &crossing, 1, 1) > 0)
+        fprintf(o->errors,
+                "warning: %s: edge %d-%d meets triangle %d, so no scene takes this surface: embipc check tells more\n",
+                o->surface, crossing.edge[0], crossing.edge[1], crossing.triangle);
     def.nodes = o->nodes;
     def.cell_size = o->cell;
     if (embipc_cage_build(&def, m.x, m.node_count, m.tri, m.tri_count, NULL, &cage, &e) != EMBIPC_OK) {
