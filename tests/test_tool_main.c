@@ -122,7 +122,8 @@ static void test_outputs(void)
     }
     /* a device may stand for two files */
     ENSURE(run("cd %s && rm sums o -r", "overwrite") == 0);
-    snprintf(command_line, sizeof command_line, "@ run %s --picture /dev/null --view /dev/null", place("overwrite/s.json"));
+    snprintf(command_line, sizeof command_line, "@ run %s --picture /dev/null --view /dev/null",
+             place("overwrite/s.json"));
     ENSURE(command(command_line) == 0);
 }
 
@@ -255,8 +256,9 @@ static void test_words(void)
     if (command_missing()) SKIP("no tool beside this test");
     ENSURE(command("@ foo") == 2 && command_says("expected run, replay, "));
     ENSURE(command("@ scene-help colour") == 2 && !strstr(command_said, "radius"));
-    ENSURE(command_put(place("words.json"), "{\"version\":1,\"bodies\":[{\"kind\":\"cage\",\"shape\":\"box\",\"size\":[1,1,1],"
-                                            "\"material\":{\"model\":\"neo_hookean\",\"poisson\":-0.2}}]}"));
+    ENSURE(command_put(place("words.json"),
+                       "{\"version\":1,\"bodies\":[{\"kind\":\"cage\",\"shape\":\"box\",\"size\":[1,1,1],"
+                       "\"material\":{\"model\":\"neo_hookean\",\"poisson\":-0.2}}]}"));
     ENSURE(run("@ run %s", "words.json") == 2 && command_says("take \"stable_neo_hookean\" or \"stvk\""));
     ENSURE(!strstr(command_said, "EMBIPC_"));
     ENSURE(command("@ scene-help fricton") == 2 && command_says("friction"));

@@ -494,7 +494,8 @@ static void test_joint_ranges(void)
                           "\"joints\": found no key \"kind\", expected ball, hinge, slider, weld, rod or attach"));
     ENSURE(joint_refused("\"hing\"", "found key \"kind\": \"hing\" (did you mean \"hinge\"?)"));
     ENSURE(joint_refused("\"hinge\",\"axle\":1", "found the unknown key \"axle\" (did you mean \"axis\"?)"));
-    ENSURE(joint_refused(HINGE ",\"limits\":[10,45]", "key \"limits\": found an array of 2 values, expected 0 between them"));
+    ENSURE(joint_refused(HINGE ",\"limits\":[10,45]",
+                         "key \"limits\": found an array of 2 values, expected 0 between them"));
     ENSURE(joint_refused(SLIDE ",\"limits\":[null,-1]", "expected 0 between them"));
     ENSURE(joint_refused("\"hinge\"", "found no key \"b\", expected the name of a body"));
     ENSURE(joint_refused("\"hinge\",\"b\":3", "key \"b\": found 3, expected the name of a body"));

@@ -145,7 +145,8 @@ void advice_warn(const scene *s, const embipc_world *world, tool_text *t)
     advice_inside(s, world, t);
 }
 
-/* Memory of a factor grows as n^(4/3), its time as n^2. Measured with boxes of 6000 to 12000 nodes: 1.5 kB and 50 ns. */
+/* Memory of a factor grows as n^(4/3), its time as n^2. Measured with boxes of 6000 to 12000 nodes: 1.5 kB and
+ * 50 ns. */
 void advice_warn_of_size(const scene *s, tool_text *t)
 {
     for (int i = 0; i < s->body_count; i++) {

@@ -123,7 +123,8 @@ int tool_utf8(const char *p, const char *end)
         if ((c[i] & 0xC0) != 0x80) return 0;
         code = code << 6 | (c[i] & 0x3F);
     }
-    if ((n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10FFFF)) || (code >= 0xD800 && code < 0xE000))
+    if ((n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10FFFF))
+        || (code >= 0xD800 && code < 0xE000))
         return 0;
     return n;
 }

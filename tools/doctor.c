@@ -367,7 +367,8 @@ static int doctor_separate(doctor *d, const embipc_world *world, int *whole)
     d->degrees = (double *)tool_alloc(3 * (size_t)n, sizeof *d->degrees);
     d->list = (embipc_overlap *)tool_alloc((size_t)most, sizeof *d->list);
     doctor_collect(d, world);
-    if (system_stderr_is_terminal()) fprintf(d->o->errors, "looking for overlaps of %d bodies and a way out of them\n", n);
+    if (system_stderr_is_terminal())
+        fprintf(d->o->errors, "looking for overlaps of %d bodies and a way out of them\n", n);
     r = embipc_separate(d->body, n, d->gap, d->movement, d->list, most, &d->found, &d->said);
     *whole = r == EMBIPC_OK;
     if (r != EMBIPC_OK && r != EMBIPC_ERR_INTERSECTION)
@@ -406,7 +407,8 @@ static int doctor_examine(doctor *d)
     embipc_world_destroy(world);
     if (!whole) {
         fprintf(d->o->report, "  verdict     cannot be mended: %s\n", d->e.text);
-        fprintf(d->o->report, "  advice      move these two apart in the scene, by more than their overlap, and try again\n");
+        fprintf(d->o->report,
+                "  advice      move these two apart in the scene, by more than their overlap, and try again\n");
         return 1;
     }
     fprintf(d->o->report, "  verdict     %s\n", d->found ? "sound with these motions" : "sound as it is");

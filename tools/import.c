@@ -743,14 +743,16 @@ static int import_is_one_of(const char *word, const char *const *list)
 static void import_note_unread(import_model *m)
 {
     static const char *const element[] = {
-        "link", "joint",  "parent",   "child", "origin",   "axis",      "limit",    "dynamics", "mass",    "inertia", "box",
-        "sphere", "cylinder", "capsule", "mesh",  "option",   "compiler",  "geom",     "body",     "inertial", "freejoint",
-        "position", "velocity", "general", "connect", "weld", "exclude", NULL };
-    static const char *const without[] = { "visual",       "gazebo", "transmission", "ros2_control", "sensor",
-                                           "custom", "keyframe", "asset", NULL };
-    static const char *const passed[] = { "name",     "class",    "childclass",     "rgba",           "material", "group",
-                                          "condim",   "priority", "solref",         "solimp",         "user",     "solreflimit",
-                                          "solimplimit", "solreffriction", "solimpfriction", NULL };
+        "link",      "joint",    "parent",   "child",     "origin",   "axis",     "limit",   "dynamics", "mass",
+        "inertia",   "box",      "sphere",   "cylinder",  "capsule",  "mesh",     "option",  "compiler", "geom",
+        "body",      "inertial", "freejoint", "position", "velocity", "general",  "connect", "weld",     "exclude",
+        NULL };
+    static const char *const without[] = { "visual", "gazebo",   "transmission", "ros2_control", "sensor",
+                                           "custom", "keyframe", "asset",        NULL };
+    static const char *const passed[] = { "name",        "class",       "childclass",     "rgba",           "material",
+                                          "group",       "condim",      "priority",       "solref",         "solimp",
+                                          "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "user",
+                                          NULL };
     for (int i = 0; i < m->x.count; i++) {
         const xml_node *n = &m->x.node[i];
         int skip = !import_is_one_of(n->name, element);
@@ -785,8 +787,8 @@ static int import_check_pose(const import_model *m)
         for (const char *q = m->o->pose; q < p; q += strcspn(q, ",") + 1)
             again |= strcspn(q, "=,") == length && strncmp(q, p, length) == 0;
         if (!joints || again || p[length] != '=')
-            return tool_fail(m->e, "%s: --pose: found \"%.*s\"%s, expected JOINT=VALUE of a hinge or slider", m->o->file,
-                             (int)(word < 60 ? word : 60), p, again ? " again" : "");
+            return tool_fail(m->e, "%s: --pose: found \"%.*s\"%s, expected JOINT=VALUE of a hinge or slider",
+                             m->o->file, (int)(word < 60 ? word : 60), p, again ? " again" : "");
     }
     return 1;
 }

@@ -98,7 +98,8 @@ static int json_string(json_reader *r, const char **string)
         if (*r->p != '\\') {
             int n = tool_utf8(r->p, r->end);
             if (!n)
-                return tool_fail(r->e, "%s:%d: found the byte 0x%02X in a string, expected UTF-8: save the file as UTF-8",
+                return tool_fail(r->e,
+                                 "%s:%d: found the byte 0x%02X in a string, expected UTF-8: save the file as UTF-8",
                                  r->name, r->line, (unsigned)(unsigned char)*r->p);
             while (n-- > 0) *out++ = *r->p++;
             continue;

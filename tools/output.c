@@ -13,8 +13,9 @@ static int output_failed(const char *path, tool_error *e)
 }
 
 /* Names of the files that commands write into a directory; a * is a number. */
-static const char *const output_in_directory[] = { "steps.csv",   "forces.csv",    "bodies.csv", "drives.csv", "joints.csv",
-                                                   "frame_*.obj", "picture_*.png", "sweep.json", "run_*.json" };
+static const char *const output_in_directory[] = { "steps.csv",  "forces.csv",  "bodies.csv",
+                                                   "drives.csv", "joints.csv",  "frame_*.obj",
+                                                   "picture_*.png", "sweep.json", "run_*.json" };
 
 /* Is this file in the directory, with a name that a command gives its files there? */
 static int output_is_within(const char *directory, const char *file)
@@ -60,7 +61,8 @@ int output_check(const output_plan *p, tool_error *e)
                 return tool_fail(e, "%s: this output would overwrite the input %s, expected another place", path,
                                  p->input[k]);
         for (int k = 0; k < (in_directory ? FILES : i); k++)
-            if (p->file[k] && (in_directory ? output_is_within(path, p->file[k]) : system_is_same_file(path, p->file[k])))
+            if (p->file[k]
+                && (in_directory ? output_is_within(path, p->file[k]) : system_is_same_file(path, p->file[k])))
                 return tool_fail(e, "%s: this output would overwrite another output, %s, expected another place", path,
                                  p->file[k]);
     }

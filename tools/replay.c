@@ -45,7 +45,8 @@ int recorder_open(recorder *r, const char *path, const embipc_world *world, tool
     recorder_word(r, REPLAY_NAME);
     recorder_word(r, REPLAY_FORMAT);
     recorder_word(r, bytes);
-    ok = recorder_flush(r, e) && (fwrite(snapshot, 1, bytes, r->file) == bytes || tool_fail(e, "%s: cannot be written: %s", path, strerror(errno)));
+    ok = recorder_flush(r, e) && (fwrite(snapshot, 1, bytes, r->file) == bytes
+                                   || tool_fail(e, "%s: cannot be written: %s", path, strerror(errno)));
     free(snapshot);
     return ok;
 }

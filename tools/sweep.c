@@ -382,7 +382,8 @@ static int sweep_try(sweep *w)
     for (int i = 0; i < w->o->set_count; i++)
         for (int k = 0; k < i && ok; k++)
             if (sweep_is_same(&w->set[i], &w->set[k]))
-                ok = tool_fail(&w->e, "embipc: found --set %s twice, expected all of its values in one", w->set[i].path);
+                ok = tool_fail(&w->e, "embipc: found --set %s twice, expected all of its values in one",
+                               w->set[i].path);
     ok = ok && sweep_scene(w, 0, &text) && scene_parse(&s, w->o->scene, text.data, (size_t)text.length, &w->e);
     if (ok) {
         output_plan p = { { NULL }, { w->o->out }, (const char *const *)s.file, s.file_count };

@@ -166,8 +166,9 @@ static int xml_read_element(xml_reader *r)
     char *name = xml_name(r), *end = r->p;
     int node = x->count, closed;
     if (!name) return xml_fail(r, "", "the name of an element behind <");
-    if (r->open < 0 && x->count) return tool_fail(r->e, "%s:%d: found a second root <%.*s>, expected one", r->name, r->line,
-                                                        (int)(end - name < 60 ? end - name : 60), name);
+    if (r->open < 0 && x->count)
+        return tool_fail(r->e, "%s:%d: found a second root <%.*s>, expected one", r->name, r->line,
+                         (int)(end - name < 60 ? end - name : 60), name);
     if (r->depth == XML_MAX_DEPTH) return xml_fail(r, "elements nested too deeply:", "fewer levels");
     TOOL_GROW(xml_node, x->node, x->capacity, node + 1);
     n = &x->node[x->count++];
