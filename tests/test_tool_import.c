@@ -465,7 +465,8 @@ static void test_unread(void)
     scene s;
     ENSURE(begin(&s, "<mujoco><option gravity='0 0 -9' viscosity='5' wind='3 0 0'/><worldbody>"
                      "<geom type='plane' size='1 1 1' rgba='1 0 0 1' solref='1 1'/>\n"
-                     "<body name='a' pos='0 0 1'><freejoint/><geom size='0.1' sizzze='9' margin='0.05'/></body></worldbody></mujoco>"));
+                     "<body name='a' pos='0 0 1'><freejoint/><geom size='0.1' sizzze='9' margin='0.05'/></body>"
+                     "</worldbody></mujoco>"));
     for (int i = 0; i < 4; i++) {
         char text[80];
         snprintf(text, sizeof text, "line %d: <%s>: attribute %s is left out\n", 1 + i / 2,
