@@ -82,7 +82,8 @@ static void test_fix(void)
     test_mesh s = box();
     tool_mesh m;
     tool_error e;
-    const char *out = place("out.msh");
+    char out[1200];
+    strcpy(out, place("out.msh"));
     s.tri_count = 10;   /* one side is missing: a hole of four edges */
     ENSURE(check_run(write_obj(&s), NULL, -1, -1) == 1);
     ENSURE(check_says("open        4 edges with one triangle only, in 1 border loop") && check_says("solid       none"));
@@ -103,11 +104,12 @@ static void test_fix_soup(void)
     test_mesh s = test_mesh_sphere(2), soup = test_mesh_make(3 * s.tri_count, s.tri_count, 0);
     tool_mesh m;
     tool_error e;
-    const char *out = place("out.obj");
+    char out[1200];
     for (int i = 0; i < 3 * s.tri_count; i++) {
         soup.tri[i] = i;
         for (int k = 0; k < 3; k++) soup.x[3 * i + k] = s.x[3 * s.tri[i] + k] + test_uniform(-1e-4, 1e-4);
     }
+    strcpy(out, place("out.obj"));
     ENSURE(check_run(write_obj(&soup), out, -1, -1) == 1);
     ENSURE(check_run(write_obj(&soup), out, 1e-3, -1) == 0);
     ENSURE(check_says("merged 318 vertices on borders with others within 0.001 m") && check_says("dropped 318 unused"));

@@ -54,6 +54,22 @@ static int embed(const char *surface, int nodes, const char *out, const char *pn
     return code;
 }
 
+/* Two tetrahedra through each other get a cage, and a warning; one alone gets none. */
+static void test_crossing(void)
+{
+    char path[1200], text[4000];
+    strcpy(path, place("crossing.obj"));
+    for (int count = 1; count <= 2; count++) {
+        FILE *f = fopen(path, "wb");
+        for (int i = 0; f && i < count; i++)
+            fprintf(f, "v %g 0 0\nv %g 0 0\nv %g 1 0\nv %g 0 1\nf -4 -2 -3\nf -4 -3 -1\nf -3 -2 -1\nf -4 -1 -2\n",
+                    0.1 * i, 1 + 0.1 * i, 0.1 * i, 0.1 * i);
+        if (f) fclose(f);
+        ENSURE(embed(path, 34, NULL, NULL, text) == 0);
+        ENSURE((strstr(text, "so no scene takes this surface") != NULL) == (count == 2));
+    }
+}
+
 static void test_words_and_files(void)
 {
     char text[4000], obj[1024], msh[1024], png[1024];
@@ -170,6 +186,7 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(words_and_files);
+    RUN(crossing);
     RUN(large);
     RUN(stiffness);
     RUN(work);

@@ -439,6 +439,12 @@ static void test_orientations(void)
             ENSURE(fabs(s.body[0].def.rotation[1] + 1) < 1e-12 && fabs(s.body[0].def.rotation[3] - 1) < 1e-12);
         scene_free(&s);
     }
+    {   /* half a turn about z has a last number only */
+        scene s;
+        ENSURE(begin(&s, "<mujoco><worldbody><geom type='box' size='1 2 3' quat='0 0 0 1'/></worldbody></mujoco>"));
+        if (s.body_count == 1) ENSURE_CLOSE(s.body[0].def.rotation[0], -1, 1e-12);
+        scene_free(&s);
+    }
     {   /* extrinsic and intrinsic angles in opposite order are the same */
         scene a, b;
         ENSURE(begin(&a, "<mujoco><compiler eulerseq='xyz'/><worldbody><geom type='box' size='1 2 3' euler='10 20 "
@@ -450,6 +456,28 @@ static void test_orientations(void)
         scene_free(&a);
         scene_free(&b);
     }
+}
+
+/* What has no effect is told, with its line; what is for the eye is not. */
+static void test_unread(void)
+{
+    static const char *const told[] = { "viscosity", "wind", "sizzze", "margin" };
+    scene s;
+    ENSURE(begin(&s, "<mujoco><option gravity='0 0 -9' viscosity='5' wind='3 0 0'/><worldbody>"
+                     "<geom type='plane' size='1 1 1' rgba='1 0 0 1' solref='1 1'/>\n"
+                     "<body name='a' pos='0 0 1'><freejoint/><geom size='0.1' sizzze='9' margin='0.05'/></body>"
+                     "</worldbody></mujoco>"));
+    for (int i = 0; i < 4; i++) {
+        char text[80];
+        snprintf(text, sizeof text, "line %d: <%s>: attribute %s is left out\n", 1 + i / 2,
+                 i < 2 ? "option" : "geom", told[i]);
+        ENSURE(strstr(noted.data, text) != NULL);
+    }
+    ENSURE(!strstr(noted.data, "rgba") && !strstr(noted.data, "solref") && !strstr(noted.data, "gravity"));
+    scene_free(&s);
+    ENSURE(begin(&s, "<robot name='r'><link name='a' foo='1'>" BOX "</link></robot>"));
+    ENSURE(strstr(noted.data, "<link>: attribute foo is left out") != NULL);
+    scene_free(&s);
 }
 
 /* ---- Meshes --------------------------------------------------------------------------------- */
@@ -650,6 +678,13 @@ static void test_mjcf_refusals(void)
         { WORLD("<body name='a'><freejoint/><geom size='1' mass='0'/></body>"), "link \"a\": found a mass of 0" },
         { BODY("<joint/>\n<joint/>"), "r.xml:3: <joint>: found a second joint of a body" },
         { BODY("<joint limited='true'/>"), "r.xml:2: <joint>: found no range" },
+        { WORLD("<geom size='1' friction='-1'/>"), "<geom>: friction: found -1, expected a number >= 0" },
+        { WORLD("<geom size='1' quat='0 0 0 0'/>"), "<geom>: quat: found only 0" },
+        { WORLD("<geom size='1' axisangle='0 0 0 1'/>"), "<geom>: axisangle: found only 0" },
+        { WORLD("<geom size='1' zaxis='0 0 0'/>"), "<geom>: zaxis: found only 0" },
+        { WORLD("<geom size='1' zaxis='1 0 0' euler='1 2 3'/>"), "<geom>: found 2 of quat, axisangle, euler" },
+        { WORLD("<body name='a'><geom size='1'/></body>\n<body name='a'><geom size='1'/></body>"),
+          "r.xml:2: <body>: found a second body \"a\"" },
         { BODY("<joint range='2 1'/>"), "<joint>: range: found 2 1" },
         { BODY("<joint axis='0 0 0'/>"), "<joint>: axis: found 0 0 0" },
         { BODY("<joint damping='-1'/>"), "<joint>: found a negative damping" },
@@ -769,6 +804,7 @@ int main(int argc, char **argv)
     RUN(dynamics);
     RUN(servo);
     RUN(orientations);
+    RUN(unread);
     RUN(meshes);
     RUN(allegro);
     RUN(urdf_refusals);

@@ -100,7 +100,14 @@ static void test_refusals(void)
     ENSURE(refused("// c\n1", "f.json:1: found \"//\", expected a value"));
     ENSURE(refused("{\"a\":1,\n\"b\":2,\n\"a\":3}", "f.json:3: found the key \"a\" again, expected it once "
                                                     "(first on line 1)"));
-    ENSURE(refused("\xef\xbb\xbf{}", "f.json:1: found"));
+    ENSURE(refused("{\xef\xbb\xbf}", "f.json:1: found"));   /* a mark is one at the start only */
+    ENSURE(refused("[1,\n\"a\xff\"]", "f.json:2: found the byte 0xFF in a string, expected UTF-8"));
+    ENSURE(refused("\"\xc0\xaf\"", "found the byte 0xC0"));           /* longer than need be */
+    ENSURE(refused("\"\xed\xa0\x80\"", "found the byte 0xED"));       /* half of a surrogate pair */
+    ENSURE(refused("\"\xf4\x90\x80\x80\"", "found the byte 0xF4"));   /* beyond the last */
+    ENSURE(refused("\"\xe2\x82\"", "found the byte 0xE2"));           /* cut off */
+    ENSURE(refused("\xff\xfe{", "the file is UTF-16"));
+    ENSURE(!refused("\xef\xbb\xbf{\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\":1}", "none"));
 }
 
 static void test_limits(void)

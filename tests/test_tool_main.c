@@ -87,6 +87,46 @@ static void test_paths(void)
     ENSURE(!is_there("out/.embipc-probe"));
 }
 
+/* No output is an input or another output, by whatever path; inputs stay as they are. */
+static void test_outputs(void)
+{
+    static const char *const line[] = {
+        "run s.json --record ./s.json",    "run s.json --picture s.json",       "run s.json --view ../overwrite/s.json",
+        "run s.json --gltf stone.obj",     "run s.json --animation s.json",     "run s.json --sheet link.json",
+        "run s.json --out o --record o/steps.csv",                              "run s.json --picture r --record ./r",
+        "run steps.csv --out .",           "run f.json --out . --frames",       "embed stone.obj --png stone.obj",
+        "check stone.obj --fix ./stone.obj",                                    "doctor s.json -o s.json",
+        "import r.urdf -o r.urdf",         "import r.urdf -o stone.obj",        "bench s.json --json s.json",
+        "bench s.json --write .",          "sweep sweep.json --out ." };
+    static const char *const body = "{\"version\":1,\"duration\":0,\"bodies\":[{\"kind\":\"affine\",\"mesh\":\"%s\"}]}";
+    char text[1024], command_line[4096];
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(run("rm -rf %s", "overwrite") == 0 && run("mkdir -p %s", "overwrite") == 0);
+    ENSURE(run("cp examples/scenes/stone.obj %s", "overwrite/stone.obj") == 0);
+    ENSURE(run("cp examples/scenes/stone.obj %s", "overwrite/frame_00003.obj") == 0);
+    snprintf(text, sizeof text, body, "stone.obj");
+    ENSURE(command_put(place("overwrite/s.json"), text) && command_put(place("overwrite/steps.csv"), text));
+    ENSURE(command_put(place("overwrite/sweep.json"), text));
+    snprintf(text, sizeof text, body, "frame_00003.obj");
+    ENSURE(command_put(place("overwrite/f.json"), text));
+    ENSURE(command_put(place("overwrite/r.urdf"), "<robot name='r'><link name='a'><collision><geometry><mesh filename="
+                                                  "'stone.obj'/></geometry></collision></link></robot>"));
+    ENSURE(run("cd %s && ln -s s.json link.json && mkdir o && md5sum *.* > sums", "overwrite") == 0);
+    for (int i = 0; i < (int)(sizeof line / sizeof *line); i++) {
+        snprintf(command_line, sizeof command_line, "T=$(realpath @); cd %s && \"$T\" %s", place("overwrite"), line[i]);
+        if (command(command_line) != 2 || !strstr(command_said, "would overwrite")) {
+            printf("  %s: %s\n", line[i], command_said);
+            ENSURE(!"refused");
+        }
+        ENSURE(run("cd %s && md5sum -c --quiet sums", "overwrite") == 0);
+    }
+    /* a device may stand for two files */
+    ENSURE(run("cd %s && rm sums o -r", "overwrite") == 0);
+    snprintf(command_line, sizeof command_line, "@ run %s --picture /dev/null --view /dev/null",
+             place("overwrite/s.json"));
+    ENSURE(command(command_line) == 0);
+}
+
 /* Runs a scene of two bodies with these keys; is this warning given, on one line, and no other? */
 static int warns(const char *keys, const char *first, const char *second, const char *part)
 {
@@ -180,11 +220,48 @@ static void test_depth(void)
     ENSURE(command_put(place("depth.json"), text) && run("@ run %s", "depth.json") == 2);
     at = strstr(command_said, "they overlap by ");
     ENSURE(at && sscanf(at, "they overlap by %lf m", &depth) == 1);
-    ENSURE(command_says("embipc_separate()"));
+    ENSURE(!strstr(command_said, "embipc_separate()"));   /* no words for programs */
     ENSURE_REL(depth, 0.01, 0.05);
     snprintf(text, sizeof text, format, 0.05);
     ENSURE(command_put(place("depth.json"), text) && run("@ run %s", "depth.json") == 2);
     ENSURE(command_says("the two only touch, and need a gap") && !strstr(command_said, "overlap by"));
+}
+
+/* A signal ends a step before its first factorization is made, which here takes longer than the rest of the test. A
+ * large cage is told of before it is built. */
+static void test_interrupt(void)
+{
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(run("mkdir -p %s", "") == 0);
+    ENSURE(command_put(place("large.json"),
+                       "{\"version\":1,\"duration\":0.5,\"bodies\":[{\"kind\":\"cage\",\"shape\":\"box\",\"size\":"
+                       "[0.1,0.1,0.1],\"cage_nodes\":15000}]}"));
+    /* the first progress is that of the building; the signal comes when steps have begun */
+    ENSURE(command_put(place("stop.sh"),
+                       "\"$1\" run \"$2\" --out \"$3\" &\nwhile [ ! -e \"$3/bodies.csv\" ]; do sleep 0.1; done\n"
+                       "sleep 0.5\nkill -TERM $!\nwait $!\necho \"code $?\"\n"));
+    {
+        char line[4096];
+        snprintf(line, sizeof line, "rm -rf %s; sh %s @ %s %s", place("stopped"), place("stop.sh"), place("large.json"),
+                 place("stopped"));
+        ENSURE(command(line) == 0);
+    }
+    ENSURE(command_says("nodes: a step takes about 0.55 GB") && command_says("a second signal ends the program"));
+    ENSURE(command_says("stopped after step 0 of 50") && command_says("code 1"));
+}
+
+/* Near words are suggested, far ones are not. */
+static void test_words(void)
+{
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(command("@ foo") == 2 && command_says("expected run, replay, "));
+    ENSURE(command("@ scene-help colour") == 2 && !strstr(command_said, "radius"));
+    ENSURE(command_put(place("words.json"),
+                       "{\"version\":1,\"bodies\":[{\"kind\":\"cage\",\"shape\":\"box\",\"size\":[1,1,1],"
+                       "\"material\":{\"model\":\"neo_hookean\",\"poisson\":-0.2}}]}"));
+    ENSURE(run("@ run %s", "words.json") == 2 && command_says("take \"stable_neo_hookean\" or \"stvk\""));
+    ENSURE(!strstr(command_said, "EMBIPC_"));
+    ENSURE(command("@ scene-help fricton") == 2 && command_says("friction"));
 }
 
 /* A terminal is told what takes long; a file is not. */
@@ -218,6 +295,9 @@ int main(int argc, char **argv)
     RUN(version);
     RUN(scene_help);
     RUN(paths);
+    RUN(outputs);
+    RUN(interrupt);
+    RUN(words);
     RUN(units);
     RUN(advice);
     RUN(depth);

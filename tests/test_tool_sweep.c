@@ -197,6 +197,21 @@ static void test_failures(void)
 }
 
 /* A sweep that is stopped leaves no record of the run it was in. */
+/* What could not be told apart in a record, and lists that are not there. */
+static void test_refused_paths(void)
+{
+    if (command_missing()) SKIP("no tool beside this test");
+    ENSURE(begin());
+    ENSURE(run("@ sweep $scene.json --set contact.dhat=1e-3 --set contact.dhat=2e-3 --out $twice") == 2);
+    ENSURE(command_says("found --set contact.dhat twice"));
+    ENSURE(run("@ sweep $scene.json --set time_step=0.01,0.01 --out $twice") == 2 && command_says("0.01 twice"));
+    ENSURE(run("@ sweep $scene.json --set joints.0.motor.limit=1 --out $twice") == 2);
+    ENSURE(command_says("found nothing of that name"));
+    ENSURE(run("@ sweep $scene.json --set pairs.0.friction=1 --out $twice") == 2);
+    ENSURE(command_says("found nothing of that name"));
+    ENSURE(run("ls $twice") != 0);
+}
+
 static void test_stop(void)
 {
     if (command_missing()) SKIP("no tool beside this test");
@@ -271,6 +286,7 @@ int main(int argc, char **argv)
     RUN(resume);
     RUN(shards);
     RUN(failures);
+    RUN(refused_paths);
     RUN(stop);
     RUN(launchers);
     RUN(parallel);

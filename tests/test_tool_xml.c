@@ -55,6 +55,7 @@ static void test_tree(void)
 static void test_refusals(void)
 {
     ENSURE(refused("", "f.xml:1: found the end of the file, expected an element in < >"));
+    ENSURE(refused("<a>\n<b n='\xff'/></a>", "f.xml:2: found the byte 0xFF, expected UTF-8"));
     ENSURE(refused("robot", "f.xml:1: found \"robot\""));
     ENSURE(refused("<a>\n<b>\n</a>", "f.xml:3: found the end of \"a\", expected the end of <b> of line 2"));
     ENSURE(refused("<a>\n", "f.xml:2: found the end of the file, expected the end of <a> of line 1"));

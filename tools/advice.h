@@ -8,4 +8,7 @@
  * gel, gravity beyond that of any planet. A body that its weight presses flat. A body that begins wholly inside
  * another one. */
 void advice_warn(const scene *s, const embipc_world *world, tool_text *t);
+
+/* Before the world is built: appends a line for each body whose steps will take gigabytes or long. */
+void advice_warn_of_size(const scene *s, tool_text *t);
 #endif

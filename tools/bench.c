@@ -1,6 +1,7 @@
 #include "bench.h"
 #include "bench_case.h"
 #include "bench_row.h"
+#include "output.h"
 #include "scene.h"
 #include "system.h"
 #include <math.h>
@@ -470,6 +471,7 @@ static int bench_all(const bench_cases *c, const bench_options *o, void *pool, t
             tool_text_free(&row[k].results);
         }
         if (o->json && !bench_save(o->json, rows, o->repeats, e)) code = 2;   /* after each: a set takes long */
+        if (code == 2) break;
     }
     fprintf(o->out, "%s", results.data);
     tool_text_free(&results);
@@ -479,13 +481,15 @@ static int bench_all(const bench_cases *c, const bench_options *o, void *pool, t
 
 int bench_run(const bench_options *o)
 {
+    output_plan plan = { { o->json }, { NULL }, o->file, o->file_count };
     tool_error e;
     void *pool = NULL;
     bench_cases c;
     tool_text rows = { NULL, 0, 0 };
     int code = 2;
     e.text[0] = 0;
-    if (bench_read(&c, o, &e)) {
+    memset(&c, 0, sizeof c);
+    if (output_check(&plan, &e) && bench_read(&c, o, &e)) {
         if (o->write) code = bench_write(&c, o->write, &e) ? 0 : 2;
         else {
 #ifdef EMBIPC_PTHREADS

@@ -140,12 +140,15 @@ void bench_free(bench_cases *c)
 
 /* ---- Written out ---------------------------------------------------------------------------- */
 
-static int bench_put(const char *directory, const char *name, const tool_text *t, tool_error *e)
+static int bench_put(const bench_case *b, const char *directory, const char *name, const tool_text *t, tool_error *e)
 {
+    const char *input = b->path;
+    output_plan plan = { { NULL }, { NULL }, &input, 1 };
     tool_text path = { NULL, 0, 0 };
     int ok;
     tool_put(&path, "%s/%s", directory, name);
-    ok = output_file(path.data, t, e);
+    plan.file[0] = path.data;
+    ok = output_check(&plan, e) && output_file(path.data, t, e);
     tool_text_free(&path);
     return ok;
 }
@@ -159,7 +162,7 @@ static int bench_put_mesh(tool_text *change, const bench_case *b, int number, co
     int ok;
     (void)snprintf(name, sizeof name, "%s.%s%d.msh", b->name, key, number);
     mesh_put_msh(&t, m);
-    ok = bench_put(directory, name, &t, e);
+    ok = bench_put(b, directory, name, &t, e);
     tool_put(change, ", \"%s\": \"%s\"", key, name);
     tool_text_free(&t);
     return ok;
@@ -247,7 +250,7 @@ int bench_write(const bench_cases *c, const char *directory, tool_error *e)
         (void)snprintf(name, sizeof name, "%s.json", b->name);
         ok = scene_parse(&s, b->path, b->text, strlen(b->text), e);
         if (ok && json_parse(&j, b->path, b->text, strlen(b->text), e)) {
-            ok = bench_plain(&t, b, &s, &j, directory, e) && bench_put(directory, name, &t, e);
+            ok = bench_plain(&t, b, &s, &j, directory, e) && bench_put(b, directory, name, &t, e);
             json_free(&j);
         }
         scene_free(&s);

@@ -1,7 +1,9 @@
 #include "bench_row.h"
 #include "system.h"
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
+#include <string.h>
 
 #ifndef BENCH_FLAGS          /* the Makefile says what the tool was built with */
 #define BENCH_FLAGS ""
@@ -124,7 +126,7 @@ int bench_save(const char *path, const tool_text *rows, int repeats, tool_error 
 {
     char machine[256];
     FILE *f = fopen(path, "w");
-    if (!f) return tool_fail(e, "%s: cannot be written", path);
+    if (!f) return tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
     system_machine(machine, sizeof machine);
     fprintf(f, "{ \"machine\": \"%s\", \"processors\": %d, \"compiler\": \"%s\", \"flags\": \"%s\", "
             "\"repeats\": %d,\n  \"rows\": [\n%s ] }\n", machine, system_processors(),
@@ -134,5 +136,5 @@ int bench_save(const char *path, const tool_text *rows, int repeats, tool_error 
             "unknown",
 #endif
             BENCH_FLAGS, repeats, rows->data ? rows->data : "");
-    return fclose(f) == 0 || tool_fail(e, "%s: cannot be written", path);
+    return fclose(f) == 0 || tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
 }

@@ -498,12 +498,13 @@ static int check_fix(tool_mesh *m, const check_options *o, tool_error *e)
 static int check_mesh(const check_options *o, int i)
 {
     check c;
+    output_plan plan = { { o->fix }, { NULL }, o->mesh + i, 1 };
     tool_error e;
     int code;
     memset(&c, 0, sizeof c);
     c.o = o;
     c.name = o->mesh[i];
-    if (!output_check_file(o->fix, &e) || !mesh_read(&c.m, c.name, &e)) {
+    if (!output_check(&plan, &e) || !mesh_read(&c.m, c.name, &e)) {
         fprintf(o->errors, "%s\n", e.text);
         return 2;
     }

@@ -112,6 +112,23 @@ const char *tool_quote(char out[48], const char *found, size_t length)
     return out;
 }
 
+int tool_utf8(const char *p, const char *end)
+{
+    const unsigned char *c = (const unsigned char *)p;
+    long code = c[0];
+    int n = code < 0x80 ? 1 : code < 0xC2 ? 0 : code < 0xE0 ? 2 : code < 0xF0 ? 3 : code < 0xF5 ? 4 : 0;
+    if (n < 2 || end - p < n) return n < 2 ? n : 0;
+    code &= 0x7F >> n;
+    for (int i = 1; i < n; i++) {
+        if ((c[i] & 0xC0) != 0x80) return 0;
+        code = code << 6 | (c[i] & 0x3F);
+    }
+    if ((n == 3 && code < 0x800) || (n == 4 && (code < 0x10000 || code > 0x10FFFF))
+        || (code >= 0xD800 && code < 0xE000))
+        return 0;
+    return n;
+}
+
 /* Levenshtein's distance, one row at a time; words longer than the row are simply far. */
 static int tool_edits(const char *a, const char *b)
 {
@@ -134,12 +151,14 @@ static int tool_edits(const char *a, const char *b)
 const char *tool_nearest(const char *word, const char *const *list, int count)
 {
     const char *best = NULL;
-    int fewest = INT_MAX;
+    int fewest = INT_MAX, longer;
     for (int i = 0; i < count; i++) {
         int edits = tool_edits(word, list[i]);
         if (edits < fewest) { fewest = edits; best = list[i]; }
     }
-    return best && fewest < (int)strlen(best) ? best : NULL;
+    if (!best) return NULL;
+    longer = (int)(strlen(best) > strlen(word) ? strlen(best) : strlen(word));
+    return 2 * fewest <= longer ? best : NULL;
 }
 
 /* Copies a word that consists of `allowed` characters only, so that strtod sees no nan, inf or 0x. */

@@ -30,8 +30,11 @@ char *tool_read_file(const char *path, size_t limit, size_t *size, tool_error *e
 /* `found` as it may stand in a message: at most 40 characters, control characters as '?', in quotes. */
 const char *tool_quote(char out[48], const char *found, size_t length);
 
-/* The entry of list (count names) that needs the fewest edits to become word, or NULL where even that
- * one has little in common with it. */
+/* Bytes of the character at p (p < end) in UTF-8 as RFC 3629 has it; 0 if it is none. */
+int tool_utf8(const char *p, const char *end);
+
+/* The entry of list (count names) that needs the fewest edits to become word, or NULL where these
+ * are more than half of the letters. */
 const char *tool_nearest(const char *word, const char *const *list, int count);
 
 /* A decimal number that fills the whole word and is finite; returns 0 when it is not one. */

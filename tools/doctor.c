@@ -2,6 +2,7 @@
 #include "json.h"
 #include "output.h"
 #include "scene.h"
+#include "system.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -256,11 +257,13 @@ static size_t doctor_directory(const char *path)
 /* Where meshes are named, they are found from the scene's own directory only. */
 static int doctor_may_write(doctor *d)
 {
+    output_plan plan = { { d->o->out }, { NULL }, (const char *const *)d->s.file, d->s.file_count };
     size_t a = doctor_directory(d->o->scene), b = d->o->out ? doctor_directory(d->o->out) : a;
     for (int i = 0; d->o->out && i < d->s.body_count; i++)
         if (d->s.body[i].repeated)
             return tool_fail(&d->e, "%s: found a \"repeat\" (body \"%s\"), expected bodies one by one: -o gives each its place",
                              d->o->scene, d->s.body[i].name);
+    if (!output_check(&plan, &d->e)) return 0;
     if (a == b && (!d->o->out || strncmp(d->o->scene, d->o->out, a) == 0)) return 1;
     for (int i = 0; i < d->s.body_count; i++)
         if (d->s.body[i].is_file)
@@ -364,6 +367,8 @@ static int doctor_separate(doctor *d, const embipc_world *world, int *whole)
     d->degrees = (double *)tool_alloc(3 * (size_t)n, sizeof *d->degrees);
     d->list = (embipc_overlap *)tool_alloc((size_t)most, sizeof *d->list);
     doctor_collect(d, world);
+    if (system_stderr_is_terminal())
+        fprintf(d->o->errors, "looking for overlaps of %d bodies and a way out of them\n", n);
     r = embipc_separate(d->body, n, d->gap, d->movement, d->list, most, &d->found, &d->said);
     *whole = r == EMBIPC_OK;
     if (r != EMBIPC_OK && r != EMBIPC_ERR_INTERSECTION)
@@ -389,7 +394,7 @@ static int doctor_examine(doctor *d)
 {
     embipc_world *world = NULL;
     int whole = 0, read;
-    if (!scene_read(&d->s, d->o->scene, &d->e) || !doctor_may_write(d) || !output_check_file(d->o->out, &d->e) || !doctor_loose_world(d, &world))
+    if (!scene_read(&d->s, d->o->scene, &d->e) || !doctor_may_write(d) || !doctor_loose_world(d, &world))
         return doctor_fail(d, 2);
     read = doctor_separate(d, world, &whole);
     if (whole) whole = doctor_move_scene(d, world);
@@ -402,6 +407,8 @@ static int doctor_examine(doctor *d)
     embipc_world_destroy(world);
     if (!whole) {
         fprintf(d->o->report, "  verdict     cannot be mended: %s\n", d->e.text);
+        fprintf(d->o->report,
+                "  advice      move these two apart in the scene, by more than their overlap, and try again\n");
         return 1;
     }
     fprintf(d->o->report, "  verdict     %s\n", d->found ? "sound with these motions" : "sound as it is");

@@ -6,6 +6,7 @@
 #include "raster.h"
 #include "stiffness.h"
 #include "system.h"
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -111,7 +112,7 @@ static void embed_stiffness(FILE *f, const tool_mesh *m, const embipc_cage *c)
     count = embed_answers(&fine, c->node_count, work[0]);
     nodes = embed_answers(&fine, nodes, work[1]);
     if (nodes && 5 * abs(count - c->node_count) < c->node_count) {
-        for (int k = 0; k < STIFFNESS_LOADS; k++) work[0][k] /= work[1][k];
+        for (int k = 0; k < STIFFNESS_LOADS; k++) work[0][k] = fmax(0, work[0][k] / work[1][k]);
         fprintf(f, "gives:   stretched %.2f, bent %.2f and %.2f, twisted %.2f of what a cage of %d nodes does\n",
                 work[0][STIFFNESS_STRETCH], work[0][STIFFNESS_BEND_FLAT], work[0][STIFFNESS_BEND_UPRIGHT],
                 work[0][STIFFNESS_TWIST], nodes);
@@ -193,20 +194,26 @@ static void embed_warn(const embed_options *o, const tool_mesh *m)
 
 int embed_surface(const embed_options *o)
 {
+    output_plan plan = { { o->out, o->png }, { NULL }, &o->surface, 1 };
     tool_mesh m;
     tool_error te;
     embipc_cage_def def = embipc_default_cage_def();
     embipc_cage cage;
     embipc_error e;
     double start = system_seconds();
+    embipc_crossing crossing;
     int code = 0;
     memset(&m, 0, sizeof m);
-    if (!output_check_file(o->out, &te) || !output_check_file(o->png, &te) || !mesh_read(&m, o->surface, &te)) {
+    if (!output_check(&plan, &te) || !mesh_read(&m, o->surface, &te)) {
         fprintf(o->errors, "%s\n", te.text);
         return 2;
     }
     embed_skin(&m);
     embed_warn(o, &m);
+    if (embipc_surface_crossings(m.x, m.node_count, m.tri, m.tri_count, &crossing, 1, 1) > 0)
+        fprintf(o->errors,
+                "warning: %s: edge %d-%d meets triangle %d, so no scene takes this surface: embipc check tells more\n",
+                o->surface, crossing.edge[0], crossing.edge[1], crossing.triangle);
     def.nodes = o->nodes;
     def.cell_size = o->cell;
     if (embipc_cage_build(&def, m.x, m.node_count, m.tri, m.tri_count, NULL, &cage, &e) != EMBIPC_OK) {
@@ -217,7 +224,7 @@ int embed_surface(const embed_options *o)
     embed_say(o->report, o, &m, &cage, system_seconds() - start);
     embed_stiffness(o->report, &m, &cage);
     if (o->out && !embed_write(o->out, &cage)) {
-        fprintf(o->errors, "%s: cannot be written\n", o->out);
+        fprintf(o->errors, "%s: cannot be written: %s\n", o->out, strerror(errno));
         code = 2;
     }
     if (o->png && !embed_picture(o->png, &m, &cage)) {

@@ -82,8 +82,8 @@ static void explain_search(const explain *x)
     tool_put(x->t, "# Search (part 4)\n");
     tool_put(x->t,
              "The search found %d pairs of primitives that may come near enough to count in this step. It built its "
-             "lists %d times.\n",
-             s->candidates, s->candidate_builds);
+             "lists %d time%s.\n",
+             s->candidates, s->candidate_builds, s->candidate_builds == 1 ? "" : "s");
     tool_put(x->t,
              "Bodies that may touch, directly or through others, are one island and are solved together: %d island%s "
              "of %d unknowns in all, and %d bodies asleep.\n",
@@ -188,7 +188,8 @@ static void explain_island(const explain *x, int island, int max)
         return;
     }
     explain_end(x, island, k, max, last);
-    tool_put(x->t, "These were %d linear solves with %d factorizations.\n", k, fresh);
+    tool_put(x->t, "This took %d linear solve%s with %d factorization%s.\n", k, k == 1 ? "" : "s", fresh,
+             fresh == 1 ? "" : "s");
 }
 
 /* Forces and energies where the step ends. */

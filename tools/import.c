@@ -161,7 +161,6 @@ static int import_pose(import_model *m, const xml_node *n, const import_link *l,
                 return import_fail(m, n, "--pose: found \"%.*s\", expected JOINT=VALUE", (int)(word < 60 ? word : 60),
                                    p);
             if (l->joint == EMBIPC_HINGE) *value /= IMPORT_DEGREE;
-            m->posed++;
             return 1;
         }
         p += word;
@@ -733,6 +732,67 @@ static int import_put_scene(import_model *m, tool_text *t)
 
 /* ---- The file ------------------------------------------------------------------------------- */
 
+static int import_is_one_of(const char *word, const char *const *list)
+{
+    while (*list && strcmp(*list, word) != 0) list++;
+    return *list != NULL;
+}
+
+/* Says which attributes have had no effect: of elements that are read, unless they are for the eye, for programs or for
+ * the solver of another simulator. */
+static void import_note_unread(import_model *m)
+{
+    static const char *const element[] = {
+        "link",      "joint",    "parent",   "child",     "origin",   "axis",     "limit",   "dynamics", "mass",
+        "inertia",   "box",      "sphere",   "cylinder",  "capsule",  "mesh",     "option",  "compiler", "geom",
+        "body",      "inertial", "freejoint", "position", "velocity", "general",  "connect", "weld",     "exclude",
+        NULL };
+    static const char *const without[] = { "visual", "gazebo",   "transmission", "ros2_control", "sensor",
+                                           "custom", "keyframe", "asset",        NULL };
+    static const char *const passed[] = { "name",        "class",       "childclass",     "rgba",           "material",
+                                          "group",       "condim",      "priority",       "solref",         "solimp",
+                                          "solreflimit", "solimplimit", "solreffriction", "solimpfriction", "user",
+                                          NULL };
+    for (int i = 0; i < m->x.count; i++) {
+        const xml_node *n = &m->x.node[i];
+        int skip = !import_is_one_of(n->name, element);
+        for (int up = n->parent; up >= 0 && !skip; up = m->x.node[up].parent)
+            skip = import_is_one_of(m->x.node[up].name, without);
+        for (int k = 0; k < n->attribute_count && !skip; k++) {
+            const xml_attribute *a = &m->x.attribute[n->attribute + k];
+            if (!a->asked && !import_is_one_of(a->name, passed))
+                import_note(m, n, "attribute %.60s is left out", a->name);
+        }
+    }
+}
+
+void import_pass(import_model *m, const xml_node *n)
+{
+    for (int k = 0; k < n->attribute_count; k++) m->x.attribute[n->attribute + k].asked = 1;
+}
+
+/* Each name of the pose is that of a hinge or slider, and stands there once. */
+static int import_check_pose(const import_model *m)
+{
+    size_t word, length;
+    for (const char *p = m->o->pose; p && *p; p += word + (p[word] == ',')) {
+        int joints = 0, again = 0;
+        word = strcspn(p, ",");
+        length = strcspn(p, "=,");
+        for (int i = 1; i < m->link_count; i++) {
+            const import_link *l = &m->link[i];
+            joints += (l->joint == EMBIPC_HINGE || l->joint == EMBIPC_SLIDER) && strlen(l->joint_name) == length
+                      && strncmp(l->joint_name, p, length) == 0;
+        }
+        for (const char *q = m->o->pose; q < p; q += strcspn(q, ",") + 1)
+            again |= strcspn(q, "=,") == length && strncmp(q, p, length) == 0;
+        if (!joints || again || p[length] != '=')
+            return tool_fail(m->e, "%s: --pose: found \"%.*s\"%s, expected JOINT=VALUE of a hinge or slider",
+                             m->o->file, (int)(word < 60 ? word : 60), p, again ? " again" : "");
+    }
+    return 1;
+}
+
 static int import_read(import_model *m, const char *data, size_t size)
 {
     const char *root;
@@ -745,19 +805,13 @@ static int import_read(import_model *m, const char *data, size_t size)
     else if (strcmp(root, "mujoco") == 0) ok = import_mjcf(m);
     else return import_fail(m, &m->x.node[0], "found this root, expected <robot> (URDF) or <mujoco> (MJCF)");
     if (!ok || m->failed) return 0;
-    for (const char *p = m->o->pose; p && *p; p += *p == ',') {
-        p += strcspn(p, ",");
-        m->posed--;
-    }
-    if (m->posed)
-        return tool_fail(
-            m->e, "%s: --pose: found names that are no hinges or sliders, or twice the same, expected each once",
-            m->o->file);
+    if (!import_check_pose(m)) return 0;
     if (!m->geom_count) return import_fail(m, &m->x.node[0], "found no shape for collisions, expected at least one");
     import_groups(m);
     if (!import_densities(m)) return 0;
     if (!m->geom_count) return import_fail(m, &m->x.node[0], "found no shape for collisions, expected at least one");
     import_make_names(m);
+    import_note_unread(m);
     return 1;
 }
 
@@ -770,7 +824,12 @@ int import_text(const import_options *o, const char *data, size_t size, tool_tex
     m.o = o;
     m.e = e;
     m.notes = *notes;
-    ok = import_read(&m, data, size) && import_put_scene(&m, scene_text);
+    ok = import_read(&m, data, size);
+    for (int i = 0; i < m.geom_count && ok; i++) {
+        output_plan plan = { { o->out }, { NULL }, (const char *const *)&m.geom[i].mesh, m.geom[i].mesh != NULL };
+        ok = output_check(&plan, e);
+    }
+    ok = ok && import_put_scene(&m, scene_text);
     *notes = m.notes;
     for (int i = 0; i < m.geom_count; i++) free(m.geom[i].mesh);
     free(m.geom);
@@ -783,10 +842,11 @@ int import_text(const import_options *o, const char *data, size_t size, tool_tex
 
 int import_scene(const import_options *o)
 {
+    output_plan plan = { { o->out }, { NULL }, &o->file, 1 };
     tool_error e;
     tool_text t = { NULL, 0, 0 }, notes = { NULL, 0, 0 };
     size_t size;
-    char *data = output_check_file(o->out, &e) ? tool_read_file(o->file, XML_MAX_BYTES, &size, &e) : NULL;
+    char *data = output_check(&plan, &e) ? tool_read_file(o->file, XML_MAX_BYTES, &size, &e) : NULL;
     int ok = data && import_text(o, data, size, &t, &notes, &e);
     if (ok && o->out) ok = output_file(o->out, &t, &e);
     else if (ok) fwrite(t.data, 1, (size_t)t.length, o->report);

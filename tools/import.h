@@ -90,7 +90,6 @@ typedef struct import_model {
     int exclude_count, exclude_capacity;
     double gravity[3], time_step;   /* time_step 0: not said */
     tool_text notes;                /* lines for the user */
-    int posed;                      /* joints that the pose has named so far */
     int failed;
 } import_model;
 
@@ -111,6 +110,8 @@ int import_mjcf(import_model *m);
 int import_fail(import_model *m, const xml_node *n, const char *format, ...);
 /* A line for the user, once for each text. */
 void import_note(import_model *m, const xml_node *n, const char *format, ...);
+/* The attributes of an element that is passed over: no note tells of them. */
+void import_pass(import_model *m, const xml_node *n);
 /* Numbers of a text, from `least` to `most` of them, which must all be read. Returns how many; 0 on failure. `what`
  * is the attribute. */
 int import_numbers(import_model *m, const xml_node *n, const char *what, const char *text, int least, int most,

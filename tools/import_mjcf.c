@@ -147,15 +147,23 @@ static void mjcf_euler(const mjcf *f, double R[9], const double angle[3])
 /* pos, and one of quat, axisangle, euler, xyaxes, zaxis. */
 static void mjcf_frame(mjcf *f, const xml_node *n, import_frame *frame)
 {
+    static const char *const way[] = { "quat", "axisangle", "euler", "xyaxes", "zaxis" };
+    static const int count[] = { 4, 4, 3, 6, 3 };
     double v[6];
+    int own = 0, k = 0;
     import_identity(frame);
     (void)mjcf_numbers(f, n, "pos", 3, 3, frame->p);
-    if (mjcf_numbers(f, n, "quat", 4, 4, v)) mjcf_quat(frame->R, v);
-    if (mjcf_numbers(f, n, "axisangle", 4, 4, v) && tool_length(v) > 0) import_axis_angle(frame->R, v, v[3] * f->angle);
-    if (mjcf_numbers(f, n, "euler", 3, 3, v)) mjcf_euler(f, frame->R, v);
-    if (mjcf_numbers(f, n, "xyaxes", 6, 6, v) && !mjcf_axes(frame->R, v))
-        import_fail(f->m, n, "xyaxes: found parallel axes, expected two directions");
-    if (mjcf_numbers(f, n, "zaxis", 3, 3, v) && tool_length(v) > 0) mjcf_z_axis(frame->R, v);
+    for (int i = 0; i < 5; i++) own += xml_get(&f->m->x, n, way[i]) != NULL;
+    if (own > 1) import_fail(f->m, n, "found %d of quat, axisangle, euler, xyaxes and zaxis, expected one", own);
+    while (k < 5 && !(own ? xml_get(&f->m->x, n, way[k]) : mjcf_text(f, n, way[k]))) k++;
+    if (k == 5 || !mjcf_numbers(f, n, way[k], count[k], count[k], v)) return;
+    if (k == 2) mjcf_euler(f, frame->R, v);
+    else if (!(tool_length(v) > 0) && !(k == 0 && v[3] != 0))
+        import_fail(f->m, n, "%s: found only 0, expected a direction", way[k]);
+    else if (k == 0) mjcf_quat(frame->R, v);
+    else if (k == 1) import_axis_angle(frame->R, v, v[3] * f->angle);
+    else if (k == 4) mjcf_z_axis(frame->R, v);
+    else if (!mjcf_axes(frame->R, v)) import_fail(f->m, n, "xyaxes: found parallel axes, expected two directions");
 }
 
 /* ---- Shapes --------------------------------------------------------------------------------- */
@@ -261,7 +269,10 @@ static void mjcf_geom(mjcf *f, const xml_node *n, int link)
     if (m->failed) return;
     (void)mjcf_numbers(f, n, "contype", 1, 1, &bits[0]);
     (void)mjcf_numbers(f, n, "conaffinity", 1, 1, &bits[1]);
-    if (bits[0] == 0 && bits[1] == 0 && (kind == IMPORT_PLANE || !mjcf_needs_mass(m, link))) return;
+    if (bits[0] == 0 && bits[1] == 0 && (kind == IMPORT_PLANE || !mjcf_needs_mass(m, link))) {
+        import_pass(m, n);
+        return;
+    }
     g = import_add_geom(m, n, link, name ? name : "");
     g->seen_only = bits[0] == 0 && bits[1] == 0;
     g->shape = kind == 6 ? IMPORT_SPHERE : (import_shape)kind;
@@ -276,6 +287,7 @@ static void mjcf_geom(mjcf *f, const xml_node *n, int link)
     if (mjcf_numbers(f, n, "density", 1, 1, &g->density) && g->density < 0)
         import_fail(m, n, "density: found %g, expected one >= 0", g->density);
     g->friction = mjcf_numbers(f, n, "friction", 1, 3, number) ? number[0] : 1;
+    if (g->friction < 0) import_fail(m, n, "friction: found %g, expected a number >= 0", g->friction);
 }
 
 /* ---- Joints --------------------------------------------------------------------------------- */
@@ -394,6 +406,11 @@ static void mjcf_children(mjcf *f, const xml_node *n, int link)
             const char *name = xml_get(&m->x, k, "name");
             import_link *l = import_add_link(m, k, name ? name : "body", link);
             import_frame frame;
+            for (int i = 1; name && i < m->link_count - 1; i++) {
+                const char *other = xml_get(&m->x, &m->x.node[m->link[i].node], "name");
+                if (other && strcmp(other, name) == 0)
+                    import_fail(m, k, "found a second body \"%.60s\", expected one of this name", name);
+            }
             mjcf_refuse(f, k, "mocap", "false");
             mjcf_refuse(f, k, "gravcomp", "0");
             mjcf_frame(f, k, &frame);

@@ -95,7 +95,15 @@ static int json_string(json_reader *r, const char **string)
         const char *escape;
         if ((unsigned char)*r->p < 32)
             return json_unexpected(r, "the closing quote of a string on the same line");
-        if (*r->p != '\\') { *out++ = *r->p++; continue; }
+        if (*r->p != '\\') {
+            int n = tool_utf8(r->p, r->end);
+            if (!n)
+                return tool_fail(r->e,
+                                 "%s:%d: found the byte 0x%02X in a string, expected UTF-8: save the file as UTF-8",
+                                 r->name, r->line, (unsigned)(unsigned char)*r->p);
+            while (n-- > 0) *out++ = *r->p++;
+            continue;
+        }
         r->p++;
         if (r->p < r->end && *r->p == 'u') {
             r->p++;
@@ -282,6 +290,9 @@ int json_parse(json *j, const char *name, const char *data, size_t size, tool_er
     r.line = 1;
     r.depth = 0;
     r.e = e;
+    if (size >= 2 && (memcmp(data, "\xFF\xFE", 2) == 0 || memcmp(data, "\xFE\xFF", 2) == 0 || !data[0] || !data[1]))
+        return tool_fail(e, "%s: the file is UTF-16 or UTF-32, expected UTF-8: save it as UTF-8", name);
+    if (size >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) r.p += 3;   /* the byte order mark of UTF-8 */
     return json_document(&r);
 }
 

@@ -576,7 +576,7 @@ int main(int argc, char **argv)
     if (strcmp(argv[1], "scene-help") == 0) return main_scene_help(argc, argv);
     if (strcmp(argv[1], "selftest") == 0) return main_selftest(argc, argv);
     return main_bad(
-        "found the unknown command \"%s\", expected run, defaults, check, doctor, embed, bench, sweep, import, "
+        "found the unknown command \"%s\", expected run, replay, defaults, check, doctor, embed, bench, sweep, import, "
         "scene-help or selftest%s",
         argv[1], "");
 }

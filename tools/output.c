@@ -12,12 +12,31 @@ static int output_failed(const char *path, tool_error *e)
     return tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
 }
 
-int output_check_file(const char *path, tool_error *e)
+/* Names of the files that commands write into a directory; a * is a number. */
+static const char *const output_in_directory[] = { "steps.csv",  "forces.csv",  "bodies.csv",
+                                                   "drives.csv", "joints.csv",  "frame_*.obj",
+                                                   "picture_*.png", "sweep.json", "run_*.json" };
+
+/* Is this file in the directory, with a name that a command gives its files there? */
+static int output_is_within(const char *directory, const char *file)
 {
-    return !path || system_can_write(path) || output_failed(path, e);
+    const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+    tool_text there = { NULL, 0, 0 };
+    int within = 0;
+    for (size_t i = 0; i < sizeof output_in_directory / sizeof *output_in_directory; i++) {
+        const char *form = output_in_directory[i], *star = strchr(form, '*');
+        size_t head = star ? (size_t)(star - form) : 0;
+        if (star ? strncmp(name, form, head) == 0 && strcmp(name + strcspn(name, "."), star + 1) == 0
+                 : strcmp(name, form) == 0)
+            within = 1;
+    }
+    tool_put(&there, "%s/%s", directory, name);
+    within = within && system_is_same_file(there.data, file);
+    tool_text_free(&there);
+    return within;
 }
 
-int output_check_directory(const char *path, tool_error *e)
+static int output_check_directory(const char *path, tool_error *e)
 {
     tool_text probe = { NULL, 0, 0 };
     int ok;
@@ -27,6 +46,29 @@ int output_check_directory(const char *path, tool_error *e)
     ok = system_can_write(probe.data) || output_failed(path, e);
     tool_text_free(&probe);
     return ok;
+}
+
+int output_check(const output_plan *p, tool_error *e)
+{
+    enum { FILES = sizeof p->file / sizeof *p->file };
+    for (int i = 0; i < FILES + 2; i++) {
+        int in_directory = i >= FILES;
+        const char *path = in_directory ? p->directory[i - FILES] : p->file[i];
+        if (!path) continue;
+        if (in_directory && !output_check_directory(path, e)) return 0;
+        for (int k = 0; k < p->input_count; k++)
+            if (in_directory ? output_is_within(path, p->input[k]) : system_is_same_file(path, p->input[k]))
+                return tool_fail(e, "%s: this output would overwrite the input %s, expected another place", path,
+                                 p->input[k]);
+        for (int k = 0; k < (in_directory ? FILES : i); k++)
+            if (p->file[k]
+                && (in_directory ? output_is_within(path, p->file[k]) : system_is_same_file(path, p->file[k])))
+                return tool_fail(e, "%s: this output would overwrite another output, %s, expected another place", path,
+                                 p->file[k]);
+    }
+    for (int i = 0; i < FILES; i++)
+        if (p->file[i] && !system_can_write(p->file[i])) return output_failed(p->file[i], e);
+    return 1;
 }
 
 static FILE *output_create(const char *directory, const char *name, const char *header, tool_error *e)

@@ -28,10 +28,17 @@ int output_step(output *o, const scene *s, const embipc_world *world, const embi
 /* frame_00000.obj and so on: the surfaces of all bodies. */
 int output_frame(output *o, embipc_world *world, int step, tool_error *e);
 
-/* Before long work: can a file of this name be written, or files in a directory, which is made? path may be NULL.
- * Returns 1, or 0 with e filled. */
-int output_check_file(const char *path, tool_error *e);
-int output_check_directory(const char *path, tool_error *e);
+/* What a command is to write and what it reads. Entries may be NULL: none. */
+typedef struct output_plan {
+    const char *file[8];
+    const char *directory[2];        /* in which it names the files itself: output_in_directory */
+    const char *const *input;             /* input_count files */
+    int input_count;
+} output_plan;
+
+/* Before long work: can all of it be written? Directories are made. An output that is an input or another output is
+ * refused, by whatever path. Returns 1, or 0 with e filled. */
+int output_check(const output_plan *p, tool_error *e);
 
 /* Writes text to a new file in one piece. */
 int output_file(const char *path, const tool_text *text, tool_error *e);

@@ -2,6 +2,7 @@
 #include "png.h"
 #include "raster.h"
 #include "shapes.h"
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -295,7 +296,8 @@ static int picture_save(const char *path, int drawn, const unsigned char *rgb, i
                         tool_error *e)
 {
     if (drawn && png_write(path, rgb, width, height)) return 1;
-    return tool_fail(e, drawn ? "%s: cannot be written" : "%s: not written: the picture could not be drawn", path);
+    if (drawn) return tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
+    return tool_fail(e, "%s: not written: the picture could not be drawn", path);
 }
 
 int picture_write(const char *path, const scene *s, const embipc_world *world, tool_error *e)
@@ -432,7 +434,7 @@ int picture_sheet_animate(const picture_sheet *sheet, const char *path, const sc
     if (!ok) tool_fail(e, "%s: not written: the picture could not be drawn", path);
     else if (!png_write_animation(path, rgb, sheet->count, PICTURE_MOVING_WIDTH, PICTURE_MOVING_HEIGHT, milliseconds,
                                   milliseconds > PICTURE_PAUSE ? milliseconds : PICTURE_PAUSE))
-        ok = tool_fail(e, "%s: cannot be written", path);
+        ok = tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
     free(rgb);
     free(p.view);
     return ok;

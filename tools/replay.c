@@ -1,4 +1,5 @@
 #include "replay.h"
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -26,7 +27,7 @@ static int recorder_flush(recorder *r, tool_error *e)
     size_t n = (size_t)r->words.length;
     r->words.length = 0;
     if (fwrite(r->words.data, 1, n, r->file) == n && fflush(r->file) == 0) return 1;
-    return tool_fail(e, "%s: cannot be written", r->path);
+    return tool_fail(e, "%s: cannot be written: %s", r->path, strerror(errno));
 }
 
 int recorder_open(recorder *r, const char *path, const embipc_world *world, tool_error *e)
@@ -37,14 +38,15 @@ int recorder_open(recorder *r, const char *path, const embipc_world *world, tool
     memset(r, 0, sizeof *r);
     r->path = path;
     r->file = fopen(path, "wb");
-    if (!r->file) return tool_fail(e, "%s: cannot be written", path);
+    if (!r->file) return tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
     (void)embipc_world_save(world, NULL, 0, &bytes);
     snapshot = tool_alloc(bytes, 1);
     (void)embipc_world_save(world, snapshot, bytes, &bytes);
     recorder_word(r, REPLAY_NAME);
     recorder_word(r, REPLAY_FORMAT);
     recorder_word(r, bytes);
-    ok = recorder_flush(r, e) && (fwrite(snapshot, 1, bytes, r->file) == bytes || tool_fail(e, "%s: cannot be written", path));
+    ok = recorder_flush(r, e) && (fwrite(snapshot, 1, bytes, r->file) == bytes
+                                   || tool_fail(e, "%s: cannot be written: %s", path, strerror(errno)));
     free(snapshot);
     return ok;
 }
@@ -80,7 +82,7 @@ int recorder_result(recorder *r, const embipc_world *world, tool_error *e)
 
 int recorder_close(recorder *r, tool_error *e)
 {
-    int ok = !r->file || fclose(r->file) == 0 || tool_fail(e, "%s: cannot be written", r->path);
+    int ok = !r->file || fclose(r->file) == 0 || tool_fail(e, "%s: cannot be written: %s", r->path, strerror(errno));
     r->file = NULL;
     tool_text_free(&r->words);
     return ok;

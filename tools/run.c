@@ -15,6 +15,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define RUN_LONG 1e15     /* a budget that no step uses up, s */
+#define RUN_NEVER 1e30    /* a time after its end, s */
+
 /* Everything of one run. */
 typedef struct run {
     const run_options *o;
@@ -159,12 +162,18 @@ static int run_steps(run *r)
     for (int step = 1; step <= count && !*r->stop; step++) {
         embipc_step_stats stats;
         double start = system_seconds(), wall;
+        embipc_result result;
         if (!scene_steer(&r->s, r->world, &r->e) || !recorder_inputs(&r->recording, &r->s, r->world, &r->e)) return run_fail(r, 2);
         if (step == r->o->explain && embipc_world_copy(r->world, &r->before) != EMBIPC_OK) {
             tool_fail(&r->e, "%s: no memory for a copy of the world", r->s.path);
             return run_fail(r, 1);
         }
-        if (embipc_world_step(r->world, &stats) != EMBIPC_OK) {
+        /* a step that only an interrupt breaks off; what of time is learned from it is not to be recorded */
+        (void)embipc_world_set_budget(r->world, RUN_LONG, 1);
+        result = embipc_world_step(r->world, &stats);
+        (void)embipc_world_set_budget(r->world, 0, 0);
+        if (result == EMBIPC_ERR_TIME && *r->stop) break;   /* the world is as before the step */
+        if (result != EMBIPC_OK) {
             tool_fail(&r->e, "%s: step %d failed: %s", r->s.path, step, embipc_world_error(r->world)->text);
             return run_fail(r, 1);
         }
@@ -187,10 +196,10 @@ static int run_steps(run *r)
 /* Files that cannot be written at the end are refused before the start. */
 static int run_check_outputs(run *r)
 {
-    return output_check_directory(r->o->out, &r->e) && output_check_directory(r->o->film, &r->e)
-           && output_check_file(r->o->picture, &r->e) && output_check_file(r->o->sheet, &r->e)
-           && output_check_file(r->o->animation, &r->e) && output_check_file(r->o->gltf, &r->e)
-           && output_check_file(r->o->view, &r->e) && output_check_file(r->o->recording, &r->e) && output_check_file(r->o->explain_page, &r->e);
+    const run_options *o = r->o;
+    output_plan p = { { o->picture, o->sheet, o->animation, o->gltf, o->view, o->recording, o->explain_page },
+                      { o->out, o->film }, (const char *const *)r->s.file, r->s.file_count };
+    return output_check(&p, &r->e);
 }
 
 /* What the library says of a step, on a line of its own under the progress. */
@@ -226,9 +235,18 @@ static void run_say_notes(const run *r)
 static void run_say_advice(const run *r)
 {
     tool_text t = { NULL, 0, 0 };
-    advice_warn(&r->s, r->world, &t);
+    if (r->world) advice_warn(&r->s, r->world, &t);
+    else advice_warn_of_size(&r->s, &t);
     if (t.length && !r->o->quiet) fputs(t.data, stderr);
     tool_text_free(&t);
+}
+
+/* The clock of the world. After an interrupt its time is past any deadline, so that the library breaks off what it is
+ * at. */
+static double run_clock(void *ctx)
+{
+    const run *r = (const run *)ctx;
+    return r->stop && *r->stop ? RUN_NEVER : system_seconds();
 }
 
 /* ---- The world ------------------------------------------------------------------------------ */
@@ -259,6 +277,8 @@ static int run_override(run *r)
     if (r->o->time_step > 0) r->s.world.time_step = r->o->time_step;
     r->s.world.log = run_log;
     r->s.world.log_ctx = r;
+    r->s.world.clock = run_clock;
+    r->s.world.clock_ctx = r;
     if (r->o->has_duration) r->s.duration = r->o->duration;
     if (r->s.duration / r->s.world.time_step < 2e9) return 1;
     return tool_fail(&r->e, "%s: found %g s in steps of %g s, expected less than 2e9 steps", r->s.path,
@@ -305,6 +325,7 @@ int run_scene(const run_options *options)
     if (!run_read(&r) || !run_override(&r) || !run_check_outputs(&r)) code = run_fail(&r, 2);
     else {
         run_say_notes(&r);
+        run_say_advice(&r);
         pool = run_threads(&r.s.world, options->threads);
         run_working(&r, "building bodies and cages");
         code = !scene_build(&r.s, &r.world, &r.e);

@@ -321,6 +321,14 @@ static char *scene_path(const scene_reader *r, const char *file)
     return path;
 }
 
+static void scene_add_file(scene *s, const char *path)
+{
+    char *copy = (char *)tool_alloc(strlen(path) + 1, 1);
+    strcpy(copy, path);
+    TOOL_GROW(char *, s->file, s->file_capacity, s->file_count + 1);
+    s->file[s->file_count++] = copy;
+}
+
 /* The mesh file under this key. Returns 0 without the key too. */
 static int scene_read_mesh(scene_reader *r, const json_value *body, const char *key, tool_mesh *m)
 {
@@ -334,6 +342,7 @@ static int scene_read_mesh(scene_reader *r, const json_value *body, const char *
         tool_fail(r->e, "%.600s\n  (named by %s:%d: %s: key \"%s\")", inner.text, r->s->path,
                   json_get(r->j, body, key)->line, r->where, key);
     }
+    scene_add_file(r->s, path);
     free(path);
     return !r->failed;
 }
@@ -639,7 +648,7 @@ static void scene_read_drives(scene_reader *r, const json_value *body, int index
 static void scene_read_name(scene_reader *r, const json_value *body, scene_body *b, int index, int number)
 {
     static const char expected[] =
-        "a name of 1 to 63 characters without quotes, commas and control characters";
+        "a name of 1 to 63 bytes (letters beyond ASCII have 2 to 4) without quotes, commas and control characters";
     const json_value *v = json_get(r->j, body, "name");
     char numbered[32];
     const char *name = numbered;
@@ -901,6 +910,10 @@ static void scene_read_limits(scene_reader *r, const json_value *v, embipc_joint
                 d->limits[i] = i ? HUGE_VAL : d->kind == EMBIPC_ROD ? 0 : -HUGE_VAL;
             else { scene_fail_key(r, k, "limits", expected[d->kind]); return; }
         }
+    if ((d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER) && (d->limits[0] > 0 || d->limits[1] < 0) && !r->failed)
+        scene_refuse(r, v, "limits", d->kind == EMBIPC_HINGE
+            ? "0 between them, the pose at the start: rotate the body, or shift the limits, in degrees"
+            : "0 between them, the pose at the start: move the body, or shift the limits");
 }
 
 /* A ball may limit its twist alone. */
@@ -1040,6 +1053,7 @@ int scene_parse(scene *s, const char *path, const char *data, size_t size, tool_
     memset(&r, 0, sizeof r);
     s->path = (char *)tool_alloc(strlen(path) + 1, 1);
     strcpy(s->path, path);
+    scene_add_file(s, path);
     s->world = embipc_default_world_def();
     s->duration = 1;
     r.s = s;
@@ -1077,6 +1091,8 @@ void scene_free(scene *s)
     free(s->drive);
     free(s->pair);
     free(s->joint);
+    for (int i = 0; i < s->file_count; i++) free(s->file[i]);
+    free(s->file);
     free(s->path);
     memset(s, 0, sizeof *s);
 }
@@ -1171,7 +1187,22 @@ static void scene_put_overlap(const embipc_world *world, const scene_body *b, to
     if (depth >= gap / 4) tool_put(t, "\n  (they overlap by %.3g m: ", depth);
     else if (depth >= 0) tool_put(t, "\n  (the two only touch, and need a gap: ");
     else tool_put(t, "\n  (");
-    tool_put(t, "embipc doctor says how deep all overlaps are, and parts them; in a program, embipc_separate())");
+    tool_put(t, "embipc doctor says how deep all overlaps are, and parts them)");
+}
+
+/* A text of the library in the words of a scene: EMBIPC_STVK becomes "stvk", calls of functions are left out. */
+static void scene_put_words(tool_text *t, const char *text)
+{
+    static const char call[] = " (embipc_separate())", constant[] = "EMBIPC_";
+    while (*text) {
+        size_t n = sizeof constant - 1;
+        if (strncmp(text, call, sizeof call - 1) == 0) { text += sizeof call - 1; continue; }
+        if (strncmp(text, constant, n) != 0) { tool_put(t, "%c", *text++); continue; }
+        tool_put(t, "\"");
+        for (text += n; (*text >= 'A' && *text <= 'Z') || *text == '_'; text++)
+            tool_put(t, "%c", *text == '_' ? '_' : *text - 'A' + 'a');
+        tool_put(t, "\"");
+    }
 }
 
 /* What the library said about a body, with file, line, and the mesh it came from. */
@@ -1182,7 +1213,7 @@ static int scene_refused(const scene *s, const embipc_world *world, int line, co
     const char *text = w->text[0] ? w->text : embipc_result_text(w->code);
     tool_text t = { NULL, 0, 0 };
     if (strncmp(text, "body \"", 6) != 0) tool_put(&t, "body \"%s\": ", b->name);
-    tool_put(&t, "%s", text);
+    scene_put_words(&t, text);
     if (w->code == EMBIPC_ERR_INTERSECTION) {
         scene_list_crossings(s, world, b->name, &t);
         scene_put_overlap(world, b, &t);

@@ -50,6 +50,8 @@ typedef struct scene_joint {
 
 typedef struct scene {
     char *path;
+    char **file;                /* owned, as are its names: all that was read, the scene first */
+    int file_count, file_capacity;
     embipc_world_def world;
     double duration;            /* s; 1 when the file does not say */
     scene_body *body;

@@ -5,6 +5,7 @@
 #include "scene.h"
 #include "scene_keys.h"
 #include "system.h"
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -53,6 +54,12 @@ static int sweep_values(sweep_set *s, char *text, tool_error *e)
             return tool_fail(e, "embipc: --set %s: found \"%.60s\", expected JSON or a word", s->path, text);
         } else json_write_string(&t, text);
         json_free(&j);
+        for (int i = 0; i < s->value_count; i++)
+            if (strcmp(s->value[i], t.data) == 0) {
+                tool_fail(e, "embipc: --set %s: found the value %.60s twice, expected each once", s->path, t.data);
+                tool_text_free(&t);
+                return 0;
+            }
         TOOL_GROW(char *, s->value, s->value_capacity, s->value_count + 1);
         s->value[s->value_count++] = t.data;
         text = p + 1;
@@ -104,6 +111,17 @@ static int sweep_is(const json *j, const json_value *v, int i, const sweep_set *
            || (!name && strcmp(s->part[0], "bodies") == 0 && depth == 1 && strcmp(s->part[depth], standard) == 0);
 }
 
+/* Does a part of the path from `depth` on name an element of a list? Lists are not made. */
+static int sweep_needs_list(const sweep_set *s, int depth)
+{
+    static const char *const list[] = { "bodies", "joints", "pairs" };
+    for (int i = depth + 1; i < s->part_count; i++)
+        if (s->part[i][strspn(s->part[i], "0123456789")] == 0 || strcmp(s->part[i], "*") == 0) return 1;
+    for (int i = 0; i < 3; i++)
+        if (depth == 0 && s->part_count > 1 && strcmp(s->part[0], list[i]) == 0) return 1;
+    return 0;
+}
+
 /* Appends v with the value in its place, where the path leads there; *hits counts how often. Objects that the path
  * names and v has not are made. */
 static void sweep_put(tool_text *t, const json *j, const json_value *v, const sweep_set *s, int depth,
@@ -128,7 +146,7 @@ static void sweep_put(tool_text *t, const json *j, const json_value *v, const sw
         else json_write(t, j, k);
         found |= here;
     }
-    if (!array && !found) {
+    if (!array && !found && !sweep_needs_list(s, depth)) {
         tool_put(t, count ? ", " : " ");
         for (int i = depth; i < s->part_count; i++) {
             if (i > depth) tool_put(t, "{ ");
@@ -154,6 +172,14 @@ static void sweep_begin_path(sweep_set *s, const json *j)
     memmove(s->part + 1, s->part, (size_t)s->part_count * sizeof *s->part);
     s->part[0] = bodies;
     s->part_count++;
+}
+
+/* Do both lead to the same place? */
+static int sweep_is_same(const sweep_set *a, const sweep_set *b)
+{
+    int same = a->part_count == b->part_count && a->forces == b->forces;
+    for (int i = 0; i < a->part_count && same; i++) same = strcmp(a->part[i], b->part[i]) == 0;
+    return same;
 }
 
 /* The scene of a run, of which the last set varies fastest. */
@@ -199,7 +225,7 @@ static int sweep_save(const sweep *w, const char *path, const tool_text *text, t
     int ok;
     tool_put(&part, "%s.%d-of-%d.new", path, w->o->shard, w->o->shards);
     ok = output_file(part.data, text, e);
-    if (ok && rename(part.data, path) != 0) ok = tool_fail(e, "%s: cannot be written", path);
+    if (ok && rename(part.data, path) != 0) ok = tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
     tool_text_free(&part);
     return ok;
 }
@@ -343,7 +369,7 @@ static int sweep_all(sweep *w)
     return failed || code < 0;
 }
 
-/* Is the scene of the first run one? */
+/* Is the scene of the first run one, and can records be written? */
 static int sweep_try(sweep *w)
 {
     tool_text text = { NULL, 0, 0 };
@@ -353,7 +379,16 @@ static int sweep_try(sweep *w)
     memset(&s, 0, sizeof s);
     for (int i = 0; ok && i < w->o->set_count; i++) sweep_begin_path(&w->set[i], &j);
     json_free(&j);
+    for (int i = 0; i < w->o->set_count; i++)
+        for (int k = 0; k < i && ok; k++)
+            if (sweep_is_same(&w->set[i], &w->set[k]))
+                ok = tool_fail(&w->e, "embipc: found --set %s twice, expected all of its values in one",
+                               w->set[i].path);
     ok = ok && sweep_scene(w, 0, &text) && scene_parse(&s, w->o->scene, text.data, (size_t)text.length, &w->e);
+    if (ok) {
+        output_plan p = { { NULL }, { w->o->out }, (const char *const *)s.file, s.file_count };
+        ok = output_check(&p, &w->e);
+    }
     scene_free(&s);
     tool_text_free(&text);
     return ok;
@@ -371,7 +406,7 @@ static int sweep_read(sweep *w)
     }
     if (runs > SWEEP_RUNS) return tool_fail(&w->e, "embipc: found %.0f runs, expected at most %d", runs, SWEEP_RUNS);
     w->runs = (int)runs;
-    return sweep_try(w) && output_check_directory(o->out, &w->e) && sweep_claim(w);
+    return sweep_try(w) && sweep_claim(w);
 }
 
 int sweep_run(const sweep_options *o)

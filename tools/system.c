@@ -89,14 +89,44 @@ int system_real_path(const char *path, char *out, size_t size)
     return ok;
 }
 
+/* What is known of the directory of a path. */
+static int system_directory_of(const char *path, struct stat *s)
+{
+    char directory[4096];
+    const char *slash = strrchr(path, '/');
+    size_t n = slash ? (size_t)(slash - path) + 1 : 0;
+    if (n >= sizeof directory) return 0;
+    memcpy(directory, path, n);
+    directory[n] = 0;
+    return stat(n ? directory : ".", s) == 0;
+}
+
+int system_is_same_file(const char *a, const char *b)
+{
+    struct stat s, t;
+    const char *end[2];
+    int there = stat(a, &s) == 0, also = stat(b, &t) == 0;
+    if (there != also) return 0;
+    if (there) return S_ISREG(s.st_mode) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+    end[0] = strrchr(a, '/');
+    end[1] = strrchr(b, '/');
+    return strcmp(end[0] ? end[0] + 1 : a, end[1] ? end[1] + 1 : b) == 0 && system_directory_of(a, &s)
+           && system_directory_of(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
+}
+
 /* ---- Interrupts ----------------------------------------------------------------------------- */
 
 static volatile int system_interrupted;
 
 static void system_on_signal(int number)
 {
+    static const char said[] = "\nstopping; a second signal ends the program at once\n";
+    ssize_t written = write(2, said, sizeof said - 1);
+    (void)written;
     (void)number;
     system_interrupted = 1;
+    signal(SIGINT, SIG_DFL);
+    signal(SIGTERM, SIG_DFL);
 }
 
 const volatile int *system_catch_interrupt(void)
@@ -104,7 +134,6 @@ const volatile int *system_catch_interrupt(void)
     struct sigaction action;
     memset(&action, 0, sizeof action);
     action.sa_handler = system_on_signal;
-    action.sa_flags = (int)SA_RESETHAND;
     sigemptyset(&action.sa_mask);
     sigaction(SIGINT, &action, NULL);
     sigaction(SIGTERM, &action, NULL);

@@ -16,6 +16,9 @@ int system_can_write(const char *path);
 /* The absolute path of what is there, without links, . and ..; 0 if there is nothing or it is longer than size - 1. */
 int system_real_path(const char *path, char *out, size_t size);
 
+/* Are these two paths of one file? Of a file that is not there yet, too. Never of devices. */
+int system_is_same_file(const char *a, const char *b);
+
 /* From this call on the first interrupt or termination signal sets the flag, and a second one ends the
  * program. */
 const volatile int *system_catch_interrupt(void);

@@ -153,6 +153,7 @@ static int xml_read_attribute(xml_reader *r, int node)
     a = &x->attribute[x->attribute_count++];
     a->name = name;
     a->value = value;
+    a->asked = 0;
     n->attribute_count++;
     return 1;
 }
@@ -165,7 +166,9 @@ static int xml_read_element(xml_reader *r)
     char *name = xml_name(r), *end = r->p;
     int node = x->count, closed;
     if (!name) return xml_fail(r, "", "the name of an element behind <");
-    if (r->open < 0 && x->count) return xml_fail(r, "a second root", "one");
+    if (r->open < 0 && x->count)
+        return tool_fail(r->e, "%s:%d: found a second root <%.*s>, expected one", r->name, r->line,
+                         (int)(end - name < 60 ? end - name : 60), name);
     if (r->depth == XML_MAX_DEPTH) return xml_fail(r, "elements nested too deeply:", "fewer levels");
     TOOL_GROW(xml_node, x->node, x->capacity, node + 1);
     n = &x->node[x->count++];
@@ -255,6 +258,10 @@ int xml_parse(xml *x, const char *name, const char *data, size_t size, tool_erro
     if (size > XML_MAX_BYTES)
         return tool_fail(e, "%s: found %zu bytes, expected at most %zu", name, size, XML_MAX_BYTES);
     if (memchr(data, 0, size)) return tool_fail(e, "%s: found a byte of zero, expected text", name);
+    for (size_t i = 0, line = 1; i < size; line += data[i] == '\n', i += (size_t)tool_utf8(data + i, data + size))
+        if (!tool_utf8(data + i, data + size))
+            return tool_fail(e, "%s:%zu: found the byte 0x%02X, expected UTF-8: save the file as UTF-8", name, line,
+                             (unsigned)(unsigned char)data[i]);
     x->text = (char *)tool_alloc(size + 1, 1);
     memcpy(x->text, data, size);
     memset(&r, 0, sizeof r);
@@ -279,8 +286,12 @@ void xml_free(xml *x)
 
 const char *xml_get(const xml *x, const xml_node *n, const char *name)
 {
-    for (int i = 0; i < n->attribute_count; i++)
-        if (strcmp(x->attribute[n->attribute + i].name, name) == 0) return x->attribute[n->attribute + i].value;
+    for (int i = 0; i < n->attribute_count; i++) {
+        xml_attribute *a = &x->attribute[n->attribute + i];
+        if (strcmp(a->name, name) != 0) continue;
+        a->asked = 1;
+        return a->value;
+    }
     return NULL;
 }
 

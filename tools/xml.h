@@ -9,7 +9,10 @@
 #define XML_MAX_ATTRIBUTES 100             /* of one element: each is compared with those before it */
 #define XML_MAX_BYTES ((size_t)64 << 20)
 
-typedef struct xml_attribute { const char *name, *value; } xml_attribute;
+typedef struct xml_attribute {
+    const char *name, *value;
+    int asked;                             /* has xml_get() returned it? */
+} xml_attribute;
 
 /* Elements stand in one array in the order of the file; the children of one are chained. */
 typedef struct xml_node {
