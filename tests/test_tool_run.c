@@ -388,7 +388,8 @@ static void test_joint_examples(void)
     }
 }
 
-/* Every scene of examples/scenes from its begin to its end: exact arithmetic finds no crossing. */
+/* Every scene of examples/scenes from its begin to its end: exact arithmetic finds no crossing. Where only some of each are
+ * tried, each fifth begins. */
 static void test_no_example_crosses(void)
 {
     FILE *list = popen("ls examples/scenes/*.json", "r");
@@ -402,8 +403,7 @@ static void test_no_example_crosses(void)
         o.quiet = o.every = 1;
         o.has_duration = cut;
         o.duration = 0.02;
-        count++;
-        if (run_scene(&o) == 0) continue;
+        if (count++ % (cut ? 5 : 1) || run_scene(&o) == 0) continue;
         printf("  %s\n", path);
         ENSURE(!"the scene runs, and nothing crosses");
     }
