@@ -11945,6 +11945,11 @@ typedef struct embi_body_search {
     embi_shift shift_measured;   /* from the reference positions to measured_q */
     embi_strain *strain;         /* of each tet, for bodies with rest separation certificates */
     embipc_real *tet_grad;       /* gradients of each tet, for those whose elements are cells (12 each) */
+    int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
+    /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
+    embi_cached own;
+    embipc_real *own_state;      /* EMBI_ASIDE_STATE: cached_q (3 nn), and kept and most of the strains (2 ntet) */
+    int own_is_odd;              /* lists have changed places an odd number of times */
     int measured_at_start;       /* distances were measured at q^n: drift equals shift */
     int has_reference;           /* its reference positions are those of embi_reference, not q^n and x^n */
     int takes_reference;         /* the present positions are about to become its reference */
@@ -13788,12 +13793,22 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
  * Predicts where bodies go in the step, and keeps their lists of candidates from step to step. A list serves
  * while displacements stay within the range that it was searched for. The range has room to spare, but not for
  * pairs that outgrow it soon.
- * Lists only save time. A body's list for itself lacks pairs that could not touch when it was made. These come within
- * reach in no step that it serves, so no bit of results depends on when a list was made, or lost by a failed step.
+ * A body's list for itself serves up to strains that depend on when it was made. So does the round in which it is
+ * searched again, and with that the use of factors, and bits of results: a failed step restores it. Lists of two bodies
+ * only save time.
  *
  * Part of the search.
  * Uses: part I, edges and faces, elasticity, pairs of primitives, part III.
  * Checked by: tests/test_reach.c, tests/test_undo.c */
+
+/* Swaps a body's cached list for itself with its spare list. A failed step swaps them back. */
+static void embi_own_swap_lists(embi_body *b, embi_cached *k)
+{
+    embi_candidate *list = k->list;
+    b->search.own_is_odd = !b->search.own_is_odd;
+    k->list = b->search.own.list;
+    b->search.own.list = list;
+}
 
 /* Region in which a patch is expected to stay, for displacements within `shift`. */
 static void embi_patch_foresee(embi_patch *p, const embipc_real shift[6], embipc_real dhat)
@@ -13946,13 +13961,65 @@ static int embi_cached_serves(const embi_state *s, const embi_cached *k, const e
     return 1;
 }
 
-/* A step has failed. Lists that were made in it, or whose reference was reached only in it, are dropped. */
+/* ---- a body's list for itself after a failed step ---- */
+
+enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
+
+/* Saves or restores the reference of a body's list for itself: nodes and strains when it was made. */
+static void embi_own_state(embi_state *s, embi_body *b, int back)
+{
+    size_t nodes = (size_t)(3 * b->nn) * sizeof *s->reference.cached_q;
+    embipc_real *q = s->reference.cached_q + 3 * b->node0, *strain = b->search.own_state + 3 * b->nn;
+    memcpy(back ? q : b->search.own_state, back ? b->search.own_state : q, nodes);
+    for (int t = 0; t < embi_strained_tets(b); t++) {
+        embi_strain *e = b->search.strain + t;
+        if (back) {
+            e->kept = strain[2 * t];
+            e->most = strain[2 * t + 1];
+        } else {
+            strain[2 * t] = e->kept;
+            strain[2 * t + 1] = e->most;
+        }
+    }
+}
+
+/* Saves the parts `what` of the list before they are overwritten, each once in a step. */
+static void embi_own_set_aside(embi_state *s, embi_cached *k, int what)
+{
+    embi_body *b = s->body + k->a;
+    if (k->a != k->b) return;
+    what &= ~b->search.aside;
+    if (what & EMBI_ASIDE_HEAD) {
+        embi_candidate *list = b->search.own.list;
+        b->search.own = *k;
+        b->search.own.list = list;
+    }
+    if (what & EMBI_ASIDE_STATE) embi_own_state(s, b, 0);
+    if (what & EMBI_ASIDE_LIST) embi_own_swap_lists(b, k);
+    b->search.aside |= what;
+}
+
+/* Restores the list after a failed step. */
+static void embi_own_give_back(embi_state *s, embi_cached *k)
+{
+    embi_body *b = s->body + k->a;
+    embi_cached now = *k;
+    if (k->a != k->b || !b->search.aside) return;
+    *k = b->search.own;
+    b->search.own.list = now.list;
+    if (!(b->search.aside & EMBI_ASIDE_LIST)) embi_own_swap_lists(b, k);
+    if (b->search.aside & EMBI_ASIDE_STATE) embi_own_state(s, b, 1);
+    b->search.aside = 0;
+}
+
+/* A step has failed. Lists whose reference was reached only in it are dropped, and those set aside come back. */
 static void embi_search_undo(embipc_world *w)
 {
+    embi_state *s = &w->s;
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached *k = w->search.cached + n;
-        if (k->made == w->step || w->s.body[k->a].search.has_reference || w->s.body[k->b].search.has_reference)
-            k->valid = 0;
+        if (s->body[k->a].search.has_reference || s->body[k->b].search.has_reference) k->valid = 0;
+        embi_own_give_back(s, k);
     }
 }
 
@@ -13991,6 +14058,7 @@ static embipc_real embi_cached_room(const embi_state *s, const embi_cached *k, c
 static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
+    embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE | EMBI_ASIDE_LIST);
     if (k->a == k->b && A->nn) {
         memcpy(s->reference.cached_q + 3 * A->node0, embi_base_q(s, A) + 3 * A->node0,
                (size_t)(3 * A->nn) * sizeof *s->qn);
@@ -14353,6 +14421,7 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     embipc_real r[6], *strain = s->scratch.trace + a->scratch.trace;
     if (!k->valid || (!first && !second)) return;
     if (a == b) {
+        if (!all) embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE);
         embi_turn_fit(from, to, a->nn, k->turn);
         embi_warp(from, to, a->nn, k->turn, s->scratch.nodes + 3 * a->node0, k->drift + 3);
         embi_body_strains(a, s->scratch.nodes + 3 * a->node0, strain);
@@ -14401,6 +14470,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embipc_real reach = embi_pair_reach(s, pair), r[6];
     embi_cached *kept = embi_cached_of(w, pair);
     one->kept = kept;
+    embi_own_set_aside(s, kept, EMBI_ASIDE_HEAD);
     kept->asked = w->step;
     one->due = EMBI_WITHOUT(LISTS) || !embi_cached_serves(s, kept, pair, reach);
     if (one->due) {
@@ -20868,7 +20938,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     b->search.around = 0;
     b->search.tree_is_at_q = 0;
     b->scale_x = 0;   /* the largest coordinate, for rounding */
-    b->search.live_count = 0;
+    b->search.live_count = b->search.aside = 0;
     if (b->inverse) b->inverse->is_aside = 0;
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
@@ -24648,7 +24718,7 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
     offsetof(embi_body, search.tet_grad), offsetof(embi_body, caller.apart),
-    offsetof(embi_body, search.shrunk), offsetof(embi_body, search.holder),
+    EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
 #ifndef EMBIPC_NO_SNAPSHOT
     offsetof(embi_body, caller.given.number), offsetof(embi_body, caller.given.index),
 #endif
@@ -25351,6 +25421,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     }
     embi_build_move(b, t);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state, 3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
         embi_surface s;
         memset(&s, 0, sizeof s);
@@ -27127,6 +27198,10 @@ static void embi_places_reset(embipc_world *w)
         if (V && V->is_odd) embi_inverse_swap(V);
         if (isle && isle->factor.past.is_odd) embi_island_swap_factors(isle);
         if (isle) isle->factor.useful = isle->factor.of_count = 0;
+    }
+    for (int n = 0; n < w->search.cached_count; n++) {
+        embi_cached *k = w->search.cached + n;
+        if (k->a == k->b && w->s.body[k->a].search.own_is_odd) embi_own_swap_lists(w->s.body + k->a, k);
     }
     if (w->report.is_odd) embi_swap_iterations(w);
 }
