@@ -13070,7 +13070,7 @@ typedef struct embi_bound {
     int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: no contact */
     embipc_real *block_alpha;    /* safe of each block of a pair's candidates */
     int *block_at;
-    int moved;                   /* an iteration has been completed, so the step may end */
+    int moved;                   /* it has moved since q^n, so a deadline may end its step */
 } embi_bound;
 
 /* State of what makes Newton's method converge sooner. */
@@ -21239,7 +21239,7 @@ static int embi_island_return(embi_memory *m, embi_state *s, embi_island *isle, 
 /* Moves the bodies of an island back to q^n. */
 static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    isle->bound.moved = 0;   /* it may not end here because of a deadline */
+    isle->bound.moved = 0;   /* no deadline may end its step here */
     return embi_island_return(m, s, isle, s->qn);
 }
 
@@ -21295,7 +21295,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
 }
 
 /* ==== 76. Direction ==================================================================================
- * Solves for the direction p of an iteration. r is what is left of the step's prescribed motion:
+ * Solves for the direction p of an iteration. r is what is left of the present stage of drives:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * H is factored, or a factor of an earlier solve or step is reused: chapter "Structure and reuse of factors". What
  * changes p beside that stands in chapter "Corrections of a direction". At q^n every friction contact has u = 0, but
@@ -21328,7 +21328,7 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
 
 /* The length of a direction as the stop test measures it, and the slope of E along p. It is the largest component of p
  * at a node, over what counts as converged: step.c (h, or 2 h/3 by BDF2) times the tolerance of each body. Where
- * 0.1 dhat is less, that counts, so that such a motion changes a gap by at most a fifth of dhat. */
+ * 0.1 dhat is less, that counts, so that such a motion changes a gap by at most 0.35 dhat. */
 static embipc_real embi_island_length(embi_state *s, embi_island *isle)
 {
     embipc_real worst = 0;
@@ -21782,7 +21782,7 @@ static embipc_result embi_island_try_finite(embi_memory *m, embi_state *s, embi_
     return EMBIPC_ERR_NOT_FINITE;
 }
 
-/* E before a move, and the coefficients of its quadratic part along p. */
+/* The part of E outside A before a move, and the coefficients of the rest along p. */
 typedef struct embi_before { embipc_real energy, size, linear, curve; } embi_before;
 
 /* What the decrease test compares with. The quadratic part of E changes by alpha linear + alpha^2 curve/2 exactly,
@@ -21874,7 +21874,7 @@ static int embi_island_stiffness_is_wrong(const embi_state *s, const embi_island
     return 0;
 }
 
-/* Does the force of an element at the trial state differ too much from its linear prediction? */
+/* Does the force of an element other than a contact differ too much from its linear prediction at the trial state? */
 static int embi_island_misses(const embi_state *s, const embi_island *isle)
 {
     int any = 0;
@@ -21936,7 +21936,7 @@ static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
            closest->d - c->xi < EMBI_BLOCK_GAP * c->dhat && embi_island_block(s, isle, limit);
 }
 
-/* A move while drives have motion left: along the direction as far as it is free. It is not searched, since E
+/* A move while drives have motion left: along the direction as far as it is free. It has no line search, since E
  * grows by the work of drives. */
 static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
 {
@@ -21982,7 +21982,7 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     if (*alpha == 0 && isle->friction.has_secants)
         for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
     else if (*alpha == 0 && !reused && !s->timer.late) {
-        /* No descent is left above rounding. It counts as converged if an earlier pass has converged. Full Hessians cost
+        /* No descent is left above rounding. It counts as converged if the step has added a pass. Full Hessians cost
          * the last digits, so with them it counts below the tolerance, too. */
         isle->active = 0;
         isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes_added > 0;
@@ -22034,7 +22034,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 
 /* ==== 79. End of an island ===========================================================================
  * What ends the step of an island: velocities, and three reasons to go on in another way: BDF2 does not serve, held
- * rotations are wrong, or the energy would be too high.
+ * rotations are wrong, or with keep_spin the energy would be too high.
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step,
  * part IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
 
@@ -22073,8 +22073,8 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
     return s->settings.spin ? embi_island_keep_spin(s, isle, may_go_on) : EMBI_ENDS_WELL;
 }
 
-/* An island that would end with too much energy even at rest goes back to q^n, if its candidates there are still known.
- * Returns 0 out of memory. */
+/* An island that would end with too much energy even with zero velocities goes back to q^n, if its candidates there are
+ * still known. Returns 0 out of memory. */
 static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
     if (embi_search_is_far(s, isle)) return 1;
@@ -22118,7 +22118,7 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
 }
 
 /* Ends the step of an island, or continues it with other rotations, or with backward Euler if BDF2 ended too
- * high. The last move is not searched, so what rests may end higher than it began by less than the tolerance. */
+ * high. The last move has no line search, so what rests may end higher than it began by less than the tolerance. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->relagged < 2);
@@ -22244,8 +22244,8 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     return EMBIPC_OK;
 }
 
-/* The deadline has passed: ends the step of all islands in their last state. If an active island has not moved yet, a
- * step with a strict budget fails. Others go on without a deadline. */
+/* The deadline has passed: each active island ends by embi_island_cut(), which may move it back. If one has not moved
+ * yet, a step with a strict budget fails. Without `strict` it goes on, and its deadline counts once all have moved. */
 static embipc_result embi_islands_stop(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22339,7 +22339,8 @@ static void embi_velocities_finish(embi_state *s)
 }
 
 /* g = grad E at the driven nodes of bodies at rest, which are in no island. Their vertices become live only now, when
- * no islands run in parallel. Then all islands push again, since their contacts reach these vertices now. */
+ * no islands run in parallel. Then the gradient of each island is formed again, since its contacts reach these
+ * vertices now. */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22361,7 +22362,7 @@ static void embi_drives_gradient(embipc_world *w)
 }
 
 /* ==== 82. World step =================================================================================
- * The last function of the chapter: begin, iterate, finish. After an error everything is restored.
+ * embi_step(): begin, iterate, finish. After an error everything is restored.
  * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
 /* Begin and iterate. Then q is that of the end, and v for bodies in islands. Where sleep.disturbed is set, the result
