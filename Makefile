@@ -197,7 +197,7 @@ validate: $(addprefix $(BUILD)/,$(LONG)) $(BUILD)/embipc
 # Left out: tests of numbers, and of what `make tsan` and `make fuzz` try; other tests call the same functions. GOAL=tests: only
 # builds the tests; EVERY=1: all tests, and all cases of those that take some otherwise; T=name: also those left out.
 NUMBERS = $(if $(EVERY)$(T),,test_motion test_integrator test_defaults test_self_contact test_dual test_world_material test_slope \
-  test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign test_sleep test_game_large test_cells test_tiny test_convex test_selftest_broken test_parts)
+  test_ccd test_contact test_friction test_elastic test_seams test_threads test_campaign test_sleep test_game_large test_reach test_cells test_tiny test_convex test_selftest_broken test_parts)
 asan:
 	$(Q)$(SANITIZED) $(or $(GOAL),test-all) T="$(T)" WITHOUT="$(NUMBERS)"
 # in a build of its own; one object less: programs that only call the library take that of those that look inside

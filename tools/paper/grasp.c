@@ -227,11 +227,11 @@ static int cages_faster(int count, history r[][MODELS][STRAINS], int strain, too
     return ok;
 }
 
-/* Times all models once more, up to twice, where a cage was not the faster one: of each the faster run counts. Equal runs
- * differ by a tenth where a machine has other work. */
+/* Times all models once more, up to five times, where a cage was not the faster one: of each the fastest run counts. Equal
+ * runs differ by a tenth where a machine has other work, and by half where its cores are shared. */
 static void speed_again(paper *p, const double *h, int count, history r[][MODELS][STRAINS], int strain)
 {
-    for (int pass = 0; pass < 2; pass++) {
+    for (int pass = 0; pass < 5; pass++) {
         tool_text text = { NULL, 0, 0 };
         int ok = cages_faster(count, r, strain, &text);
         tool_text_free(&text);
