@@ -22262,6 +22262,15 @@ static embipc_result embi_islands_stop(embipc_world *w)
     return EMBIPC_OK;
 }
 
+/* Has an island made as many iterations as it may? It gets one more where E is higher than at q^n, and cannot go back:
+ * it has merged, and left BDF2. */
+static int embi_island_is_at_limit(embi_state *s, const embi_island *isle)
+{
+    int most = s->settings.max_iterations;
+    return isle->iterations > most ||
+           (isle->iterations == most && (!embi_search_is_far(s, isle) || !(embi_island_rise(s, isle) > 0)));
+}
+
 /* Ends the step of islands at a limit, lets inactive ones stay, and lists the others for the round. */
 static embipc_result embi_islands_next(embipc_world *w)
 {
@@ -22270,7 +22279,7 @@ static embipc_result embi_islands_next(embipc_world *w)
     w->islands.round_count = 0;
     for (int k = 0; k < w->islands.order_count; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
-        if (isle->active && (isle->iterations >= s->settings.max_iterations ||
+        if (isle->active && (embi_island_is_at_limit(s, isle) ||
                              (isle->iterations > 0 && s->settings.stop && *s->settings.stop)) &&
             (r = embi_island_cut(w, isle)) != EMBIPC_OK)
             return r;
