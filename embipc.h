@@ -134,7 +134,7 @@
  *   16      external forces at the nodes: embi_body_begin()
  *   17      J^T grad: embi_scatter(); J^T H J: embi_element_stamp(), into the system of embi_island_assemble()
  *   Newton  gradient, and the system (Hessian): embi_island_gradient(), embi_island_assemble(); direction:
- *           embi_island_direction(); line search: embi_island_line_search(); stop test: embi_island_is_last(), of
+ *           embi_island_direction(); line search: embi_island_line_search(); stop test: embi_island_is_short(), of
  *           embi_island_length() and embi_island_gap_change()
  *   DEFAULTS are derived by embi_body_derive()
  *   CCD     one pair: embi_ccd_search(); the bound of a direction, by inversion of tets, too: embi_island_ccd()
@@ -13127,7 +13127,7 @@ typedef struct embi_island {
     int relagged;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
     int guess;                   /* order of the prediction that the step begins with; 0: none, or done */
-    embipc_real measure, last_measure;   /* of the direction, and of the one before: see embi_island_is_last() */
+    embipc_real measure, last_measure;   /* of the direction, and of the one before: see embi_island_is_short() */
     embi_tune tune;
     embi_island_energy energy;
     embi_bound bound;
@@ -20879,7 +20879,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  *     candidates along all p; islands that meet become one     embi_islands_cover()
  *     each island:                                             embi_island_take_direction()
  *       safe: the part of p on which no pair touches           embi_island_advance(), embi_island_ccd()
- *       p is small: the last correction, q += safe p           embi_island_is_last(), embi_island_last_move()
+ *       p is small: the last correction, q += safe p           embi_island_is_short(), embi_island_short_move()
  *       else alpha where E does not grow, q += alpha p         embi_island_line_search(), embi_island_accept()
  *       at the end: friction of the end, and another pass,     embi_island_lag_friction()
  *       or v = (q - qc)/c                                      embi_island_end(), embi_island_settle()
@@ -21851,7 +21851,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
 
 /* ==== 78. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
- * The stop test is embi_island_is_last(). The measure of a direction is its length over min(c tolerance, 0.1 dhat), or
+ * The stop test is embi_island_is_short(). The measure of a direction is its length over min(c tolerance, 0.1 dhat), or
  * the change of a gap over a tenth of that gap, whichever is larger. It must fall below embi_island_enough(), and no
  * friction contact may reverse. The tolerance is a velocity that is derived from epsv. With a coarser one a block would
  * stick on a slope where it must slide. A driven step converges in one to three iterations [measured; the program of
@@ -21890,7 +21890,7 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
  * resolves sticking to 1 %. A test by the contraction theta of the last two directions was tried: theta/(1 - theta)
  * of this one below a tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10 times as far
  * from balance. */
-static int embi_island_is_last(const embi_island *isle)
+static int embi_island_is_short(const embi_island *isle)
 {
     return !isle->friction.reversals && isle->measure < embi_island_enough(isle);
 }
@@ -21950,7 +21950,7 @@ static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_
 
 /* The last correction, so short that a line search would compare rounding. reused: the factor was of an earlier
  * solve. */
-static embipc_result embi_island_last_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
+static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                            embipc_real *alpha)
 {
     embipc_result r = embi_island_try_finite(m, s, isle, alpha);
@@ -22022,7 +22022,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
         return embi_island_is_rotated(s, isle) ? embi_island_roll_back(m, s, isle) : EMBIPC_OK;
     }
     if (embi_is_driving(isle)) r = embi_island_drive_move(m, s, isle, &alpha);
-    else if (embi_island_is_last(isle)) r = embi_island_last_move(m, s, isle, reused, &alpha);
+    else if (embi_island_is_short(isle)) r = embi_island_short_move(m, s, isle, reused, &alpha);
     else r = embi_island_free_move(m, s, isle, reused, &alpha);
     if (r != EMBIPC_OK) return r;
     embi_island_reuse(s, isle, alpha);
