@@ -13124,7 +13124,7 @@ typedef struct embi_island {
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
     int just_guessed;            /* the last move was a prediction */
-    int relagged;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
+    int renewals;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
     int guess;                   /* order of the prediction that the step begins with; 0: none, or done */
     embipc_real measure, last_measure;   /* of the direction, and of the one before: see embi_island_is_short() */
@@ -16950,10 +16950,10 @@ static int embi_island_turned_away(embi_state *s, const embi_island *isle)
  * rotated by the angle a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not
  * enough, the rotations follow q in each iteration, as for nonlinear materials, from q^n where possible. Rotations of
  * a body with a fibre never follow: they do not make its energy stationary, so forces would not be its gradient. */
-static embi_answer embi_island_renew(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
+static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
-    int again = at_once || isle->relagged > 0, held = embi_search_is_far(s, isle);
-    isle->relagged += 1 + at_once;
+    int again = at_once || isle->renewals > 0, held = embi_search_is_far(s, isle);
+    isle->renewals += 1 + at_once;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
@@ -19661,7 +19661,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->nothing_moved = !EMBI_WITHOUT(STICKING);
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
-    isle->just_drove = isle->just_guessed = isle->relagged = isle->bound.moved = 0;
+    isle->just_drove = isle->just_guessed = isle->renewals = isle->bound.moved = 0;
     isle->friction.passes_added = isle->friction.merged_passes = 0;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
     isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
@@ -19901,7 +19901,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->bound.moved &= other->bound.moved;
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
     isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
-                                                other->friction.passes_added + other->relagged);
+                                                other->friction.passes_added + other->renewals);
     isle->guess = 0;
     isle->just_guessed |= other->just_guessed;
     isle->tune.full_hessian |= other->tune.full_hessian;
@@ -20591,7 +20591,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
         t->passes = embi_max_int(t->passes, embi_max_int(1, w->s.settings.friction_iterations) +
-                                     embi_max_int(isle->friction.passes_added + isle->relagged, isle->friction.merged_passes));
+                                     embi_max_int(isle->friction.passes_added + isle->renewals, isle->friction.merged_passes));
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
             t->factorizations = isle->factorizations;
@@ -22106,10 +22106,10 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     return EMBIPC_OK;
 }
 
-/* Another pass, with the rotations of the present positions: see embi_island_renew(). Returns 0 out of memory. */
-static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
+/* Another pass, with the rotations of the present positions: see embi_island_hold_rotations(). Returns 0 out of memory. */
+static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
-    embi_answer from_start = embi_island_renew(m, s, isle, at_once);
+    embi_answer from_start = embi_island_hold_rotations(m, s, isle, at_once);
     if (from_start == EMBI_NO_MEMORY) return 0;
     if (from_start == EMBI_YES) return embi_island_back(m, s, isle);
     embi_island_psi(s, isle, s->q);
@@ -22121,9 +22121,9 @@ static int embi_island_relag(embi_memory *m, embi_state *s, embi_island *isle, i
  * high. The last move has no line search, so what rests may end higher than it began by less than the tolerance. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->relagged < 2);
+    embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->renewals < 2);
     int two_step = 0;
-    if (ending == EMBI_ENDS_MISTURNED && !embi_island_relag(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
+    if (ending == EMBI_ENDS_MISTURNED && !embi_island_renew_rotations(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
     for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     if (!two_step) return embi_island_end_at_start(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
@@ -22224,8 +22224,8 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (isle->guess) return embi_island_try_guess(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
     isle->to_record = 1;
-    if (s->settings.spin && isle->relagged < 2 && embi_island_turned_away(s, isle))
-        return embi_island_relag(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (s->settings.spin && isle->renewals < 2 && embi_island_turned_away(s, isle))
+        return embi_island_renew_rotations(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (isle->converged) {
         if (--isle->passes_left < 1) isle->passes_left = embi_island_ask_pass(s, isle);
         isle->active = isle->passes_left > 0;
