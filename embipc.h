@@ -17997,11 +17997,11 @@ static void embi_closest_find(const embi_candidate *c, const embipc_real *x, int
     out->stamp = stamp;
 }
 
-typedef struct embi_evaluate_task {
+typedef struct embi_contacts_task {
     embi_state *s;
     embi_island *isle;
     const embipc_real *x;
-} embi_evaluate_task;
+} embi_contacts_task;
 
 /* A chunk of a pair's active candidates: numbers counted from the pair's first candidate. */
 typedef struct embi_near_run {
@@ -18032,7 +18032,7 @@ static embi_near_run embi_near_run_of(const embi_state *s, const embi_island *is
     return r;
 }
 
-static int embi_is_touching(const embi_candidate *c, const embi_closest *closest)
+static int embi_is_in_contact(const embi_candidate *c, const embi_closest *closest)
 {
     return closest->d - c->xi < c->dhat;
 }
@@ -18040,7 +18040,7 @@ static int embi_is_touching(const embi_candidate *c, const embi_closest *closest
 /* Closest points of active candidates, for a part of the chunks, and how many contacts they give. */
 static void embi_closest_work(void *arg, int begin, int end)
 {
-    const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
+    const embi_contacts_task *t = (const embi_contacts_task *)arg;
     for (int n = begin; n < end; n++) {
         embi_near_run r = embi_near_run_of(t->s, t->isle, n);
         embi_found found;            /* here: other threads write to the same lines of memory */
@@ -18052,7 +18052,7 @@ static void embi_closest_work(void *arg, int begin, int end)
             if (!embi_is_near(r.apart + *k, r.pair->reach, r.pair->slack)) continue;
             r.seen[found.seen++] = *k;
             embi_closest_find(c, t->x, t->isle->stamp, closest);
-            if (embi_is_touching(c, closest)) {
+            if (embi_is_in_contact(c, closest)) {
                 found.pairs++;
                 found.count += embi_candidate_places(c, &t->s->seams);
                 found.edges += c->edge_edge;
@@ -18072,7 +18072,7 @@ static int embi_stiffness_changed(embipc_real now, embipc_real held, embipc_real
 /* Contacts of candidates within reach, each in its reserved place, for a part of the chunks. */
 static void embi_contact_work(void *arg, int begin, int end)
 {
-    const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
+    const embi_contacts_task *t = (const embi_contacts_task *)arg;
     embi_contacts *contacts = &t->isle->contacts;
     for (int n = begin; n < end; n++) {
         embi_near_run r = embi_near_run_of(t->s, t->isle, n);
@@ -18081,7 +18081,7 @@ static void embi_contact_work(void *arg, int begin, int end)
             const embi_candidate *c = r.candidate + *k;
             embi_closest *closest = r.closest + *k;
             embipc_real kappa = embi_candidate_kappa(&r.pair->rule, c->dhat);
-            if (embi_is_touching(c, closest)) {
+            if (embi_is_in_contact(c, closest)) {
                 embi_contact_make(contacts, to, extra, c, closest, t->x, kappa, r.number);
                 closest->stiffness = contacts->list[to++].second;
                 extra += c->edge_edge;
@@ -18097,7 +18097,7 @@ static void embi_contact_work(void *arg, int begin, int end)
 /* Lists active candidates again where a list no longer serves, for a part of the island's pairs. */
 static void embi_near_work(void *arg, int begin, int end)
 {
-    const embi_evaluate_task *t = (const embi_evaluate_task *)arg;
+    const embi_contacts_task *t = (const embi_contacts_task *)arg;
     embi_state *s = t->s;
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + t->isle->pairs[k];
@@ -18108,7 +18108,7 @@ static void embi_near_work(void *arg, int begin, int end)
 }
 
 /* Active candidates at x in chunks, and how many contacts each chunk has. Returns 0 out of memory. */
-static int embi_island_find(embi_memory *m, embi_state *s, embi_island *isle, embi_evaluate_task *task)
+static int embi_island_count_contacts(embi_memory *m, embi_state *s, embi_island *isle, embi_contacts_task *task)
 {
     embi_contacts *contacts = &isle->contacts;
     long long candidates = 0;
@@ -18142,18 +18142,18 @@ static int embi_island_touch_room(embi_memory *m, embi_island *isle)
 
 /* Contacts of the island at the live vertices x. search.drift of its bodies must be that of x. Returns 0 out of
  * memory. */
-static int embi_island_contacts(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
+static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
     embi_contacts *contacts = &isle->contacts;
-    embi_evaluate_task task;
+    embi_contacts_task task;
     int ok;
     embi_contacts_clear(contacts);
     isle->stamp = ++s->candidates.stamp;
     task.s = s;
     task.isle = isle;
     task.x = x;
-    ok = embi_island_find(m, s, isle, &task);
+    ok = embi_island_count_contacts(m, s, isle, &task);
     if (ok) embi_for_chunks(&s->threads, &isle->shares.by_near, EMBI_SHARE_NEAR, embi_contact_work, &task);
     for (int n = 0; n < isle->shares.by_near.count && ok;) {  /* merges by pair of bodies */
         const embi_pair *pair = s->pair + isle->pairs[isle->shares.by_near.list[n].item];
@@ -21009,10 +21009,10 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
  * Uses: part I, positions of vertices, islands, part IV.   Checked by: tests/test_contact.c, tests/test_friction.c */
 
 /* Contacts at the present positions. Returns 0 out of memory. */
-static int embi_island_evaluate(embi_memory *m, embi_state *s, embi_island *isle)
+static int embi_island_find_contacts(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift, NULL, NULL, 0);
-    return embi_island_contacts(m, s, isle, s->x);
+    return embi_island_contacts_at(m, s, isle, s->x);
 }
 
 /* Evaluates the elements of an island at the vertices x, but for contacts: these have the energy `barrier` there. */
@@ -21230,7 +21230,7 @@ static int embi_island_return(embi_memory *m, embi_state *s, embi_island *isle, 
         embi_search_moved(s, b);
         embi_body_gradient(s, b);
     }
-    if (!embi_island_evaluate(m, s, isle)) return 0;
+    if (!embi_island_find_contacts(m, s, isle)) return 0;
     embi_island_psi(s, isle, s->q);
     embi_island_nonquadratic(s, isle, s->x);
     return 1;
@@ -21689,7 +21689,7 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_try, NULL, NULL, alpha);
     if (!embi_is_whole(isle, alpha)) embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
-    if (!embi_island_contacts(m, s, isle, s->path.trial_x)) return 0;
+    if (!embi_island_contacts_at(m, s, isle, s->path.trial_x)) return 0;
     embi_island_psi(s, isle, s->trial_q);
     embi_island_nonquadratic(s, isle, s->path.trial_x);
     return 1;
@@ -22142,7 +22142,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
 static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
 {
     if (embi_is_late(s)) return EMBIPC_ERR_TIME;
-    if (!embi_island_evaluate(&w->memory, s, isle) ||
+    if (!embi_island_find_contacts(&w->memory, s, isle) ||
         !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
         return EMBIPC_ERR_MEMORY;
     embi_island_nonquadratic(s, isle, s->x);
@@ -22201,7 +22201,7 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
 {
     if (!isle->changed) return 1;
     isle->changed = EMBI_ISLAND_SAME;
-    if (!embi_island_evaluate(m, s, isle)) return 0;
+    if (!embi_island_find_contacts(m, s, isle)) return 0;
     isle->bound.is_known = 0;
     /* the order is reused while all contacts have places in it */
     isle->factor.analysed = isle->factor.analysed && isle->factor.same;
