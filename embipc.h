@@ -12031,7 +12031,7 @@ typedef struct embi_body {
     embi_flight flight;
     embi_end end;
     embi_sums sums;              /* of the last step */
-    int driven_nodes, moving;    /* moving: it is part of an island in this step */
+    int driven_nodes, in_island;  /* in_island: it is part of an island in this step */
     embi_body_joints joints;
     int island;
     int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
@@ -12783,12 +12783,12 @@ static int embi_vertex_wake(embi_memory *m, embi_state *s, embi_body *b, int v)
     if (s->vertex_state[v] >= EMBI_VERTEX_LIVE) return 1;
     if (!EMBI_GROW(m, b->search.live, b->search.live_count + 1)) return 0;
     b->search.live[b->search.live_count++] = v - b->vert0;
-    s->vertex_state[v] = b->moving ? EMBI_VERTEX_LIVE : EMBI_VERTEX_STILL;
+    s->vertex_state[v] = b->in_island ? EMBI_VERTEX_LIVE : EMBI_VERTEX_STILL;
     embi_copy(s->x + 3 * v, s->xn + 3 * v);
     embi_set(s->path.motion + 3 * v, 0, 0, 0);
-    if (b->moving) embi_apply_row(s, v, s->q, s->x);
+    if (b->in_island) embi_apply_row(s, v, s->q, s->x);
     embi_copy(s->path.x + 3 * v, s->x + 3 * v);
-    if (b->moving) embi_apply_row(s, v, s->trial_q, s->path.x);
+    if (b->in_island) embi_apply_row(s, v, s->trial_q, s->path.x);
     embi_copy(s->path.trial_x + 3 * v, s->x + 3 * v);
     return 1;
 }
@@ -13515,7 +13515,7 @@ static void embi_asked_start(embipc_world *w)
 /* Island of a pair: that of the body that moves; -1 if neither does. */
 static int embi_pair_island(const embi_state *s, const embi_pair *p)
 {
-    return s->body[p->a].moving ? s->body[p->a].island : s->body[p->b].moving ? s->body[p->b].island : -1;
+    return s->body[p->a].in_island ? s->body[p->a].island : s->body[p->b].in_island ? s->body[p->b].island : -1;
 }
 
 /* ==== 44. Parameters of bodies and pairs =============================================================
@@ -13840,7 +13840,7 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
         memcpy(b->search.patch[n].region, b->search.patch[n].start_box, sizeof b->search.patch[n].region);
     }
     b->search.tree_is_current = b->kind == EMBIPC_FIXED;
-    if (!b->moving) return;
+    if (!b->in_island) return;
     embi_body_go(s, b);
     b->search.expected = embi_shift_most(&b->search.shift_next) + b->rules.dhat;
     for (int n = 0; n < b->search.patch_count; n++)
@@ -14594,7 +14594,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
 {
     const embi_state *s = &w->s;
-    embi_surface r = embi_surface_of(s, b, b->moving ? s->x : s->xn);
+    embi_surface r = embi_surface_of(s, b, b->in_island ? s->x : s->xn);
     if (b->search.has_direction) r.way = s->path.way + 3 * b->vert0;
     return r;
 }
@@ -14621,7 +14621,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
         if (s->reference.any && !b->search.has_reference) embi_apply_rows(s, b, s->qn, s->reference.x);
         b->started = 1;
     }
-    if (b->moving) {
+    if (b->in_island) {
         embi_apply_rows(s, b, s->q, s->x);
         if (b->search.has_direction) embi_apply_rows(s, b, s->trial_q, s->path.x);
         embi_body_drift(&t, b, 0);
@@ -15252,7 +15252,7 @@ static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *re
 {
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
     *reach = embi_max(a->rules.dhat, b->rules.dhat) + a->rules.thickness + b->rules.thickness;
-    return (a->moving || b->moving) && embi_tested(w, a, b);
+    return (a->in_island || b->in_island) && embi_tested(w, a, b);
 }
 
 /* May two patches, anywhere in their regions, come within reach of each other? */
@@ -15405,16 +15405,16 @@ static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
     const embi_body *b = s->body + at;
     embi_swept_surface r;
     embipc_real *vertex = w->search.reached + 6 * (size_t)b->vert0, y[3];
-    r.s = embi_surface_of(s, b, b->moving ? s->x : s->xn);
+    r.s = embi_surface_of(s, b, b->in_island ? s->x : s->xn);
     r.vertex = vertex;
     embi_box_clear(r.box);
     embi_apply_rows(s, b, s->qn, s->xn);
-    if (b->moving) embi_apply_rows(s, b, s->q, s->x);
-    if (b->moving) embi_apply_rows(s, b, aimed && b->search.has_direction ? s->trial_q : s->q, s->path.x);
+    if (b->in_island) embi_apply_rows(s, b, s->q, s->x);
+    if (b->in_island) embi_apply_rows(s, b, aimed && b->search.has_direction ? s->trial_q : s->q, s->path.x);
     for (int v = b->vert0; v < b->vert0 + b->nv; v++, vertex += 6) {
         embi_box_clear(vertex);
         embi_box_add(vertex, s->xn + 3 * v);
-        if (b->moving) {
+        if (b->in_island) {
             embi_row_apply(&s->J, v, s->driven.safe_q, y);
             embi_box_add(vertex, s->x + 3 * v);
             embi_box_add(vertex, s->path.x + 3 * v);
@@ -15538,7 +15538,7 @@ static int embi_neighbours_check(embipc_world *w)
     embi_state *s = &w->s;
     int strayed = 0;
     for (int i = 0; i < s->body_count; i++)
-        for (int n = 0; n < s->body[i].search.patch_count && s->body[i].moving; n++)
+        for (int n = 0; n < s->body[i].search.patch_count && s->body[i].in_island; n++)
             strayed |= embi_patch_follow(s->body + i, s->body[i].search.patch + n);
     return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
 }
@@ -15581,7 +15581,7 @@ static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
 static int embi_pair_is_together(const embi_state *s, const embi_pair *p)
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
-    return !a->moving || !b->moving || a->island == b->island;
+    return !a->in_island || !b->in_island || a->island == b->island;
 }
 
 /* Do the present directions leave the range searched for the pair? r: bounds of what they visit. Bodies of
@@ -15599,8 +15599,8 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
 static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
 {
     const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
-    return (a->moving && embi_island_may_go_back(&w->s, w->islands.list[a->island])) ||
-           (b->moving && embi_island_may_go_back(&w->s, w->islands.list[b->island]));
+    return (a->in_island && embi_island_may_go_back(&w->s, w->islands.list[a->island])) ||
+           (b->in_island && embi_island_may_go_back(&w->s, w->islands.list[b->island]));
 }
 
 /* Is the displacement from `now` to r so long that candidates are searched along its path? */
@@ -15652,8 +15652,8 @@ static embi_answer embi_pairs_rebase(embipc_world *w)
         embi_relative_box(&a->search.shift, p->pa, &b->search.shift, p->pb, now);
         if (!p->path || !embi_pair_is_together(s, p) || embi_pair_by_path(w, p, now, r)) continue;
         if (!w->islands.list[embi_pair_island(s, p)]->active || embi_pair_may_go_back(w, p)) continue;
-        a->search.takes_reference = a->moving;
-        b->search.takes_reference = b->moving;
+        a->search.takes_reference = a->in_island;
+        b->search.takes_reference = b->in_island;
         anew = 1;
     }
     return anew && !embi_bodies_rebase(w) ? EMBI_NO_MEMORY : any;
@@ -15670,8 +15670,8 @@ static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const
     embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
     if (!embi_search_add(w, n)) return 0;
     p->path = path;
-    if (path && a->moving) w->islands.list[a->island]->saves_safe = 1;
-    if (path && b->moving) w->islands.list[b->island]->saves_safe = 1;
+    if (path && a->in_island) w->islands.list[a->island]->saves_safe = 1;
+    if (path && b->in_island) w->islands.list[b->island]->saves_safe = 1;
     return 1;
 }
 
@@ -17123,7 +17123,7 @@ static void embi_drives_begin(embipc_world *w)
                                         embi_abs(s->driven.target[3 * i + 2] - s->q[3 * i + 2]));
         }
         d->done = moved == 0;
-        if (!d->done) b->moving = 1;
+        if (!d->done) b->in_island = 1;
         if (embi_is_second_order(s) && embi_drive_jumps(s, d)) b->step.jump = 1;
     }
 }
@@ -17617,7 +17617,7 @@ static void embi_joints_begin(embipc_world *w)
 /* Does body k of joint j move in this step? */
 static int embi_joint_moves(const embi_state *s, const embi_joint *j, int k)
 {
-    return j->body[k] >= 0 && s->body[j->body[k]].moving;
+    return j->body[k] >= 0 && s->body[j->body[k]].in_island;
 }
 
 /* Does a body of the joint sleep? */
@@ -17814,8 +17814,8 @@ static void embi_pair_disturbs(embipc_world *w, const embi_pair *p)
 {
     embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
     if (!p->count && !p->joins) return;
-    if (b->moving) embi_wake(w, a, EMBI_DISTURBED);
-    if (a->moving) embi_wake(w, b, EMBI_DISTURBED);
+    if (b->in_island) embi_wake(w, a, EMBI_DISTURBED);
+    if (a->in_island) embi_wake(w, b, EMBI_DISTURBED);
 }
 
 /* Does the drive leave the pose of the last step, or is something in its way? */
@@ -17832,13 +17832,13 @@ static int embi_sleep_is_disturbed(embipc_world *w)
     for (int n = 0; n < embi_drive_count(s); n++)
         if (embi_drive_moves(s->driven.list + n)) embi_wake(w, s->body + s->driven.list[n].body, EMBI_DISTURBED);
     for (int k = 0; k < s->body_count; k++) {
-        if (s->body[k].moving) embi_wake(w, s->body + k, EMBI_DISTURBED);
+        if (s->body[k].in_island) embi_wake(w, s->body + k, EMBI_DISTURBED);
         else if (s->body[k].revision > w->sleep.revision) embi_wake_near(w, s->body + k);
     }
     for (int n = 0; EMBI_JOINTS && n < embi_joint_count(s); n++) {
         const embi_joint *j = s->driven.joint.list + n;
         for (int k = 0; k < 2; k++)
-            if (j->body[k] >= 0 && j->body[1 - k] >= 0 && s->body[j->body[1 - k]].moving)
+            if (j->body[k] >= 0 && j->body[1 - k] >= 0 && s->body[j->body[1 - k]].in_island)
                 embi_wake(w, s->body + j->body[k], EMBI_DISTURBED);
     }
     for (int n = 0; n < s->pair_count; n++) embi_pair_disturbs(w, s->pair + n);
@@ -17873,7 +17873,7 @@ static void embi_sleep_watch(embipc_world *w)
     embi_state *s = &w->s;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        if (b->moving) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : (embipc_real)0;
+        if (b->in_island) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : (embipc_real)0;
     }
     for (int n = 0; n < embi_drive_count(s); n++)
         if (embi_drive_moves(s->driven.list + n)) s->body[s->driven.list[n].body].sleep.rested = 0;
@@ -19414,7 +19414,7 @@ static void embi_body_expect(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
     embipc_real pull[3], gain[3];
-    if (!b->moving) return;
+    if (!b->in_island) return;
     embi_copy(pull, s->gravity);
     for (int i = b->node0; i < b->node0 + b->nn && b->mass.total > 0; i++)
         embi_axpy(pull, 1 / b->mass.total, w->applied + 3 * i);
@@ -19484,18 +19484,18 @@ static void embi_body_compare(const embi_state *s, embi_body *b)
 static void embi_body_remember(const embi_state *s, embi_body *b)
 {
     embi_body_compare(s, b);
-    if (b->moving) b->past.owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
+    if (b->in_island) b->past.owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
     else embi_body_forget(b);
-    b->past.smooth = embi_is_dynamic(b) && b->moving && !b->step.jump;
+    b->past.smooth = embi_is_dynamic(b) && b->in_island && !b->step.jump;
     b->past.continues = embi_is_dynamic(b);
-    b->past.touching = b->moving && b->end.touching;
-    b->past.own_friction = b->moving && b->end.counted;
+    b->past.touching = b->in_island && b->end.touching;
+    b->past.own_friction = b->in_island && b->end.counted;
     embi_body_foretell_twist(b);
-    b->flight.known = b->moving && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
+    b->flight.known = b->in_island && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
     embi_copy(b->flight.next_spin, b->end.spin);
     embi_copy(b->flight.next_momentum, b->end.momentum);
-    b->past.kinetic = b->moving ? b->end.kinetic : (embipc_real)0;
-    if (b->moving) b->past.elastic = b->end.elastic;
+    b->past.kinetic = b->in_island ? b->end.kinetic : (embipc_real)0;
+    if (b->in_island) b->past.elastic = b->end.elastic;
 }
 
 /* The prediction as a direction, or its part for the present stage of the drives. */
@@ -19630,7 +19630,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
     for (int i = 0; i < s->body_count; i++) {
         int root = s->body[i].island;
         embi_island *isle;
-        if (!s->body[i].moving || (changed && !changed[root])) continue;
+        if (!s->body[i].in_island || (changed && !changed[root])) continue;
         isle = w->islands.list[root];
         if (!EMBI_GROW(m, isle->bodies, isle->body_count + 1)) return 0;
         isle->bodies[isle->body_count++] = i;
@@ -19678,14 +19678,14 @@ static int embi_islands_link(embipc_world *w)
     w->islands.order_count = w->islands.round_count = 0;
     for (int i = 0; i < s->body_count; i++) w->islands.parent[i] = i;
     for (int n = 0; n < s->pair_count; n++)
-        if (s->pair[n].count && s->body[s->pair[n].a].moving && s->body[s->pair[n].b].moving)
+        if (s->pair[n].count && s->body[s->pair[n].a].in_island && s->body[s->pair[n].b].in_island)
             embi_join(w->islands.parent, s->pair[n].a, s->pair[n].b);
     embi_joints_link(s, w->islands.parent);
     for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].moving) s->body[i].island = embi_root(w->islands.parent, i);
+        if (s->body[i].in_island) s->body[i].island = embi_root(w->islands.parent, i);
     for (int i = 0; i < s->body_count; i++) {
         embi_island **isle = w->islands.list + i;
-        if (!s->body[i].moving || s->body[i].island != i) continue;
+        if (!s->body[i].in_island || s->body[i].island != i) continue;
         if (!*isle && (*isle = (embi_island *)embi_alloc(&w->memory, 1, sizeof **isle)) == NULL) return 0;
         if (!embi_island_store_past(&w->memory, *isle)) return 0;
         w->islands.order[w->islands.order_count++] = w->islands.round[w->islands.round_count++] = i;
@@ -19880,7 +19880,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
         (other->active && !other->guess && !embi_iteration_record(w, &other->record)))
         return 0;
     for (int i = 0; i < s->body_count; i++)
-        if (s->body[i].moving && s->body[i].island == from) s->body[i].island = into;
+        if (s->body[i].in_island && s->body[i].island == from) s->body[i].island = into;
     for (int i = 0; i < w->islands.order_count; i++)
         if (w->islands.order[i] != from) w->islands.order[kept++] = w->islands.order[i];
     w->islands.order_count = kept;
@@ -19915,8 +19915,8 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
 {
     embi_state *s = &w->s;
-    int ia = s->body[p->a].moving ? s->body[p->a].island : -1;
-    int ib = s->body[p->b].moving ? s->body[p->b].island : -1;
+    int ia = s->body[p->a].in_island ? s->body[p->a].island : -1;
+    int ib = s->body[p->b].in_island ? s->body[p->b].island : -1;
     if (ia >= 0) changed[ia] = embi_max_int(changed[ia], EMBI_ISLAND_SEARCHED);
     if (ib >= 0) changed[ib] = embi_max_int(changed[ib], EMBI_ISLAND_SEARCHED);
     if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) return 1;
@@ -20215,7 +20215,7 @@ typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HI
  * nothing is written there. */
 static void embi_body_touches(embi_body *b)
 {
-    if (b->moving) b->end.touching = 1;
+    if (b->in_island) b->end.touching = 1;
 }
 
 /* Marks touched bodies, and sums the terms of the island's energy, J: kinetic, and linear and square of the
@@ -20417,7 +20417,7 @@ static void embi_swap_iterations(embipc_world *w)
 
 static int embi_has_moved(const embi_body *b)
 {
-    return b->moving && (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0);
+    return b->in_island && (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0);
 }
 
 /* A range of x = J q, for viewed bodies. */
@@ -20678,7 +20678,7 @@ static embipc_real embi_farthest(const embi_state *s)
         /* shift_next is free to be overwritten */
         embi_shift *shift = b->search.has_reference ? &b->search.shift_next : &b->search.shift;
         if (b->search.has_reference) (void)embi_body_shift(b, s->qn, s->q, s->scratch.nodes, NULL, shift);
-        for (int n = 0; n < b->search.patch_count && b->moving && embi_is_dynamic(b); n++) {
+        for (int n = 0; n < b->search.patch_count && b->in_island && embi_is_dynamic(b); n++) {
             const embipc_real *part = shift->part + 6 * n;
             embipc_real corner[3];
             for (int i = 0; i < 3; i++) corner[i] = embi_max(embi_abs(part[i]), embi_abs(part[3 + i]));
@@ -20793,7 +20793,7 @@ static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
         embipc_real most = 0, sum = 0;
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->moving; i++) {
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->in_island; i++) {
             most = embi_max(most, embi_abs(q[i]));
             sum += q[i];
         }
@@ -20933,7 +20933,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     embi_state *s = &w->s;
     embi_body_start(s, b);
     embi_body_derive(w, b);
-    b->moving = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
+    b->in_island = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
     b->island = -1;
     b->search.around = 0;
     b->search.tree_is_at_q = 0;
@@ -22338,7 +22338,7 @@ static void embi_velocities_finish(embi_state *s)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         if (embi_is_asleep(b)) continue;
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->moving; i++)
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->in_island; i++)
             s->v[i] = (s->q[i] - s->qc[i]) / b->step.c;
         embi_body_remember(s, b);
     }
@@ -22358,7 +22358,7 @@ static void embi_drives_gradient(embipc_world *w)
         embi_body *b = s->body + s->driven.list[n].body;
         embi_bodies_task t;
         t.s = s;
-        if (b->moving || embi_is_asleep(b)) continue;
+        if (b->in_island || embi_is_asleep(b)) continue;
         any = 1;
         embi_body_set_gradient(&t, b, 0);
         for (int i = 0; i < b->search.live_count; i++) s->vertex_state[b->vert0 + b->search.live[i]] = EMBI_VERTEX_LIVE;
@@ -27313,7 +27313,7 @@ EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_itera
 EMBIPC_API int embipc_body_island(const embipc_world *w, embipc_body body)
 {
     const embi_body *b = embi_body_of(w, body);
-    return b && b->moving ? b->island : -1;
+    return b && b->in_island ? b->island : -1;
 }
 
 /* Three counters of the allocator; 0 for a NULL world. */
@@ -29390,7 +29390,7 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
 }
 
 static const embi_field embi_body_fields[] = {
-    EMBI_INTS(embi_body, handle, 2), EMBI_INTS(embi_body, moving, 1), EMBI_INTS(embi_body, island, 1),
+    EMBI_INTS(embi_body, handle, 2), EMBI_INTS(embi_body, in_island, 1), EMBI_INTS(embi_body, island, 1),
     EMBI_REALS(embi_body, material.young, 13), EMBI_REALS(embi_body, elastic.material.mu, 5),
     EMBI_REALS(embi_body, rules.friction, 6), EMBI_INTS(embi_body, rules.groups, 2),
     EMBI_REALS(embi_body, rules.given_dhat, 8), EMBI_REALS(embi_body, scale_x, 1), EMBI_REALS(embi_body, step.c, 2),

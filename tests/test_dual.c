@@ -165,7 +165,7 @@ static void test_bodies_that_join(void)
             joined += s.w->islands.order_count < before;
             for (int k = 0; k < s.w->islands.order_count; k++) dual +=
                 embi_has_dual(s.w->islands.list[s.w->islands.order[k]]);
-            driven += s.w->s.body[s.w->s.body_count - 1].moving;
+            driven += s.w->s.body[s.w->s.body_count - 1].in_island;
         }
         ENSURE(scene_sound(s.w));
         scene_end(&s);

@@ -1223,7 +1223,7 @@ static void test_pairs_of_many(void)
             for (int i = 0; i < w->s.body_count; i++)
                 for (int j = i; j < w->s.body_count; j++) {
                     const embi_body *a = w->s.body + i, *b = w->s.body + j;
-                    if ((!a->moving && !b->moving) || !embi_tested(w, a, b)) continue;
+                    if ((!a->in_island && !b->in_island) || !embi_tested(w, a, b)) continue;
                     for (int k = 0; k < (i == j ? 1 : a->search.patch_count * b->search.patch_count); k++) {
                         int pa = k / b->search.patch_count, pb = k % b->search.patch_count;
                         if (!embi_regions_meet(a->search.patch + pa, b->search.patch + pb,
@@ -1348,7 +1348,7 @@ static void test_surfaces_follow_when_asked(void)
             for (int n = 0; n < 24 && scene_step(&s); n++) {
                 for (int k = 0; k < s.w->s.body_count && n <= first; k++) {
                     const embi_body *b = s.w->s.body + k;
-                    for (int i = b->vert0; i < b->vert0 + b->nv && b->moving; i++, moving++)
+                    for (int i = b->vert0; i < b->vert0 + b->nv && b->in_island; i++, moving++)
                         unknown += s.w->s.vertex_state[i] == EMBI_VERTEX_UNKNOWN;
                 }
                 for (int k = 0; k < s.n && n >= first; k++) {
