@@ -9450,7 +9450,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 
 /* ######## Part III. State and services ###############################################################
  * Solver: H p = -g, by embi_system_analyze(), _zero(), _add_bsr(), _stamp(), _factor(), _solve().
- * Search: which pairs of primitives may come within reach along the directions (up to bound.cap)? Afterwards each is
+ * Search: which pairs of primitives may come within reach along the directions (up to bound.searched)? Afterwards each is
  * in s->candidates. A step makes these calls, in this order, and embi_search_is_far() between them:
  *   embi_body_foresee()   bounds of its way to where it is expected at the end of the step, trial_q
  *   embi_seams_update()   fixed bodies that lie flush count as one surface. This alone changes E
@@ -9461,7 +9461,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  *   embi_search_rest()    the step is over
  * The chapter "Plain search of two surfaces" is their specification; the others only find the same faster. The bounds
  * of chapter "Rotation and deformation bounds" are shared: services skip far candidates by them, and the step keeps
- * them up to date. For a direction it calls embi_body_go(), embi_body_cap() and embi_body_hull(), or
+ * them up to date. For a direction it calls embi_body_go(), embi_body_shorten_way() and embi_body_hull(), or
  * embi_body_stay(); after a whole move embi_body_arrive(), after any other embi_search_moved().
  * "State", "Islands" and "World data" hold the data that services and step share. */
 
@@ -12931,7 +12931,7 @@ static void embi_cap_all(embipc_real *next, const embipc_real *now, int n, embip
 }
 
 /* Bounds of a body for the fraction cap of its direction only. */
-static void embi_body_cap(embi_body *b, embipc_real cap)
+static void embi_body_shorten_way(embi_body *b, embipc_real cap)
 {
     embi_cap_all(b->search.shift_next.box, b->search.shift.box, 6, cap);
     embi_cap_all(b->search.shift_next.part, b->search.shift.part, 6 * b->search.patch_count, cap);
@@ -13064,7 +13064,7 @@ typedef struct embi_shares {
 /* How far an island may move along its direction. */
 typedef struct embi_bound {
     embipc_real expected;        /* displacement that is expected in this step, m */
-    embipc_real cap;             /* fraction of the direction that candidates are searched for */
+    embipc_real searched;        /* fraction of the direction that candidates are searched for */
     embipc_real safe;            /* fraction of the direction before any contact or inversion */
     int is_known;                /* safe is valid for the present candidates */
     int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: no contact */
@@ -14626,7 +14626,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
         if (b->search.has_direction) embi_apply_rows(s, b, s->trial_q, s->path.x);
         embi_body_drift(&t, b, 0);
     }
-    if (b->search.has_direction) embi_body_ways(s, b, w->islands.list[b->island]->bound.cap);
+    if (b->search.has_direction) embi_body_ways(s, b, w->islands.list[b->island]->bound.searched);
     b->search.swept = 1;
     b->search.tree_is_current = 0;
     paths = embi_body_paths(w, b);
@@ -15565,7 +15565,7 @@ static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
                           &b->search.shift_measured);
     embi_search_moved(s, b);
     embi_body_go(s, b);
-    if (cap < 1) embi_body_cap(b, cap);
+    if (cap < 1) embi_body_shorten_way(b, cap);
     embi_body_locate(b, s->reference.q);
     for (int i = 0; i < 6; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
     for (int n = 0; n < b->search.patch_count; n++) {
@@ -15630,7 +15630,7 @@ static int embi_bodies_rebase(embipc_world *w)
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
         if (!b->search.takes_reference) continue;
-        embi_body_rebase(s, b, w->islands.list[b->island]->bound.cap);
+        embi_body_rebase(s, b, w->islands.list[b->island]->bound.searched);
         w->islands.list[b->island]->saves_safe = 1;
         b->search.takes_reference = 0;
     }
@@ -21545,7 +21545,7 @@ static void embi_ccd_work(void *arg, int begin, int end)
 static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (b->search.measured_at_start && t->isle->bound.cap == 1)
+    if (b->search.measured_at_start && t->isle->bound.searched == 1)
         embi_shift_copy(b, &b->search.drift_next, &b->search.shift_next);
     else   /* still q + p */
         (void)embi_body_shift(b, t->s->reference.measured_q, t->s->trial_q, t->s->scratch.nodes, &b->search.drift,
@@ -21556,7 +21556,7 @@ static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
  * candidate that limits it. Returns 0 for lack of memory or time. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    isle->bound.safe = isle->bound.cap;
+    isle->bound.safe = isle->bound.searched;
     isle->bound.limit_pair = -1;
     isle->bound.is_known = 1;
     for (int k = 0; k < isle->body_count; k++) {
@@ -21638,32 +21638,32 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     embi_apply_many(s, isle, s->trial_q, s->path.x);
     for (int k = 0; k < isle->body_count; k++)
         most = embi_max(most, embi_shift_most(&s->body[isle->bodies[k]].search.shift_next));
-    isle->bound.cap = 1;
+    isle->bound.searched = 1;
     isle->bound.is_known = 0;
     if (EMBI_WITHOUT(SEARCH)) return 1;   /* all that it passes is searched for */
     for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
     if (!EMBI_WITHOUT(CAP) && (!stays || most > 2 * isle->bound.expected)) {
         if (most > 2 * isle->bound.expected) {
             isle->bound.expected *= 2;
-            isle->bound.cap = isle->bound.expected / most;
+            isle->bound.searched = isle->bound.expected / most;
         }
         (void)embi_stage(s, EMBIPC_STAGE_CCD);
         if (!embi_island_ccd(m, s, isle)) return 0;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         /* a prediction that is not free as a whole is not taken, so nothing is searched for it */
-        isle->bound.cap = isle->guess && isle->bound.safe < 1 ? (embipc_real)0 :
-            embi_min(isle->bound.cap, isle->bound.safe * EMBI_LOOK_ON);
+        isle->bound.searched = isle->guess && isle->bound.safe < 1 ? (embipc_real)0 :
+            embi_min(isle->bound.searched, isle->bound.safe * EMBI_LOOK_ON);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        if (isle->bound.cap < 1) embi_body_cap(b, isle->bound.cap);
+        if (isle->bound.searched < 1) embi_body_shorten_way(b, isle->bound.searched);
         embi_body_hull(b);
     }
     return 1;
 }
 
 /* Does a move by alpha end at q + p, for which embi_island_aim() left positions and bounds? */
-static int embi_is_whole(const embi_island *isle, embipc_real alpha) { return alpha == 1 && isle->bound.cap == 1; }
+static int embi_is_whole(const embi_island *isle, embipc_real alpha) { return alpha == 1 && isle->bound.searched == 1; }
 
 /* The body at the trial state q + alpha p. Positions and bounds computed for the end of the direction are taken over
  * where that is the end. */
@@ -21926,7 +21926,7 @@ static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
     const embi_closest *closest;
     const embi_candidate *c;
     if (limit < 0) {
-        if (!(isle->bound.safe < embi_min(isle->bound.cap, EMBI_NO_WAY))) return 0;
+        if (!(isle->bound.safe < embi_min(isle->bound.searched, EMBI_NO_WAY))) return 0;
         embi_island_give_up(s, isle);
         return 1;
     }
@@ -22004,7 +22004,7 @@ static void embi_island_reuse(const embi_state *s, embi_island *isle, embipc_rea
 }
 
 /* Takes the direction up to bound.safe: a driven move, the last correction, or a line search. Candidates are known
- * up to bound.cap, and safe is not larger. Then decides whether the island goes on, and whether the factor serves
+ * up to bound.searched, and safe is not larger. Then decides whether the island goes on, and whether the factor serves
  * again. A drive that is blocked moves nothing. */
 static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *isle)
 {

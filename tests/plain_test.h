@@ -53,7 +53,7 @@ static int plain_compare_keys(const void *a, const void *b) { return memcmp(a, b
 static double plain_cap(const embipc_world *w, const embi_body *b)
 {
     if (plain_seen.begins || !b->in_island || !b->search.has_direction || w->islands.parent[b->island] == 2) return 0;
-    return w->islands.list[b->island]->bound.cap;
+    return w->islands.list[b->island]->bound.searched;
 }
 
 /* Its distance once the bodies have gone these shares of their directions, and how far its vertices go on that way (12). */

@@ -1630,16 +1630,16 @@ static void test_looks_end_at_contacts(void)
             I->guess = way == 2;
             ENSURE(embi_island_aim(&sc.w->memory, s, I));
             ENSURE(embi_island_safe(&sc.w->memory, s, I, &limit));
-            if (way == 1) ENSURE(I->bound.cap == 1 && limit < 0);
+            if (way == 1) ENSURE(I->bound.searched == 1 && limit < 0);
             else ENSURE(I->bound.safe > 0 && I->bound.safe * 0.05 < s->body[I->bodies[0]].rules.dhat &&
-                        I->bound.cap == (way == 0 ? I->bound.safe * EMBI_LOOK_ON : 0));
+                        I->bound.searched == (way == 0 ? I->bound.safe * EMBI_LOOK_ON : 0));
             for (int k = 0; k < I->body_count; k++) {
                 const embi_body *b = s->body + I->bodies[k];
                 int from = limit < 0 ? 0 : s->pair[I->bound.limit_pair].first;
                 ENSURE(limit < 0 || (limit >= from && limit < from + s->pair[I->bound.limit_pair].count));
                 later += from > 0;
                 ENSURE_CLOSE(b->search.shift_next.box[2] - b->search.shift.box[2],
-                             (way == 1 ? 0.05 : -0.05) * I->bound.cap, 1e-12);
+                             (way == 1 ? 0.05 : -0.05) * I->bound.searched, 1e-12);
             }
         }
         I->guess = 0;
