@@ -13116,7 +13116,7 @@ typedef struct embi_island {
     embi_rod_list rods;
     embi_touched touched;
     embi_key *keys;              /* scratch: feature keys, couplings */
-    embipc_real *rhs;            /* (3 unknown_count, and as much again for H x) */
+    embipc_real *solution;       /* of the linear system (3 unknown_count, and as much again for H x) */
     int iterations, factorizations;
     int regularized;             /* pivots that were replaced */
     int passes_left;             /* with the present one */
@@ -13193,7 +13193,7 @@ static void embi_dual_free(embi_memory *m, embi_dual **D)
 static const size_t embi_island_arrays[] = {
     EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
     EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
-    EMBI_OFFSETS4(embi_island, springs.list, touched.list, keys, rhs), offsetof(embi_island, factor.work),
+    EMBI_OFFSETS4(embi_island, springs.list, touched.list, keys, solution), offsetof(embi_island, factor.work),
     offsetof(embi_island, bound.block_alpha), offsetof(embi_island, rods.list),
     EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_near.list, shares.by_tets.list, shares.by_vertices.list)};
 
@@ -18946,7 +18946,7 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
     return 1;
 }
 
-/* Solves H x = b by conjugate gradients with a reused factor P, of this step or an earlier one. b = isle->rhs, which
+/* Solves H x = b by conjugate gradients with a reused factor P, of this step or an earlier one. b = isle->solution, which
  * becomes x. z = P^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the tolerance
  * and the forces r balance. Without a drive x + z is good enough once z is below 0.01 of x. (With a drive it is not:
  * the direction carries along what sticks, and an error there makes it slip.) x, not x + z, is taken in the first
@@ -18959,11 +18959,11 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
 static int embi_island_solve_reused(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
-    embipc_real *x = isle->factor.work, *r = x + n, *z = r + n, *p = z + n, *q = isle->rhs + n, rz = 0, first = 0,
+    embipc_real *x = isle->factor.work, *r = x + n, *z = r + n, *p = z + n, *q = isle->solution + n, rz = 0, first = 0,
         before = 0;
     embipc_real enough = EMBI_REUSE_EXACT * embi_island_tolerance(s, isle);
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
-    memcpy(r, isle->rhs, (size_t)n * sizeof *r);
+    memcpy(r, isle->solution, (size_t)n * sizeof *r);
     for (int k = 0; k < EMBI_REUSE_ITERATIONS && !embi_is_late(s); k++) {
         embipc_real size, pq, alpha;
         memcpy(z, r, (size_t)n * sizeof *z);
@@ -18974,22 +18974,22 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         if (k == 0) first = size;
         if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
         if (k == 0 && embi_island_reuses(isle) && isle->tune.full_hessian) {
-            memcpy(isle->rhs, z, (size_t)n * sizeof *z);
+            memcpy(isle->solution, z, (size_t)n * sizeof *z);
             return 1;
         }
         if (k > 0 && size < enough && embi_island_balances(s, isle, r)) {
-            memcpy(isle->rhs, x, (size_t)n * sizeof *x);
+            memcpy(isle->solution, x, (size_t)n * sizeof *x);
             return 1;
         }
         if (k > 0 && !embi_is_driving(isle) && size < EMBI_REUSE_SMALL * embi_row_most(n, x)) {
-            for (int i = 0; i < n; i++) isle->rhs[i] = x[i] + z[i];
+            for (int i = 0; i < n; i++) isle->solution[i] = x[i] + z[i];
             return 1;
         }
         for (int i = 0; i < n; i++) p[i] = z[i] + (k ? rz / before * p[i] : (embipc_real)0);
         embi_island_apply(s, isle, p, q);
         pq = embi_row_dot(n, p, q);
         if (!(pq > 0)) {
-            if (k == 0 && rz == 0) memset(isle->rhs, 0, (size_t)n * sizeof *x);   /* b = 0 */
+            if (k == 0 && rz == 0) memset(isle->solution, 0, (size_t)n * sizeof *x);   /* b = 0 */
             return k == 0 && rz == 0;
         }
         alpha = rz / pq;
@@ -19052,10 +19052,10 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
     return any;
 }
 
-/* p += factor isle->rhs on the unknowns. */
+/* p += factor isle->solution on the unknowns. */
 static void embi_island_add_to_direction(embi_state *s, const embi_island *isle, embipc_real factor)
 {
-    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], factor, isle->rhs + 3 * k);
+    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], factor, isle->solution + 3 * k);
 }
 
 /* Factor, 1 to EMBI_STRETCH_MOST, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an old
@@ -19090,7 +19090,7 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_
 static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_body *b, int t)
 {
     const int *v;
-    embipc_real c[24], want, add, cp = 0, cz = 0, *z = isle->rhs;
+    embipc_real c[24], want, add, cp = 0, cz = 0, *z = isle->solution;
     int corners = embi_tet_is_flattened(&b->elastic, s->q + 3 * b->node0, t, c, &want, &v);
     if (!corners) return;
     memset(z, 0, 3 * (size_t)isle->unknown_count * sizeof *z);
@@ -19162,7 +19162,7 @@ static embipc_real embi_contact_loss(const embi_state *s, const embi_contact *c)
     return linear - (embi_dot(n, e->dir) < 0 ? -d : d);
 }
 
-/* Second-order correction of the direction, isle->rhs := H^-1 J^T sum h^2 second loss n. H knows each contact as a plane
+/* Second-order correction of the direction, isle->solution := H^-1 J^T sum h^2 second loss n. H knows each contact as a plane
  * that does not move. Nodes move on straight lines, but normals turn: where features rotate or bend along p, the gap is
  * less than p predicts. If it is small, this move and each later one are cut: the Maratos effect [Nocedal and Wright
  * 2006, 15.5, 15.6]. So the model is told the loss: the force of a contact along p is first + second (n . J p - loss).
@@ -19191,9 +19191,9 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
     /* this clears the forces at vertices, too, so it is done in either case */
     embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->rhs);
     if (!any) return 0;
-    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
-    embi_island_back_solve(s, isle, isle->rhs);
-    return embi_all_finite(isle->rhs, 3 * isle->unknown_count);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->solution + 3 * k, s->rhs + 3 * isle->unknown[k]);
+    embi_island_back_solve(s, isle, isle->solution);
+    return embi_all_finite(isle->solution, 3 * isle->unknown_count);
 }
 
 /* ==== 63. Drives that yield ==========================================================================
@@ -19275,9 +19275,9 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
         }
     }
     embi_island_push(s, isle);
-    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
-    embi_island_back_solve(s, isle, isle->rhs);
-    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->solution + 3 * k, s->rhs + 3 * isle->unknown[k]);
+    embi_island_back_solve(s, isle, isle->solution);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->solution + 3 * k);
     for (int k = 0; k < isle->body_count; k++) embi_apply_live(s, s->body + isle->bodies[k], s->p, s->path.motion);
     embi_points_at(p, s->x, c->v);
     (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
@@ -19611,7 +19611,7 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
     isle->factor.of_count = count;
     if (!isle->factor.same) isle->factor.useful = 0;
     if (!isle->factor.same) isle->factor.use = EMBI_FACTOR_NEW;
-    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->rhs, 6 * isle->unknown_count) &&
+    return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->solution, 6 * isle->unknown_count) &&
            EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
 }
 
@@ -21347,7 +21347,7 @@ static embipc_real embi_island_length(embi_state *s, embi_island *isle)
     return worst;
 }
 
-/* isle->rhs := H^-1 isle->rhs */
+/* isle->solution := H^-1 isle->solution */
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -21364,7 +21364,7 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
     }
     if ((r = embi_island_factor(m, s, isle)) != EMBIPC_OK) return r;
     (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
-    embi_island_back_solve(s, isle, isle->rhs);
+    embi_island_back_solve(s, isle, isle->solution);
     return embi_is_late(s) ? EMBIPC_ERR_TIME : EMBIPC_OK;
 }
 
@@ -21401,11 +21401,11 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->nothing_moved);
     if (embi_is_driving(isle)) embi_island_push(s, isle);   /* rhs -= H_fd r */
-    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->rhs + 3 * k, s->rhs + 3 * isle->unknown[k]);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->solution + 3 * k, s->rhs + 3 * isle->unknown[k]);
     if ((r = embi_island_solve(m, s, isle)) != EMBIPC_OK) return r;
-    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->rhs + 3 * k);
+    for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->solution + 3 * k);
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-    if (!embi_all_finite(isle->rhs, 3 * isle->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
+    if (!embi_all_finite(isle->solution, 3 * isle->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
     embi_island_unflatten(s, isle);
     isle->iterations++;
     embi_island_motion(s, isle);
