@@ -13051,7 +13051,7 @@ typedef struct embi_spring_list { embi_spring *list; int count; } embi_spring_li
 typedef struct embi_rod_list { embi_rod *list; int count; } embi_rod_list;
 
 /* Vertices of the elements, each once; stamp: the evaluation that the list is of. */
-typedef struct embi_touched { int *list, count, stamp; } embi_touched;
+typedef struct embi_vertex_list { int *list, count, stamp; } embi_vertex_list;
 
 /* How loops over an island are shared among threads. */
 typedef struct embi_shares {
@@ -13114,7 +13114,7 @@ typedef struct embi_island {
     embi_friction_list friction;
     embi_spring_list springs;
     embi_rod_list rods;
-    embi_touched touched;
+    embi_vertex_list vertices;
     embi_key *keys;              /* scratch: feature keys, couplings */
     embipc_real *solution;       /* of the linear system (3 unknown_count, and as much again for H x) */
     int iterations, factorizations;
@@ -13193,7 +13193,7 @@ static void embi_dual_free(embi_memory *m, embi_dual **D)
 static const size_t embi_island_arrays[] = {
     EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
     EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
-    EMBI_OFFSETS4(embi_island, springs.list, touched.list, keys, solution), offsetof(embi_island, factor.work),
+    EMBI_OFFSETS4(embi_island, springs.list, vertices.list, keys, solution), offsetof(embi_island, factor.work),
     offsetof(embi_island, bound.block_alpha), offsetof(embi_island, rods.list),
     EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_near.list, shares.by_tets.list, shares.by_vertices.list)};
 
@@ -17027,7 +17027,7 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real Rn[9], R[9], y[3];
     isle->springs.count = 0;
-    isle->touched.stamp = -1;
+    isle->vertices.stamp = -1;
     for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->driven.list + n;
         embi_body *b = s->body + d->body;
@@ -17660,7 +17660,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
             if (!side && embi_joint_moves(s, j, 1)) continue;   /* the list of b has it too */
             if (!embi_island_add_rods(m, s, isle, j)) return 0;
         }
-    isle->touched.stamp = -1;
+    isle->vertices.stamp = -1;
     return 1;
 }
 
@@ -18135,9 +18135,9 @@ static int embi_island_count_contacts(embi_memory *m, embi_state *s, embi_island
            EMBI_GROW(m, contacts->extra, 12 * edges) && EMBI_GROW(m, isle->keys, 2 * count);
 }
 
-static int embi_island_touch_room(embi_memory *m, embi_island *isle)
+static int embi_island_reserve_vertices(embi_memory *m, embi_island *isle)
 {
-    return EMBI_GROW(m, isle->touched.list, 4 * embi_element_count(isle));
+    return EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
 /* Contacts of the island at the live vertices x. search.drift of its bodies must be that of x. Returns 0 out of
@@ -18171,7 +18171,7 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
                             pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, isle->keys);
     }
     (void)embi_stage(s, was);
-    return ok && embi_island_touch_room(m, isle);
+    return ok && embi_island_reserve_vertices(m, isle);
 }
 
 /* ==== 58. Friction within a step =====================================================================
@@ -18311,28 +18311,28 @@ static embi_pull embi_pull_of(const embi_state *s)
 }
 
 /* Lists the moving vertices of all elements, unless the list is up to date. */
-static void embi_island_touched(embi_state *s, embi_island *isle)
+static void embi_island_list_vertices(embi_state *s, embi_island *isle)
 {
-    if (isle->touched.stamp == isle->stamp) return;
-    isle->touched.stamp = isle->stamp;
-    isle->touched.count = 0;
+    if (isle->vertices.stamp == isle->stamp) return;
+    isle->vertices.stamp = isle->stamp;
+    isle->vertices.count = 0;
     for (int k = 0; k < embi_element_count(isle); k++) {
         const embi_element *e = embi_element_at(isle, k);
         for (int i = 0; i < 4; i++) {
             if (s->vertex_state[e->v[i]] >= EMBI_VERTEX_LISTED) continue;
             if (e->w[i] == 0 && !e->extra && e->kind != EMBI_ELEMENT_ROD) continue;
             s->vertex_state[e->v[i]] = EMBI_VERTEX_LISTED;
-            isle->touched.list[isle->touched.count++] = e->v[i];
+            isle->vertices.list[isle->vertices.count++] = e->v[i];
         }
     }
-    for (int k = 0; k < isle->touched.count; k++) s->vertex_state[isle->touched.list[k]] = EMBI_VERTEX_LIVE;
+    for (int k = 0; k < isle->vertices.count; k++) s->vertex_state[isle->vertices.list[k]] = EMBI_VERTEX_LIVE;
 }
 
 /* motion = J p at the touched vertices, m */
 static void embi_island_motion(embi_state *s, embi_island *isle)
 {
-    embi_island_touched(s, isle);
-    embi_apply_list(s, isle->touched.list, isle->touched.count, 0, s->p, s->path.motion);
+    embi_island_list_vertices(s, isle);
+    embi_apply_list(s, isle->vertices.list, isle->vertices.count, 0, s->p, s->path.motion);
 }
 
 /* Assembles A of a body; alpha: only where its products need it. */
@@ -18396,7 +18396,7 @@ static void embi_island_push(embi_state *s, embi_island *isle)
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++)
         embi_element_push(embi_element_at(isle, k), s->path.motion, &to);
-    embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
+    embi_scatter(&s->J, isle->vertices.list, isle->vertices.count, -s->hh, &to, s->rhs);
 }
 
 /* ==== 60. Contact forces as unknowns =================================================================
@@ -19048,7 +19048,7 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
         embi_scale(force, f->weight * (embi_friction_secant(f) - across), u);
         embi_gather_point(f->base.v, f->base.w, force, &to);
     }
-    if (any) embi_scatter(&s->J, isle->touched.list, isle->touched.count, -s->hh, &to, s->rhs);
+    if (any) embi_scatter(&s->J, isle->vertices.list, isle->vertices.count, -s->hh, &to, s->rhs);
     return any;
 }
 
@@ -19189,7 +19189,7 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
         memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
     }
     /* this clears the forces at vertices, too, so it is done in either case */
-    embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->rhs);
+    embi_scatter(&s->J, isle->vertices.list, isle->vertices.count, s->hh, &to, s->rhs);
     if (!any) return 0;
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->solution + 3 * k, s->rhs + 3 * isle->unknown[k]);
     embi_island_back_solve(s, isle, isle->solution);
@@ -21099,8 +21099,8 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         f->reverses = 0;
         isle->friction.count++;
     }
-    isle->touched.stamp = -1;
-    return embi_island_touch_room(m, isle);
+    isle->vertices.stamp = -1;
+    return embi_island_reserve_vertices(m, isle);
 }
 
 /* ==== 74. System of an island ========================================================================
@@ -21126,9 +21126,9 @@ static void embi_island_gradient(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_set_gradient, NULL, NULL, 0);
-    embi_island_touched(s, isle);
+    embi_island_list_vertices(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++) embi_element_gradient(embi_element_at(isle, k), &to);
-    embi_scatter(&s->J, isle->touched.list, isle->touched.count, s->hh, &to, s->g);
+    embi_scatter(&s->J, isle->vertices.list, isle->vertices.count, s->hh, &to, s->g);
 }
 
 /* Adds the body's part to the system. No other body has a part in the same blocks, so threads may share the
@@ -22365,7 +22365,7 @@ static void embi_drives_gradient(embipc_world *w)
     }
     for (int k = 0; k < w->islands.order_count && any; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];
-        isle->touched.stamp = -1;
+        isle->vertices.stamp = -1;
         embi_island_gradient(s, isle);
     }
 }
