@@ -11847,7 +11847,7 @@ typedef struct embi_end {
     embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3], spin[3], momentum[3], inverse[9];
     embipc_real before;          /* its part of the objective at q^n, J s^2; negative where it is not known */
     embi_psi psi[2];             /* of a nonlinear material, by embi_when: at q^n, and at the last evaluation */
-    int touching, counted;
+    int in_contact, counted;
 } embi_end;
 
 /* One body's part of the statistics, J. before, after, size: its part of the objective, J s^2. */
@@ -11906,7 +11906,7 @@ typedef struct embi_body_step {
 typedef struct embi_body_past {
     int smooth;                  /* BDF2 may use q_before and v_before: the motion was smooth */
     int continues;               /* the body is as its last step left it: kinetic and elastic are valid */
-    int touching;                /* it touched something at the end */
+    int in_contact;              /* it touched something at the end */
     int own_friction;            /* friction used the normal forces of that step's end */
     embipc_real displacement;    /* of its farthest node, m */
     embipc_real prediction_error[2];   /* of embi_guess() of order 1 and 2, m */
@@ -12053,8 +12053,8 @@ typedef struct embi_pair {
     int path;                    /* candidates are complete along the paths of one round, not for a range */
     int joins;                   /* paths of its bodies cross: their islands are to be joined */
     int first, count;            /* range of its candidates */
-    int touching[EMBI_WHENS];    /* in the head: whether there are contacts, and their force on a, N, by embi_when */
-    embipc_real push[EMBI_WHENS][3];
+    int in_contact[EMBI_WHENS];   /* in the head: whether there are contacts, and their force on a, N, by embi_when */
+    embipc_real force[EMBI_WHENS][3];
     embipc_real radius;          /* while slack is at most this, only active candidates come within reach, m */
     embipc_real reach;           /* 2 dhat and the thickness, with rounding, m */
     embipc_real slack;           /* bound of relative drift from measured_q at the last evaluation, m */
@@ -16583,7 +16583,7 @@ static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_rea
 static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9],
                              const embipc_real L[3], embipc_real h, embipc_real R[9])
 {
-    embipc_real first[3], w[3], now[3], l[3], most = b->past.touching ? EMBI_TURN_TOUCHING : EMBI_TURN_FREE;
+    embipc_real first[3], w[3], now[3], l[3], most = b->past.in_contact ? EMBI_TURN_TOUCHING : EMBI_TURN_FREE;
     embi_m3_mulv(first, K0, L);
     embi_copy(w, first);
     for (int k = 0; k < 30; k++) {
@@ -16811,7 +16811,7 @@ static void embi_body_unturn(const embi_state *s, embi_body *b)
 /* Forgets the last step: the state of the body does not follow from it. */
 static void embi_body_forget(embi_body *b)
 {
-    b->past.smooth = b->past.continues = b->past.touching = b->past.own_friction = 0;
+    b->past.smooth = b->past.continues = b->past.in_contact = b->past.own_friction = 0;
     b->past.owed = 0;
     b->flight.known = 0;
     embi_set(b->flight.twist, 0, 0, 0);
@@ -18232,19 +18232,19 @@ static embi_u64 embi_friction_key(const embi_body *a, const embi_body *b, const 
 
 /* For each pair of bodies: whether it has contacts, and their force on body a, N; with that of friction where
  * asked. */
-static void embi_island_touches(embi_state *s, embi_island *isle, embi_when when, int with_friction)
+static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when when, int with_friction)
 {
     int count = isle->contacts.count + (with_friction ? isle->friction.count : 0);
     for (int n = 0; n < isle->pair_count; n++) {
         embi_pair *pair = s->pair + s->pair[isle->pairs[n]].head;
-        pair->touching[when] = 0;
-        embi_set(pair->push[when], 0, 0, 0);
+        pair->in_contact[when] = 0;
+        embi_set(pair->force[when], 0, 0, 0);
     }
     for (int k = 0; k < count; k++) {
         const embi_element *e = embi_element_at(isle, k);
         embi_pair *pair = s->pair + s->pair[e->pair].head;
-        pair->touching[when] |= e->kind == EMBI_ELEMENT_BARRIER;
-        embi_element_force(e, s->body + pair->a, pair->push[when]);
+        pair->in_contact[when] |= e->kind == EMBI_ELEMENT_BARRIER;
+        embi_element_force(e, s->body + pair->a, pair->force[when]);
     }
 }
 
@@ -18267,7 +18267,7 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
 static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair, int long_step)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    const embipc_real *now = pair->push[EMBI_NOW], *lagged = pair->push[EMBI_AS_LAGGED];
+    const embipc_real *now = pair->force[EMBI_NOW], *lagged = pair->force[EMBI_AS_LAGGED];
     embipc_real va[3], vb[3], change[3], mobility, share, force;
     int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
     if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh)) return 0;
@@ -18287,7 +18287,7 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 {
     int any = 0;
     if (s->settings.friction_iterations || isle->friction.passes_added >= EMBI_FRICTION_PASSES) return 0;
-    embi_island_touches(s, isle, EMBI_NOW, 0);
+    embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count && !any; n++)
         any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
                                         5 * isle->iterations > 2 * s->settings.max_iterations);
@@ -19488,7 +19488,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     else embi_body_forget(b);
     b->past.smooth = embi_is_dynamic(b) && b->in_island && !b->step.jump;
     b->past.continues = embi_is_dynamic(b);
-    b->past.touching = b->in_island && b->end.touching;
+    b->past.in_contact = b->in_island && b->end.in_contact;
     b->past.own_friction = b->in_island && b->end.counted;
     embi_body_foretell_twist(b);
     b->flight.known = b->in_island && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
@@ -19533,11 +19533,11 @@ static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     embipc_real va[3], vb[3], change[3], mobility;
-    if (pair->touching[EMBI_AT_START] != pair->touching[EMBI_NOW]) return 1;
-    if (pair->a == pair->b || !pair->touching[EMBI_NOW]) return 0;
+    if (pair->in_contact[EMBI_AT_START] != pair->in_contact[EMBI_NOW]) return 1;
+    if (pair->a == pair->b || !pair->in_contact[EMBI_NOW]) return 0;
     mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
     embi_sub(va, va, vb);
-    embi_sub(change, pair->push[EMBI_NOW], pair->push[EMBI_AT_START]);
+    embi_sub(change, pair->force[EMBI_NOW], pair->force[EMBI_AT_START]);
     return s->h * mobility * embi_norm(change) >
            embi_jump_limit(s, embi_norm(va), embi_max(a->rules.tolerance, b->rules.tolerance));
 }
@@ -19557,7 +19557,7 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
     if (!embi_is_second_order(s)) return 0;
-    embi_island_touches(s, isle, EMBI_NOW, 0);
+    embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (int n = 0; n < embi_drive_count(s); n++)
         jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
@@ -20018,11 +20018,11 @@ static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
         away = embi_norm(way);
         rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
         if (!(away > rest)) continue;
-        if (!known) embi_island_touches(s, isle, EMBI_NOW, 1);
+        if (!known) embi_island_pair_forces(s, isle, EMBI_NOW, 1);
         known = 1;
-        if (!pair->touching[EMBI_NOW]) continue;
+        if (!pair->in_contact[EMBI_NOW]) continue;
         embi_scale(way, 1 - rest / away, way);
-        embi_cross(T, way, pair->push[EMBI_NOW]);
+        embi_cross(T, way, pair->force[EMBI_NOW]);
         share = a->mass.total / (a->mass.total + b->mass.total);
         embi_axpy(a->flight.loss, a->step.c * a->step.c / s->h * share, T);
         embi_axpy(b->flight.loss, b->step.c * b->step.c / s->h * (1 - share), T);
@@ -20126,7 +20126,7 @@ static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body 
 /* May the bound take energy from the body? touching: only from bodies that touch something */
 static int embi_body_may_pay(const embi_body *b, int touching)
 {
-    return embi_is_dynamic(b) && !b->driven_nodes && (b->end.touching || !touching);
+    return embi_is_dynamic(b) && !b->driven_nodes && (b->end.in_contact || !touching);
 }
 
 /* Takes `excess`, J, from the bodies: rotations and deformations slow down, and when that is not enough all
@@ -20213,9 +20213,9 @@ typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HI
 
 /* Marks a body as touched. Bodies that do not move are shared by islands, which may end side by side on threads, so
  * nothing is written there. */
-static void embi_body_touches(embi_body *b)
+static void embi_body_mark_contact(embi_body *b)
 {
-    if (b->in_island) b->end.touching = 1;
+    if (b->in_island) b->end.in_contact = 1;
 }
 
 /* Marks touched bodies, and sums the terms of the island's energy, J: kinetic, and linear and square of the
@@ -20227,8 +20227,8 @@ static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_re
     embi_island_orbit_loss(s, isle);
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_pair *pair = s->pair + isle->contacts.list[k].base.pair;
-        embi_body_touches(s->body + pair->a);
-        embi_body_touches(s->body + pair->b);
+        embi_body_mark_contact(s->body + pair->a);
+        embi_body_mark_contact(s->body + pair->b);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -21069,7 +21069,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
                                     int memory_count, const embipc_real *u)
 {
     isle->friction.count = isle->friction.runs = 0;
-    embi_island_touches(s, isle, EMBI_AS_LAGGED, 0);
+    embi_island_pair_forces(s, isle, EMBI_AS_LAGGED, 0);
     if (!EMBI_GROW(m, isle->friction.list, isle->contacts.count)) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *contact = isle->contacts.list + k;
@@ -22046,7 +22046,7 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
     int o = 3 * b->node0, n = 3 * b->nn;
     embipc_real *v = s->v + o;
     (void)k;
-    b->end.touching = 0;
+    b->end.in_contact = 0;
     embi_set(b->end.twist, 0, 0, 0);
     for (int i = 0; i < n; i++) v[i] = (s->q[o + i] - s->qc[o + i]) / b->step.c;
     if (!embi_is_dynamic(b)) return;
@@ -22148,7 +22148,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
     embi_island_nonquadratic(s, isle, s->x);
     isle->energy.before = isle->energy.now;
     if (embi_is_second_order(s)) {
-        embi_island_touches(s, isle, EMBI_AT_START, 0);
+        embi_island_pair_forces(s, isle, EMBI_AT_START, 0);
         if (!embi_island_unify_integrator(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
     embi_island_recall(s, isle);
