@@ -9718,14 +9718,14 @@ static int embi_system_stamp_columns(embi_system *S, int count, const int *node,
     return 1;
 }
 
-/* The next factorisation of the same constant part, other stamps: embi_system_touch() for the nodes of each of
+/* The next factorisation of the same constant part, other stamps: embi_system_mark() for the nodes of each of
  * them, embi_system_reopen(), then everything is added again as after embi_system_zero(). Parts of the factor
  * that neither the old stamps nor the new ones reach are kept; the result is the same, bit for bit. Measured,
  * share of the work that is left: 0.66 and 0.72 in grasps by a full mesh and a cage, 0.76 where four cages
  * drop, 0.44 for a finger. Only where embi_system_keeps() says so. */
 static int embi_system_keeps(const embi_system *S) { return S->kept && S->method == EMBI_SYSTEM_SPARSE; }
 
-static void embi_system_touch(embi_system *S, int count, const int *node)
+static void embi_system_mark(embi_system *S, int count, const int *node)
 {
     for (int i = 0; i < count; i++) S->F.open[embi_ldlt_owner(&S->F, node[i])] = 1;
 }
@@ -16148,12 +16148,12 @@ static int embi_element_stamp(embi_system *system, const embi_rows *J, const int
 }
 
 /* Marks the blocks of the system that an element will change. */
-static void embi_element_touch(embi_system *system, const embi_rows *J, const int *local, const embi_element *e)
+static void embi_element_mark(embi_system *system, const embi_rows *J, const int *local, const embi_element *e)
 {
     int node[EMBI_STAMP];
     embipc_real coef[EMBI_STAMP];
     int n = embi_point_unknowns(J, local, e->v, e->w, node, coef);
-    embi_system_touch(system, n, node);
+    embi_system_mark(system, n, node);
 }
 
 /* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
@@ -18869,7 +18869,7 @@ static void embi_island_reopen(embi_state *s, embi_island *isle)
         return;
     }
     for (int k = 0; k < embi_element_count(isle); k++)
-        embi_element_touch(&isle->system, &s->J, s->local, embi_element_at(isle, k));
+        embi_element_mark(&isle->system, &s->J, s->local, embi_element_at(isle, k));
     embi_system_reopen(&isle->system);
 }
 
