@@ -15783,7 +15783,7 @@ static void embi_gather_point(const int v[4], const embipc_real w[4], const embi
 }
 
 /* to += scale J^T f at the nodes of vertex v. */
-static void embi_vertex_push(const embi_rows *J, int v, embipc_real scale, const embipc_real f[3], embipc_real *to)
+static void embi_vertex_scatter(const embi_rows *J, int v, embipc_real scale, const embipc_real f[3], embipc_real *to)
 {
     for (int i = 4 * v; i < 4 * v + J->count[v]; i++) embi_axpy(to + 3 * J->node[i], scale * J->weight[i], f);
 }
@@ -15794,7 +15794,7 @@ static void embi_scatter(const embi_rows *J, const int *list, int count, embipc_
 {
     for (int k = 0; k < count; k++) {
         embipc_real *r = from->f + 3 * list[k];
-        embi_vertex_push(J, list[k], scale, r, g);
+        embi_vertex_scatter(J, list[k], scale, r, g);
         embi_set(r, 0, 0, 0);
     }
 }
@@ -16123,7 +16123,7 @@ static void embi_element_slope(const embi_element *e, const embipc_real *y, embi
 }
 
 /* to += Hessian of an element times the motion y of the vertices; rank one is fast. */
-static void embi_element_push(const embi_element *e, const embipc_real *y, const embi_pull *to)
+static void embi_element_product(const embi_element *e, const embipc_real *y, const embi_pull *to)
 {
     embipc_real r[3], t[3], S[9];
     embi_point_motion(e->v, e->w, y, r);
@@ -17567,7 +17567,7 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
     for (int side = 0, o = 0; side < 2; side++, o = EMBI_FRAME) {
         embipc_real sign = side ? (embipc_real)1 : (embipc_real)-1;
         if (j->def.kind == EMBIPC_SLIDER) {
-            embi_vertex_push(&s->J, j->first + o, sign, axis, s->load.f);
+            embi_vertex_scatter(&s->J, j->first + o, sign, axis, s->load.f);
             continue;
         }
         embi_sub(r, x + 3 * (o + EMBI_FRAME_U), x + 3 * o);
@@ -17578,8 +17578,8 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
         }
         embi_cross(f, axis, r);
         size = embi_dot(r, r);
-        if (size > 0) embi_vertex_push(&s->J, j->first + o + EMBI_FRAME_U, sign / size, f, s->load.f);
-        if (size > 0) embi_vertex_push(&s->J, j->first + o, -sign / size, f, s->load.f);
+        if (size > 0) embi_vertex_scatter(&s->J, j->first + o + EMBI_FRAME_U, sign / size, f, s->load.f);
+        if (size > 0) embi_vertex_scatter(&s->J, j->first + o, -sign / size, f, s->load.f);
     }
 }
 
@@ -18375,7 +18375,7 @@ static void embi_island_multiply(embi_state *s, embi_island *isle)
 
 /* rhs -= (A + K) p for the body, with K of a nonlinear material. p is 0 but on driven nodes, or a vector of the
  * solver. */
-static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
+static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     if (embi_is_dynamic(b) && b->elastic.nonlinear) {
@@ -18388,14 +18388,14 @@ static void embi_body_push(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* rhs -= H p: the driven motion (in p, all else 0) as it reaches the others, or any other. Leaves A p in Ap. */
-static void embi_island_push(embi_state *s, embi_island *isle)
+static void embi_island_subtract_product(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
     embi_island_ready(s, isle, 1);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_push, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_subtract_product, NULL, NULL, 0);
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++)
-        embi_element_push(embi_element_at(isle, k), s->path.motion, &to);
+        embi_element_product(embi_element_at(isle, k), s->path.motion, &to);
     embi_scatter(&s->J, isle->vertices.list, isle->vertices.count, -s->hh, &to, s->rhs);
 }
 
@@ -18917,7 +18917,7 @@ static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_rea
         memset(s->rhs + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->rhs);
     }
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], x + 3 * k);
-    embi_island_push(s, isle);
+    embi_island_subtract_product(s, isle);
     for (int k = 0; k < isle->unknown_count; k++) embi_scale(y + 3 * k, -1, s->rhs + 3 * isle->unknown[k]);
     (void)embi_stage(s, was);
 }
@@ -19274,7 +19274,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
             if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
         }
     }
-    embi_island_push(s, isle);
+    embi_island_subtract_product(s, isle);
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->solution + 3 * k, s->rhs + 3 * isle->unknown[k]);
     embi_island_back_solve(s, isle, isle->solution);
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->solution + 3 * k);
@@ -21400,7 +21400,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->friction.has_secants = embi_island_reverse_rhs(s, isle);   /* says which contacts reverse, so stiffness follows */
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->nothing_moved);
-    if (embi_is_driving(isle)) embi_island_push(s, isle);   /* rhs -= H_fd r */
+    if (embi_is_driving(isle)) embi_island_subtract_product(s, isle);   /* rhs -= H_fd r */
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->solution + 3 * k, s->rhs + 3 * isle->unknown[k]);
     if ((r = embi_island_solve(m, s, isle)) != EMBIPC_OK) return r;
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->solution + 3 * k);
@@ -26346,7 +26346,7 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
     v = b->vert0 + vertex;
-    if (vertex >= 0) embi_vertex_push(&w->s.J, v, 1, force, w->applied);
+    if (vertex >= 0) embi_vertex_scatter(&w->s.J, v, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
         embi_axpy(w->applied + 3 * (b->node0 + i), b->mass.node[i] / b->mass.total, force);
     return EMBIPC_OK;
@@ -28251,7 +28251,7 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
     embi_body_follow(s, b);
     for (int t = 0; t < b->nt; t++) {
         embi_triangle_cross(n, s->x + 3 * b->vert0, b->tri + 3 * t);
-        for (int k = 0; k < 3; k++) embi_vertex_push(&s->J, b->vert0 + b->tri[3 * t + k], -pressure / 6, n, w->applied);
+        for (int k = 0; k < 3; k++) embi_vertex_scatter(&s->J, b->vert0 + b->tri[3 * t + k], -pressure / 6, n, w->applied);
     }
     return EMBIPC_OK;
 }
