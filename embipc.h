@@ -12201,7 +12201,7 @@ typedef struct embi_state {
     int node_count, vert_count;
     /* per node (3 each) */
     embipc_real *q, *v, *qn, *vn;              /* now, and at the start of the step */
-    embi_last_state before;
+    embi_last_state last;
     embi_creation creation;
     embipc_real *qt, *qc;                      /* of the step form */
     embipc_real *gq, *g;                       /* gradients, J s^2/m: of the part of E whose Hessian is A; of E */
@@ -16652,11 +16652,11 @@ static void embi_turning_look_back(embi_state *s, const embi_body *b, const embi
     before.r = qc;
     before.u = s->g + o;
     before.Mr = s->scratch.nodes + o;
-    embi_turning_of(b, s->before.q, s->before.v, &before);
+    embi_turning_of(b, s->last.q, s->last.v, &before);
     embi_subtract_rotation(b, w, before.r, before.u);
     embi_sub(d, p->L, before.L);
     embi_axpy(L, (embipc_real)1 / 3, d);
-    embi_sub(d, s->qn + o, s->before.q + o);   /* displacement of the centre */
+    embi_sub(d, s->qn + o, s->last.q + o);   /* displacement of the centre */
     embi_add(d, d, p->c);
     embi_sub(d, d, before.c);
     embi_axpy(p->c, (embipc_real)1 / 3, d);
@@ -19381,7 +19381,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
 static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
 {
     embipc_real gain[3];
-    embi_flight_turns(b, s->before.gain + 3 * i, gain);
+    embi_flight_turns(b, s->last.gain + 3 * i, gain);
     embi_axpy(d, embi_is_two_step(b) ? s->h / 2 : s->h, gain);
 }
 
@@ -19424,7 +19424,7 @@ static void embi_body_expect(embipc_world *w, embi_body *b)
         if (d >= 0) embi_copy(end, (s->driven.list[d].reached.blocked ? s->qt : s->driven.target) + 3 * i);
         if (d >= 0) continue;
         embi_flight_end(s, b, i, end);
-        embi_flight_turns(b, s->before.gain + 3 * i, gain);
+        embi_flight_turns(b, s->last.gain + 3 * i, gain);
         for (int c = 0; c < 3; c++) {
             embipc_real most = s->hh * pull[c], way = b->past.smooth ? s->h * gain[c] : most;
             end[c] += embi_max(embi_min(0, most), embi_min(way, embi_max(0, most)));
@@ -19475,7 +19475,7 @@ static void embi_body_compare(const embi_state *s, embi_body *b)
         embi_sub(d, s->vn + 3 * i, b->flight.velocity);
         embi_flight_turns(b, d, turned);
         for (int c = 0; c < 3; c++)
-            s->before.gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->step.c - b->flight.velocity[c] -
+            s->last.gain[3 * i + c] = (s->q[3 * i + c] - s->qc[3 * i + c]) / b->step.c - b->flight.velocity[c] -
                 turned[c];
     }
 }
@@ -20910,10 +20910,10 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
         embi_copy(s->qt + i, s->qn + i);
         embi_axpy(s->qt + i, b->step.c, s->vn + i);
         if (!two_step) continue;
-        embi_sub(t, s->qn + i, s->before.q + i);
+        embi_sub(t, s->qn + i, s->last.q + i);
         embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
         embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
-        embi_sub(t, s->vn + i, s->before.v + i);
+        embi_sub(t, s->vn + i, s->last.v + i);
         embi_axpy(s->qt + i, b->step.c / 3, t);
     }
 }
@@ -22343,8 +22343,8 @@ static void embi_velocities_finish(embi_state *s)
         embi_body_remember(s, b);
     }
     if (!s->node_count) return;
-    memcpy(s->before.q, s->qn, nodes);
-    memcpy(s->before.v, s->vn, nodes);
+    memcpy(s->last.q, s->qn, nodes);
+    memcpy(s->last.v, s->vn, nodes);
 }
 
 /* g = grad E at the driven nodes of bodies at rest, which are in no island. Their vertices become live only now, when
@@ -24764,7 +24764,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
 static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
-        &s->q, &s->v, &s->qn, &s->vn, &s->before.q, &s->before.v, &s->before.gain, &s->qt, &s->qc, &s->load.f, &s->p,
+        &s->q, &s->v, &s->qn, &s->vn, &s->last.q, &s->last.v, &s->last.gain, &s->qt, &s->qc, &s->load.f, &s->p,
         &s->scratch.p_last, &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
         &s->reference.measured_q, &s->reference.cached_q, &s->creation.q, &s->creation.v, &s->scratch.nodes,
         &s->reference.q};
@@ -25684,7 +25684,7 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     embi_state *s = &w->s;
     embipc_real *const placed[4] = {s->x, s->path.x, s->path.trial_x, s->creation.rest};
     embipc_real *const vertex_zero[3] = {s->path.motion, s->load.vertex_force, s->load.pull};
-    embipc_real *const node_zero[4] = {s->v, s->before.v, s->before.gain, w->applied};
+    embipc_real *const node_zero[4] = {s->v, s->last.v, s->last.gain, w->applied};
     size_t verts = (size_t)(3 * b->nv) * sizeof *t->x, nodes = (size_t)(3 * b->nn) * sizeof *t->q;
     for (int k = 0; k < 4; k++) memcpy(placed[k] + 3 * b->vert0, t->x, verts);
     for (int k = 0; k < 3; k++) memset(vertex_zero[k] + 3 * b->vert0, 0, verts);
@@ -25703,7 +25703,7 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     b->started = b->followed = 1;
     if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
-    if (b->nn) memcpy(s->before.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
+    if (b->nn) memcpy(s->last.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
     embi_m3_identity(b->search.moved.turn);
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
@@ -27230,9 +27230,9 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     if (nodes) {
         memcpy(s->q, s->creation.q, nodes);
         memcpy(s->v, s->creation.v, nodes);
-        memcpy(s->before.q, s->q, nodes);
-        memset(s->before.v, 0, nodes);   /* as at creation */
-        memset(s->before.gain, 0, nodes);
+        memcpy(s->last.q, s->q, nodes);
+        memset(s->last.v, 0, nodes);   /* as at creation */
+        memset(s->last.gain, 0, nodes);
         memset(w->applied, 0, nodes);
     }
     if (verts) {
@@ -27958,7 +27958,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 /* Nodes at a moment of the last step: q at its end, alpha 1, else a blend in scratch memory. Only those of the body. */
 static const embipc_real *embi_body_nodes(const embi_state *s, const embi_body *b, embipc_real alpha)
 {
-    const embipc_real *before = s->before.q;
+    const embipc_real *before = s->last.q;
     if (alpha == 1) return s->q;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
         s->scratch.nodes[i] = before[i] + alpha * (s->q[i] - before[i]);
@@ -28149,7 +28149,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
         embi_m3_mulv(v + i, R, r);
         if (!keep_velocity) embi_set(v + i, 0, 0, 0);
     }
-    memcpy(s->before.q + 3 * b->node0, q, nodes);
+    memcpy(s->last.q + 3 * b->node0, q, nodes);
     b->started = 0;
     w->mixed_start = 1;   /* another body may be made where it started */
     embi_body_unturn(s, b);
@@ -28280,7 +28280,7 @@ static void embi_body_take_shape(embi_state *s, embi_body *b, const embi_body *o
 static void embi_body_shift_by(embi_state *s, embi_body *b, embipc_real size, const embipc_real way[3])
 {
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) embi_axpy(s->q + i, size, way);
-    memcpy(s->before.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+    memcpy(s->last.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     embi_body_jump(s, b);
     embi_body_refit(s, b);
 }
@@ -29808,7 +29808,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         if (r != EMBIPC_OK) return r;
     }
     {
-        embipc_real *const node[6] = {t->q, t->v, t->before.q, t->before.v, t->before.gain, w->applied};
+        embipc_real *const node[6] = {t->q, t->v, t->last.q, t->last.v, t->last.gain, w->applied};
         for (int k = 0; k < 6; k++) embi_stream_reals(s, node[k], 3 * (size_t)t->node_count);
     }
     embi_stream_slots(s, &w->memory, &w->body_slot, &w->body_slots);
