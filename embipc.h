@@ -11845,7 +11845,7 @@ typedef struct embi_psi { embipc_real energy, force, bending; } embi_psi;
  * spin, rad/s, and momentum, kg m^2/s, about its centre; inverse: of its inertia */
 typedef struct embi_end {
     embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3], spin[3], momentum[3], inverse[9];
-    embipc_real before;          /* its part of the objective at q^n, J s^2; negative where it is not known */
+    embipc_real at_start;        /* its part of the objective at q^n, J s^2; negative where it is not known */
     embi_psi psi[2];             /* of a nonlinear material, by embi_when: at q^n, and at the last evaluation */
     int in_contact, counted;
 } embi_end;
@@ -13088,7 +13088,7 @@ typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; }
 
 /* Terms of E that are not quadratic, and rounding. */
 typedef struct embi_island_energy {
-    embi_energies before, now;   /* at q^n, and where the elements were last evaluated */
+    embi_energies at_start, now;   /* at q^n, and where the elements were last evaluated */
     embipc_real nonquadratic;    /* elements and nonlinear materials: all that is not in A, J s^2 */
     embipc_real size;            /* size of these terms, for rounding, J s^2 */
     embipc_real slope;           /* of E along p, J s^2 */
@@ -16873,7 +16873,7 @@ static void embi_body_turn(embi_state *s, embi_body *b)
     else memcpy(R, b->flight.turn, sizeof R);
     turns |= embi_body_arcs(b);
     embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
-    if (b->flight.straight && !turns && !e->nonlinear) b->end.before = s->hh * (b->past.kinetic + b->past.elastic);
+    if (b->flight.straight && !turns && !e->nonlinear) b->end.at_start = s->hh * (b->past.kinetic + b->past.elastic);
     if (!embi_is_two_step(b)) return;
     for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
     embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
@@ -16965,7 +16965,7 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
         embi_elastic_hold(e, e->rotation_next, NULL);
         e->nonlinear = e->follows = follow;
         e->ahead = 0;
-        b->end.before = -1;
+        b->end.at_start = -1;
         embi_body_renew(b);
         embi_body_gradient(s, b);
     }
@@ -19905,9 +19905,9 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->guess = 0;
     isle->just_guessed |= other->just_guessed;
     isle->tune.full_hessian |= other->tune.full_hessian;
-    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) isle->energy.before.of[k] += other->energy.before.of[k];
-    isle->energy.before.sum += other->energy.before.sum;
-    isle->energy.before.noise += other->energy.before.noise;
+    for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) isle->energy.at_start.of[k] += other->energy.at_start.of[k];
+    isle->energy.at_start.sum += other->energy.at_start.sum;
+    isle->energy.at_start.noise += other->energy.at_start.noise;
     return 1;
 }
 
@@ -20057,7 +20057,7 @@ static embipc_real embi_island_drive_work(const embi_state *s, const embi_island
 /* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
 static embipc_real embi_island_budget(const embi_state *s, const embi_island *isle, embipc_real *size)
 {
-    const embi_energies *before = &isle->energy.before, *now = &isle->energy.now;
+    const embi_energies *before = &isle->energy.at_start, *now = &isle->energy.now;
     embipc_real sum = 0;
     *size = before->noise + now->noise;
     for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
@@ -20625,7 +20625,7 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
     t->elastic = b->past.elastic;
     if (embi_is_asleep(b)) return;
-    t->size = t->before = b->end.before;
+    t->size = t->before = b->end.at_start;
     if (!(t->before >= 0)) {
         t->size = 0;
         t->before = embi_body_objective(s, b, EMBI_AT_START, &t->size);
@@ -20645,9 +20645,9 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
     t->candidate_builds = w->builds;
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
-        before += s->hh * isle->energy.before.sum;
+        before += s->hh * isle->energy.at_start.sum;
         after += s->hh * isle->energy.now.sum;
-        size += s->hh * (isle->energy.before.noise + isle->energy.now.noise);
+        size += s->hh * (isle->energy.at_start.noise + isle->energy.now.noise);
     }
     t->drive_work = embi_drive_work(w);
     t->motor_work = s->driven.joint.work;
@@ -20989,7 +20989,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_state *s = &w->s;
     if (embi_is_asleep(b)) return;
     embi_body_renew(b);
-    b->end.before = -1;
+    b->end.at_start = -1;
     if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic)) {
         embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         embi_elastic_swap(&b->elastic);
@@ -21055,7 +21055,7 @@ static void embi_island_nonquadratic(const embi_state *s, embi_island *isle, con
 /* E of an island at q^n or q, J s^2. *size grows by the size of the terms, for rounding. */
 static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, embi_when when, embipc_real *size)
 {
-    const embi_energies *E = when == EMBI_AT_START ? &isle->energy.before : &isle->energy.now;
+    const embi_energies *E = when == EMBI_AT_START ? &isle->energy.at_start : &isle->energy.now;
     embipc_real sum = s->hh * E->sum;
     *size += s->hh * E->noise;
     for (int k = 0; k < isle->body_count; k++) sum += embi_body_objective(s, s->body + isle->bodies[k], when, size);
@@ -22146,7 +22146,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         !embi_island_lag_friction(&w->memory, s, isle, w->lagged.key, w->lagged.count, w->lagged.u))
         return EMBIPC_ERR_MEMORY;
     embi_island_nonquadratic(s, isle, s->x);
-    isle->energy.before = isle->energy.now;
+    isle->energy.at_start = isle->energy.now;
     if (embi_is_second_order(s)) {
         embi_island_pair_forces(s, isle, EMBI_AT_START, 0);
         if (!embi_island_unify_integrator(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
@@ -22239,7 +22239,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     embi_island_reuse_none(isle, EMBI_FACTOR_THIS_STEP);
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
     /* E has other friction now. It is evaluated at q^n, to compare with, and again at q. */
-    isle->energy.before = embi_island_energies(s, isle, s->xn, isle->energy.before.of[EMBI_ELEMENT_BARRIER]);
+    isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
     embi_island_nonquadratic(s, isle, s->x);
     return EMBIPC_OK;
 }
