@@ -21783,13 +21783,13 @@ static embipc_result embi_island_try_finite(embi_memory *m, embi_state *s, embi_
 }
 
 /* The part of E outside A before a move, and the coefficients of the rest along p. */
-typedef struct embi_before { embipc_real energy, size, linear, curve; } embi_before;
+typedef struct embi_line { embipc_real energy, size, linear, curve; } embi_line;
 
 /* What the decrease test compares with. The quadratic part of E changes by alpha linear + alpha^2 curve/2 exactly,
  * with no difference of large numbers. */
-static embi_before embi_island_before(const embi_state *s, const embi_island *isle)
+static embi_line embi_island_line(const embi_state *s, const embi_island *isle)
 {
-    embi_before e = {0, 0, 0, 0};
+    embi_line e = {0, 0, 0, 0};
     e.energy = isle->energy.nonquadratic;
     e.size = isle->energy.size;
     for (int k = 0; k < isle->body_count; k++) {
@@ -21803,7 +21803,7 @@ static embi_before embi_island_before(const embi_state *s, const embi_island *is
 }
 
 /* Is E higher at the trial state alpha than before, beyond rounding? */
-static int embi_island_grows(const embi_island *isle, const embi_before *e, embipc_real alpha)
+static int embi_island_grows(const embi_island *isle, const embi_line *e, embipc_real alpha)
 {
     embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 + (isle->energy.nonquadratic - e->energy);
     embipc_real size = alpha * embi_abs(e->linear) + alpha * alpha * e->curve + e->size + isle->energy.size;
@@ -21819,7 +21819,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
                                         embipc_real *alpha)
 {
     embipc_real lo = 0, hi = bound, slope_lo = isle->energy.slope, slope_hi = 0;
-    embi_before before = embi_island_before(s, isle);
+    embi_line before = embi_island_line(s, isle);
     int bracketed = 0;
     *alpha = bound;
     for (int k = 0; k < 40 && *alpha > 0; k++) {
@@ -22165,7 +22165,7 @@ static int embi_islands_begin(embipc_world *w)
 /* Moves to the prediction if it is free and E is not higher there; else stays. While drives move, E may be higher. */
 static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_before before = embi_island_before(s, isle);
+    embi_line before = embi_island_line(s, isle);
     embipc_real alpha = 1;
     embipc_result r;
     int limit, order = isle->guess;
