@@ -2038,7 +2038,7 @@ enum {
 #define EMBI_CRAWL_STRIDE ((embipc_real)0.5)   /* [direction] Shorter moves count for EMBI_CRAWL */
 
 /* ---- Predictions ---- */
-#define EMBI_GUESS_SHARE ((embipc_real)0.25)   /* [displacement] Largest error of a prediction in use */
+#define EMBI_PREDICTION_SHARE ((embipc_real)0.25)   /* [displacement] Largest error of a prediction in use */
 #define EMBI_TURN_FAR ((embipc_real)0.05)   /* [rad] Turn of a step that begins with free flight */
 
 /* ---- Parameters of bodies and pairs ---- */
@@ -11909,7 +11909,7 @@ typedef struct embi_body_past {
     int in_contact;              /* it touched something at the end */
     int own_friction;            /* friction used the normal forces of that step's end */
     embipc_real displacement;    /* of its farthest node, m */
-    embipc_real prediction_error[2];   /* of embi_guess() of order 1 and 2, m */
+    embipc_real prediction_error[2];   /* of embi_predict() of order 1 and 2, m */
     embipc_real kinetic, elastic;      /* energies at q^n, J */
     embipc_real owed;            /* energy that the energy bound took in earlier steps, J */
 } embi_body_past;
@@ -13123,10 +13123,10 @@ typedef struct embi_island {
     int nothing_moved;           /* in this step: friction takes secants for its stiffness */
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
-    int just_guessed;            /* the last move was a prediction */
+    int just_predicted;            /* the last move was a prediction */
     int renewals;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
-    int guess;                   /* order of the prediction that the step begins with; 0: none, or done */
+    int prediction;              /* order of the prediction that the step begins with; 0: none, or done */
     embipc_real measure, last_measure;   /* of the direction, and of the one before: see embi_island_is_short() */
     embi_tune tune;
     embi_island_energy energy;
@@ -19378,7 +19378,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * Uses: tuning, small math, memory, part III, part IV.   Checked by: tests/world_begin.h */
 
 /* Adds to the displacement d of node i, m, what order 2 predicts besides: the velocity change of the last step */
-static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
+static void embi_predict_add(const embi_state *s, const embi_body *b, int i, embipc_real d[3])
 {
     embipc_real gain[3];
     embi_flight_turns(b, s->last.gain + 3 * i, gain);
@@ -19386,22 +19386,22 @@ static void embi_guess_add(const embi_state *s, const embi_body *b, int i, embip
 }
 
 /* Predicted displacement of node i, m: free flight; with order 2 also the velocity change of the last step. */
-static void embi_guess(const embi_state *s, const embi_body *b, int order, int i, embipc_real d[3])
+static void embi_predict(const embi_state *s, const embi_body *b, int order, int i, embipc_real d[3])
 {
     embi_flight_end(s, b, i, d);
     embi_sub(d, d, s->qn + 3 * i);
-    if (order > 1) embi_guess_add(s, b, i, d);
+    if (order > 1) embi_predict_add(s, b, i, d);
 }
 
 /* most[n]: largest component of the difference between the displacement d of node i and the prediction of order n +
  * 1, m */
-static void embi_guess_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3],
+static void embi_prediction_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3],
                               embipc_real most[2])
 {
     embipc_real e[3];
-    embi_guess(s, b, 1, i, e);
+    embi_predict(s, b, 1, i, e);
     for (int n = 0; n < 2; n++) {
-        if (n) embi_guess_add(s, b, i, e);
+        if (n) embi_predict_add(s, b, i, e);
         for (int c = 0; c < 3; c++) most[n] = embi_max(most[n], embi_abs(d[c] - e[c]));
     }
 }
@@ -19435,7 +19435,7 @@ static void embi_body_expect(embipc_world *w, embi_body *b)
 /* The order of the prediction that this step begins with; 0: none is worth it. A body that rotates by
  * more than EMBI_TURN_FAR in a step begins with its free flight, however good that was in the last step. Without it a
  * stiff body moves along the arc in many small moves. */
-static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
+static int embi_island_prediction_order(const embi_state *s, const embi_island *isle)
 {
     embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
     int order, fresh = 0;
@@ -19450,12 +19450,12 @@ static int embi_island_guess_order(const embi_state *s, const embi_island *isle)
             if (embi_drive_of(s, i) < 0) continue;
             embi_sub(way, s->driven.target + 3 * i, s->q + 3 * i);
             embi_scale(way, (embipc_real)s->driven.list[embi_drive_of(s, i)].stages, way);
-            embi_guess_errors(s, b, i, way, missed);
+            embi_prediction_errors(s, b, i, way, missed);
         }
     }
     order = missed[1] < missed[0] ? 2 : 1;
     if (!EMBI_WITHOUT(GUESS) && !fresh && went > embi_island_tolerance(s, isle) &&
-        missed[order - 1] < EMBI_GUESS_SHARE * went) return order;
+        missed[order - 1] < EMBI_PREDICTION_SHARE * went) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
 
@@ -19470,7 +19470,7 @@ static void embi_body_compare(const embi_state *s, embi_body *b)
         embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
         if (embi_drive_of(s, i) < 0) {
             for (int c = 0; c < 3; c++) b->past.displacement = embi_max(b->past.displacement, embi_abs(d[c]));
-            embi_guess_errors(s, b, i, d, b->past.prediction_error);
+            embi_prediction_errors(s, b, i, d, b->past.prediction_error);
         }
         embi_sub(d, s->vn + 3 * i, b->flight.velocity);
         embi_flight_turns(b, d, turned);
@@ -19499,7 +19499,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
 }
 
 /* The prediction as a direction, or its part for the present stage of the drives. */
-static void embi_island_guess(embi_state *s, embi_island *isle)
+static void embi_island_predict(embi_state *s, embi_island *isle)
 {
     int left = 1;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
@@ -19513,7 +19513,7 @@ static void embi_island_guess(embi_state *s, embi_island *isle)
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embipc_real d[3];
             if (s->local[i] < 0) continue;
-            embi_guess(s, b, isle->guess, i, d);
+            embi_predict(s, b, isle->prediction, i, d);
             for (int c = 0; c < 3; c++)
                 s->p[3 * i + c] = (s->qn[3 * i + c] + d[c] - s->q[3 * i + c]) / (embipc_real)left;
         }
@@ -19661,7 +19661,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->nothing_moved = !EMBI_WITHOUT(STICKING);
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
-    isle->just_drove = isle->just_guessed = isle->renewals = isle->bound.moved = 0;
+    isle->just_drove = isle->just_predicted = isle->renewals = isle->bound.moved = 0;
     isle->friction.passes_added = isle->friction.merged_passes = 0;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
     isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
@@ -19876,8 +19876,8 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     embi_memory *m = &w->memory;
     int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
     embi_island *isle = w->islands.list[into], *other = w->islands.list[from];
-    if ((is_new && isle->active && !isle->guess && !embi_iteration_record(w, &isle->record)) ||
-        (other->active && !other->guess && !embi_iteration_record(w, &other->record)))
+    if ((is_new && isle->active && !isle->prediction && !embi_iteration_record(w, &isle->record)) ||
+        (other->active && !other->prediction && !embi_iteration_record(w, &other->record)))
         return 0;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].in_island && s->body[i].island == from) s->body[i].island = into;
@@ -19902,8 +19902,8 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
     isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
                                                 other->friction.passes_added + other->renewals);
-    isle->guess = 0;
-    isle->just_guessed |= other->just_guessed;
+    isle->prediction = 0;
+    isle->just_predicted |= other->just_predicted;
     isle->tune.full_hessian |= other->tune.full_hessian;
     for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) isle->energy.at_start.of[k] += other->energy.at_start.of[k];
     isle->energy.at_start.sum += other->energy.at_start.sum;
@@ -21310,7 +21310,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
  * sign in every step let a block on a slope of tan(angle) = mu slide away. */
 static embipc_real embi_island_enough(const embi_island *isle)
 {
-    return isle->just_guessed || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
+    return isle->just_predicted || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
 }
 
 /* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short
@@ -21651,7 +21651,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
         if (!embi_island_ccd(m, s, isle)) return 0;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         /* a prediction that is not free as a whole is not taken, so nothing is searched for it */
-        isle->bound.searched = isle->guess && isle->bound.safe < 1 ? (embipc_real)0 :
+        isle->bound.searched = isle->prediction && isle->bound.safe < 1 ? (embipc_real)0 :
             embi_min(isle->bound.searched, isle->bound.safe * EMBI_LOOK_ON);
     }
     for (int k = 0; k < isle->body_count; k++) {
@@ -22027,7 +22027,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     if (r != EMBIPC_OK) return r;
     embi_island_reuse(s, isle, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
-    isle->nothing_moved = isle->just_guessed = 0;
+    isle->nothing_moved = isle->just_predicted = 0;
     isle->bound.moved |= alpha > 0;
     return EMBIPC_OK;
 }
@@ -22152,7 +22152,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         if (!embi_island_unify_integrator(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
     embi_island_recall(s, isle);
-    isle->guess = embi_island_guess_order(s, isle);
+    isle->prediction = embi_island_prediction_order(s, isle);
     return EMBIPC_OK;
 }
 
@@ -22163,13 +22163,13 @@ static int embi_islands_begin(embipc_world *w)
 }
 
 /* Moves to the prediction if it is free and E is not higher there; else stays. While drives move, E may be higher. */
-static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_island *isle)
+static embipc_result embi_island_try_prediction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_line before = embi_island_line(s, isle);
     embipc_real alpha = 1;
     embipc_result r;
-    int limit, order = isle->guess;
-    isle->guess = 0;
+    int limit, order = isle->prediction;
+    isle->prediction = 0;
     if (!embi_island_safe(m, s, isle, &limit)) return embi_lack(s);
     if (isle->bound.safe < 1) return EMBIPC_OK;
     if ((r = embi_island_try_finite(m, s, isle, &alpha)) != EMBIPC_OK) return r;
@@ -22180,8 +22180,8 @@ static embipc_result embi_island_try_guess(embi_memory *m, embi_state *s, embi_i
     embi_island_accept(s, isle, alpha);
     if (alpha < 1) return EMBIPC_OK;
     embi_island_progress(s, isle, alpha);
-    if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->guess = order;   /* another stage */
-    isle->just_guessed = 1;
+    if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->prediction = order;   /* another stage */
+    isle->just_predicted = 1;
     isle->nothing_moved = 0;
     return EMBIPC_OK;
 }
@@ -22191,7 +22191,7 @@ static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, 
 {
     embipc_result r;
     if (embi_is_late(s)) return EMBIPC_ERR_TIME;
-    if (isle->guess) embi_island_guess(s, isle);
+    if (isle->prediction) embi_island_predict(s, isle);
     else if ((r = embi_island_direction(&w->memory, s, isle)) != EMBIPC_OK) return r;
     return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : embi_lack(s);
 }
@@ -22221,7 +22221,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (!embi_island_refresh(m, s, isle)) return EMBIPC_ERR_MEMORY;
     if (!isle->active || merged) return EMBIPC_OK;   /* the direction of an island that merged is void */
     if (embi_is_late(s)) return EMBIPC_ERR_TIME;
-    if (isle->guess) return embi_island_try_guess(m, s, isle);
+    if (isle->prediction) return embi_island_try_prediction(m, s, isle);
     if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
     isle->to_record = 1;
     if (s->settings.spin && isle->renewals < 2 && embi_island_turned_away(s, isle))

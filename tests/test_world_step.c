@@ -1627,7 +1627,7 @@ static void test_looks_end_at_contacts(void)
                 for (int i = b->node0; i < b->node0 + b->nn; i++) embi_set(s->p + 3 * i, 0, 0, way == 1 ? 0.05 : -0.05);
             }
             I->bound.expected = 1;
-            I->guess = way == 2;
+            I->prediction = way == 2;
             ENSURE(embi_island_aim(&sc.w->memory, s, I));
             ENSURE(embi_island_safe(&sc.w->memory, s, I, &limit));
             if (way == 1) ENSURE(I->bound.searched == 1 && limit < 0);
@@ -1642,7 +1642,7 @@ static void test_looks_end_at_contacts(void)
                              (way == 1 ? 0.05 : -0.05) * I->bound.searched, 1e-12);
             }
         }
-        I->guess = 0;
+        I->prediction = 0;
         /* of other candidates */
         I->changed = EMBI_ISLAND_SEARCHED;
         ENSURE(I->bound.is_known && embi_island_refresh(&sc.w->memory, s, I) && !I->bound.is_known);
