@@ -2031,7 +2031,7 @@ enum {
 #define EMBI_OLD_FAR 1000   /* [tolerances] A new factor serves again below it */
 /* [direction] If less is free and no contact limits it, drives give up because of tets */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
-#define EMBI_STAGE_LENGTH ((embipc_real)0.5)   /* [dhat] A longer stage of a blocked drive is divided */
+#define EMBI_INCREMENT_LENGTH ((embipc_real)0.5)   /* [dhat] A longer stage of a blocked drive is divided */
 #define EMBI_BLOCK_FREE ((embipc_real)0.5)   /* [direction] If less is free, a drive may be blocked */
 #define EMBI_BLOCK_GAP ((embipc_real)0.1)   /* [dhat] A drive may be blocked where the gap is smaller */
 #define EMBI_CRAWL 3   /* [moves] Short ones in a row until contacts get their full Hessian */
@@ -12074,7 +12074,7 @@ typedef struct embi_drive {
     embipc_real stiffness[3], damping, limit;         /* of one vertex; limit INFINITY: none */
     embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
     int is_set;
-    int stages, stage, safe_stage;   /* the step's motion in equal parts; where it is; last rigid pose */
+    int increments, increment, safe_increment;   /* the step's motion in equal parts; where it is; last rigid pose */
     embipc_real phi, safe_phi;   /* fraction of the present stage that is done */
     int rotating, done, blocked;
     embipc_body blocked_by;      /* as far as this step knows */
@@ -17047,10 +17047,10 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
 /* Where each node of a drive should be at the end of its present stage. */
 static void embi_drive_aim(embi_state *s, embi_drive *d)
 {
-    embipc_real share = (embipc_real)(d->stage + 1) / (embipc_real)d->stages, pose[6], R[9];
+    embipc_real share = (embipc_real)(d->increment + 1) / (embipc_real)d->increments, pose[6], R[9];
     const embi_body *b = s->body + d->body;
     for (int i = 0; i < 6; i++)
-        pose[i] = d->stage + 1 == d->stages ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
+        pose[i] = d->increment + 1 == d->increments ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
     embi_m3_rotation(R, pose + 3);
     for (int k = 0; k < d->node_count; k++)
         embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
@@ -17109,8 +17109,8 @@ static void embi_drives_begin(embipc_world *w)
         }
         chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : (embipc_real)1;
         d->rotating = angle > 0;
-        d->stages = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
-        d->stage = d->safe_stage = 0;
+        d->increments = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
+        d->increment = d->safe_increment = 0;
         d->phi = d->safe_phi = 0;
         d->blocked = 0;
         for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
@@ -17196,7 +17196,7 @@ static void embi_drives_finish(embipc_world *w)
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->driven.list + n;
         const embi_body *b = s->body + d->body;
-        embipc_real share = ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages;
+        embipc_real share = ((embipc_real)d->increment + d->phi) / (embipc_real)d->increments;
         if (embi_is_asleep(b)) continue;
         memset(&d->reached, 0, sizeof d->reached);
         if (d->soft) {
@@ -17208,10 +17208,10 @@ static void embi_drives_finish(embipc_world *w)
             d->reached.blocked_by = d->blocked_by;
             d->reached.gap = d->gap;
         }
-        if (d->stage == d->stages || (d->done && !d->blocked)) memcpy(d->pose, d->pose_next, sizeof d->pose);
+        if (d->increment == d->increments || (d->done && !d->blocked)) memcpy(d->pose, d->pose_next, sizeof d->pose);
         else {
             for (int i = 0; i < 6; i++) d->pose[i] += share * (d->pose_next[i] - d->pose[i]);
-            d->stage = d->stages - 1;
+            d->increment = d->increments - 1;
             embi_drive_aim(s, d);   /* the target of the whole step */
             for (int k = 0; k < d->node_count; k++) {
                 embipc_real r[3];
@@ -19218,8 +19218,8 @@ static void embi_drives_rewind(embi_state *s, const embi_island *isle)
 {
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island != isle->index || d->stage == d->stages) continue;
-        d->stage = d->safe_stage;
+        if (s->body[d->body].island != isle->index || d->increment == d->increments) continue;
+        d->increment = d->safe_increment;
         d->phi = d->safe_phi;
         embi_drive_aim(s, d);
     }
@@ -19235,7 +19235,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->driven.list + n;
         if (s->body[d->body].island != isle->index) continue;
-        d->safe_stage = d->stage;
+        d->safe_increment = d->increment;
         d->safe_phi = d->phi;
     }
 }
@@ -19249,9 +19249,9 @@ static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real a
         if (s->body[d->body].island != isle->index || d->done) continue;
         d->phi += (1 - d->phi) * alpha;
         if (alpha == 1) {
-            d->stage++;
+            d->increment++;
             d->phi = 0;
-            d->done = d->stage == d->stages;
+            d->done = d->increment == d->increments;
             if (!d->done) embi_drive_aim(s, d);
         }
         if (d->rotating && d->phi > 0) rigid = 0;
@@ -19286,7 +19286,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
 }
 
 /* Largest displacement of nodes of a rotating drive in one of its stages, m */
-static embipc_real embi_drive_stage_length(const embi_state *s, const embi_drive *d)
+static embipc_real embi_drive_increment_length(const embi_state *s, const embi_drive *d)
 {
     const embi_body *b = s->body + d->body;
     embipc_real most = 0, r[3];
@@ -19339,10 +19339,10 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     embi_island_save_direction(s, isle, 1);
     if (worst < 0 || most > -1e-6 * c->dhat) return 0;
     d = s->driven.list + worst;
-    if (d->rotating && d->stages < 1000000 && embi_drive_stage_length(s, d) > EMBI_STAGE_LENGTH * c->dhat) {
-        d->stages *= 4;   /* a stage is done as a whole or not at all: smaller ones get nearer */
-        d->stage *= 4;
-        d->safe_stage *= 4;
+    if (d->rotating && d->increments < 1000000 && embi_drive_increment_length(s, d) > EMBI_INCREMENT_LENGTH * c->dhat) {
+        d->increments *= 4;   /* a stage is done as a whole or not at all: smaller ones get nearer */
+        d->increment *= 4;
+        d->safe_increment *= 4;
         embi_drive_aim(s, d);
         return 1;
     }
@@ -19449,7 +19449,7 @@ static int embi_island_prediction_order(const embi_state *s, const embi_island *
             embipc_real way[3];
             if (embi_drive_of(s, i) < 0) continue;
             embi_sub(way, s->driven.target + 3 * i, s->q + 3 * i);
-            embi_scale(way, (embipc_real)s->driven.list[embi_drive_of(s, i)].stages, way);
+            embi_scale(way, (embipc_real)s->driven.list[embi_drive_of(s, i)].increments, way);
             embi_prediction_errors(s, b, i, way, missed);
         }
     }
@@ -19506,7 +19506,7 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
     isle->driving = embi_island_driven_motion(s, isle);
     for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->stages - d->stage);
+        if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->increments - d->increment);
     }
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -21913,7 +21913,7 @@ static embipc_real embi_island_drive_left(const embi_state *s, const embi_island
     for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->driven.list + n;
         if (s->body[d->body].island == isle->index && !d->done)
-            left = embi_max(left, 1 - ((embipc_real)d->stage + d->phi) / (embipc_real)d->stages);
+            left = embi_max(left, 1 - ((embipc_real)d->increment + d->phi) / (embipc_real)d->increments);
     }
     return left;
 }
@@ -26497,7 +26497,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     embi_scale(d->stiffness, 1 / (embipc_real)n, def->stiffness);
     d->damping = def->damping;
     d->limit = def->force_limit > 0 ? def->force_limit / (embipc_real)n : (embipc_real)INFINITY;
-    d->stage = d->stages = d->done = soft;   /* a soft drive has no stages */
+    d->increment = d->increments = d->done = soft;   /* a soft drive has no stages */
     for (int i = 0; i < n; i++) d->nodes[i] = list ? list[i] : i;
     for (int i = 0; i < n && !soft; i++) s->driven.of[b->node0 + d->nodes[i]] = s->driven.count;
     if (!soft) b->driven_nodes += n;
@@ -29516,7 +29516,7 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
     if (!s->failed) {
         embi_drive *to = w->s.driven.list + n, old = *to;
         *to = *d;
-        to->stage = to->stages = to->done = old.soft;
+        to->increment = to->increments = to->done = old.soft;
         s->failed = d->soft != old.soft || !(d->limit >= 0) || d->node_count != old.node_count ||
                     memcmp(d->nodes, old.nodes, (size_t)d->node_count * sizeof *d->nodes) != 0;
         read = old;
