@@ -13070,7 +13070,6 @@ typedef struct embi_bound {
     int limit_pair, limit_at;    /* the limit of safe: candidate limit_at of that pair; -1: no contact */
     embipc_real *block_alpha;    /* safe of each block of a pair's candidates */
     int *block_at;
-    int moved;                   /* it has moved since q^n, so a deadline may end its step */
 } embi_bound;
 
 /* State of what makes Newton's method converge sooner. */
@@ -13120,6 +13119,7 @@ typedef struct embi_island {
     int iterations, factorizations;
     int regularized;             /* pivots that were replaced */
     int passes_left;             /* with the present one */
+    int has_moved;               /* an iteration has moved it from q^n, so a deadline may end its step */
     int nothing_moved;           /* in this step: friction takes secants for its stiffness */
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
@@ -19661,7 +19661,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->nothing_moved = !EMBI_WITHOUT(STICKING);
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
-    isle->just_drove = isle->just_predicted = isle->renewals = isle->bound.moved = 0;
+    isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
     isle->friction.passes_added = isle->friction.merged_passes = 0;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
     isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
@@ -19898,7 +19898,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;   /* the one there is of the old bodies */
     isle->nothing_moved &= other->nothing_moved;
-    isle->bound.moved &= other->bound.moved;
+    isle->has_moved &= other->has_moved;
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
     isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
                                                 other->friction.passes_added + other->renewals);
@@ -19930,7 +19930,7 @@ static int embi_islands_may_end(const embipc_world *w)
 {
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
-        if (isle->active && !isle->bound.moved) return 0;
+        if (isle->active && !isle->has_moved) return 0;
     }
     return 1;
 }
@@ -21239,7 +21239,7 @@ static int embi_island_return(embi_memory *m, embi_state *s, embi_island *isle, 
 /* Moves the bodies of an island back to q^n. */
 static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    isle->bound.moved = 0;   /* no deadline may end its step here */
+    isle->has_moved = 0;   /* no deadline may end its step here */
     return embi_island_return(m, s, isle, s->qn);
 }
 
@@ -22028,7 +22028,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     embi_island_reuse(s, isle, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->nothing_moved = isle->just_predicted = 0;
-    isle->bound.moved |= alpha > 0;
+    isle->has_moved |= alpha > 0;
     return EMBIPC_OK;
 }
 
