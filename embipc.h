@@ -22246,7 +22246,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
 
 /* The deadline has passed: each active island ends by embi_island_cut(), which may move it back. If one has not moved
  * yet, a step with a strict budget fails. Without `strict` it goes on, and its deadline counts once all have moved. */
-static embipc_result embi_islands_stop(embipc_world *w)
+static embipc_result embi_islands_cut(embipc_world *w)
 {
     embi_state *s = &w->s;
     embipc_result r;
@@ -22303,11 +22303,11 @@ static embipc_result embi_iterate(embipc_world *w)
         embi_islands_watch(w);
         r = embi_islands_round(w, embi_island_find_direction);
         if (r == EMBIPC_OK && embi_is_late(s)) r = EMBIPC_ERR_TIME;
-        if (r == EMBIPC_ERR_TIME && (r = embi_islands_stop(w)) == EMBIPC_OK) continue;
+        if (r == EMBIPC_ERR_TIME && (r = embi_islands_cut(w)) == EMBIPC_OK) continue;
         if (r != EMBIPC_OK) return r;
         (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
         if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) r = embi_lack(s);
-        if (r == EMBIPC_ERR_TIME && (r = embi_islands_stop(w)) == EMBIPC_OK) continue;
+        if (r == EMBIPC_ERR_TIME && (r = embi_islands_cut(w)) == EMBIPC_OK) continue;
         if (r != EMBIPC_OK) return r;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         if (w->sleep.disturbed) return EMBIPC_OK;   /* the step begins again, with more bodies awake */
@@ -22321,7 +22321,7 @@ static embipc_result embi_iterate(embipc_world *w)
         }
         r = embi_islands_round(w, embi_island_take_direction);
         if (!embi_islands_record(w)) return EMBIPC_ERR_MEMORY;
-        if (r == EMBIPC_ERR_TIME) r = embi_islands_stop(w);
+        if (r == EMBIPC_ERR_TIME) r = embi_islands_cut(w);
         if (r != EMBIPC_OK) return r;
     }
 }
