@@ -18841,7 +18841,7 @@ static void embi_island_recall(const embi_state *s, embi_island *isle)
 }
 
 /* Stores the stiffnesses that are in a new factor. */
-static void embi_island_hold(embi_state *s, embi_island *isle)
+static void embi_island_store_stiffness(embi_state *s, embi_island *isle)
 {
     for (int n = 0; n < isle->shares.by_near.count; n++) {
         embi_near_run r = embi_near_run_of(s, isle, n);
@@ -21209,7 +21209,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     isle->factorizations++;
     isle->factor.useful = 1;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    embi_island_hold(s, isle);
+    embi_island_store_stiffness(s, isle);
     return EMBIPC_OK;
 }
 
