@@ -2031,7 +2031,7 @@ enum {
 #define EMBI_OLD_FAR 1000   /* [tolerances] A new factor serves again below it */
 /* [direction] If less is free and no contact limits it, drives give up because of tets */
 #define EMBI_NO_WAY ((embipc_real)1e-3)
-#define EMBI_INCREMENT_LENGTH ((embipc_real)0.5)   /* [dhat] A longer stage of a blocked drive is divided */
+#define EMBI_INCREMENT_LENGTH ((embipc_real)0.5)   /* [dhat] A longer increment of a blocked drive is divided */
 #define EMBI_BLOCK_FREE ((embipc_real)0.5)   /* [direction] If less is free, a drive may be blocked */
 #define EMBI_BLOCK_GAP ((embipc_real)0.1)   /* [dhat] A drive may be blocked where the gap is smaller */
 #define EMBI_CRAWL 3   /* [moves] Short ones in a row until contacts get their full Hessian */
@@ -12075,7 +12075,7 @@ typedef struct embi_drive {
     embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
     int is_set;
     int increments, increment, safe_increment;   /* the step's motion in equal parts; where it is; last rigid pose */
-    embipc_real phi, safe_phi;   /* fraction of the present stage that is done */
+    embipc_real phi, safe_phi;   /* fraction of the present increment that is done */
     int rotating, done, blocked;
     embipc_body blocked_by;      /* as far as this step knows */
     embipc_real gap;
@@ -12178,7 +12178,7 @@ typedef struct embi_driven {
     embi_drive *list;
     int count;
     int *of;                     /* per node: its drive or -1 */
-    embipc_real *target;         /* position at the end of the present stage (3 per node) */
+    embipc_real *target;         /* position at the end of the present increment (3 per node) */
     embipc_real *safe_q;         /* state to go back to: rotating bodies were rigid there (3 per node) */
     embi_joint_list joint;
 } embi_driven;
@@ -16978,7 +16978,7 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
 }
 
 /* ==== 54. Drives =====================================================================================
- * A drive has a pose for each time. A hard one prescribes the positions of its nodes. It goes to its pose in stages,
+ * A drive has a pose for each time. A hard one prescribes the positions of its nodes. It goes to its pose in increments,
  * each with straight paths of the nodes. A soft one has springs. x, y are a vertex and its target now; x^n, y^n at the
  * start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
@@ -17044,7 +17044,7 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Where each node of a drive should be at the end of its present stage. */
+/* Where each node of a drive should be at the end of its present increment. */
 static void embi_drive_aim(embi_state *s, embi_drive *d)
 {
     embipc_real share = (embipc_real)(d->increment + 1) / (embipc_real)d->increments, pose[6], R[9];
@@ -17089,7 +17089,7 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
     return 0;
 }
 
-/* Aims every drive at the end of the step. A rotation has stages whose chords are less than 0.1 dhat from the arc:
+/* Aims every drive at the end of the step. A rotation has increments whose chords are less than 0.1 dhat from the arc:
  * radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
 {
@@ -17142,7 +17142,7 @@ static int embi_vertices_begin(embipc_world *w)
     return 1;
 }
 
-/* p on driven nodes: the rest of their present stage; 0 on all others. Returns whether anything moves. */
+/* p on driven nodes: the rest of their present increment; 0 on all others. Returns whether anything moves. */
 static int embi_island_driven_motion(embi_state *s, embi_island *isle)
 {
     int moving = 0;
@@ -26497,7 +26497,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     embi_scale(d->stiffness, 1 / (embipc_real)n, def->stiffness);
     d->damping = def->damping;
     d->limit = def->force_limit > 0 ? def->force_limit / (embipc_real)n : (embipc_real)INFINITY;
-    d->increment = d->increments = d->done = soft;   /* a soft drive has no stages */
+    d->increment = d->increments = d->done = soft;   /* a soft drive has no increments */
     for (int i = 0; i < n; i++) d->nodes[i] = list ? list[i] : i;
     for (int i = 0; i < n && !soft; i++) s->driven.of[b->node0 + d->nodes[i]] = s->driven.count;
     if (!soft) b->driven_nodes += n;
