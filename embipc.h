@@ -13030,6 +13030,7 @@ typedef struct embi_reuse {
     int of_count;
     embi_island_past past;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
+    int regularized;             /* pivots that were replaced, in this step */
     int slow_solves;             /* in a row: see EMBI_SLOW */
 } embi_reuse;
 
@@ -13117,7 +13118,6 @@ typedef struct embi_island {
     embi_key *keys;              /* scratch: feature keys, couplings */
     embipc_real *solution;       /* of the linear system (3 unknown_count, and as much again for H x) */
     int iterations, factorizations;
-    int regularized;             /* pivots that were replaced */
     int passes_left;             /* with the present one */
     int has_moved;               /* an iteration has moved it from q^n, so a deadline may end its step */
     int nothing_moved;           /* in this step: friction takes secants for its stiffness */
@@ -19659,7 +19659,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
 {
     isle->active = 1;
     isle->nothing_moved = !EMBI_WITHOUT(STICKING);
-    isle->factor.analysed = isle->iterations = isle->factorizations = isle->regularized = isle->converged = 0;
+    isle->factor.analysed = isle->iterations = isle->factorizations = isle->factor.regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
     isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
     isle->friction.passes_added = isle->friction.merged_passes = 0;
@@ -19893,7 +19893,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
     isle->friction.runs |= other->friction.runs;
     isle->iterations = embi_max_int(isle->iterations, other->iterations);
     isle->factorizations += other->factorizations;
-    isle->regularized += other->regularized;
+    isle->factor.regularized += other->factor.regularized;
     isle->active = 1;
     isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;   /* the one there is of the old bodies */
@@ -20599,7 +20599,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->unknowns += 3 * isle->unknown_count;
         t->contacts += isle->contacts.pairs;
         t->merged_contacts += isle->contacts.count;
-        t->regularized_pivots += isle->regularized;
+        t->regularized_pivots += isle->factor.regularized;
         t->min_distance = embi_min(t->min_distance, isle->contacts.min_gap);
         t->barrier += isle->contacts.energy;
     }
@@ -21193,7 +21193,7 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
         pivots = embi_system_factor(&isle->system);
     }
     if (pivots < 0) return embi_factor_result(pivots);
-    isle->regularized += pivots;
+    isle->factor.regularized += pivots;
     return EMBIPC_OK;
 }
 
