@@ -126,16 +126,15 @@
  *   8       D_k and u: embi_friction_evaluate(); the lagged lambda, at q^n and again before each further pass:
  *           embi_island_lag_friction()
  *   9       f0, f1: embipc_friction()
- *   10, 11  contact and friction added: embi_island_energies(); how E changes: embi_island_grows()
+ *   10, 11  contact and friction added: embi_island_energies(); does E grow along p: embi_island_grows()
  *   13      weights of a surface vertex at rest: embi_tet_weights(); its tet: embi_embed()
  *   14      x = J q: embi_row_apply()
  *   15      Psi: embi_elastic_energy(); F: embi_tet_F(); V_T: embi_solid_in_tets(). In place of the paper's
  *           linear tets a cage has cells, which bend: embi_cell_bend()
  *   16      external forces at the nodes: embi_body_begin()
- *   17      J^T grad: embi_scatter(); J^T H J: embi_element_stamp(), into the system of embi_island_assemble()
- *   Newton  gradient, and the system (Hessian): embi_island_gradient(), embi_island_assemble(); direction:
- *           embi_island_direction(); line search: embi_island_line_search(); stop test: embi_island_is_short(), of
- *           embi_island_length() and embi_island_gap_change()
+ *   17      J^T f of elements: embi_scatter(); J^T (d2/dx2) J: embi_element_stamp(), into embi_island_assemble()
+ *   Newton  g: embi_island_gradient(); H: embi_island_assemble(); direction: embi_island_direction(); line search:
+ *           embi_island_line_search(); stop test: embi_island_is_short(), embi_island_short_move()
  *   DEFAULTS are derived by embi_body_derive()
  *   CCD     one pair: embi_ccd_search(); the bound of a direction, by inversion of tets, too: embi_island_ccd()
  *
@@ -143,14 +142,14 @@
  * are row-major. Triangles are counter-clockwise seen from outside; tets have
  * det(x1-x0, x2-x0, x3-x0) > 0. Arrays given to the library are copied. Names, as in the papers:
  *   q     nodes (unknowns), m       x = J q  surface vertices, m          h       time step, s
- *   qt    predicted q, m            J    rows of at most four weights     v       velocity of q, m/s
+ *   qt    q without forces, m       J    rows of at most four weights     v       velocity of q, m/s
  *   M     mass, kg                  K    stiffness, N/m                   A       M/s + h^2 K of a step, kg
  *   F     deformation gradient      R    rotation of F, lagged            E       objective, J s^2; Young's modulus, Pa
  *   d     distance, m               dhat where the barrier begins, m      xi      thickness, m
  *   b     barrier, m^2              kappa barrier stiffness, kg/s^2       lambda  normal force, N; Lame, Pa
  *   mu    friction; Lame, Pa        epsv friction velocity, m/s           u       tangential displacement, m
  *   g     gradient of E, N s^2      H    Hessian of E, kg                 c, s    v = (q - qc)/c, s = c^2/h^2
- *   p     direction of Newton's method, m                                 alpha   fraction of p that is taken
+ *   gq    its part with Hessian A   p    Newton direction, m              alpha   fraction of p that is taken
  *
  * SOURCES  [EIPC24] Du et al., Embedded IPC, arXiv 2409.16385. [IPC20] Li et al., Incremental Potential Contact, TOG
  *   39(4) 2020. [CIPC21] Li, Kaufman, Jiang, Codimensional IPC, TOG 40(4) 2021 (additive conservative advancement).
@@ -9450,8 +9449,8 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
 
 /* ######## Part III. State and services ###############################################################
  * Solver: H p = -g, by embi_system_analyze(), _zero(), _add_bsr(), _stamp(), _factor(), _solve().
- * Search: which pairs of primitives may come within reach along the directions (up to bound.searched)? Afterwards each is
- * in s->candidates. A step makes these calls, in this order, and embi_search_is_far() between them:
+ * Search: which pairs of primitives may come within reach along the directions (up to bound.searched)? Afterwards each
+ * is in s->candidates. A step makes these calls, in this order, and embi_search_is_far() between them:
  *   embi_body_foresee()   bounds of its way to where it is expected at the end of the step, trial_q
  *   embi_seams_update()   fixed bodies that lie flush count as one surface. This alone changes E
  *   embi_search_pairs()   candidates for the path from q^n to the expected end
@@ -13088,7 +13087,7 @@ typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; }
 
 /* Terms of E that are not quadratic, and rounding. */
 typedef struct embi_island_energy {
-    embi_energies at_start, now;   /* at q^n, and where the elements were last evaluated */
+    embi_energies at_start, now;   /* of the elements alone, J: at q^n; where they were last evaluated */
     embipc_real nonquadratic;    /* elements and nonlinear materials: all that is not in A, J s^2 */
     embipc_real size;            /* size of these terms, for rounding, J s^2 */
     embipc_real slope;           /* of E along p, J s^2 */
@@ -16122,7 +16121,7 @@ static void embi_element_slope(const embi_element *e, const embipc_real *y, embi
     for (int i = 0; e->extra && i < 4; i++) *sum += embi_dot(e->extra + 3 * i, y + 3 * e->v[i]);
 }
 
-/* to += Hessian of an element times the motion y of the vertices; rank one is fast. */
+/* to += Hessian of an element times the motion y of the vertices. Contacts have rank one here, which is fast. */
 static void embi_element_product(const embi_element *e, const embipc_real *y, const embi_pull *to)
 {
     embipc_real r[3], t[3], S[9];
@@ -16429,9 +16428,9 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
  *   R = exp(h [w*]),   w* = (J(y)^-1 R^T L + J(r)^-1 L)/2     keeps |L| and the energy of a rigid body [SW91]
  *   y = r + h u,   w1 = R J(y)^-1 R^T L                       the spin at the end
  *   qt0 = c + h v_c + R y,   vt = v_c + w1 x R y + R u        the flight
- *   a = -w1 x (w1 x R y) - 2 w1 x R u - alpha x R y           centrifugal, Coriolis and Euler acceleration
+ *   a = -w1 x (w1 x R y) - 2 w1 x R u - w' x R y              centrifugal, Coriolis and Euler acceleration
  *   qt = qt0 + h^2 a,   qc = qt0 - h vt,   v = (q - qc)/h     the form of chapter "Energy of a body"
- * alpha takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is
+ * w' takes the torque out of a. A free rigid body ends at qt0 with vt, whatever h w is. A soft body is
  * stretched by the centrifugal force, which its own forces balance at the end of the step. A body with driven
  * nodes, or with hinges or ball joints on the ground, turns about them. BDF2 takes its history in the frame of the
  * flight that leads to q^n, backward in time: there r and u of a rigid body are constant, and their changes are
@@ -16501,7 +16500,7 @@ static void embi_inertia_inverse(const embi_body *b, const embipc_real *r, const
 /* Places of a body's held points: a driven node, then either end of a hinge on the ground, joint by joint. */
 typedef struct embi_hold { int node, joint, end; } embi_hold;
 
-/* Where a search for held points begins. */
+/* The place of a body's first held point. */
 static embi_hold embi_hold_first(const embi_body *b)
 {
     embi_hold k;
@@ -16978,9 +16977,9 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
 }
 
 /* ==== 54. Drives =====================================================================================
- * A drive has a pose for each time. A hard one prescribes the positions of its nodes. It goes to its pose in increments,
- * each with straight paths of the nodes. A soft one has springs. x, y are a vertex and its target now; x^n, y^n at the
- * start of the step. beta is the damping:
+ * A drive has a pose for each time. A hard one prescribes the positions of its nodes. Increments of the step's motion
+ * follow each other, each with straight paths of the nodes. A soft one has springs. x, y are a vertex and its target
+ * now; x^n, y^n at the start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
  * Spring and damper together are one spring of chapter "Contact elements". Its Hessian is that of one vertex, which
@@ -17050,7 +17049,8 @@ static void embi_drive_aim(embi_state *s, embi_drive *d)
     embipc_real share = (embipc_real)(d->increment + 1) / (embipc_real)d->increments, pose[6], R[9];
     const embi_body *b = s->body + d->body;
     for (int i = 0; i < 6; i++)
-        pose[i] = d->increment + 1 == d->increments ? d->pose_next[i] : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
+        pose[i] = d->increment + 1 == d->increments ? d->pose_next[i]
+                                                    : d->pose[i] + share * (d->pose_next[i] - d->pose[i]);
     embi_m3_rotation(R, pose + 3);
     for (int k = 0; k < d->node_count; k++)
         embi_drive_place(d, pose, R, k, s->driven.target + 3 * (b->node0 + d->nodes[k]));
@@ -18135,11 +18135,6 @@ static int embi_island_count_contacts(embi_memory *m, embi_state *s, embi_island
            EMBI_GROW(m, contacts->extra, 12 * edges) && EMBI_GROW(m, isle->keys, 2 * count);
 }
 
-static int embi_island_reserve_vertices(embi_memory *m, embi_island *isle)
-{
-    return EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
-}
-
 /* Contacts of the island at the live vertices x. search.drift of its bodies must be that of x. Returns 0 out of
  * memory. */
 static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
@@ -18171,7 +18166,7 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
                             pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, isle->keys);
     }
     (void)embi_stage(s, was);
-    return ok && embi_island_reserve_vertices(m, isle);
+    return ok && EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
 /* ==== 58. Friction within a step =====================================================================
@@ -18310,7 +18305,7 @@ static embi_pull embi_pull_of(const embi_state *s)
     return to;
 }
 
-/* Lists the moving vertices of all elements, unless the list is up to date. */
+/* Lists the vertices of all elements, but those of bodies in no island, unless the list is up to date. */
 static void embi_island_list_vertices(embi_state *s, embi_island *isle)
 {
     if (isle->vertices.stamp == isle->stamp) return;
@@ -18328,14 +18323,14 @@ static void embi_island_list_vertices(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->vertices.count; k++) s->vertex_state[isle->vertices.list[k]] = EMBI_VERTEX_LIVE;
 }
 
-/* motion = J p at the touched vertices, m */
+/* motion = J p at the vertices of elements, m */
 static void embi_island_motion(embi_state *s, embi_island *isle)
 {
     embi_island_list_vertices(s, isle);
     embi_apply_list(s, isle->vertices.list, isle->vertices.count, 0, s->p, s->path.motion);
 }
 
-/* Assembles A of a body; alpha: only where its products need it. */
+/* Assembles A of a body. t->alpha is no fraction here: 1 means only if products with A need it. */
 static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
@@ -18373,8 +18368,7 @@ static void embi_island_multiply(embi_state *s, embi_island *isle)
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_product, NULL, NULL, 0);
 }
 
-/* rhs -= (A + K) p for the body, with K of a nonlinear material. p is 0 but on driven nodes, or a vector of the
- * solver. */
+/* rhs -= (A + K) p for the body, with K of a nonlinear material. Leaves A p in Ap. */
 static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -18387,7 +18381,8 @@ static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, 
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
 }
 
-/* rhs -= H p: the driven motion (in p, all else 0) as it reaches the others, or any other. Leaves A p in Ap. */
+/* rhs -= H p, with contacts of rank one. Leaves A p in Ap. p is the driven motion, 0 on other nodes, or a vector of the
+ * solver. */
 static void embi_island_subtract_product(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
@@ -18946,14 +18941,14 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
     return 1;
 }
 
-/* Solves H x = b by conjugate gradients with a reused factor P, of this step or an earlier one. b = isle->solution, which
- * becomes x. z = P^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the tolerance
- * and the forces r balance. Without a drive x + z is good enough once z is below 0.01 of x. (With a drive it is not:
- * the direction carries along what sticks, and an error there makes it slip.) x, not x + z, is taken in the first
- * case: z adds forces at stiff contacts that P lacks. A ball held between plates, and moved by 0.05 of the tolerance,
- * then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of contacts, P^-1 b itself is
- * taken, because products with H lack these. Else an iteration is cheaper than evaluating all contacts for a
- * direction that is only nearly Newton's. Against P^-1 b throughout, a grasp takes 10 % fewer solves and 1 % fewer
+/* Solves H x = b by conjugate gradients with a reused factor P, of this step or an earlier one. b is isle->solution,
+ * which becomes x. z = P^-1 r estimates the error of x. The solution is good enough once z is below 0.05 of the
+ * tolerance and the forces r balance. Without a drive x + z is good enough once z is below 0.01 of x. (With a drive it
+ * is not: the direction carries along what sticks, and an error there makes it slip.) x, not x + z, is taken in the
+ * first case: z adds forces at stiff contacts that P lacks. A ball held between plates, and moved by 0.05 of the
+ * tolerance, then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of contacts, P^-1 b
+ * itself is taken, because products with H lack these. Else an iteration is cheaper than evaluating all contacts for
+ * a direction that is only nearly Newton's. Against P^-1 b throughout, a grasp takes 10 % fewer solves and 1 % fewer
  * instructions; a tower of 100 boxes takes 8 and 8 %. Returns 0, and leaves b alone, when that takes too many
  * iterations, z does not fall, or a curvature is not positive: a new factor is due. */
 static int embi_island_solve_reused(embi_state *s, embi_island *isle)
@@ -18965,7 +18960,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
     for (int i = 0; i < n; i++) x[i] = p[i] = 0;
     memcpy(r, isle->solution, (size_t)n * sizeof *r);
     for (int k = 0; k < EMBI_REUSE_ITERATIONS && !embi_is_late(s); k++) {
-        embipc_real size, pq, alpha;
+        embipc_real size, pq, length;
         memcpy(z, r, (size_t)n * sizeof *z);
         embi_island_back_solve(s, isle, z);
         size = embi_row_most(n, z);
@@ -18992,9 +18987,9 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
             if (k == 0 && rz == 0) memset(isle->solution, 0, (size_t)n * sizeof *x);   /* b = 0 */
             return k == 0 && rz == 0;
         }
-        alpha = rz / pq;
-        embi_row_subtract(n, -alpha, p, x);
-        embi_row_subtract(n, alpha, q, r);
+        length = rz / pq;
+        embi_row_subtract(n, -length, p, x);
+        embi_row_subtract(n, length, q, r);
     }
     return 0;
 }
@@ -19055,7 +19050,8 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
 /* p += factor isle->solution on the unknowns. */
 static void embi_island_add_to_direction(embi_state *s, const embi_island *isle, embipc_real factor)
 {
-    for (int k = 0; k < isle->unknown_count; k++) embi_axpy(s->p + 3 * isle->unknown[k], factor, isle->solution + 3 * k);
+    for (int k = 0; k < isle->unknown_count; k++)
+        embi_axpy(s->p + 3 * isle->unknown[k], factor, isle->solution + 3 * k);
 }
 
 /* Factor, 1 to EMBI_STRETCH_MOST, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an old
@@ -19162,12 +19158,12 @@ static embipc_real embi_contact_loss(const embi_state *s, const embi_contact *c)
     return linear - (embi_dot(n, e->dir) < 0 ? -d : d);
 }
 
-/* Second-order correction of the direction, isle->solution := H^-1 J^T sum h^2 second loss n. H knows each contact as a plane
- * that does not move. Nodes move on straight lines, but normals turn: where features rotate or bend along p, the gap is
- * less than p predicts. If it is small, this move and each later one are cut: the Maratos effect [Nocedal and Wright
- * 2006, 15.5, 15.6]. So the model is told the loss: the force of a contact along p is first + second (n . J p - loss).
- * That is one more solve with the same factor. Stiff contacts regain nearly all of the loss, soft ones yield. Candidates
- * that are not active are not corrected. Returns 0 where no contact would lose EMBI_CORRECT_LOSS of its gap, and none is
+/* Second-order correction of the direction, isle->solution := H^-1 J^T sum h^2 second loss n. H knows each contact as a
+ * plane that does not move. Nodes move on straight lines, but normals rotate: where features rotate or bend along p,
+ * the gap is less than p predicts. If it is small, this move and each later one are cut: the Maratos effect [Nocedal
+ * and Wright 2006, 15.5, 15.6]. So the force of a contact along p becomes first + second (n . J p - loss), which takes
+ * one more solve with the same factor. Stiff contacts regain nearly all of the loss, soft ones yield. Candidates that
+ * are not active are not corrected. Returns 0 where no contact would lose EMBI_CORRECT_LOSS of its gap, and none is
  * due. Takes J p from motion. */
 static int embi_island_correction(embi_state *s, embi_island *isle)
 {
@@ -19197,10 +19193,9 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
 }
 
 /* ==== 63. Drives that yield ==========================================================================
- * While a drive has motion left, the path keeps a gap floor of at least min(0.05 dhat, 0.9 of the present gap): see
- * embi_gap_floor(). Where the floor
- * stops the motion, the drive that contributes most to that approach gives up the rest
- * of its motion, and is reported. A rotating drive first divides its stages. The others go on.
+ * While a drive has motion left, the gap floor is at least min(0.05 dhat, 0.9 of the present gap): embi_gap_floor().
+ * Where the floor stops the motion, the drive that contributes most to that approach gives up the rest of its motion,
+ * and is reported. A rotating drive first divides its increments. The others go on.
  * Uses: tuning, small math, distances, state, positions of vertices, part IV.   Checked by: tests/world_drive.h */
 
 /* Is a rotation by a drive half done, so that its body is not rigid? */
@@ -19213,7 +19208,7 @@ static int embi_island_is_rotated(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
-/* Drives of the island return to the stage of its last state in which every rotating body was rigid. */
+/* Drives of the island return to the increment of its last state in which every rotating body was rigid. */
 static void embi_drives_rewind(embi_state *s, const embi_island *isle)
 {
     for (int n = 0; n < embi_drive_count(s); n++) {
@@ -19240,7 +19235,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
     }
 }
 
-/* After a driven move by alpha: completes stages and drives, and stores a state to go back to. */
+/* After a driven move by alpha: completes increments and drives, and stores a state to go back to. */
 static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int rigid = 1;
@@ -19285,7 +19280,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
     return embi_dot(n, r);
 }
 
-/* Largest displacement of nodes of a rotating drive in one of its stages, m */
+/* Largest displacement of nodes of a rotating drive in one of its increments, m */
 static embipc_real embi_drive_increment_length(const embi_state *s, const embi_drive *d)
 {
     const embi_body *b = s->body + d->body;
@@ -19318,8 +19313,8 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
 }
 
 /* Blocks the drive that contributes most to the approach of candidate `limit`, which is at its floor. If the drive
- * rotates and its stage is long, its stages are divided by four. Otherwise it gives up the rest of this step. Returns
- * 0 when no drive contributes: a free body moves there by itself. */
+ * rotates and its increment is long, this is divided by four. Otherwise it gives up the rest of this step. Returns 0
+ * when no drive contributes: a free body moves there by itself. */
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
     const embi_candidate *c = s->candidates.list + limit;
@@ -19340,7 +19335,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     if (worst < 0 || most > -1e-6 * c->dhat) return 0;
     d = s->driven.list + worst;
     if (d->rotating && d->increments < 1000000 && embi_drive_increment_length(s, d) > EMBI_INCREMENT_LENGTH * c->dhat) {
-        d->increments *= 4;   /* a stage is done as a whole or not at all: smaller ones get nearer */
+        d->increments *= 4;   /* a rotation ends only where an increment does: smaller ones get nearer */
         d->increment *= 4;
         d->safe_increment *= 4;
         embi_drive_aim(s, d);
@@ -19370,8 +19365,8 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * So a step may begin with a prediction, before its first direction:
  *   order 1  q^n + h v^n
  *   order 2  q^n + h v^n + (h or, by BDF2, h/2) (v^n - v^n-1)
- * It is a move like others, by stages of the drives: it stays within the searched ranges, collision detection
- * must find it free as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise
+ * It is a move like others, by increments of the drives: it stays within the searched ranges, collision detection
+ * must find it safe as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise
  * the step begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their
  * present difference from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 %
  * 2.14 and 1.52, 2.74 and 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
@@ -19498,7 +19493,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     if (b->in_island) b->past.elastic = b->end.elastic;
 }
 
-/* The prediction as a direction, or its part for the present stage of the drives. */
+/* The prediction as a direction, or its part for the present increment of the drives. */
 static void embi_island_predict(embi_state *s, embi_island *isle)
 {
     int left = 1;
@@ -19528,7 +19523,7 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
  * Uses: islands, small math, positions of vertices, contact elements, energy of a body, friction within a step.
  * Checked by: tests/test_integrator.c */
 
-/* Did the bodies of a pair come into contact, separate, or suddenly push harder? */
+/* Did the bodies of a pair come into contact or separate, or did the force between them change abruptly? */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -20208,17 +20203,16 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
 }
 
 /* How the step of an island ends: well; with more energy than the bound, because materials hold wrong rotations; or
- * with too much energy even at rest. */
+ * with too much energy even with zero velocities. */
 typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
 
-/* Marks a body as touched. Bodies that do not move are shared by islands, which may end side by side on threads, so
- * nothing is written there. */
+/* Marks a body as in contact. Nothing is written to a body in no island: islands that end in parallel share it. */
 static void embi_body_mark_contact(embi_body *b)
 {
     if (b->in_island) b->end.in_contact = 1;
 }
 
-/* Marks touched bodies, and sums the terms of the island's energy, J: kinetic, and linear and square of the
+/* Marks bodies in contact, and sums the terms of the island's energy, J: kinetic, and linear and square of the
  * corrections. */
 static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
                                      embipc_real *square, embipc_real *owed)
@@ -20591,7 +20585,8 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
         t->passes = embi_max_int(t->passes, embi_max_int(1, w->s.settings.friction_iterations) +
-                                     embi_max_int(isle->friction.passes_added + isle->renewals, isle->friction.merged_passes));
+                                     embi_max_int(isle->friction.passes_added + isle->renewals,
+                                                  isle->friction.merged_passes));
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
             t->factorizations = isle->factorizations;
@@ -20866,37 +20861,41 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
 /* ######## Part V. The step ###########################################################################
  * E is formed, minimised island by island, and reported [EIPC24 III-C]. The loop, and the function of each line:
  *   q^n, v^n; qt; forces; targets of drives                    embi_bodies_begin(), embi_body_integrate()
- *   rotations of materials; gradient of what H has as A        embi_body_begin_elastic()
+ *   rotations of materials; gq                                 embi_body_begin_elastic()
  *   candidates along the expected motion                       embi_body_expect(), embi_search_pairs()
- *   islands of bodies that joints or candidates link           embi_islands_begin()
- *     contacts and E at q^n; friction takes lambda of q^n      embi_island_start(), embi_island_lag_friction()
+ *   islands of bodies that joints or candidates link           embi_islands_link()
+ *     contacts at q^n; friction takes lambda of q^n            embi_island_start(), embi_island_lag_friction()
  *   repeat until no island is active:                          embi_iterate()
- *     each active island:                                      embi_island_find_direction()
+ *     each active island: p is a prediction at first, or       embi_island_find_direction(), embi_island_predict()
  *       g = grad E                                             embi_island_gradient()
- *       H = A + h^2 elements, factored; or a reused one        embi_island_assemble(), embi_island_factor()
- *       H p = -g                                               embi_island_direction(), embi_island_solve()
- *       where p leads, q + p                                   embi_island_aim()
+ *       H = A + h^2 elements, factored; or a reused factor     embi_island_assemble(), embi_island_factor()
+ *       H p = -g; p on driven nodes is their motion            embi_island_direction(), embi_island_solve()
+ *     the end q + p; how far candidates are searched           embi_island_aim()
  *     candidates along all p; islands that meet become one     embi_islands_cover()
- *     each island:                                             embi_island_take_direction()
- *       safe: the part of p on which no pair touches           embi_island_advance(), embi_island_ccd()
- *       p is small: the last correction, q += safe p           embi_island_is_short(), embi_island_short_move()
+ *     each island: its move                                    embi_island_take_direction()
+ *       prediction: q += p if that is safe, else none          embi_island_try_prediction()
+ *       safe: the part of p without collision or inversion     embi_island_advance(), embi_island_ccd()
+ *       drives have motion left: q += safe p; E may rise       embi_island_drive_move()
+ *       p is short: q += safe p, without line search           embi_island_is_short(), embi_island_short_move()
  *       else alpha where E does not grow, q += alpha p         embi_island_line_search(), embi_island_accept()
- *       at the end: friction of the end, and another pass,     embi_island_lag_friction()
- *       or v = (q - qc)/c                                      embi_island_end(), embi_island_settle()
+ *     then it goes on with a next pass: friction forces        embi_island_lag_friction(),
+ *       or rotations of q; or with backward Euler              embi_island_renew_rotations(), embi_island_restart()
+ *       or ends: v = (q - qc)/c, corrected by keep_spin        embi_island_end(), embi_island_keep_spin()
  *   bodies in no island; history for the next step             embi_velocities_finish()
  *   forces; statistics                                         embi_report(), embi_stats()
- * Iteration: one direction and one move of an island. Round: one iteration of every active island. Pass: iterations
- * with the same friction forces and rotations. Stage: part of a drive's motion. Guess: a predicted end of the step.
- * Chapter "Newton loop" has the loop, and chapter "World step" has embi_step() with the lines around it. */
+ * Element: a term of E at up to four vertices: contact, friction, spring, rod. Contact: two primitives with a gap
+ * below dhat. Candidate: a pair that may become one. Iteration: one direction and one move of an island. Round: one
+ * iteration of every active island. Pass: iterations with the same friction forces and rotations. Increment: part of
+ * a drive's motion in the step. Chapter "Newton loop" has the loop; embi_step() has the lines around it. */
 
 /* ==== 72. Begin of a step ============================================================================
- * State, predicted positions, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1
- * where 0 has another meaning; pointer functions return NULL.
+ * State, qt, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where 0 has
+ * another meaning; pointer functions return NULL.
  * Uses: small math, elasticity, cells, materials over a body, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/world_begin.h */
 
-/* Sets qc, qt, c and 1/s (inertia) of the step form in chapter "Energy of a body" from q^n and v^n. A body that rotates
- * takes them from its free flight. */
+/* Sets c, 1/s (inertia), qc and qt of the step form in chapter "Energy of a body", from q^n and v^n. qt is where the
+ * body would be without forces: these stand in E. A body that rotates takes qt and qc from its free flight. */
 static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 {
     embipc_real t[3];
@@ -20918,7 +20917,7 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     }
 }
 
-/* x^n, once, of a body whose tree needs all vertices. Others compute vertices where they are needed. */
+/* x^n of a body whose tree needs all vertices, unless it is there. Other bodies compute vertices on demand. */
 static void embi_body_start(embi_state *s, embi_body *b)
 {
     if (b->bvh.known || !b->nv) return;
@@ -20927,7 +20926,7 @@ static void embi_body_start(embi_state *s, embi_body *b)
     memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
 }
 
-/* Starts the step of a body: parameters, bounding boxes, x^n, qt and the forces f. */
+/* Starts the step of a body: parameters, bounding boxes, x^n, qt, and the forces f: gravity and the caller's. */
 static void embi_body_begin(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -20944,7 +20943,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
     b->step.jump = 0;
     if (embi_is_asleep(b)) return;
-    if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;   /* that holds for one step */
+    if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;   /* rotations follow q for one step only */
     embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
         embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
@@ -20982,8 +20981,8 @@ static void embi_bodies_begin(embipc_world *w)
         if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);   /* a drive jumps: no BDF2 */
 }
 
-/* The rotations of q^n, those that the material holds for the step, and gq at q^n: the gradient of the part of E whose
- * Hessian is A. Rotations of q^n come first, since energies need them; bending comes last, since it needs those held. */
+/* The rotations of q^n; those that the material holds for the step; and gq at q^n. Energies need the rotations of q^n,
+ * so these come first. Bending needs those held, so it comes last. */
 static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -21003,19 +21002,19 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 }
 
 /* ==== 73. Contacts of an island ======================================================================
- * E of an island at its present positions: contacts, the other elements, and nonlinear materials. At the start of a
- * step and of each further pass friction takes its forces lambda and tangents from the contacts there: they are
- * lagged.
+ * The elements of an island at its present positions, and the part of E that is not quadratic. At the start of a step
+ * and of each further pass friction takes lambda and its tangent planes from the contacts there: it is lagged.
  * Uses: part I, positions of vertices, islands, part IV.   Checked by: tests/test_contact.c, tests/test_friction.c */
 
-/* Contacts at the present positions. Returns 0 out of memory. */
+/* Finds the contacts at q, among the candidates. Returns 0 out of memory. */
 static int embi_island_find_contacts(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift, NULL, NULL, 0);
     return embi_island_contacts_at(m, s, isle, s->x);
 }
 
-/* Evaluates the elements of an island at the vertices x, but for contacts: these have the energy `barrier` there. */
+/* Evaluates friction, springs and rods of an island at the vertices x, and sums the energies of all its elements, J.
+ * Contacts are evaluated where they are found; barrier is their energy at x. */
 static embi_energies embi_island_energies(const embi_state *s, const embi_island *isle, const embipc_real *x,
                                           embipc_real barrier)
 {
@@ -21034,8 +21033,8 @@ static embi_energies embi_island_energies(const embi_state *s, const embi_island
     return E;
 }
 
-/* Sets energy.now, energy.nonquadratic and energy.size: all of E that is not in A, J s^2, elements at the vertices x and
- * nonlinear materials as last evaluated [EIPC24 eqs. 10, 11]; and the size of its terms, for rounding. */
+/* Sets energy.now, J, of the elements at the vertices x. Sets energy.nonquadratic: h^2 times that, and nonlinear
+ * materials as last evaluated [EIPC24 eqs. 10, 11]; and energy.size, the size of these terms, for rounding. */
 static void embi_island_nonquadratic(const embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embi_energies E = embi_island_energies(s, isle, x, isle->contacts.energy);
@@ -21052,7 +21051,7 @@ static void embi_island_nonquadratic(const embi_state *s, embi_island *isle, con
     isle->energy.size = s->hh * embi_max(size, sum);
 }
 
-/* E of an island at q^n or q, J s^2. *size grows by the size of the terms, for rounding. */
+/* All of E of an island at q^n or q, J s^2. *size grows by the size of the terms, for rounding. */
 static embipc_real embi_island_objective(embi_state *s, const embi_island *isle, embi_when when, embipc_real *size)
 {
     const embi_energies *E = when == EMBI_AT_START ? &isle->energy.at_start : &isle->energy.now;
@@ -21062,9 +21061,9 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
     return sum;
 }
 
-/* Makes the friction contacts [EIPC24 eq. 8]: normals and weights mu lambda of all present contacts that have friction
- * and a force. A contact that does not slide has mu_static. memory: sorted keys of the friction contacts of the last
- * step, whose values index u, their |u|; NULL in a further pass. Returns 0 out of memory. */
+/* Makes a friction contact [EIPC24 eq. 8] of each contact that has friction and a force: normal, and weight mu lambda,
+ * with mu_static where it does not slide. memory: sorted keys of the last step's friction contacts, whose values
+ * index u, their |u|, m; NULL in a further pass. Returns 0 out of memory. */
 static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *isle, const embi_key *memory,
                                     int memory_count, const embipc_real *u)
 {
@@ -21100,17 +21099,18 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         isle->friction.count++;
     }
     isle->vertices.stamp = -1;
-    return embi_island_reserve_vertices(m, isle);
+    return EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
 /* ==== 74. System of an island ========================================================================
- * Sums over bodies and elements of an island:
- *   g = grad E,   H = A + tangents of nonlinear materials + h^2 elements         [EIPC24 eq. 17]
- * and factors H.
+ * Sums over bodies and elements of an island, and factors H:
+ *   g = grad E,   H = A + tangents of nonlinear materials + h^2 J^T (d2/dx2 of elements) J      [EIPC24 eq. 17]
+ * The Hessian of a contact has rank one, kappa m b'' n n^T. After some short moves in a row it is the full one,
+ * without its negative part (tune.full_hessian): see embi_island_free_move().
  * Uses: materials over a body, linear system, positions of vertices, islands, part IV.
  * Checked by: tests/test_world_step.c, tests/test_cg.c */
 
-/* The gradient of all that is no element: gq follows each move linearly, a nonlinear material is evaluated at q. */
+/* g without elements: gq, which each move updates, and the gradient of a nonlinear material at q. */
 static void embi_body_set_gradient(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -21131,8 +21131,7 @@ static void embi_island_gradient(embi_state *s, embi_island *isle)
     embi_scatter(&s->J, isle->vertices.list, isle->vertices.count, s->hh, &to, s->g);
 }
 
-/* Adds the body's part to the system. No other body has a part in the same blocks, so threads may share the
- * bodies. */
+/* Adds A, and a nonlinear material's tangent, to the system. Threads may share the bodies: each has its own blocks. */
 static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
 {
     const int *local = t->s->local + b->node0;
@@ -21147,8 +21146,7 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
     t->isle->shares.part[k] = (embipc_real)ok;
 }
 
-/* Adds the Hessian of one element, times h^2, to the system; contacts with the positive part of their
- * curvature once the island is slow. Returns 0 when it does not fit the pattern. */
+/* Adds the Hessian of one element, times h^2, to the system. Returns 0 when it does not fit the pattern. */
 static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_element *e)
 {
     const embi_contact *c = (const embi_contact *)e;
@@ -21160,7 +21158,7 @@ static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_elemen
     return embi_contact_stamp_curvature(&isle->system, &s->J, s->local, c, s->hh, count, z);
 }
 
-/* Fills the system at the present state; returns 0 when something does not fit its pattern. */
+/* Sets the system to H at q. Returns 0 when something does not fit its pattern. */
 static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
     embi_island_reopen(s, isle);     /* H = 0, at least where elements reach */
@@ -21174,7 +21172,7 @@ static int embi_island_assemble(embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Assembles and factors H as one matrix. The order is kept while the pattern fits. A new pattern always fits. */
+/* Assembles and factors H as one matrix. Its order of elimination is reused while all elements fit its pattern. */
 static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int pivots;
@@ -21197,12 +21195,12 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
     return EMBIPC_OK;
 }
 
-/* The matrix at the present state, factored: by body with contact forces as unknowns, or as a whole. */
+/* Factors H at q: body by body with contact forces as unknowns, or as one matrix. */
 static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result result;
     embi_island_set_aside(isle);   /* a step that fails restores the one before */
-    isle->factor.useful = 0;       /* until it is made */
+    isle->factor.useful = 0;       /* until there is a new one */
     result = embi_dual_factor(m, s, isle);
     if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
     if (result != EMBIPC_OK) return result;
@@ -21214,8 +21212,8 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 }
 
 /* ==== 75. Earlier states =============================================================================
- * States of the step that an island may go back to: q^n, or the last one in which bodies that drives rotate were rigid.
- * All is evaluated again there. And the change from BDF2 to backward Euler within a step.
+ * An island may go back to q^n, or to the last state in which bodies that drives rotate were rigid. All is evaluated
+ * again there. Here it also changes from BDF2 to backward Euler within a step.
  * Uses: part III, part IV, begin of a step, contacts of an island.
  * Checked by: tests/test_integrator.c, tests/world_drive.h */
 
@@ -21250,8 +21248,7 @@ static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_i
     return embi_island_return(m, s, isle, s->driven.safe_q) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive moved something, because E may grow
- * then. */
+/* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive or a running surface does work: E may rise. */
 static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 {
     embipc_real size = 0, before, now;
@@ -21261,9 +21258,8 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
     return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
 }
 
-/* Continues the step with backward Euler from the present positions. It begins from q^n if E is lower there and its
- * candidates are still known. Where they are not, or drives do work, E may be higher than at q^n. Returns 0 out of
- * memory. */
+/* Continues the step with backward Euler from q; from q^n if E is lower there, and its candidates are still known.
+ * Where they are not, or drives do work, E may be higher than at q^n. Returns 0 out of memory. */
 static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -21282,7 +21278,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
     return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
 }
 
-/* Changes an island to backward Euler if some of its bodies cannot use BDF2. */
+/* Changes an island to backward Euler if some of its bodies use BDF2 and others cannot. */
 static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int one = 0, two = 0;
@@ -21295,26 +21291,26 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
 }
 
 /* ==== 76. Direction ==================================================================================
- * Solves for the direction p of an iteration. r is what is left of the present stage of drives:
+ * Solves for the direction p of an iteration. r is what is left of the present increment of drives:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * H is factored, or a factor of an earlier solve or step is reused: chapter "Structure and reuse of factors". What
- * changes p beside that stands in chapter "Corrections of a direction". At q^n every friction contact has u = 0, but
- * for the curvature of paths. Its Hessian there is the sticking spring. So the first solve carries along bodies that
- * are held. Each friction contact remembers |u| of the last step for the stiffness of the first solve.
+ * else changes p, or the matrix, stands in chapter "Corrections of a direction". At q^n every friction contact has
+ * u = 0, but for the curvature of paths, so its Hessian is that of sticking. Bodies that friction holds are carried
+ * along by the first solve. Its stiffness of friction is a secant, to the |u| that the contact had in the last step.
  * Uses: part I, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
-/* The measure below which a direction is the last correction. It is less with full Hessians, where an old factor solves
- * alone: it reduces errors linearly, so the error that is left may be as large as the direction. It is less after a
- * prediction, too: no direction before has shown that friction is past its kinks. Errors below the tolerance with one
+/* The measure below which a direction is short. It is less with full Hessians, where a reused factor solves without
+ * conjugate gradients: errors fall linearly then, and what is left may be as large as the direction. It is less after
+ * a prediction, too: no direction has shown yet that friction is past its kinks. Errors below the tolerance with one
  * sign in every step let a block on a slope of tan(angle) = mu slide away. */
 static embipc_real embi_island_enough(const embi_island *isle)
 {
     return isle->just_predicted || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
 }
 
-/* Largest change of a gap along the direction (J p in motion), over a tenth of the gap. A direction can be short
- * as a velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
+/* Largest change of a contact's gap along the direction (J p in motion), over a tenth of the gap. A direction can be
+ * short as a velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
 static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *isle)
 {
     embipc_real most = 0, r[3];
@@ -21326,9 +21322,9 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
     return most;
 }
 
-/* The length of a direction as the stop test measures it, and the slope of E along p. It is the largest component of p
- * at a node, over what counts as converged: step.c (h, or 2 h/3 by BDF2) times the tolerance of each body. Where
- * 0.1 dhat is less, that counts, so that such a motion changes a gap by at most 0.35 dhat. */
+/* The length of a direction, in tolerances, and energy.slope, that of E along p. Each body divides its largest
+ * component of p by step.c (h, or 2 h/3 by BDF2) times its tolerance, or by 0.1 dhat where that is less. So two bodies
+ * with length 1 change a gap by at most 2 sqrt(3) 0.1 dhat. */
 static embipc_real embi_island_length(embi_state *s, embi_island *isle)
 {
     embipc_real worst = 0;
@@ -21347,7 +21343,8 @@ static embipc_real embi_island_length(embi_state *s, embi_island *isle)
     return worst;
 }
 
-/* isle->solution := H^-1 isle->solution */
+/* isle->solution := H^-1 isle->solution: exactly with a new factor; with a reused one as embi_island_solve_reused()
+ * says. */
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -21368,8 +21365,7 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
     return embi_is_late(s) ? EMBIPC_ERR_TIME : EMBIPC_OK;
 }
 
-/* Corrects the direction to second order, and keeps that if p stays a direction of descent. Takes J p from motion, and
- * leaves it there. */
+/* Corrects p to second order, if it stays a direction of descent. Takes J p from motion, and leaves it there. */
 static void embi_island_correct_direction(embi_state *s, embi_island *isle)
 {
     if (!embi_island_correction(s, isle)) return;
@@ -21382,14 +21378,15 @@ static void embi_island_correct_direction(embi_state *s, embi_island *isle)
     embi_island_motion(s, isle);
 }
 
-/* Newton's direction p at the present state: gradient, system, solution, and the measures that the stop test and
- * the heuristics need. */
+/* The direction p at q: gradient, solution of the system, and the measure for the stop test. The solution is changed
+ * where tets are at their bound, and lengthened or corrected to second order unless it is short. A contact whose
+ * friction reverses along p changes the next matrix. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real stretch;
     embipc_result r;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    isle->driving = embi_island_driven_motion(s, isle);   /* p on driven nodes: what is left of their motion */
+    isle->driving = embi_island_driven_motion(s, isle);   /* p on driven nodes: r */
     embi_island_gradient(s, isle);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -21412,7 +21409,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->last_measure = isle->measure;
     isle->measure = embi_max(embi_island_length(s, isle), embi_island_gap_change(s, isle));
     stretch = embi_island_stretch(s, isle, isle->measure);
-    if (isle->measure < embi_island_enough(isle)) stretch = 1;   /* the last correction is taken as it is */
+    if (isle->measure < embi_island_enough(isle)) stretch = 1;   /* a short direction is taken as it is */
     if (!embi_island_reuses(isle))
         isle->factor.slow_solves =
             !embi_is_driving(isle) && isle->measure > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
@@ -21436,11 +21433,10 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
 }
 
 /* ==== 77. Line search ================================================================================
- * Moves an island along its direction: q += alpha p. The part of p that is free of contact is found by
- * continuous collision detection. Within it E must not grow [EIPC24 III-C]. The search looks at the slope
- * p.grad E as well as at E: halving alone accepts the zigzag between slip and stick. Two kinds
- * of move have no such test. While drives have motion left, they do work, and E may rise. The last correction is
- * so short that the test would compare rounding.
+ * Moves an island along its direction: q += alpha p. Continuous collision detection finds the part of p on which every
+ * gap stays open. Within it E must not grow [EIPC24 III-C]. The line search looks at the slope p.grad E, too:
+ * halving alone accepts the zigzag between slip and stick. Two kinds of move have no line search. While drives have
+ * motion left, they do work, and E may rise. A short direction changes E by as little as rounding does.
  * Uses: part I, part II, part III, part IV, contacts of an island, system of an island.
  * Checked by: tests/world_guarantee.h, tests/test_world_step.c */
 
@@ -21465,17 +21461,14 @@ typedef struct embi_ccd_task {
     embipc_real bound, rounding; /* alpha is at most bound; rounding of a distance, m */
     embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
     embipc_real *alpha;          /* per block of EMBI_CCD_GRAIN */
-    int *index;                  /* -1: none; EMBI_TOO_LATE: not searched */
+    int *index;                  /* the candidate that limits it; -1: none; EMBI_TOO_LATE: no time for the block */
 } embi_ccd_task;
 
-/* A move that is cut leaves xi + EMBI_GAP_SHARE min(gap, dhat), and at most EMBI_CCD_KEEP of the gap above that. A
- * pair sees a straight path as curved: normals rotate, and sliding by the length l over a curve of radius r brings
- * points l^2/(2 r) nearer. A move that used up its gap would leave room for only sqrt(2 r gap) to the next one. The
- * logarithm is too weak to push back. So a step leaves a fraction of the gap, and ends where the barrier is felt.
- * While drives push, the absolute floor counts too. */
-
-/* The distance, m, at which a path is cut for a candidate whose present distance is d. What stays open is at least
- * half of rounding. */
+/* The gap floor of a candidate at the distance d, m: the distance at which its path is cut. Above the thickness xi it
+ * leaves EMBI_GAP_SHARE min(gap, dhat); at least min(0.05 dhat, 0.9 gap) while drives have motion left; and at least
+ * half of rounding. A small gap would cut the next moves: sliding by the length l over a curve of radius r brings
+ * points l^2/(2 r) nearer, so a gap leaves room for a move of sqrt(2 r gap). And the logarithm is too weak to open it
+ * again at once. */
 static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc_real rounding, int driving)
 {
     embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
@@ -21483,9 +21476,9 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
     return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
-/* Do the two sides stay farther apart than `away` along some axis? Their paths lead from x to the fraction alpha of
- * the way to next. Motions count relative to the first vertex, so a common motion does not count. Without this test a
- * twisted mat takes 1.06 and a pile of ten cages 1.05 times as many instructions [measured]. */
+/* Do the two sides of a candidate stay farther apart than `away` along some axis, on paths from x to the fraction alpha
+ * of the way to next? Motions count relative to the first vertex, so a common motion does not count. Without this test
+ * a twisted mat takes 1.06 and a pile of ten cages 1.05 times as many instructions [measured]. */
 static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
                            embipc_real away)
 {
@@ -21503,8 +21496,8 @@ static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const 
     return 0;
 }
 
-/* For each block of candidates: the first contact along the direction, and its candidate. Most candidates are
- * excluded by the lower bound of their distance: they cannot reach the floor by a drift of slack + rate alpha. */
+/* For each block of candidates: the largest alpha at which none is below its gap floor, and the candidate that limits
+ * it. Most are excluded by the lower bound of their distance and the drift so far, slack + rate alpha. */
 static void embi_ccd_work(void *arg, int begin, int end)
 {
     embi_ccd_task *t = (embi_ccd_task *)arg;
@@ -21526,7 +21519,7 @@ static void embi_ccd_work(void *arg, int begin, int end)
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->path.x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
-            /* far against the whole relative motion, rounding included: nothing to search */
+            /* farther from the floor than the relative motion is long, rounding included */
             if ((closest->d - separation) * (embipc_real)0.999 >
                 embi_relative_travel(p, c->edge_edge) * t->alpha[block])
                 continue;
@@ -21541,7 +21534,7 @@ static void embi_ccd_work(void *arg, int begin, int end)
     }
 }
 
-/* How far the body will be, at the end of the direction, from where distances were measured. */
+/* Bounds of the body's drift from measured_q to the end of the searched part of the direction. */
 static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
@@ -21552,8 +21545,8 @@ static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
                               &b->search.drift_next);
 }
 
-/* safe: a fraction of the direction that is free of contact and of inversion, at most cap [EIPC24 III-C]; and the
- * candidate that limits it. Returns 0 for lack of memory or time. */
+/* bound.safe: a fraction of the direction without collision and without inversion of guarded tets, at most
+ * bound.searched [EIPC24 III-C]; and the candidate that limits it. Returns 0 for lack of memory or time. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->bound.safe = isle->bound.searched;
@@ -21601,7 +21594,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* trial_q = q + alpha p. At the end of a stage driven nodes are exactly at their targets. */
+/* trial_q = q + alpha p. At the end of an increment driven nodes are exactly at their targets. */
 static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha)
 {
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
@@ -21622,14 +21615,14 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_go(s, b);
 }
 
-/* Collision detection cuts a path while up to EMBI_CCD_KEEP of the way to its floor is left. Searching this much farther
- * reaches the floor itself. */
+/* Collision detection ends while up to EMBI_CCD_KEEP of the way to the gap floor is left. This much more reaches it. */
 #define EMBI_LOOK_ON ((embipc_real)1.125)
 
-/* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. cap:
- * fraction of the direction that candidates are searched for; it bounds alpha. A direction more than twice as long
- * as expected is cut, else too many pairs become candidates. One that leaves the searched range is cut a little behind
- * its first contact with the present candidates. Ten bears in a heap take 0.8 of the time so. Returns 0 for lack of memory or time. */
+/* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. Candidates are
+ * searched for its fraction bound.searched only, so that bounds alpha. It is less than 1 for a direction more than
+ * twice as long as expected, else too many pairs become candidates. A direction that needs new candidates is searched
+ * only a little beyond where present ones end it. Ten bears in a heap take 0.8 of the time so. Returns 0 for lack of
+ * memory or time. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
@@ -21640,7 +21633,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
         most = embi_max(most, embi_shift_most(&s->body[isle->bodies[k]].search.shift_next));
     isle->bound.searched = 1;
     isle->bound.is_known = 0;
-    if (EMBI_WITHOUT(SEARCH)) return 1;   /* all that it passes is searched for */
+    if (EMBI_WITHOUT(SEARCH)) return 1;   /* it is searched whole */
     for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
     if (!EMBI_WITHOUT(CAP) && (!stays || most > 2 * isle->bound.expected)) {
         if (most > 2 * isle->bound.expected) {
@@ -21650,7 +21643,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
         (void)embi_stage(s, EMBIPC_STAGE_CCD);
         if (!embi_island_ccd(m, s, isle)) return 0;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-        /* a prediction that is not free as a whole is not taken, so nothing is searched for it */
+        /* a prediction that is not safe as a whole is not taken, so it needs no candidates */
         isle->bound.searched = isle->prediction && isle->bound.safe < 1 ? (embipc_real)0 :
             embi_min(isle->bound.searched, isle->bound.safe * EMBI_LOOK_ON);
     }
@@ -21662,11 +21655,10 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Does a move by alpha end at q + p, for which embi_island_aim() left positions and bounds? */
+/* Does a move by alpha end at q + p, where embi_island_aim() has computed positions and bounds? */
 static int embi_is_whole(const embi_island *isle, embipc_real alpha) { return alpha == 1 && isle->bound.searched == 1; }
 
-/* The body at the trial state q + alpha p. Positions and bounds computed for the end of the direction are taken over
- * where that is the end. */
+/* The body at the trial state q + alpha p. At q + p it takes over positions and bounds of embi_island_aim(). */
 static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -21684,7 +21676,8 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
     embi_shift_arrive(b, &b->search.drift, &b->search.drift_next);
 }
 
-/* The trial state q + alpha p, x = J q there, its contacts and their energy. Returns 0 out of memory. */
+/* The trial state: trial_q = q + alpha p, trial_x = J trial_q, its contacts, and energy.nonquadratic there. Returns 0
+ * out of memory. */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_try, NULL, NULL, alpha);
@@ -21695,8 +21688,7 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
     return 1;
 }
 
-/* Where many candidates are active, their distances are bounded anew from the present positions (measured_q). Then
- * few are active again. */
+/* Where many candidates are active, q becomes measured_q: new lower bounds of their distances leave few active. */
 static void embi_island_remeasure(embi_state *s, const embi_island *isle)
 {
     int nearby = 0, all = 0;
@@ -21720,7 +21712,7 @@ static void embi_island_remeasure(embi_state *s, const embi_island *isle)
     }
 }
 
-/* The trial state becomes q. gq += alpha A p keeps the gradient of the quadratic part without an evaluation. */
+/* The trial state becomes q. gq += alpha A p, so gq needs no evaluation. */
 static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -21734,7 +21726,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
     else embi_search_moved(s, b);
 }
 
-/* the trial state becomes the state */
+/* The trial state becomes the state of the island. */
 static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
@@ -21742,7 +21734,8 @@ static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alp
     isle->record.alpha = alpha;
 }
 
-/* The body's part of p . grad E at the trial state, but for elements, J s^2, to part[k]. */
+/* The body's part of p . grad E at the trial state, but for elements, J s^2, to part[k]. Overwrites g of a nonlinear
+ * body; the next direction forms g again. */
 static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -21758,7 +21751,7 @@ static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
     t->isle->shares.part[k] = sum;
 }
 
-/* Slope of E along p at the trial state alpha, for the line search, J s^2 */
+/* Slope of E along p at the trial state alpha, J s^2. Overwrites motion by J p. */
 static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embipc_real sum = 0, elements = 0;
@@ -21777,20 +21770,20 @@ static embipc_result embi_island_try_finite(embi_memory *m, embi_state *s, embi_
     for (int k = 0; k < 60; k++) {
         if (!embi_island_try(m, s, isle, *alpha)) return EMBIPC_ERR_MEMORY;
         if (isle->contacts.min_gap > 0 && embi_finite(isle->energy.nonquadratic)) return EMBIPC_OK;
-        *alpha = k == 58 ? (embipc_real)0 : *alpha / 2;   /* the last try: the state before */
+        *alpha = k == 58 ? (embipc_real)0 : *alpha / 2;   /* the last try: q */
     }
     return EMBIPC_ERR_NOT_FINITE;
 }
 
-/* The part of E outside A before a move, and the coefficients of the rest along p. */
-typedef struct embi_line { embipc_real energy, size, linear, curve; } embi_line;
+/* E along q + alpha p, J s^2: at q the part outside A, and the size of its terms. The part with Hessian A changes by
+ * alpha linear + alpha^2 curve/2 exactly, with no difference of large numbers. */
+typedef struct embi_line { embipc_real nonquadratic, size, linear, curve; } embi_line;
 
-/* What the decrease test compares with. The quadratic part of E changes by alpha linear + alpha^2 curve/2 exactly,
- * with no difference of large numbers. */
+/* What the decrease test compares with. To be called while the elements are evaluated at q. */
 static embi_line embi_island_line(const embi_state *s, const embi_island *isle)
 {
     embi_line e = {0, 0, 0, 0};
-    e.energy = isle->energy.nonquadratic;
+    e.nonquadratic = isle->energy.nonquadratic;
     e.size = isle->energy.size;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -21802,24 +21795,24 @@ static embi_line embi_island_line(const embi_state *s, const embi_island *isle)
     return e;
 }
 
-/* Is E higher at the trial state alpha than before, beyond rounding? */
+/* Is E higher at the trial state alpha than at q, beyond rounding? */
 static int embi_island_grows(const embi_island *isle, const embi_line *e, embipc_real alpha)
 {
-    embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 + (isle->energy.nonquadratic - e->energy);
+    embipc_real change = alpha * e->linear + alpha * alpha * e->curve / 2 +
+                         (isle->energy.nonquadratic - e->nonquadratic);
     embipc_real size = alpha * embi_abs(e->linear) + alpha * alpha * e->curve + e->size + isle->energy.size;
     return !(change <= 16 * EMBI_EPS * size);
 }
 
-/* The line search: finds alpha in (0, bound] where E has not grown beyond rounding. There E may rise with at most
- * half of the first slope. An alpha that went too far gives a bracket. Within it, regula falsi finds a slope of at
- * most a tenth, up or down. Every third trial halves the bracket, so no end of it can be stuck. *alpha = 0 when there
- * is none. After the deadline the search takes the best alpha so far, perhaps 0. The trial state is left at
- * *alpha. */
+/* The line search: finds alpha in (0, bound] where E has not grown beyond rounding, and rises with at most half of the
+ * slope at q. An alpha that is too large gives a bracket [lo, hi]. Within it, regula falsi finds a slope of at most a
+ * tenth, up or down. Every third trial halves the bracket, so no end of it can be stuck. Where that finds none, or
+ * the deadline passes, *alpha is lo, perhaps 0. The trial state is left at *alpha. */
 static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                         embipc_real *alpha)
 {
     embipc_real lo = 0, hi = bound, slope_lo = isle->energy.slope, slope_hi = 0;
-    embi_line before = embi_island_line(s, isle);
+    embi_line line = embi_island_line(s, isle);
     int bracketed = 0;
     *alpha = bound;
     for (int k = 0; k < 40 && *alpha > 0; k++) {
@@ -21827,7 +21820,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
         int grows;
         embipc_result r = embi_island_try_finite(m, s, isle, alpha);
         if (r != EMBIPC_OK) return r;
-        grows = embi_island_grows(isle, &before, *alpha);
+        grows = embi_island_grows(isle, &line, *alpha);
         slope = embi_island_slope(s, isle, *alpha);
         target = (bracketed ? (embipc_real)0.1 : (embipc_real)0.5) * embi_abs(isle->energy.slope);
         if (!grows && slope <= target && (!bracketed || slope >= -target || hi - lo < 1e-3 * hi))
@@ -21845,23 +21838,22 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
         else *alpha = (lo + hi) / 2;
         *alpha = embi_min(embi_max(*alpha, lo + (hi - lo) / 20), hi - (hi - lo) / 20);
     }
-    *alpha = lo;   /* the last alpha where E had not grown and still fell, perhaps 0 */
+    *alpha = lo;   /* the largest alpha tried where E has not grown and still falls */
     return embi_island_try_finite(m, s, isle, alpha);
 }
 
 /* ==== 78. Move and stop test =========================================================================
- * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test.
- * The stop test is embi_island_is_short(). The measure of a direction is its length over min(c tolerance, 0.1 dhat), or
- * the change of a gap over a tenth of that gap, whichever is larger. It must fall below embi_island_enough(), and no
- * friction contact may reverse. The tolerance is a velocity that is derived from epsv. With a coarser one a block would
- * stick on a slope where it must slide. A driven step converges in one to three iterations [measured; the program of
- * [IPC20] needs 49 in a lift].
- * What was tried where many contacts begin in one step, and left out, stands in docs/measured.md.
+ * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test. An
+ * island has converged after a short direction that it took as a whole, without a force that misses its prediction. The
+ * measure of a direction is embi_island_length() or embi_island_gap_change(), whichever is larger. The tolerance is a
+ * velocity that is derived from epsv. With a coarser one a block would stick on a slope where it must slide. A driven
+ * step converges in one to three iterations [measured; the program of [IPC20] needs 49 in a lift]. What was tried
+ * where many contacts begin in one step, and left out, stands in docs/measured.md.
  * Uses: tuning, memory, pairs of primitives, contacts, part III, part IV, part V.
  * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
-/* Is the stiffness of an element wrong in the last factor, by a factor of two? Contacts are counted where they are
- * made. */
+/* Is the stiffness of an element wrong in the last factor, by more than a factor of two? Contacts were compared where
+ * they were found. */
 static int embi_island_stiffness_is_wrong(const embi_state *s, const embi_island *isle)
 {
     if (isle->contacts.changed) return 1;
@@ -21874,7 +21866,7 @@ static int embi_island_stiffness_is_wrong(const embi_state *s, const embi_island
     return 0;
 }
 
-/* Does the force of an element other than a contact differ too much from its linear prediction at the trial state? */
+/* Does the force of a spring or rod at the trial state differ too much from its linear prediction at q? */
 static int embi_island_misses(const embi_state *s, const embi_island *isle)
 {
     int any = 0;
@@ -21885,18 +21877,19 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
     return any;
 }
 
-/* The stop test: is this direction the last correction? Let a friction contact be loaded beyond its limit by the
- * fraction delta. It moves to the kink of f1 by at least sqrt(delta) epsv h in a step. So a tolerance of 0.1 epsv
- * resolves sticking to 1 %. A test by the contraction theta of the last two directions was tried: theta/(1 - theta)
- * of this one below a tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10 times as far
- * from balance. */
+/* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
+ * contact may reverse along it. Let a contact that sticks be y epsv h before the kink of f1, and its load beyond its
+ * limit by the fraction delta. The direction moves it by (delta + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a
+ * tolerance of 0.1 epsv ends no pass where more than 1 % is missing. A test by the contraction theta of the last two
+ * directions was tried: theta/(1 - theta) of this one below a tenth of the tolerance. It makes a lift a fifth faster,
+ * but leaves forces 2 to 10 times as far from balance. */
 static int embi_island_is_short(const embi_island *isle)
 {
     return !isle->friction.reversals && isle->measure < embi_island_enough(isle);
 }
 
-/* The safe fraction of the direction, computed again unless it is valid for the present candidates. *limit: the
- * candidate that limits it, or -1. Returns 0 for lack of memory or time. */
+/* bound.safe, computed again unless it is valid for the present candidates. *limit: the candidate that limits it, or
+ * -1. Returns 0 for lack of memory or time. */
 static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, int *limit)
 {
     (void)embi_stage(s, EMBIPC_STAGE_CCD);
@@ -21918,9 +21911,9 @@ static embipc_real embi_island_drive_left(const embi_state *s, const embi_island
     return left;
 }
 
-/* Is the direction blocked while drives have motion left: by a contact at its floor, or by tets that may not invert?
- * Only bound.safe of it is free. Then a drive divides its stages, or gives up the rest of its motion. limit: as from
- * embi_island_safe(). Returns whether one did. */
+/* Is the direction blocked while drives have motion left: by a candidate at its gap floor, or by tets that may not
+ * invert? Then a drive divides its increments, or gives up the rest of its motion. limit: as from embi_island_safe().
+ * Returns whether one did. */
 static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
 {
     const embi_closest *closest;
@@ -21936,8 +21929,7 @@ static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
            closest->d - c->xi < EMBI_BLOCK_GAP * c->dhat && embi_island_block(s, isle, limit);
 }
 
-/* A move while drives have motion left: along the direction as far as it is free. It has no line search, since E
- * grows by the work of drives. */
+/* A move while drives have motion left: by alpha = bound.safe, without line search, since drives do work on E. */
 static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
 {
     embipc_result r = embi_island_try_finite(m, s, isle, alpha);
@@ -21948,8 +21940,8 @@ static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
-/* The last correction, so short that a line search would compare rounding. reused: the factor was of an earlier
- * solve. */
+/* A move along a short direction, by alpha = bound.safe. The island has converged if that is all of it, and no force
+ * misses its prediction. reused: the direction came from a factor of an earlier solve of this step. */
 static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                            embipc_real *alpha)
 {
@@ -21957,13 +21949,13 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
     if (r != EMBIPC_OK) return r;
     isle->converged = *alpha == 1 && !embi_island_misses(s, isle);
     embi_island_accept(s, isle, *alpha);
-    if (*alpha == 0 && !reused) isle->active = 0;   /* even Newton's own direction leads nowhere */
+    if (*alpha == 0 && !reused) isle->active = 0;   /* it leads nowhere, and a new factor would not help */
     return EMBIPC_OK;
 }
 
-/* A move by line search. After EMBI_CRAWL short ones in a row contacts get their full Hessian until the step ends. A
- * direction of the rank-one matrix ignores curvature: it does not know how normals turn along p. Where they turn much
- * against a small gap, every move is cut. */
+/* A move by line search. After EMBI_CRAWL short moves in a row contacts get their full Hessian until the step ends. The
+ * one of rank one does not know how normals rotate along p. Where they rotate much against a small gap, every move is
+ * cut. */
 static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                            embipc_real *alpha)
 {
@@ -21978,7 +21970,7 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
         isle->tune.full_hessian = 1;
         embi_island_reuse_none(isle, EMBI_FACTOR_LAST_STEP);
     }
-    /* not a descent of the true E: the next direction is Newton's own */
+    /* secants of friction gave a direction that is not of descent: the next one has the true Hessians */
     if (*alpha == 0 && isle->friction.has_secants)
         for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
     else if (*alpha == 0 && !reused && !s->timer.late) {
@@ -21991,9 +21983,9 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
 }
 
 /* Decides whether the factor serves for the next direction, too. One of the last step does until it is given up. One of
- * this step serves on while full moves shorten the direction enough. A new one serves again below EMBI_OLD_FAR
- * tolerances, or after a driven move. With full Hessians the factor solves alone. Then a contact that it holds too soft
- * would be run over, and one that it holds too stiff would look converged. */
+ * this step serves on while whole moves shorten the direction enough. A new one serves again below EMBI_OLD_FAR
+ * tolerances, or after a driven move. Neither does with a wrong stiffness: one back-solve, as with full Hessians, would
+ * press a contact closed that is too soft in it, and take one that is too stiff for converged. */
 static void embi_island_reuse(const embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int serves = !EMBI_WITHOUT(OLD) && !(alpha < 1) &&
@@ -22003,9 +21995,8 @@ static void embi_island_reuse(const embi_state *s, embi_island *isle, embipc_rea
     isle->factor.use = serves && !embi_island_stiffness_is_wrong(s, isle) ? EMBI_FACTOR_THIS_STEP : EMBI_FACTOR_NEW;
 }
 
-/* Takes the direction up to bound.safe: a driven move, the last correction, or a line search. Candidates are known
- * up to bound.searched, and safe is not larger. Then decides whether the island goes on, and whether the factor serves
- * again. A drive that is blocked moves nothing. */
+/* One of three moves along the direction, by at most bound.safe: while drives have motion left, a short one, or one by
+ * line search. Then decides whether the factor serves again. Where a drive yields nothing moves in this iteration. */
 static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real alpha;
@@ -22038,8 +22029,8 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step,
  * part IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
 
-/* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and the terms of the correction of its spin:
- * see embi_island_keep_spin(). Overwrites p, Ap, rhs and g. */
+/* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and what embi_island_keep_spin() needs to correct
+ * these velocities. Overwrites p, Ap, rhs and g. */
 static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -22059,8 +22050,8 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
 }
 
-/* The end of an island's step: its velocities [EIPC24 eq. 3], and the forces of its drives, in g. may_go_on: as for
- * embi_island_keep_spin(). */
+/* The velocities of an island, and in g the forces of its drives. With keep_spin the velocities are corrected within
+ * the energy bound. may_go_on: as for embi_island_keep_spin(). */
 static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
 {
     int drives = 0;
@@ -22083,15 +22074,15 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
     return 1;
 }
 
-/* Continues with backward Euler where BDF2 does not serve: see embi_island_jumps(). */
+/* Continues with backward Euler where BDF2 does not serve: see embi_island_jumps(). cut: the step ends early. */
 static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
     if (!embi_island_jumps(s, isle, cut)) return EMBI_NO;
     return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
-/* Ends the step of an island early. A rotation that is half done goes back to its last rigid pose. Otherwise, if the
- * energy is too high, the island goes back to q^n. */
+/* Ends the step of an island early. If a drive's rotation is half done, the island goes back to its last state with
+ * rigid bodies. Otherwise, if its energy is too high, it goes back to q^n. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;
@@ -22106,7 +22097,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     return EMBIPC_OK;
 }
 
-/* Another pass, with the rotations of the present positions: see embi_island_hold_rotations(). Returns 0 out of memory. */
+/* Begins another pass, with the rotations of q: see embi_island_hold_rotations(). Returns 0 out of memory. */
 static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
     embi_answer from_start = embi_island_hold_rotations(m, s, isle, at_once);
@@ -22117,8 +22108,8 @@ static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_islan
     return 1;
 }
 
-/* Ends the step of an island, or continues it with other rotations, or with backward Euler if BDF2 ended too
- * high. The last move has no line search, so what rests may end higher than it began by less than the tolerance. */
+/* Ends the step of an island, if its energy is within the bound. Otherwise there are three ways: where held rotations
+ * are the reason, another pass; after BDF2, again with backward Euler; else it goes back to q^n. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->renewals < 2);
@@ -22133,12 +22124,11 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
 
 /* ==== 80. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
- * island that has not converged computes a direction, gets the candidates that it needs, and moves. An island
- * that has converged may take friction forces of its end, and begin again.
- * Uses: positions of vertices, rotation and deformation bounds, islands, part IV, part V.
+ * active island computes a direction, gets the candidates that it needs, and moves.
+ * Uses: positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV, part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
-/* Contacts, friction and E at q^n; whether the last step's factor serves, and whether a guess begins the step. */
+/* The elements at q^n; whether the last step's factor serves, and whether a prediction begins the step. */
 static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_island *isle)
 {
     if (embi_is_late(s)) return EMBIPC_ERR_TIME;
@@ -22156,16 +22146,10 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* Finds the islands of a step, with the contacts and friction of each. Returns 0 for lack of memory or time. */
-static int embi_islands_begin(embipc_world *w)
-{
-    return embi_islands_link(w) && embi_islands_round(w, embi_island_start) == EMBIPC_OK;
-}
-
-/* Moves to the prediction if it is free and E is not higher there; else stays. While drives move, E may be higher. */
+/* Moves to the prediction if it is safe and E is not higher there; else stays. While drives move, E may be higher. */
 static embipc_result embi_island_try_prediction(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_line before = embi_island_line(s, isle);
+    embi_line line = embi_island_line(s, isle);
     embipc_real alpha = 1;
     embipc_result r;
     int limit, order = isle->prediction;
@@ -22173,20 +22157,20 @@ static embipc_result embi_island_try_prediction(embi_memory *m, embi_state *s, e
     if (!embi_island_safe(m, s, isle, &limit)) return embi_lack(s);
     if (isle->bound.safe < 1) return EMBIPC_OK;
     if ((r = embi_island_try_finite(m, s, isle, &alpha)) != EMBIPC_OK) return r;
-    if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &before, 1))) {
+    if (alpha < 1 || (!embi_is_driving(isle) && embi_island_grows(isle, &line, 1))) {
         alpha = 0;
         if ((r = embi_island_try_finite(m, s, isle, &alpha)) != EMBIPC_OK) return r;
     }
     embi_island_accept(s, isle, alpha);
     if (alpha < 1) return EMBIPC_OK;
     embi_island_progress(s, isle, alpha);
-    if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->prediction = order;   /* another stage */
+    if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->prediction = order;   /* next increment */
     isle->just_predicted = 1;
     isle->nothing_moved = 0;
     return EMBIPC_OK;
 }
 
-/* First half of an iteration: the next direction or initial guess, and where it ends. */
+/* First half of an iteration: the prediction or the next direction, and its end. */
 static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -22196,22 +22180,23 @@ static embipc_result embi_island_find_direction(embipc_world *w, embi_state *s, 
     return embi_island_aim(&w->memory, s, isle) ? EMBIPC_OK : embi_lack(s);
 }
 
-/* Evaluates the contacts of an island at its present positions if its candidates have changed. Returns 0 out of memory. */
+/* Finds the contacts of an island at q again, if its candidates have changed. Returns 0 out of memory. */
 static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
 {
     if (!isle->changed) return 1;
     isle->changed = EMBI_ISLAND_SAME;
     if (!embi_island_find_contacts(m, s, isle)) return 0;
     isle->bound.is_known = 0;
-    /* the order is reused while all contacts have places in it */
+    /* the order of elimination is reused while all contacts have places in it */
     isle->factor.analysed = isle->factor.analysed && isle->factor.same;
     embi_island_nonquadratic(s, isle, s->x);
     return embi_island_unify_integrator(m, s, isle);
 }
 
 /* Second half of an iteration: the move, once all candidates along the directions are known. An island that has
- * converged begins another pass of friction if one is due: passes counts those left, and embi_island_ask_pass()
- * may add one. Else its step ends, unless it leaves BDF2 or its rotations are renewed: both start it again. */
+ * converged begins another pass if one is due: passes_left counts them, and embi_island_ask_pass() may add one. Else
+ * its step ends, unless it leaves BDF2 or its rotations are renewed. A new pass has other friction, and so another E:
+ * its elements are evaluated at q^n, to compare with, and again at q. */
 static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embi_memory *m = &w->memory;
@@ -22238,14 +22223,13 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     isle->converged = 0;   /* another pass, with the present friction forces */
     embi_island_reuse_none(isle, EMBI_FACTOR_THIS_STEP);
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
-    /* E has other friction now. It is evaluated at q^n, to compare with, and again at q. */
     isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
     embi_island_nonquadratic(s, isle, s->x);
     return EMBIPC_OK;
 }
 
-/* The deadline has passed: each active island ends by embi_island_cut(), which may move it back. If one has not moved
- * yet, a step with a strict budget fails. Without `strict` it goes on, and its deadline counts once all have moved. */
+/* The deadline has passed: embi_island_cut() ends each active island, and may move it back. If one has not moved yet,
+ * a step with a strict budget fails. A step without `strict` goes on, and is cut once all have moved. */
 static embipc_result embi_islands_cut(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22271,7 +22255,7 @@ static int embi_island_is_at_limit(embi_state *s, const embi_island *isle)
            (isle->iterations == most && (!embi_search_is_far(s, isle) || !(embi_island_rise(s, isle) > 0)));
 }
 
-/* Ends the step of islands at a limit, lets inactive ones stay, and lists the others for the round. */
+/* Ends the step of islands at a limit, and lists active ones for the round. Bodies of the others have no direction. */
 static embipc_result embi_islands_next(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22289,8 +22273,8 @@ static embipc_result embi_islands_next(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged, found no descent, or was cut. Each pass minimises its own
- * E: friction forces or rotations change between passes. Ends early if a sleeping body must wake. */
+/* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged, found no descent, or was cut. Each
+ * pass minimises its own E: friction forces or rotations change between passes. Ends early if a body must wake. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22316,7 +22300,7 @@ static embipc_result embi_iterate(embipc_world *w)
             embi_island *isle = w->islands.list[w->islands.order[k]];
             isle->changed = changed[w->islands.order[k]];
             isle->to_record = 0;
-            /* new candidates mean new contacts, even where the island rests */
+            /* new candidates may be contacts, also of an island that is done */
             if (isle->active || isle->changed) w->islands.round[w->islands.round_count++] = w->islands.order[k];
         }
         r = embi_islands_round(w, embi_island_take_direction);
@@ -22347,9 +22331,8 @@ static void embi_velocities_finish(embi_state *s)
     memcpy(s->last.v, s->vn, nodes);
 }
 
-/* g = grad E at the driven nodes of bodies at rest, which are in no island. Their vertices become live only now, when
- * no islands run in parallel. Then the gradient of each island is formed again, since its contacts reach these
- * vertices now. */
+/* g = grad E at the driven nodes of bodies in no island. Their vertices become live only now, when no islands run in
+ * parallel. Then g of each island is formed again, since its contacts act on these vertices, too. */
 static void embi_drives_gradient(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22374,8 +22357,8 @@ static void embi_drives_gradient(embipc_world *w)
  * embi_step(): begin, iterate, finish. After an error everything is restored.
  * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* Begin and iterate. Then q is that of the end, and v for bodies in islands. Where sleep.disturbed is set, the result
- * counts for nothing: the step begins again. *lost, *away: a body too far from the origin. */
+/* Begin and iterate: q at the end of the step, and v of bodies in islands. Where sleep.disturbed is set, both are void,
+ * and the step begins again. *lost, *away: a body too far from the origin, and how far, m. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     embi_state *s = &w->s;
@@ -22387,17 +22370,17 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     embi_swap_iterations(w);
     w->report.iteration_count = 0;
     if (s->driven.joint.due) embi_joints_weigh(s, w->islands.parent);
-    embi_bodies_begin(w);   /* q^n, qt and forces */
+    embi_bodies_begin(w);   /* q^n, qt, forces, targets of drives */
     embi_joints_begin(w);
     (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
     embi_each_body(w, embi_body_begin_elastic);
     (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
-    embi_each_body(w, embi_body_expect);    /* where the step may end */
+    embi_each_body(w, embi_body_expect);    /* where the step may end: trial_q */
     embi_each_body(w, embi_body_foresee);   /* boxes around the way there */
     if ((*lost = embi_body_too_far(s, s->trial_q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
     if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w)) return embi_lack(s);
     if (embi_sleeps(w) && embi_sleep_is_disturbed(w)) return EMBIPC_OK;   /* begins again, with more bodies awake */
-    if (!embi_islands_begin(w)) return embi_lack(s);
+    if (!embi_islands_link(w) || embi_islands_round(w, embi_island_start) != EMBIPC_OK) return embi_lack(s);
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     r = embi_iterate(w);
     (void)embi_stage(s, EMBIPC_STAGE_REST);
@@ -22405,7 +22388,8 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
 }
 
 /* Solve and finish. q, x and v change within the step; after an error embi_step_undo() restores them. All else that a
- * caller can see changes at the end. Where a body that sleeps would be touched, it wakes, and the step begins again. */
+ * caller can see changes at the end. Where a body that sleeps has candidates with one in an island, it wakes, and the
+ * step begins again. */
 static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
@@ -28251,7 +28235,8 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
     embi_body_follow(s, b);
     for (int t = 0; t < b->nt; t++) {
         embi_triangle_cross(n, s->x + 3 * b->vert0, b->tri + 3 * t);
-        for (int k = 0; k < 3; k++) embi_vertex_scatter(&s->J, b->vert0 + b->tri[3 * t + k], -pressure / 6, n, w->applied);
+        for (int k = 0; k < 3; k++)
+            embi_vertex_scatter(&s->J, b->vert0 + b->tri[3 * t + k], -pressure / 6, n, w->applied);
     }
     return EMBIPC_OK;
 }
