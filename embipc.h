@@ -15986,7 +15986,7 @@ static embipc_real embi_spring_hold(const embi_element *e, int first)
     return e->first < 1 ? e->first : (embipc_real)4;
 }
 
-/* Does the force of a spring, evaluated at y, differ from its linear prediction at x by more than a hundredth of
+/* Does the force of a spring, evaluated at y, differ from its linear model at x by more than a hundredth of
  * the limit? A spring can reach its limit within a motion that counts as converged. Then another direction is
  * needed. */
 static int embi_spring_misses(const embi_element *e, const embipc_real *x, const embipc_real *y)
@@ -16091,7 +16091,7 @@ typedef struct embi_element_kind {
     void (*evaluate)(embi_element *e, const embipc_real *xn, const embipc_real *x);        /* energy, first, dir at x */
     void (*hessian)(const embi_element *e, embipc_real S[9]);                              /* where it was evaluated */
     embipc_real (*hold)(const embi_element *e, int first);   /* a stiffness, to compare with that in the last factor */
-    /* does the force at y differ from its linear prediction at x? */
+    /* does the force at y differ from its linear model at x? */
     int (*misses)(const embi_element *e, const embipc_real *x, const embipc_real *y);
 } embi_element_kind;
 
@@ -16169,7 +16169,7 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
     for (int i = 0; i < n; i++)
         for (int j = 0; j <= i; j++)
             to[added++].key = embi_pack(embi_max_int(node[i], node[j]), embi_min_int(node[i], node[j]));
-    same = added <= *count;   /* often they are those of the candidate before */
+    same = added <= *count;   /* often they are those of the last call */
     for (int k = 0; k < added && same; k++) same = to[k].key == to[k - added].key;
     if (!same) *count += added;
     return 1;
@@ -16395,8 +16395,8 @@ static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real 
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
 }
 
-/* K of the nonlinear materials at q, for each new factor. K is taken anew for each direction, also where the
- * factor is an old one. Only a single back-solve with an old factor takes the K in it. Freezing K for longer, with
+/* K of the nonlinear materials at q, for each new factor. K is evaluated for each direction, also where the factor
+ * is a reused one. Only a single back-solve with a reused factor takes the K in it. Freezing K for longer, with
  * new contacts around it, does not pay. Refreshed after a move cut by half or a direction that shrank by less than
  * half, it saves 3 % of the time where there is contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in
  * free flight [measured, bodies of 48 and 1280 tets]. */
@@ -16441,7 +16441,7 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
  * is braked by the normal force, which acts v h ahead of its centre. The loss of a step is known exactly,
  *   dL = L - sum r^n+1 x M ((qt - qc)/h - v_c)    about the point that it rotates about, which may move.
  * It is given back as a rotation dw x r of the velocities, J dw = dL. Positions do not change, and so the
- * guarantee holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that push each
+ * guarantee holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that press on each
  * other also get the loss from the motion of their centres, equal and opposite. Friction does not count the
  * curvature of the flight, (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
@@ -19111,7 +19111,7 @@ static void embi_body_unflatten(embi_state *s, embi_island *isle, const embi_bod
 /* A guarded tet whose determinant is at its bound would end every direction that flattens it further. All that
  * touches the body would stop. So det D >= least is a constraint of the minimisation. Where it is active, p is the
  * minimiser of the quadratic model on the constraint: the free one, moved along H^-1 of the gradient of det D. One
- * tet follows the other, so with several active ones, or an old factor, p is near that. */
+ * tet follows the other, so with several active ones, or a reused factor, p is near that. */
 static void embi_island_unflatten(embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -19995,7 +19995,7 @@ static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real w
             way[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
 }
 
-/* Adds the loss by the motion of centres to dL of two free bodies that push each other. In backward Euler the sum
+/* Adds the loss by the motion of centres to dL of two free bodies in contact. In backward Euler the sum
  * of c x m v changes as if F acted at c^n, while spin has the arms of the end. The difference is c^2/h (c_a -
  * c_b)^(n+1 - n) x F, with c of the step form. It is shared by the masses, so that a ball on the ground gets
  * nothing of it. Motions as slow as sticking friction, or as gravity in one step, count as rest. */
@@ -20118,20 +20118,20 @@ static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body 
     return embi_max(b->end.kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
 }
 
-/* May the bound take energy from the body? touching: only from bodies that touch something */
-static int embi_body_may_pay(const embi_body *b, int touching)
+/* May the bound take energy from the body? in_contact: only from bodies in contact */
+static int embi_body_may_pay(const embi_body *b, int in_contact)
 {
-    return embi_is_dynamic(b) && !b->driven_nodes && (b->end.in_contact || !touching);
+    return embi_is_dynamic(b) && !b->driven_nodes && (b->end.in_contact || !in_contact);
 }
 
 /* Takes `excess`, J, from the bodies: rotations and deformations slow down, and when that is not enough all
  * motions. Returns what is left of it. */
-static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int touching)
+static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int in_contact)
 {
     embipc_real about = 0, all = 0, turn, move, mean[3];
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        if (!embi_body_may_pay(b, touching)) continue;
+        if (!embi_body_may_pay(b, in_contact)) continue;
         about += embi_body_mean_velocity(s, b, mean);
         all += b->end.kinetic;
     }
@@ -20140,7 +20140,7 @@ static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embip
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embipc_real less;
-        if (!embi_body_may_pay(b, touching)) continue;
+        if (!embi_body_may_pay(b, in_contact)) continue;
         less = (1 - turn * turn) * embi_body_mean_velocity(s, b, mean);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
             s->v[i] = move * mean[i % 3] + turn * (s->v[i] - mean[i % 3]);
@@ -20870,7 +20870,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  *       g = grad E                                             embi_island_gradient()
  *       H = A + h^2 elements, factored; or a reused factor     embi_island_assemble(), embi_island_factor()
  *       H p = -g; p on driven nodes is their motion            embi_island_direction(), embi_island_solve()
- *     the end q + p; how far candidates are searched           embi_island_aim()
+ *       its end q + p; how far candidates are searched         embi_island_aim()
  *     candidates along all p; islands that meet become one     embi_islands_cover()
  *     each island: its move                                    embi_island_take_direction()
  *       prediction: q += p if that is safe, else none          embi_island_try_prediction()
@@ -20917,20 +20917,16 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     }
 }
 
-/* x^n of a body whose tree needs all vertices, unless it is there. Other bodies compute vertices on demand. */
-static void embi_body_start(embi_state *s, embi_body *b)
-{
-    if (b->bvh.known || !b->nv) return;
-    if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
-    b->started = 1;
-    memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
-}
-
-/* Starts the step of a body: parameters, bounding boxes, x^n, qt, and the forces f: gravity and the caller's. */
+/* Starts the step of a body: x^n where its tree needs all vertices (other bodies compute them on demand), parameters,
+ * bounding boxes, qt, and the forces f: gravity and the caller's. */
 static void embi_body_begin(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    embi_body_start(s, b);
+    if (!b->bvh.known && b->nv) {
+        if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
+        b->started = 1;
+        memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
+    }
     embi_body_derive(w, b);
     b->in_island = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
     b->island = -1;
@@ -21105,8 +21101,8 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
 /* ==== 74. System of an island ========================================================================
  * Sums over bodies and elements of an island, and factors H:
  *   g = grad E,   H = A + tangents of nonlinear materials + h^2 J^T (d2/dx2 of elements) J      [EIPC24 eq. 17]
- * The Hessian of a contact has rank one, kappa m b'' n n^T. After some short moves in a row it is the full one,
- * without its negative part (tune.full_hessian): see embi_island_free_move().
+ * The Hessian of a contact is kappa m b'' n n^T, of rank one. After slow moves it is the full one, without its
+ * negative part, until the step ends (tune.full_hessian): see embi_island_free_move().
  * Uses: materials over a body, linear system, positions of vertices, islands, part IV.
  * Checked by: tests/test_world_step.c, tests/test_cg.c */
 
@@ -21199,7 +21195,7 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
 static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result result;
-    embi_island_set_aside(isle);   /* a step that fails restores the one before */
+    embi_island_set_aside(isle);   /* a step that fails restores the factor of the last step */
     isle->factor.useful = 0;       /* until there is a new one */
     result = embi_dual_factor(m, s, isle);
     if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
@@ -21296,7 +21292,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
  * H is factored, or a factor of an earlier solve or step is reused: chapter "Structure and reuse of factors". What
  * else changes p, or the matrix, stands in chapter "Corrections of a direction". At q^n every friction contact has
  * u = 0, but for the curvature of paths, so its Hessian is that of sticking. Bodies that friction holds are carried
- * along by the first solve. Its stiffness of friction is a secant, to the |u| that the contact had in the last step.
+ * along by the first solve. Its stiffness of friction is that of the secant from 0 to |u| of the last step.
  * Uses: part I, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
@@ -21343,8 +21339,7 @@ static embipc_real embi_island_length(embi_state *s, embi_island *isle)
     return worst;
 }
 
-/* isle->solution := H^-1 isle->solution: exactly with a new factor; with a reused one as embi_island_solve_reused()
- * says. */
+/* isle->solution := H^-1 isle->solution: exactly with a new factor, else as embi_island_solve_reused() says. */
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -21440,8 +21435,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
  * Uses: part I, part II, part III, part IV, contacts of an island, system of an island.
  * Checked by: tests/world_guarantee.h, tests/test_world_step.c */
 
-/* Largest relative displacement between any two points of the primitives of a pair, p their vertices'
- * motions */
+/* Largest relative displacement of two points, one on each side of a candidate, m. p: motions of its vertices */
 static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
 {
     embipc_real most = 0, r[3];
@@ -21466,9 +21460,9 @@ typedef struct embi_ccd_task {
 
 /* The gap floor of a candidate at the distance d, m: the distance at which its path is cut. Above the thickness xi it
  * leaves EMBI_GAP_SHARE min(gap, dhat); at least min(0.05 dhat, 0.9 gap) while drives have motion left; and at least
- * half of rounding. A small gap would cut the next moves: sliding by the length l over a curve of radius r brings
- * points l^2/(2 r) nearer, so a gap leaves room for a move of sqrt(2 r gap). And the logarithm is too weak to open it
- * again at once. */
+ * rounding, or half of it where the gap is less. A small gap would cut the next moves: sliding by the length l over a
+ * curve of radius r brings points l^2/(2 r) nearer, so a gap leaves room for a move of sqrt(2 r gap). And the
+ * logarithm is too weak to open it again at once. */
 static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc_real rounding, int driving)
 {
     embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
@@ -21496,8 +21490,8 @@ static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const 
     return 0;
 }
 
-/* For each block of candidates: the largest alpha at which none is below its gap floor, and the candidate that limits
- * it. Most are excluded by the lower bound of their distance and the drift so far, slack + rate alpha. */
+/* For each block of candidates: an alpha up to which none is below its gap floor, and the candidate that limits it.
+ * Most are excluded by the lower bound of their distance and the bound of the drift, slack + rate alpha. */
 static void embi_ccd_work(void *arg, int begin, int end)
 {
     embi_ccd_task *t = (embi_ccd_task *)arg;
@@ -21545,8 +21539,8 @@ static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
                               &b->search.drift_next);
 }
 
-/* bound.safe: a fraction of the direction without collision and without inversion of guarded tets, at most
- * bound.searched [EIPC24 III-C]; and the candidate that limits it. Returns 0 for lack of memory or time. */
+/* bound.safe: a fraction of the direction without collision, and without inversion of tets where the material forbids
+ * it; at most bound.searched [EIPC24 III-C]. And the candidate that limits it. Returns 0 for lack of memory or time. */
 static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->bound.safe = isle->bound.searched;
@@ -21806,8 +21800,8 @@ static int embi_island_grows(const embi_island *isle, const embi_line *e, embipc
 
 /* The line search: finds alpha in (0, bound] where E has not grown beyond rounding, and rises with at most half of the
  * slope at q. An alpha that is too large gives a bracket [lo, hi]. Within it, regula falsi finds a slope of at most a
- * tenth, up or down. Every third trial halves the bracket, so no end of it can be stuck. Where that finds none, or
- * the deadline passes, *alpha is lo, perhaps 0. The trial state is left at *alpha. */
+ * tenth of that at q, up or down. Every third trial halves the bracket, so no end of it can be stuck. Where no alpha is
+ * found, or the deadline passes, it is lo, perhaps 0. The trial state is left at *alpha. */
 static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                         embipc_real *alpha)
 {
@@ -21844,7 +21838,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
 
 /* ==== 78. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test. An
- * island has converged after a short direction that it took as a whole, without a force that misses its prediction. The
+ * island has converged after a short direction that it took as a whole, with forces as the linear model has them. The
  * measure of a direction is embi_island_length() or embi_island_gap_change(), whichever is larger. The tolerance is a
  * velocity that is derived from epsv. With a coarser one a block would stick on a slope where it must slide. A driven
  * step converges in one to three iterations [measured; the program of [IPC20] needs 49 in a lift]. What was tried
@@ -21866,7 +21860,7 @@ static int embi_island_stiffness_is_wrong(const embi_state *s, const embi_island
     return 0;
 }
 
-/* Does the force of a spring or rod at the trial state differ too much from its linear prediction at q? */
+/* Does the force of a spring or rod at the trial state differ too much from its linear model at q? */
 static int embi_island_misses(const embi_state *s, const embi_island *isle)
 {
     int any = 0;
@@ -21940,8 +21934,8 @@ static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
-/* A move along a short direction, by alpha = bound.safe. The island has converged if that is all of it, and no force
- * misses its prediction. reused: the direction came from a factor of an earlier solve of this step. */
+/* A move along a short direction, by alpha = bound.safe. The island has converged if that is all of it, and forces are
+ * as in the linear model. reused: the direction came from a factor of an earlier solve of this step. */
 static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                            embipc_real *alpha)
 {
@@ -21953,9 +21947,9 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
-/* A move by line search. After EMBI_CRAWL short moves in a row contacts get their full Hessian until the step ends. The
- * one of rank one does not know how normals rotate along p. Where they rotate much against a small gap, every move is
- * cut. */
+/* A move by line search. It is slow where it is less than half of Newton's direction. After EMBI_CRAWL slow moves in a
+ * row contacts get their full Hessian until the step ends. The one of rank one does not know how normals rotate along
+ * p. Where they rotate much against a small gap, every move is cut. */
 static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                            embipc_real *alpha)
 {
@@ -22081,8 +22075,8 @@ static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_is
     return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
-/* Ends the step of an island early. If a drive's rotation is half done, the island goes back to its last state with
- * rigid bodies. Otherwise, if its energy is too high, it goes back to q^n. */
+/* Ends the step of an island early, and with backward Euler. If a drive's rotation is half done, the island goes back to
+ * its last state with rigid bodies. Otherwise, if its energy is too high, it goes back to q^n. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;
@@ -22255,7 +22249,8 @@ static int embi_island_is_at_limit(embi_state *s, const embi_island *isle)
            (isle->iterations == most && (!embi_search_is_far(s, isle) || !(embi_island_rise(s, isle) > 0)));
 }
 
-/* Ends the step of islands at a limit, and lists active ones for the round. Bodies of the others have no direction. */
+/* Ends the step of islands at max_iterations, or of all where the caller has set `stop`. Lists the active ones for the
+ * round; bodies of the others have no direction. */
 static embipc_result embi_islands_next(embipc_world *w)
 {
     embi_state *s = &w->s;
