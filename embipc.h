@@ -21300,7 +21300,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
  * conjugate gradients: errors fall linearly then, and what is left may be as large as the direction. It is less after
  * a prediction, too: no direction has shown yet that friction is past its kinks. Errors below the tolerance with one
  * sign in every step let a block on a slope of tan(angle) = mu slide away. */
-static embipc_real embi_island_enough(const embi_island *isle)
+static embipc_real embi_island_short_limit(const embi_island *isle)
 {
     return isle->just_predicted || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
 }
@@ -21404,7 +21404,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->last_measure = isle->measure;
     isle->measure = embi_max(embi_island_length(s, isle), embi_island_gap_change(s, isle));
     stretch = embi_island_stretch(s, isle, isle->measure);
-    if (isle->measure < embi_island_enough(isle)) stretch = 1;   /* a short direction is taken as it is */
+    if (isle->measure < embi_island_short_limit(isle)) stretch = 1;   /* a short direction is taken as it is */
     if (!embi_island_reuses(isle))
         isle->factor.slow_solves =
             !embi_is_driving(isle) && isle->measure > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
@@ -21415,7 +21415,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->record.direction *= stretch;
     isle->tune.stretch = stretch;
     if (stretch > 1) embi_island_motion(s, isle);
-    if (isle->measure >= embi_island_enough(isle)) embi_island_correct_direction(s, isle);
+    if (isle->measure >= embi_island_short_limit(isle)) embi_island_correct_direction(s, isle);
     embi_island_mark_reversals(s, isle);
     embi_island_multiply(s, isle);   /* Ap, for the line search */
     isle->record.island = isle->index;
@@ -21879,7 +21879,7 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
  * but leaves forces 2 to 10 times as far from balance. */
 static int embi_island_is_short(const embi_island *isle)
 {
-    return !isle->friction.reversals && isle->measure < embi_island_enough(isle);
+    return !isle->friction.reversals && isle->measure < embi_island_short_limit(isle);
 }
 
 /* bound.safe, computed again unless it is valid for the present candidates. *limit: the candidate that limits it, or
