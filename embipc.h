@@ -21214,7 +21214,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
  * Checked by: tests/test_integrator.c, tests/world_drive.h */
 
 /* Moves the bodies of an island back to the nodes q of an earlier state of the step. Returns 0 out of memory. */
-static int embi_island_return(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *q)
+static int embi_island_move_back(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *q)
 {
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -21231,17 +21231,17 @@ static int embi_island_return(embi_memory *m, embi_state *s, embi_island *isle, 
 }
 
 /* Moves the bodies of an island back to q^n. */
-static int embi_island_back(embi_memory *m, embi_state *s, embi_island *isle)
+static int embi_island_back_to_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->has_moved = 0;   /* no deadline may end its step here */
-    return embi_island_return(m, s, isle, s->qn);
+    return embi_island_move_back(m, s, isle, s->qn);
 }
 
 /* Returns the island to its last state in which every rotating body was rigid. */
-static embipc_result embi_island_roll_back(embi_memory *m, embi_state *s, embi_island *isle)
+static embipc_result embi_island_back_to_rigid(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_drives_rewind(s, isle);
-    return embi_island_return(m, s, isle, s->driven.safe_q) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    return embi_island_move_back(m, s, isle, s->driven.safe_q) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
 /* Increase of E since q^n beyond rounding, J s^2. It is 0 where a drive or a running surface does work: E may rise. */
@@ -21271,7 +21271,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
     isle->system.kept = 0;   /* the cached system has another A */
     embi_island_psi(s, isle, s->q);   /* with the rotations that embi_body_turn() has set */
     embi_island_nonquadratic(s, isle, s->x);
-    return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back(m, s, isle) : 1;
+    return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back_to_start(m, s, isle) : 1;
 }
 
 /* Changes an island to backward Euler if some of its bodies use BDF2 and others cannot. */
@@ -22004,7 +22004,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
         isle->record.alpha = 0;
         embi_island_reuse_none(isle, EMBI_FACTOR_THIS_STEP);
-        return embi_island_is_rotated(s, isle) ? embi_island_roll_back(m, s, isle) : EMBIPC_OK;
+        return embi_island_is_rotated(s, isle) ? embi_island_back_to_rigid(m, s, isle) : EMBIPC_OK;
     }
     if (embi_is_driving(isle)) r = embi_island_drive_move(m, s, isle, &alpha);
     else if (embi_island_is_short(isle)) r = embi_island_short_move(m, s, isle, reused, &alpha);
@@ -22063,7 +22063,7 @@ static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_
 static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
     if (embi_search_is_far(s, isle)) return 1;
-    if (!embi_island_back(m, s, isle)) return 0;
+    if (!embi_island_back_to_start(m, s, isle)) return 0;
     (void)embi_island_settle(s, isle, 0);
     return 1;
 }
@@ -22084,7 +22084,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     int half = embi_island_is_rotated(s, isle);
     isle->active = 0;
     if (embi_island_leave_bdf2(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
-    if (half && (r = embi_island_roll_back(&w->memory, s, isle)) != EMBIPC_OK) return r;
+    if (half && (r = embi_island_back_to_rigid(&w->memory, s, isle)) != EMBIPC_OK) return r;
     if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half &&
         !embi_island_end_at_start(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     for (int k = 0; k < isle->body_count; k++) embi_set(s->body[isle->bodies[k]].end.twist, 0, 0, 0);
@@ -22096,7 +22096,7 @@ static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_islan
 {
     embi_answer from_start = embi_island_hold_rotations(m, s, isle, at_once);
     if (from_start == EMBI_NO_MEMORY) return 0;
-    if (from_start == EMBI_YES) return embi_island_back(m, s, isle);
+    if (from_start == EMBI_YES) return embi_island_back_to_start(m, s, isle);
     embi_island_psi(s, isle, s->q);
     embi_island_nonquadratic(s, isle, s->x);
     return 1;
