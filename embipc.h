@@ -18828,7 +18828,7 @@ static void embi_island_set_aside(embi_island *isle)
 }
 
 /* At the start of a step: does the factor of an earlier one serve? */
-static void embi_island_recall(const embi_state *s, embi_island *isle)
+static void embi_island_recall_factor(const embi_state *s, embi_island *isle)
 {
     int serves = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
         isle->unknown_count >= EMBI_REUSE_NODES && isle->system.method != EMBI_SYSTEM_CG && embi_dual_fits(s, isle);
@@ -18894,10 +18894,10 @@ static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
 }
 
 /* Does the next solve reuse a factor of this step? Once it is solved: does the direction come from one? */
-static int embi_island_reuses(const embi_island *isle) { return isle->factor.use == EMBI_FACTOR_THIS_STEP; }
+static int embi_uses_step_factor(const embi_island *isle) { return isle->factor.use == EMBI_FACTOR_THIS_STEP; }
 
 /* A factor of that kind is not reused any longer: a new one is due. */
-static void embi_island_reuse_none(embi_island *isle, embi_factor_use of)
+static void embi_island_drop_factor(embi_island *isle, embi_factor_use of)
 {
     if (isle->factor.use == of) isle->factor.use = EMBI_FACTOR_NEW;
 }
@@ -18968,7 +18968,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
         rz = embi_row_dot(n, r, z);
         if (k == 0) first = size;
         if (!embi_finite(rz) || (k > 2 && size > first / 4)) return 0;
-        if (k == 0 && embi_island_reuses(isle) && isle->tune.full_hessian) {
+        if (k == 0 && embi_uses_step_factor(isle) && isle->tune.full_hessian) {
             memcpy(isle->solution, z, (size_t)n * sizeof *z);
             return 1;
         }
@@ -19134,7 +19134,7 @@ static void embi_island_allow_negative(embi_island *isle)
     if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow_solves < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
         !(u->too_much - u->negative > (embipc_real)0.03)) return;
     u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
-    embi_island_reuse_none(isle, EMBI_FACTOR_LAST_STEP);
+    embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
 }
 
 /* Loss of a contact by curvature, m: its gap at q + p to first order, less the distance of the same features there.
@@ -21266,7 +21266,7 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
         embi_body_gradient(s, b);
     }
     isle->converged = isle->just_drove = 0;
-    embi_island_reuse_none(isle, EMBI_FACTOR_THIS_STEP);
+    embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
     isle->tune.stride = 0;
     isle->system.kept = 0;   /* the cached system has another A */
     embi_island_psi(s, isle, s->q);   /* with the rotations that embi_body_turn() has set */
@@ -21388,7 +21388,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
     embi_island_allow_negative(isle);   /* for the tangents */
-    if (!embi_island_reuses(isle) || !isle->tune.full_hessian) embi_island_tangent(s, isle);
+    if (!embi_uses_step_factor(isle) || !isle->tune.full_hessian) embi_island_tangent(s, isle);
     isle->friction.has_secants = embi_island_reverse_rhs(s, isle);   /* says which contacts reverse, so stiffness follows */
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->nothing_moved);
@@ -21405,7 +21405,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->measure = embi_max(embi_island_length(s, isle), embi_island_gap_change(s, isle));
     stretch = embi_island_stretch(s, isle, isle->measure);
     if (isle->measure < embi_island_short_limit(isle)) stretch = 1;   /* a short direction is taken as it is */
-    if (!embi_island_reuses(isle))
+    if (!embi_uses_step_factor(isle))
         isle->factor.slow_solves =
             !embi_is_driving(isle) && isle->measure > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
     isle->tune.stride = 0;
@@ -21962,7 +21962,7 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
     isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
     if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
         isle->tune.full_hessian = 1;
-        embi_island_reuse_none(isle, EMBI_FACTOR_LAST_STEP);
+        embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
     }
     /* secants of friction gave a direction that is not of descent: the next one has the true Hessians */
     if (*alpha == 0 && isle->friction.has_secants)
@@ -21980,10 +21980,10 @@ static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_i
  * this step serves on while whole moves shorten the direction enough. A new one serves again below EMBI_OLD_FAR
  * tolerances, or after a driven move. Neither does with a wrong stiffness: one back-solve, as with full Hessians, would
  * press a contact closed that is too soft in it, and take one that is too stiff for converged. */
-static void embi_island_reuse(const embi_state *s, embi_island *isle, embipc_real alpha)
+static void embi_island_choose_factor(const embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int serves = !EMBI_WITHOUT(OLD) && !(alpha < 1) &&
-        (embi_island_reuses(isle) ? isle->measure < EMBI_OLD_FALL * isle->last_measure
+        (embi_uses_step_factor(isle) ? isle->measure < EMBI_OLD_FALL * isle->last_measure
                                   : isle->just_drove || isle->measure < EMBI_OLD_FAR);
     if (isle->factor.use == EMBI_FACTOR_LAST_STEP) return;
     isle->factor.use = serves && !embi_island_stiffness_is_wrong(s, isle) ? EMBI_FACTOR_THIS_STEP : EMBI_FACTOR_NEW;
@@ -21995,7 +21995,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 {
     embipc_real alpha;
     embipc_result r;
-    int limit, reused = embi_island_reuses(isle);
+    int limit, reused = embi_uses_step_factor(isle);
     if (!embi_island_safe(m, s, isle, &limit) || embi_is_late(s)) return embi_lack(s);
     isle->record.alpha_ccd = alpha = isle->bound.safe;
     if (limit >= 0) isle->record.limit[0] = s->body[s->pair[isle->bound.limit_pair].a].handle;
@@ -22003,14 +22003,14 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     isle->record.drive_left = embi_island_drive_left(s, isle);
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
         isle->record.alpha = 0;
-        embi_island_reuse_none(isle, EMBI_FACTOR_THIS_STEP);
+        embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
         return embi_island_is_rotated(s, isle) ? embi_island_back_to_rigid(m, s, isle) : EMBIPC_OK;
     }
     if (embi_is_driving(isle)) r = embi_island_drive_move(m, s, isle, &alpha);
     else if (embi_island_is_short(isle)) r = embi_island_short_move(m, s, isle, reused, &alpha);
     else r = embi_island_free_move(m, s, isle, reused, &alpha);
     if (r != EMBIPC_OK) return r;
-    embi_island_reuse(s, isle, alpha);
+    embi_island_choose_factor(s, isle, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
     isle->nothing_moved = isle->just_predicted = 0;
     isle->has_moved |= alpha > 0;
@@ -22135,7 +22135,7 @@ static embipc_result embi_island_start(embipc_world *w, embi_state *s, embi_isla
         embi_island_pair_forces(s, isle, EMBI_AT_START, 0);
         if (!embi_island_unify_integrator(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     }
-    embi_island_recall(s, isle);
+    embi_island_recall_factor(s, isle);
     isle->prediction = embi_island_prediction_order(s, isle);
     return EMBIPC_OK;
 }
@@ -22215,7 +22215,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
     if (!isle->active || !isle->converged) return EMBIPC_OK;
     isle->converged = 0;   /* another pass, with the present friction forces */
-    embi_island_reuse_none(isle, EMBI_FACTOR_THIS_STEP);
+    embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
     isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
     embi_island_nonquadratic(s, isle, s->x);

@@ -107,14 +107,14 @@ static void test_old_factors_of_bodies(void)
         I = heap_island(s.w);
         if (!embi_has_dual(I) || !I->factor.useful) continue;
         I->factor.same = 1;
-        embi_island_recall(&s.w->s, I);
+        embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use == EMBI_FACTOR_LAST_STEP);
         s.w->s.body[I->bodies[1]].inverse->taken++;
-        embi_island_recall(&s.w->s, I);
+        embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use != EMBI_FACTOR_LAST_STEP);
         s.w->s.body[I->bodies[1]].inverse->taken--;
         I->body_count--;   /* other bodies */
-        embi_island_recall(&s.w->s, I);
+        embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use != EMBI_FACTOR_LAST_STEP);
         I->body_count++;
         kept++;
