@@ -18338,7 +18338,7 @@ static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* Assembles A of all bodies that lack it; for_products: only of bodies whose products need it. */
-static void embi_island_ready(embi_state *s, embi_island *isle, int for_products)
+static void embi_island_assemble_bodies(embi_state *s, embi_island *isle, int for_products)
 {
     embipc_stage was;
     int lacking = 0;
@@ -18364,7 +18364,7 @@ static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 /* Ap = A p over the nodes of the island, J s^2/m */
 static void embi_island_multiply(embi_state *s, embi_island *isle)
 {
-    embi_island_ready(s, isle, 1);
+    embi_island_assemble_bodies(s, isle, 1);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_product, NULL, NULL, 0);
 }
 
@@ -18386,7 +18386,7 @@ static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, 
 static void embi_island_subtract_product(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_island_ready(s, isle, 1);
+    embi_island_assemble_bodies(s, isle, 1);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_subtract_product, NULL, NULL, 0);
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++)
@@ -18695,7 +18695,7 @@ static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island
     if (!embi_island_wants_dual(s, isle)) return EMBIPC_OK;
     if (!isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
     if ((D = isle->dual) == NULL) return EMBIPC_ERR_MEMORY;
-    embi_island_ready(s, isle, 0);
+    embi_island_assemble_bodies(s, isle, 0);
     if (!embi_dual_bodies(m, s, isle)) return EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
@@ -18852,7 +18852,7 @@ static void embi_island_store_stiffness(embi_state *s, embi_island *isle)
 }
 
 /* Sets the system to zero; or only the part that elements reach, while A is that of the last factor. */
-static void embi_island_reopen(embi_state *s, embi_island *isle)
+static void embi_island_clear_system(embi_state *s, embi_island *isle)
 {
     int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN);
     for (int k = 0; k < isle->body_count; k++) {
@@ -21128,7 +21128,7 @@ static void embi_island_gradient(embi_state *s, embi_island *isle)
 }
 
 /* Adds A, and a nonlinear material's tangent, to the system. Threads may share the bodies: each has its own blocks. */
-static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
+static void embi_body_add_to_system(const embi_bodies_task *t, embi_body *b, int k)
 {
     const int *local = t->s->local + b->node0;
     int ok = 1;
@@ -21143,7 +21143,7 @@ static void embi_body_put(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* Adds the Hessian of one element, times h^2, to the system. Returns 0 when it does not fit the pattern. */
-static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_element *e)
+static int embi_island_add_element(embi_state *s, embi_island *isle, const embi_element *e)
 {
     const embi_contact *c = (const embi_contact *)e;
     embipc_real z[EMBI_BENT][12];
@@ -21157,14 +21157,14 @@ static int embi_island_stamp(embi_state *s, embi_island *isle, const embi_elemen
 /* Sets the system to H at q. Returns 0 when something does not fit its pattern. */
 static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
-    embi_island_reopen(s, isle);     /* H = 0, at least where elements reach */
-    embi_island_ready(s, isle, 0);   /* A of each body */
+    embi_island_clear_system(s, isle);     /* H = 0, at least where elements reach */
+    embi_island_assemble_bodies(s, isle, 0);   /* A of each body */
     isle->system.clean = 0;
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_put, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_add_to_system, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
         if (isle->shares.part[k] == 0) return 0;
     for (int k = 0; k < embi_element_count(isle); k++)
-        if (!embi_island_stamp(s, isle, embi_element_at(isle, k))) return 0;
+        if (!embi_island_add_element(s, isle, embi_element_at(isle, k))) return 0;
     return 1;
 }
 
