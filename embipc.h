@@ -19921,7 +19921,7 @@ static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
 }
 
 /* May the step end now? Each island that is not done has completed an iteration. */
-static int embi_islands_may_end(const embipc_world *w)
+static int embi_islands_have_moved(const embipc_world *w)
 {
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
@@ -20741,10 +20741,10 @@ static double embi_budget_end(embipc_world *w)
 }
 
 /* Without `strict` the first iteration of each island has no deadline. */
-static void embi_islands_watch(embipc_world *w)
+static void embi_islands_set_deadline(embipc_world *w)
 {
     if (EMBI_BUDGET && w->budget.seconds > 0)
-        w->s.threads.clock = w->budget.strict || embi_islands_may_end(w) ? w->s.timer.clock : NULL;
+        w->s.threads.clock = w->budget.strict || embi_islands_have_moved(w) ? w->s.timer.clock : NULL;
 }
 
 /* Error of a step that had no time for an iteration. */
@@ -22228,7 +22228,7 @@ static embipc_result embi_islands_cut(embipc_world *w)
 {
     embi_state *s = &w->s;
     embipc_result r;
-    int ends = embi_islands_may_end(w);
+    int ends = embi_islands_have_moved(w);
     if (!ends && w->budget.strict) return EMBIPC_ERR_TIME;
     s->threads.clock = NULL;
     s->timer.late = ends;
@@ -22251,7 +22251,7 @@ static int embi_island_is_at_limit(embi_state *s, const embi_island *isle)
 
 /* Ends the step of islands at max_iterations, or of all where the caller has set `stop`. Lists the active ones for the
  * round; bodies of the others have no direction. */
-static embipc_result embi_islands_next(embipc_world *w)
+static embipc_result embi_islands_begin_round(embipc_world *w)
 {
     embi_state *s = &w->s;
     embipc_result r;
@@ -22277,9 +22277,9 @@ static embipc_result embi_iterate(embipc_world *w)
     int *changed = w->islands.parent;   /* union-find no longer needs it */
     for (;;) {
         for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
-        if ((r = embi_islands_next(w)) != EMBIPC_OK) return r;
+        if ((r = embi_islands_begin_round(w)) != EMBIPC_OK) return r;
         if (w->islands.round_count == 0) return EMBIPC_OK;   /* all have ended */
-        embi_islands_watch(w);
+        embi_islands_set_deadline(w);
         r = embi_islands_round(w, embi_island_find_direction);
         if (r == EMBIPC_OK && embi_is_late(s)) r = EMBIPC_ERR_TIME;
         if (r == EMBIPC_ERR_TIME && (r = embi_islands_cut(w)) == EMBIPC_OK) continue;
