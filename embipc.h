@@ -119,7 +119,7 @@
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
  *   2-4     backward Euler: embi_body_integrate() sets qt; grad E: embi_island_gradient(), its part
- *           whose Hessian is A: embi_body_gradient(); v: embi_body_settle()
+ *           whose Hessian is A: embi_body_gradient(); v: embi_body_set_velocities()
  *   5       inertia, elasticity and forces, without contact: embi_body_objective()
  *   6, 12   E: embi_island_objective(); argmin E: embi_iterate()
  *   7       b(d): embipc_barrier(); kappa b(d_k) of one pair: embi_contact_make()
@@ -6347,7 +6347,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
  * axis, a polynomial of the other two coordinates that is 0 at the corners and on shared faces; its factors are
  * eliminated like r. A rectangular bar in one cell twists by its exact angle, one in 2 x 2 cells by 0.88 of it.
  * psi_bend is quadratic in q for all materials. Its R is held for a step or pass, also where rotations of the mean part
- * follow q: terms with dR/dq are left out. So bent cells have a small torque; embi_body_settle() gives it back.
+ * follow q: terms with dR/dq are left out. So bent cells have a small torque; embi_body_set_velocities() gives it back.
  * The mean part is computed as that of one tet for each cell, its strain tet: z_0 is corner 0, and
  *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
  * Uses: tuning, small math, memory, sorting and sets, embedding, elasticity, dense LDL^T.
@@ -20214,7 +20214,7 @@ static void embi_body_mark_contact(embi_body *b)
 
 /* Marks bodies in contact, and sums the terms of the island's energy, J: kinetic, and linear and square of the
  * corrections. */
-static void embi_island_settle_begin(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
+static void embi_island_sum_energies(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
                                      embipc_real *square, embipc_real *owed)
 {
     *kinetic = *linear = *square = *owed = 0;
@@ -20240,7 +20240,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
 {
     embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
     int driven = embi_island_is_driven(s, isle);
-    embi_island_settle_begin(s, isle, &kinetic, &linear, &square, &owed);
+    embi_island_sum_energies(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
     size *= 64 * EMBI_EPS;
     if (may_go_on && !driven && kinetic > budget + size && embi_island_is_misturned(s, isle, (kinetic - budget) / 2))
@@ -22025,7 +22025,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
 
 /* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and what embi_island_keep_spin() needs to correct
  * these velocities. Overwrites p, Ap, rhs and g. */
-static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
+static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
     int o = 3 * b->node0, n = 3 * b->nn;
@@ -22046,10 +22046,10 @@ static void embi_body_settle(const embi_bodies_task *t, embi_body *b, int k)
 
 /* The velocities of an island, and in g the forces of its drives. With keep_spin the velocities are corrected within
  * the energy bound. may_go_on: as for embi_island_keep_spin(). */
-static embi_ending embi_island_settle(embi_state *s, embi_island *isle, int may_go_on)
+static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, int may_go_on)
 {
     int drives = 0;
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_settle, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_set_velocities, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         s->body[isle->bodies[k]].end.counted = isle->friction.passes_added > 0;
         drives |= s->body[isle->bodies[k]].driven_nodes > 0;
@@ -22064,7 +22064,7 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
 {
     if (embi_search_is_far(s, isle)) return 1;
     if (!embi_island_back_to_start(m, s, isle)) return 0;
-    (void)embi_island_settle(s, isle, 0);
+    (void)embi_island_set_velocities(s, isle, 0);
     return 1;
 }
 
@@ -22085,7 +22085,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     isle->active = 0;
     if (embi_island_leave_bdf2(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_back_to_rigid(&w->memory, s, isle)) != EMBIPC_OK) return r;
-    if (embi_island_settle(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half &&
+    if (embi_island_set_velocities(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half &&
         !embi_island_end_at_start(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     for (int k = 0; k < isle->body_count; k++) embi_set(s->body[isle->bodies[k]].end.twist, 0, 0, 0);
     return EMBIPC_OK;
@@ -22106,7 +22106,7 @@ static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_islan
  * are the reason, another pass; after BDF2, again with backward Euler; else it goes back to q^n. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_ending ending = embi_island_settle(s, isle, isle->converged && isle->renewals < 2);
+    embi_ending ending = embi_island_set_velocities(s, isle, isle->converged && isle->renewals < 2);
     int two_step = 0;
     if (ending == EMBI_ENDS_MISTURNED && !embi_island_renew_rotations(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
