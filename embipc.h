@@ -20874,7 +20874,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  *     candidates along all p; islands that meet become one     embi_islands_cover()
  *     each island: its move                                    embi_island_take_direction()
  *       prediction: q += p if that is safe, else none          embi_island_try_prediction()
- *       safe: the part of p without collision or inversion     embi_island_advance(), embi_island_ccd()
+ *       safe: the part of p without collision or inversion     embi_island_move(), embi_island_ccd()
  *       drives have motion left: q += safe p; E may rise       embi_island_drive_move()
  *       p is short: q += safe p, without line search           embi_island_is_short(), embi_island_short_move()
  *       else alpha where E does not grow, q += alpha p         embi_island_line_search(), embi_island_accept()
@@ -21102,7 +21102,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
  * Sums over bodies and elements of an island, and factors H:
  *   g = grad E,   H = A + tangents of nonlinear materials + h^2 J^T (d2/dx2 of elements) J      [EIPC24 eq. 17]
  * The Hessian of a contact is kappa m b'' n n^T, of rank one. After slow moves it is the full one, without its
- * negative part, until the step ends (tune.full_hessian): see embi_island_free_move().
+ * negative part, until the step ends (tune.full_hessian): see embi_island_descent_move().
  * Uses: materials over a body, linear system, positions of vertices, islands, part IV.
  * Checked by: tests/test_world_step.c, tests/test_cg.c */
 
@@ -21837,7 +21837,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
 }
 
 /* ==== 78. Move and stop test =========================================================================
- * The end of one iteration of an island, embi_island_advance(): the move, drives that yield, and the stop test. An
+ * The end of one iteration of an island, embi_island_move(): the move, drives that yield, and the stop test. An
  * island has converged after a short direction that it took as a whole, with forces as the linear model has them. The
  * measure of a direction is embi_island_length() or embi_island_gap_change(), whichever is larger. The tolerance is a
  * velocity that is derived from epsv. With a coarser one a block would stick on a slope where it must slide. A driven
@@ -21950,7 +21950,7 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
 /* A move by line search. It is slow where it is less than half of Newton's direction. After EMBI_CRAWL slow moves in a
  * row contacts get their full Hessian until the step ends. The one of rank one does not know how normals rotate along
  * p. Where they rotate much against a small gap, every move is cut. */
-static embipc_result embi_island_free_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
+static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                            embipc_real *alpha)
 {
     embipc_result r;
@@ -21991,7 +21991,7 @@ static void embi_island_choose_factor(const embi_state *s, embi_island *isle, em
 
 /* One of three moves along the direction, by at most bound.safe: while drives have motion left, a short one, or one by
  * line search. Then decides whether the factor serves again. Where a drive yields nothing moves in this iteration. */
-static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_island *isle)
+static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real alpha;
     embipc_result r;
@@ -22008,7 +22008,7 @@ static embipc_result embi_island_advance(embi_memory *m, embi_state *s, embi_isl
     }
     if (embi_is_driving(isle)) r = embi_island_drive_move(m, s, isle, &alpha);
     else if (embi_island_is_short(isle)) r = embi_island_short_move(m, s, isle, reused, &alpha);
-    else r = embi_island_free_move(m, s, isle, reused, &alpha);
+    else r = embi_island_descent_move(m, s, isle, reused, &alpha);
     if (r != EMBIPC_OK) return r;
     embi_island_choose_factor(s, isle, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
@@ -22201,7 +22201,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (!isle->active || merged) return EMBIPC_OK;   /* the direction of an island that merged is void */
     if (embi_is_late(s)) return EMBIPC_ERR_TIME;
     if (isle->prediction) return embi_island_try_prediction(m, s, isle);
-    if ((r = embi_island_advance(m, s, isle)) != EMBIPC_OK) return r;
+    if ((r = embi_island_move(m, s, isle)) != EMBIPC_OK) return r;
     isle->to_record = 1;
     if (s->settings.spin && isle->renewals < 2 && embi_island_turned_away(s, isle))
         return embi_island_renew_rotations(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
