@@ -9460,7 +9460,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  *   embi_search_rest()    the step is over
  * The chapter "Plain search of two surfaces" is their specification; the others only find the same faster. The bounds
  * of chapter "Rotation and deformation bounds" are shared: services skip far candidates by them, and the step keeps
- * them up to date. For a direction it calls embi_body_go(), embi_body_shorten_way() and embi_body_hull(), or
+ * them up to date. For a direction it calls embi_body_go(), embi_body_shorten_path() and embi_body_hull(), or
  * embi_body_stay(); after a whole move embi_body_arrive(), after any other embi_search_moved().
  * "State", "Islands" and "World data" hold the data that services and step share. */
 
@@ -11846,7 +11846,7 @@ typedef struct embi_end {
     embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3], spin[3], momentum[3], inverse[9];
     embipc_real at_start;        /* its part of the objective at q^n, J s^2; negative where it is not known */
     embi_psi psi[2];             /* of a nonlinear material, by embi_when: at q^n, and at the last evaluation */
-    int in_contact, counted;
+    int in_contact, own_friction;
 } embi_end;
 
 /* One body's part of the statistics, J. before, after, size: its part of the objective, J s^2. */
@@ -12930,7 +12930,7 @@ static void embi_cap_all(embipc_real *next, const embipc_real *now, int n, embip
 }
 
 /* Bounds of a body for the fraction cap of its direction only. */
-static void embi_body_shorten_way(embi_body *b, embipc_real cap)
+static void embi_body_shorten_path(embi_body *b, embipc_real cap)
 {
     embi_cap_all(b->search.shift_next.box, b->search.shift.box, 6, cap);
     embi_cap_all(b->search.shift_next.part, b->search.shift.part, 6 * b->search.patch_count, cap);
@@ -15564,7 +15564,7 @@ static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
                           &b->search.shift_measured);
     embi_search_moved(s, b);
     embi_body_go(s, b);
-    if (cap < 1) embi_body_shorten_way(b, cap);
+    if (cap < 1) embi_body_shorten_path(b, cap);
     embi_body_locate(b, s->reference.q);
     for (int i = 0; i < 6; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
     for (int n = 0; n < b->search.patch_count; n++) {
@@ -18259,7 +18259,7 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
  * up to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits
  * is enough then. In the first step of a body it is a fiftieth, even in a long step. Other steps that have used
  * two fifths of max_iterations get no more passes. */
-static int embi_pair_slips_otherwise(const embi_state *s, const embi_pair *pair, int long_step)
+static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int long_step)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     const embipc_real *now = pair->force[EMBI_NOW], *lagged = pair->force[EMBI_AS_LAGGED];
@@ -18284,7 +18284,7 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
     if (s->settings.friction_iterations || isle->friction.passes_added >= EMBI_FRICTION_PASSES) return 0;
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count && !any; n++)
-        any = embi_pair_slips_otherwise(s, s->pair + s->pair[isle->pairs[n]].head,
+        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->pairs[n]].head,
                                         5 * isle->iterations > 2 * s->settings.max_iterations);
     isle->friction.passes_added += any;
     return any;
@@ -19484,7 +19484,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     b->past.smooth = embi_is_dynamic(b) && b->in_island && !b->step.jump;
     b->past.continues = embi_is_dynamic(b);
     b->past.in_contact = b->in_island && b->end.in_contact;
-    b->past.own_friction = b->in_island && b->end.counted;
+    b->past.own_friction = b->in_island && b->end.own_friction;
     embi_body_foretell_twist(b);
     b->flight.known = b->in_island && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
     embi_copy(b->flight.next_spin, b->end.spin);
@@ -21473,7 +21473,7 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
 /* Do the two sides of a candidate stay farther apart than `away` along some axis, on paths from x to the fraction alpha
  * of the way to next? Motions count relative to the first vertex, so a common motion does not count. Without this test
  * a twisted mat takes 1.06 and a pile of ten cages 1.05 times as many instructions [measured]. */
-static int embi_ways_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
+static int embi_paths_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
                            embipc_real away)
 {
     int split = c->edge_edge ? 2 : 1;
@@ -21509,7 +21509,7 @@ static void embi_ccd_work(void *arg, int begin, int end)
             embi_closest *closest = t->s->candidates.closest + k;
             embipc_real x0[12], p[12], separation, toi;
             if (t->s->candidates.apart[k].least > floor + t->s->candidates.apart[k].share * away) continue;
-            if (!EMBI_WITHOUT(AXES) && embi_ways_apart(c, t->s->x, t->s->path.x, t->alpha[block], floor)) continue;
+            if (!EMBI_WITHOUT(AXES) && embi_paths_apart(c, t->s->x, t->s->path.x, t->alpha[block], floor)) continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->path.x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
@@ -21610,7 +21610,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
 }
 
 /* Collision detection ends while up to EMBI_CCD_KEEP of the way to the gap floor is left. This much more reaches it. */
-#define EMBI_LOOK_ON ((embipc_real)1.125)
+#define EMBI_SEARCH_BEYOND ((embipc_real)1.125)
 
 /* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. Candidates are
  * searched for its fraction bound.searched only, so that bounds alpha. It is less than 1 for a direction more than
@@ -21639,11 +21639,11 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
         /* a prediction that is not safe as a whole is not taken, so it needs no candidates */
         isle->bound.searched = isle->prediction && isle->bound.safe < 1 ? (embipc_real)0 :
-            embi_min(isle->bound.searched, isle->bound.safe * EMBI_LOOK_ON);
+            embi_min(isle->bound.searched, isle->bound.safe * EMBI_SEARCH_BEYOND);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        if (isle->bound.searched < 1) embi_body_shorten_way(b, isle->bound.searched);
+        if (isle->bound.searched < 1) embi_body_shorten_path(b, isle->bound.searched);
         embi_body_hull(b);
     }
     return 1;
@@ -22051,7 +22051,7 @@ static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, 
     int drives = 0;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_set_velocities, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
-        s->body[isle->bodies[k]].end.counted = isle->friction.passes_added > 0;
+        s->body[isle->bodies[k]].end.own_friction = isle->friction.passes_added > 0;
         drives |= s->body[isle->bodies[k]].driven_nodes > 0;
     }
     if (drives) embi_island_gradient(s, isle);
