@@ -13056,7 +13056,7 @@ typedef struct embi_vertex_list { int *list, count, stamp; } embi_vertex_list;
 /* How loops over an island are shared among threads. */
 typedef struct embi_shares {
     embi_chunks by_tets, by_vertices;   /* runs of bodies */
-    embi_chunks by_near;         /* chunks of active candidates, by place in `pairs` */
+    embi_chunks by_active;         /* chunks of active candidates, by place in `pairs` */
     embi_found *found;           /* results of each of these chunks */
     embipc_real *part;           /* (per body) terms of sums, formed in parallel */
 } embi_shares;
@@ -13194,7 +13194,7 @@ static const size_t embi_island_arrays[] = {
     EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
     EMBI_OFFSETS4(embi_island, springs.list, vertices.list, keys, solution), offsetof(embi_island, factor.work),
     offsetof(embi_island, bound.block_alpha), offsetof(embi_island, rods.list),
-    EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_near.list, shares.by_tets.list, shares.by_vertices.list)};
+    EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_active.list, shares.by_tets.list, shares.by_vertices.list)};
 
 /* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
@@ -18004,7 +18004,7 @@ typedef struct embi_contacts_task {
 } embi_contacts_task;
 
 /* A chunk of a pair's active candidates: numbers counted from the pair's first candidate. */
-typedef struct embi_near_run {
+typedef struct embi_active_chunk {
     const embi_pair *pair;
     int number;                  /* of the pair's head */
     const int *begin, *end;
@@ -18013,13 +18013,13 @@ typedef struct embi_near_run {
     embi_closest *closest;
     embi_apart *apart;
     embi_found *found;
-} embi_near_run;
+} embi_active_chunk;
 
 /* Chunk n of the island's active candidates: where its candidates, closest points and results stand. */
-static embi_near_run embi_near_run_of(const embi_state *s, const embi_island *isle, int n)
+static embi_active_chunk embi_active_chunk_of(const embi_state *s, const embi_island *isle, int n)
 {
-    const embi_chunk *chunk = isle->shares.by_near.list + n;
-    embi_near_run r;
+    const embi_chunk *chunk = isle->shares.by_active.list + n;
+    embi_active_chunk r;
     r.pair = s->pair + isle->pairs[chunk->item];
     r.number = r.pair->head;
     r.begin = s->candidates.active + r.pair->first + chunk->begin;
@@ -18042,7 +18042,7 @@ static void embi_closest_work(void *arg, int begin, int end)
 {
     const embi_contacts_task *t = (const embi_contacts_task *)arg;
     for (int n = begin; n < end; n++) {
-        embi_near_run r = embi_near_run_of(t->s, t->isle, n);
+        embi_active_chunk r = embi_active_chunk_of(t->s, t->isle, n);
         embi_found found;            /* here: other threads write to the same lines of memory */
         memset(&found, 0, sizeof found);
         found.min_gap = (embipc_real)INFINITY;
@@ -18075,7 +18075,7 @@ static void embi_contact_work(void *arg, int begin, int end)
     const embi_contacts_task *t = (const embi_contacts_task *)arg;
     embi_contacts *contacts = &t->isle->contacts;
     for (int n = begin; n < end; n++) {
-        embi_near_run r = embi_near_run_of(t->s, t->isle, n);
+        embi_active_chunk r = embi_active_chunk_of(t->s, t->isle, n);
         int to = r.found->first, extra = r.found->extra, changed = 0;
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             const embi_candidate *c = r.candidate + *k;
@@ -18095,7 +18095,7 @@ static void embi_contact_work(void *arg, int begin, int end)
 }
 
 /* Lists active candidates again where a list no longer serves, for a part of the island's pairs. */
-static void embi_near_work(void *arg, int begin, int end)
+static void embi_active_work(void *arg, int begin, int end)
 {
     const embi_contacts_task *t = (const embi_contacts_task *)arg;
     embi_state *s = t->s;
@@ -18114,14 +18114,14 @@ static int embi_island_count_contacts(embi_memory *m, embi_state *s, embi_island
     long long candidates = 0;
     int count = 0, pairs = 0, edges = 0;
     for (int n = 0; n < isle->pair_count; n++) candidates += s->pair[isle->pairs[n]].count;
-    embi_for_work(&s->threads, isle->pair_count, candidates, EMBI_SHARE_SCAN, embi_near_work, task);
-    embi_chunks_clear(&isle->shares.by_near);
+    embi_for_work(&s->threads, isle->pair_count, candidates, EMBI_SHARE_SCAN, embi_active_work, task);
+    embi_chunks_clear(&isle->shares.by_active);
     for (int n = 0; n < isle->pair_count; n++)
-        if (!embi_chunks_add(m, &isle->shares.by_near, n, 0, s->pair[isle->pairs[n]].nearby_count,
+        if (!embi_chunks_add(m, &isle->shares.by_active, n, 0, s->pair[isle->pairs[n]].nearby_count,
                              EMBI_SHARE_NEAR)) return 0;
-    if (!EMBI_GROW(m, isle->shares.found, isle->shares.by_near.count)) return 0;
-    embi_for_chunks(&s->threads, &isle->shares.by_near, EMBI_SHARE_NEAR, embi_closest_work, task);
-    for (int n = 0; n < isle->shares.by_near.count; n++) {
+    if (!EMBI_GROW(m, isle->shares.found, isle->shares.by_active.count)) return 0;
+    embi_for_chunks(&s->threads, &isle->shares.by_active, EMBI_SHARE_NEAR, embi_closest_work, task);
+    for (int n = 0; n < isle->shares.by_active.count; n++) {
         embi_found *found = isle->shares.found + n;
         found->first = count;
         found->extra = edges;
@@ -18149,11 +18149,11 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
     task.isle = isle;
     task.x = x;
     ok = embi_island_count_contacts(m, s, isle, &task);
-    if (ok) embi_for_chunks(&s->threads, &isle->shares.by_near, EMBI_SHARE_NEAR, embi_contact_work, &task);
-    for (int n = 0; n < isle->shares.by_near.count && ok;) {  /* merges by pair of bodies */
-        const embi_pair *pair = s->pair + isle->pairs[isle->shares.by_near.list[n].item];
+    if (ok) embi_for_chunks(&s->threads, &isle->shares.by_active, EMBI_SHARE_NEAR, embi_contact_work, &task);
+    for (int n = 0; n < isle->shares.by_active.count && ok;) {  /* merges by pair of bodies */
+        const embi_pair *pair = s->pair + isle->pairs[isle->shares.by_active.list[n].item];
         int begin = contacts->count;
-        for (; n < isle->shares.by_near.count && s->pair[isle->pairs[isle->shares.by_near.list[n].item]].head ==
+        for (; n < isle->shares.by_active.count && s->pair[isle->pairs[isle->shares.by_active.list[n].item]].head ==
              pair->head; n++) {
             const embi_found *found = isle->shares.found + n;
             if (found->count && contacts->count < found->first)
@@ -18838,8 +18838,8 @@ static void embi_island_recall_factor(const embi_state *s, embi_island *isle)
 /* Stores the stiffnesses that are in a new factor. */
 static void embi_island_store_stiffness(embi_state *s, embi_island *isle)
 {
-    for (int n = 0; n < isle->shares.by_near.count; n++) {
-        embi_near_run r = embi_near_run_of(s, isle, n);
+    for (int n = 0; n < isle->shares.by_active.count; n++) {
+        embi_active_chunk r = embi_active_chunk_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
             r.closest[*k].in_matrix = r.closest[*k].stiffness;
             if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* it is always evaluated */
