@@ -47,8 +47,8 @@ static void test_same_answer_as_one_matrix(void)
             ENSURE(I->dual->K.n > 0 && embi_dual_fits(t, I));
             embi_island_back_solve(t, I, x);
             I->dual->on = I->factor.analysed = 0;
-            I->regularized = 0;
-            ENSURE(embi_island_factor_whole(&s.w->memory, t, I) == EMBIPC_OK && I->regularized == 0);
+            I->factor.regularized = 0;
+            ENSURE(embi_island_factor_whole(&s.w->memory, t, I) == EMBIPC_OK && I->factor.regularized == 0);
             embi_island_back_solve(t, I, y);
             if (!curved) embi_island_apply(t, I, x, back);
             for (int i = 0; i < size; i++) {
