@@ -22075,7 +22075,7 @@ static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_is
     return embi_island_restart(m, s, isle) ? EMBI_YES : EMBI_NO_MEMORY;
 }
 
-/* Ends the step of an island early, and with backward Euler. If a drive's rotation is half done, the island goes back to
+/* Ends the step of an island early, and by backward Euler. If a drive's rotation is half done, the island goes back to
  * its last state with rigid bodies. Otherwise, if its energy is too high, it goes back to q^n. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
