@@ -21609,9 +21609,6 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_go(s, b);
 }
 
-/* Collision detection ends while up to EMBI_CCD_KEEP of the way to the gap floor is left. This much more reaches it. */
-#define EMBI_SEARCH_BEYOND ((embipc_real)1.125)
-
 /* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. Candidates are
  * searched for its fraction bound.searched only, so that bounds alpha. It is less than 1 for a direction more than
  * twice as long as expected, else too many pairs become candidates. A direction that needs new candidates is searched
@@ -21637,9 +21634,10 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
         (void)embi_stage(s, EMBIPC_STAGE_CCD);
         if (!embi_island_ccd(m, s, isle)) return 0;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-        /* a prediction that is not safe as a whole is not taken, so it needs no candidates */
+        /* A prediction that is not safe as a whole is not taken, so it needs no candidates. Collision detection ends
+         * while up to EMBI_CCD_KEEP of the way to the gap floor is left: 1.125 times safe reaches the floor. */
         isle->bound.searched = isle->prediction && isle->bound.safe < 1 ? (embipc_real)0 :
-            embi_min(isle->bound.searched, isle->bound.safe * EMBI_SEARCH_BEYOND);
+            embi_min(isle->bound.searched, isle->bound.safe * (embipc_real)1.125);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
