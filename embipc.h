@@ -12997,19 +12997,19 @@ typedef struct embi_dual {
 } embi_dual;
 
 /* What is stored for a step that fails: nothing, numbers, or the factor too. */
-typedef enum embi_past { EMBI_PAST_NONE, EMBI_PAST_NUMBERS, EMBI_PAST_FACTOR } embi_past;
+typedef enum embi_undo_kind { EMBI_UNDO_NONE, EMBI_UNDO_NUMBERS, EMBI_UNDO_FACTOR } embi_undo_kind;
 
 /* What the island had from earlier steps at the start of this step. A step that fails restores it, since the bits
  * of later steps depend on it. */
-typedef struct embi_island_past {
-    embi_past stored;
+typedef struct embi_factor_undo {
+    embi_undo_kind stored;
     int useful, unknown_count;
     unsigned *of;
     int of_count;
     embi_system system;
     embi_dual *dual;
     int is_odd;                  /* factors have changed places an odd number of times */
-} embi_island_past;
+} embi_factor_undo;
 
 /* The factor of the next solve; once it is solved, the one that its direction came from. */
 typedef enum embi_factor_use {
@@ -13027,7 +13027,7 @@ typedef struct embi_reuse {
     int useful;                  /* there is a factor that may be reused */
     unsigned *of;                /* revisions of the bodies that have unknowns */
     int of_count;
-    embi_island_past past;
+    embi_factor_undo undo;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int regularized;             /* pivots that were replaced, in this step */
     int slow_solves;             /* in a row: see EMBI_SLOW */
@@ -13191,7 +13191,7 @@ static void embi_dual_free(embi_memory *m, embi_dual **D)
 
 static const size_t embi_island_arrays[] = {
     EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
-    EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.past.of, friction.list),
+    EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.undo.of, friction.list),
     EMBI_OFFSETS4(embi_island, springs.list, vertices.list, keys, solution), offsetof(embi_island, factor.work),
     offsetof(embi_island, bound.block_alpha), offsetof(embi_island, rods.list),
     EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_active.list, shares.by_tets.list, shares.by_vertices.list)};
@@ -13202,9 +13202,9 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
     EMBI_RELEASE_ALL(m, isle, embi_island_arrays);
     embi_contacts_free(m, &isle->contacts);
     embi_system_free(m, &isle->system);
-    embi_system_free(m, &isle->factor.past.system);
+    embi_system_free(m, &isle->factor.undo.system);
     embi_dual_free(m, &isle->dual);
-    embi_dual_free(m, &isle->factor.past.dual);
+    embi_dual_free(m, &isle->factor.undo.dual);
 }
 
 /* ---- loops over the bodies of an island ---- */
@@ -18782,37 +18782,37 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
 static void embi_island_swap_factors(embi_island *isle)
 {
     embi_dual *dual = isle->dual;
-    isle->factor.past.is_odd = !isle->factor.past.is_odd;
-    embi_swap_systems(&isle->system, &isle->factor.past.system);
-    isle->dual = isle->factor.past.dual;
-    isle->factor.past.dual = dual;
+    isle->factor.undo.is_odd = !isle->factor.undo.is_odd;
+    embi_swap_systems(&isle->system, &isle->factor.undo.system);
+    isle->dual = isle->factor.undo.dual;
+    isle->factor.undo.dual = dual;
 }
 
 /* Stores what a step that fails restores. Returns 0 out of memory. */
-static int embi_island_store_past(embi_memory *m, embi_island *isle)
+static int embi_island_store_undo(embi_memory *m, embi_island *isle)
 {
-    embi_island_past *past = &isle->factor.past;
+    embi_factor_undo *past = &isle->factor.undo;
     if (!EMBI_GROW(m, past->of, isle->factor.of_count)) return 0;
     if (isle->factor.of_count)
         memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
     past->of_count = isle->factor.of_count;
     past->useful = isle->factor.useful;
     past->unknown_count = isle->unknown_count;
-    past->stored = EMBI_PAST_NUMBERS;
+    past->stored = EMBI_UNDO_NUMBERS;
     return 1;
 }
 
 /* After a step that failed: the island gets back what it had at its start. */
-static void embi_island_restore_past(embi_island *isle)
+static void embi_island_undo_factor(embi_island *isle)
 {
-    embi_island_past *past = &isle->factor.past;
-    if (past->stored == EMBI_PAST_NONE) return;
-    if (past->stored == EMBI_PAST_FACTOR) embi_island_swap_factors(isle);
+    embi_factor_undo *past = &isle->factor.undo;
+    if (past->stored == EMBI_UNDO_NONE) return;
+    if (past->stored == EMBI_UNDO_FACTOR) embi_island_swap_factors(isle);
     if (past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
     isle->factor.of_count = past->of_count;
     isle->factor.useful = past->useful;
     isle->unknown_count = past->unknown_count;
-    past->stored = EMBI_PAST_NONE;
+    past->stored = EMBI_UNDO_NONE;
 }
 
 /* Before the first factor of a step: the factor of an earlier step is set aside, because a step that fails restores
@@ -18820,9 +18820,9 @@ static void embi_island_restore_past(embi_island *isle)
 static void embi_island_set_aside(embi_island *isle)
 {
     const embi_threads *threads = isle->system.F.threads;
-    if (isle->factor.past.stored != EMBI_PAST_NUMBERS || !isle->factor.past.useful || isle->factor.past.unknown_count <
+    if (isle->factor.undo.stored != EMBI_UNDO_NUMBERS || !isle->factor.undo.useful || isle->factor.undo.unknown_count <
         EMBI_REUSE_NODES) return;
-    isle->factor.past.stored = EMBI_PAST_FACTOR;
+    isle->factor.undo.stored = EMBI_UNDO_FACTOR;
     embi_island_swap_factors(isle);
     isle->system.F.threads = threads;
 }
@@ -19682,7 +19682,7 @@ static int embi_islands_link(embipc_world *w)
         embi_island **isle = w->islands.list + i;
         if (!s->body[i].in_island || s->body[i].island != i) continue;
         if (!*isle && (*isle = (embi_island *)embi_alloc(&w->memory, 1, sizeof **isle)) == NULL) return 0;
-        if (!embi_island_store_past(&w->memory, *isle)) return 0;
+        if (!embi_island_store_undo(&w->memory, *isle)) return 0;
         w->islands.order[w->islands.order_count++] = w->islands.round[w->islands.round_count++] = i;
         (*isle)->index = i;
         embi_island_reset(s, *isle);
@@ -20842,7 +20842,7 @@ static void embi_step_undo(embipc_world *w)
     }
     for (int k = 0; k < s->body_count; k++) {
         embi_body_undo(s, s->body + k);
-        if (w->islands.list[k]) embi_island_restore_past(w->islands.list[k]);
+        if (w->islands.list[k]) embi_island_undo_factor(w->islands.list[k]);
     }
     embi_search_undo(w);
 }
@@ -20969,7 +20969,7 @@ static void embi_bodies_begin(embipc_world *w)
         b->scratch.patch = patch;
         trace += embi_body_trace(b);
         patch += embi_body_patch(b);
-        if (w->islands.list[k]) w->islands.list[k]->factor.past.stored = EMBI_PAST_NONE;
+        if (w->islands.list[k]) w->islands.list[k]->factor.undo.stored = EMBI_UNDO_NONE;
     }
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
@@ -27183,7 +27183,7 @@ static void embi_places_reset(embipc_world *w)
         embi_inverse *V = w->s.body[i].inverse;
         embi_island *isle = w->islands.list[i];
         if (V && V->is_odd) embi_inverse_swap(V);
-        if (isle && isle->factor.past.is_odd) embi_island_swap_factors(isle);
+        if (isle && isle->factor.undo.is_odd) embi_island_swap_factors(isle);
         if (isle) isle->factor.useful = isle->factor.of_count = 0;
     }
     for (int n = 0; n < w->search.cached_count; n++) {
@@ -28883,9 +28883,9 @@ static void embi_world_moved(embipc_world *w)
         embi_system *system[4];
         if (!isle) continue;
         system[0] = &isle->system;
-        system[1] = &isle->factor.past.system;
+        system[1] = &isle->factor.undo.system;
         system[2] = isle->dual ? &isle->dual->K : system[0];
-        system[3] = isle->factor.past.dual ? &isle->factor.past.dual->K : system[0];
+        system[3] = isle->factor.undo.dual ? &isle->factor.undo.dual->K : system[0];
         for (int k = 0; k < 4; k++)
             if (system[k]->F.threads) system[k]->F.threads = &w->s.threads;
     }
