@@ -8682,7 +8682,7 @@ typedef struct embi_closest {
     int mask;
     int stamp;                   /* number of the evaluation */
     embipc_real stiffness;       /* kappa m b'' now, N/m; 0 if inactive */
-    embipc_real in_matrix;       /* stiffness in the last factored system */
+    embipc_real in_factor;       /* stiffness in the last factored system */
 } embi_closest;
 
 /* Parameters of all candidates of a pair of bodies. */
@@ -8845,7 +8845,7 @@ typedef struct embi_element {
     embipc_real energy;          /* J */
     embipc_real first, dir[3];   /* the gradient at the point is first dir, N */
     const embipc_real *extra;    /* gradient at its vertices beside that at the point, N (12); NULL: none */
-    embipc_real held;            /* its stiffness in the last factor, as hold() of its kind returns it */
+    embipc_real in_factor;       /* its stiffness in the last factor, as stiffness() of its kind returns it */
 } embi_element;
 
 /* Closest points of one candidate at the present positions. Its base has the energy kappa m b with multiplicity,
@@ -12918,7 +12918,7 @@ static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, in
         s->candidates.apart[k].least -= s->candidates.apart[k].share * slack;
     for (int i = 0; i < pair->nearby_count; i++) {
         const embi_closest *c = s->candidates.closest + pair->first + nearby[i];
-        if (c->stamp == stamp && !(c->in_matrix > 0)) s->candidates.apart[pair->first + nearby[i]].least = c->d;
+        if (c->stamp == stamp && !(c->in_factor > 0)) s->candidates.apart[pair->first + nearby[i]].least = c->d;
     }
     pair->radius -= slack;
 }
@@ -15937,7 +15937,7 @@ static void embi_friction_take(const embi_element *e, embipc_real S[9])
 
 /* Stiffness along the motion that embi_friction_stiffness() puts into the matrix, N/m. It goes to 0 at the kink of
  * f1. */
-static embipc_real embi_friction_hold(const embi_element *e, int first)
+static embipc_real embi_friction_along(const embi_element *e, int first)
 {
     const embi_friction *f = (const embi_friction *)e;
     embipc_real along;
@@ -15980,7 +15980,7 @@ static void embi_spring_hessian(const embi_element *e, embipc_real S[9])
 
 /* The share. At the limit the stiffness along the force ends, so a spring within it counts as four times as
  * stiff. */
-static embipc_real embi_spring_hold(const embi_element *e, int first)
+static embipc_real embi_spring_stiffness(const embi_element *e, int first)
 {
     (void)first;
     return e->first < 1 ? e->first : (embipc_real)4;
@@ -16060,7 +16060,7 @@ static void embi_rod_hessian(const embi_element *e, embipc_real S[9])
 }
 
 /* As for a spring; 0 where it is slack. */
-static embipc_real embi_rod_hold(const embi_element *e, int first)
+static embipc_real embi_rod_stiffness(const embi_element *e, int first)
 {
     const embi_rod *p = (const embi_rod *)e;
     (void)first;
@@ -16090,18 +16090,18 @@ typedef struct embi_element_kind {
     int rank;                                                                              /* of its Hessian, at most */
     void (*evaluate)(embi_element *e, const embipc_real *xn, const embipc_real *x);        /* energy, first, dir at x */
     void (*hessian)(const embi_element *e, embipc_real S[9]);                              /* where it was evaluated */
-    embipc_real (*hold)(const embi_element *e, int first);   /* a stiffness, to compare with that in the last factor */
+    embipc_real (*stiffness)(const embi_element *e, int first);   /* a stiffness, to compare with that in the last factor */
     /* does the force at y differ from its linear model at x? */
     int (*misses)(const embi_element *e, const embipc_real *x, const embipc_real *y);
 } embi_element_kind;
 
 static const embi_element_kind embi_element_kinds[] = {
     {1, NULL, embi_contact_hessian, NULL, NULL},
-    {2, embi_friction_evaluate, embi_friction_take, embi_friction_hold, NULL},
+    {2, embi_friction_evaluate, embi_friction_take, embi_friction_along, NULL},
     {3, EMBI_DRIVES ? embi_spring_evaluate : NULL, EMBI_DRIVES ? embi_spring_hessian : NULL,
-     EMBI_DRIVES ? embi_spring_hold : NULL, EMBI_DRIVES ? embi_spring_misses : NULL},
+     EMBI_DRIVES ? embi_spring_stiffness : NULL, EMBI_DRIVES ? embi_spring_misses : NULL},
     {3, EMBI_JOINTS ? embi_rod_evaluate : NULL, EMBI_JOINTS ? embi_rod_hessian : NULL,
-     EMBI_JOINTS ? embi_rod_hold : NULL, EMBI_JOINTS ? embi_rod_misses : NULL}};
+     EMBI_JOINTS ? embi_rod_stiffness : NULL, EMBI_JOINTS ? embi_rod_misses : NULL}};
 
 /* to += gradient of an element, by vertex, N */
 static void embi_element_gradient(const embi_element *e, const embi_pull *to)
@@ -17010,7 +17010,7 @@ static embi_spring embi_drive_spring(const embi_state *s, const embi_drive *d, c
     p.base.pair = -1;
     for (int i = 0; i < 4; i++) p.base.v[i] = v;
     p.base.w[0] = 1;
-    p.base.held = 4;   /* within the limit */
+    p.base.in_factor = 4;   /* within the limit */
     p.limit = d->limit;
     embi_drive_place(d, d->pose, Rn, k, yn);
     embi_drive_place(d, d->pose_next, R, k, y);
@@ -17324,7 +17324,7 @@ static embi_rod embi_rod_make(const embi_joint *j, embipc_real K, int a0, int a1
     p.base.w[1] = w1;
     p.base.w[2] = w2;
     p.base.w[3] = w3;
-    p.base.held = 4;
+    p.base.in_factor = 4;
     p.K = K;
     p.limit = (embipc_real)INFINITY;
     return p;
@@ -18087,7 +18087,7 @@ static void embi_contact_work(void *arg, int begin, int end)
                 extra += c->edge_edge;
                 if (c->parts) to = embi_contact_make_parts(contacts, to, c, t->x, kappa, r.number, &t->s->seams);
             }
-            changed += embi_stiffness_changed(closest->stiffness, closest->in_matrix, kappa);
+            changed += embi_stiffness_changed(closest->stiffness, closest->in_factor, kappa);
         }
         r.found->count = to - r.found->first;
         r.found->changed = changed;
@@ -18841,13 +18841,13 @@ static void embi_island_store_stiffness(embi_state *s, embi_island *isle)
     for (int n = 0; n < isle->shares.by_active.count; n++) {
         embi_active_chunk r = embi_active_chunk_of(s, isle, n);
         for (const int *k = r.seen; k < r.seen + r.found->seen; k++) {
-            r.closest[*k].in_matrix = r.closest[*k].stiffness;
+            r.closest[*k].in_factor = r.closest[*k].stiffness;
             if (r.closest[*k].stiffness > 0) r.apart[*k].least = -EMBI_HUGE;   /* it is always evaluated */
         }
     }
     for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
         embi_element *e = embi_element_at(isle, k);
-        e->held = embi_element_kinds[e->kind].hold(e, isle->nothing_moved);
+        e->in_factor = embi_element_kinds[e->kind].stiffness(e, isle->nothing_moved);
     }
 }
 
@@ -21077,7 +21077,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         f->base = *c;
         f->base.kind = EMBI_ELEMENT_FRICTION;
         f->base.extra = NULL;
-        f->base.held = 0;
+        f->base.in_factor = 0;
         embi_copy(f->n, c->dir);
         f->e = pair->rule.epsv * s->h;
         runs = embi_body_runs(a) || embi_body_runs(b);
@@ -21851,7 +21851,7 @@ static int embi_island_stiffness_is_wrong(const embi_state *s, const embi_island
     if (isle->contacts.changed) return 1;
     for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
         const embi_element *e = embi_element_at(isle, k);
-        if (embi_stiffness_changed(embi_element_kinds[e->kind].hold(e, isle->nothing_moved), e->held,
+        if (embi_stiffness_changed(embi_element_kinds[e->kind].stiffness(e, isle->nothing_moved), e->in_factor,
                                    e->pair < 0 ? 0 : s->pair[e->pair].rule.kappa))
             return 1;
     }
