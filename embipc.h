@@ -16090,7 +16090,7 @@ typedef struct embi_element_kind {
     int rank;                                                                              /* of its Hessian, at most */
     void (*evaluate)(embi_element *e, const embipc_real *xn, const embipc_real *x);        /* energy, first, dir at x */
     void (*hessian)(const embi_element *e, embipc_real S[9]);                              /* where it was evaluated */
-    embipc_real (*stiffness)(const embi_element *e, int first);   /* a stiffness, to compare with that in the last factor */
+    embipc_real (*stiffness)(const embi_element *e, int first);   /* to compare with that in the last factor */
     /* does the force at y differ from its linear model at x? */
     int (*misses)(const embi_element *e, const embipc_real *x, const embipc_real *y);
 } embi_element_kind;
@@ -21609,6 +21609,9 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_go(s, b);
 }
 
+/* Collision detection ends while up to EMBI_CCD_KEEP of the way to the gap floor is left. This much more reaches it. */
+#define EMBI_LOOK_ON ((embipc_real)1.125)
+
 /* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. Candidates are
  * searched for its fraction bound.searched only, so that bounds alpha. It is less than 1 for a direction more than
  * twice as long as expected, else too many pairs become candidates. A direction that needs new candidates is searched
@@ -21634,10 +21637,9 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
         (void)embi_stage(s, EMBIPC_STAGE_CCD);
         if (!embi_island_ccd(m, s, isle)) return 0;
         (void)embi_stage(s, EMBIPC_STAGE_MOVE);
-        /* A prediction that is not safe as a whole is not taken, so it needs no candidates. Collision detection ends
-         * while up to EMBI_CCD_KEEP of the way to the gap floor is left: 1.125 times safe reaches the floor. */
+        /* a prediction that is not safe as a whole is not taken, so it needs no candidates */
         isle->bound.searched = isle->prediction && isle->bound.safe < 1 ? (embipc_real)0 :
-            embi_min(isle->bound.searched, isle->bound.safe * (embipc_real)1.125);
+            embi_min(isle->bound.searched, isle->bound.safe * EMBI_LOOK_ON);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];

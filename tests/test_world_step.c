@@ -1632,7 +1632,7 @@ static void test_looks_end_at_contacts(void)
             ENSURE(embi_island_safe(&sc.w->memory, s, I, &limit));
             if (way == 1) ENSURE(I->bound.searched == 1 && limit < 0);
             else ENSURE(I->bound.safe > 0 && I->bound.safe * 0.05 < s->body[I->bodies[0]].rules.dhat &&
-                        I->bound.searched == (way == 0 ? I->bound.safe * EMBI_SEARCH_BEYOND : 0));
+                        I->bound.searched == (way == 0 ? I->bound.safe * EMBI_LOOK_ON : 0));
             for (int k = 0; k < I->body_count; k++) {
                 const embi_body *b = s->body + I->bodies[k];
                 int from = limit < 0 ? 0 : s->pair[I->bound.limit_pair].first;
