@@ -15935,8 +15935,7 @@ static void embi_friction_take(const embi_element *e, embipc_real S[9])
     memcpy(S, ((const embi_friction *)e)->S, 9 * sizeof *S);
 }
 
-/* Stiffness along the motion that embi_friction_stiffness() puts into the matrix, N/m. It goes to 0 at the kink of
- * f1. */
+/* Stiffness along the motion that embi_friction_stiffness() puts into the matrix, N/m; 0 beyond the kink of f1. */
 static embipc_real embi_friction_along(const embi_element *e, int first)
 {
     const embi_friction *f = (const embi_friction *)e;
@@ -16084,8 +16083,7 @@ static int embi_rod_misses(const embi_element *e, const embipc_real *x, const em
 
 /* ---- all kinds ---- */
 
-/* What a kind of element provides. Contacts are evaluated, and compared with the last factor, where they are
- * made. */
+/* What a kind of element provides. Contacts are evaluated, and compared with the last factor, where they are found. */
 typedef struct embi_element_kind {
     int rank;                                                                              /* of its Hessian, at most */
     void (*evaluate)(embi_element *e, const embipc_real *xn, const embipc_real *x);        /* energy, first, dir at x */
@@ -16278,7 +16276,6 @@ static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x
     if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->scratch.trace + b->scratch.trace, y);
 }
 
-/* The tangent of a nonlinear body as a matrix. */
 static embi_bsr embi_body_tangent(const embi_body *b)
 {
     embi_bsr T = b->A;
@@ -16395,11 +16392,9 @@ static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real 
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
 }
 
-/* K of the nonlinear materials at q, for each new factor. K is evaluated for each direction, also where the factor
- * is a reused one. Only a single back-solve with a reused factor takes the K in it. Freezing K for longer, with
- * new contacts around it, does not pay. Refreshed after a move cut by half or a direction that shrank by less than
- * half, it saves 3 % of the time where there is contact (K takes a fifth of it), and costs 5.2 solves for 4.2 in
- * free flight [measured, bodies of 48 and 1280 tets]. */
+/* K of a nonlinear material at q, for each direction, unless that is a single back-solve with a reused factor. Holding
+ * K for longer does not pay: refreshed after a move cut by half or a direction that shrank by less than half, it saves
+ * 3 % of the time in contact, and costs 5.2 solves for 4.2 in free flight [measured, bodies of 48 and 1280 tets]. */
 static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_bsr T;
@@ -18400,11 +18395,9 @@ static void embi_island_subtract_product(embi_state *s, embi_island *isle)
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
  * K is small, couples only contacts on the same body, and is better conditioned than H. A^-1 is needed at
  * contacts only. A is constant within a step, so the columns of A^-1 serve for all factors of the step, body by
- * body. Time against H as one matrix, for falling piles: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 200
- * and 400 nodes 0.62 and 0.60, 10 full balls 0.71; ten bears, which touch at many points, 1.01. On 2 threads the
- * pile of 100 0.76. Where one or two bodies have most nodes it does not pay, since most of H's factor stays from
- * one iteration to the next: 1, 2 and 3 cages of a ball 1.1, a grasp by a cage of 108 nodes 1.15, a bear of 300
- * nodes 1.35 [measured].
+ * body. Time against H as one matrix, for falling piles: 10 and 100 cages of 40 nodes 0.95 and 0.83, 10 of 400 nodes
+ * 0.60; ten bears, with contact at many points, 1.01. Where one or two bodies have most nodes it does not pay, since
+ * most of H's factor stays from one iteration to the next: a grasp by a cage of 108 nodes 1.15 [measured].
  * Uses: part I, contacts, part III, contact elements, products with the Hessian.   Checked by: tests/test_dual.c */
 
 /* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and
@@ -18948,9 +18941,8 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
  * first case: z adds forces at stiff contacts that P lacks. A ball held between plates, and moved by 0.05 of the
  * tolerance, then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of contacts, P^-1 b
  * itself is taken, because products with H lack these. Else an iteration is cheaper than evaluating all contacts for
- * a direction that is only nearly Newton's. Against P^-1 b throughout, a grasp takes 10 % fewer solves and 1 % fewer
- * instructions; a tower of 100 boxes takes 8 and 8 %. Returns 0, and leaves b alone, when that takes too many
- * iterations, z does not fall, or a curvature is not positive: a new factor is due. */
+ * a direction that is only nearly Newton's. Returns 0, and leaves b alone, when that takes too many iterations, z does
+ * not fall, or a curvature is not positive: a new factor is due. */
 static int embi_island_solve_reused(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
@@ -19125,9 +19117,8 @@ static void embi_island_unflatten(embi_state *s, embi_island *isle)
  * quadratic. Solves are slow where they shorten the direction by less than half; those with a factor of this step do
  * not count. After EMBI_SLOW of them in a row tets get their negative curvature back: all of it, or half, a quarter,
  * an eighth where more leaves pivots that are not positive. While solves stay slow, it is the middle between the
- * least that was too much and the most that was not. Rubber pressed flat between plates, cylinders of 16 and 24
- * cells, takes 11.0 and 12.9 solves per step; with all or nothing of it 13.0 and 15.3, and 2 of 80 steps are cut
- * short. */
+ * least that was too much and the most that was not. Rubber pressed flat between plates takes 11.0 solves per step,
+ * and with all or nothing of it 13.0. */
 static void embi_island_allow_negative(embi_island *isle)
 {
     embi_tune *u = &isle->tune;
@@ -19368,8 +19359,8 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
  * It is a move like others, by increments of the drives: it stays within the searched ranges, collision detection
  * must find it safe as a whole, and where no drive does work E must not be higher there than at q^n. Otherwise
  * the step begins at q^n. The order, or none, is chosen by the errors of both in the last step, and by their
- * present difference from the targets of drives. Solves per step without and with it: squeeze to 30 and to 70 %
- * 2.14 and 1.52, 2.74 and 1.65, medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
+ * present difference from the targets of drives. Solves per step without and with it: squeeze to 30 % 2.14 and 1.52,
+ * medium grasp 3.06 and 2.54, a twisted mat 12.7 and 10.7.
  * Uses: tuning, small math, memory, part III, part IV.   Checked by: tests/world_begin.h */
 
 /* Adds to the displacement d of node i, m, what order 2 predicts besides: the velocity change of the last step */
@@ -21230,7 +21221,6 @@ static int embi_island_move_back(embi_memory *m, embi_state *s, embi_island *isl
     return 1;
 }
 
-/* Moves the bodies of an island back to q^n. */
 static int embi_island_back_to_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->has_moved = 0;   /* no deadline may end its step here */
@@ -21706,7 +21696,7 @@ static void embi_island_remeasure(embi_state *s, const embi_island *isle)
     }
 }
 
-/* The trial state becomes q. gq += alpha A p, so gq needs no evaluation. */
+/* The trial state becomes the state. gq += alpha A p, so gq needs no evaluation. */
 static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -21720,7 +21710,6 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
     else embi_search_moved(s, b);
 }
 
-/* The trial state becomes the state of the island. */
 static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
