@@ -16856,7 +16856,7 @@ static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embi
 
 /* Rotations that a lagged material holds, those at the expected end: the rotations of q^n, rotated with the body,
  * or for BDF2 those of its free flight. */
-static void embi_body_turn(embi_state *s, embi_body *b)
+static void embi_body_hold_rotations(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
     embipc_real T[9], R[9];
@@ -16925,7 +16925,7 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
 
 /* Are the held rotations so wrong that the step should start again? A body, or a part of it, has rotated against
  * them by more than 0.3 rad or so, or they hide much energy. Cheap tests come first. */
-static int embi_island_turned_away(embi_state *s, const embi_island *isle)
+static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
 {
     int strays = 0;
     for (int k = 0; k < isle->body_count; k++) {
@@ -20157,7 +20157,7 @@ static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real r
 }
 
 /* Do the held rotations miss more strain energy than `excess`, J? */
-static int embi_island_is_misturned(const embi_state *s, const embi_island *isle, embipc_real excess)
+static int embi_island_has_wrong_rotations(const embi_state *s, const embi_island *isle, embipc_real excess)
 {
     embipc_real sum = 0, force;
     for (int k = 0; k < isle->body_count; k++) {
@@ -20195,7 +20195,7 @@ static embipc_real embi_island_dissipation(embi_state *s, const embi_island *isl
 
 /* How the step of an island ends: well; with more energy than the bound, because materials hold wrong rotations; or
  * with too much energy even with zero velocities. */
-typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_MISTURNED, EMBI_ENDS_TOO_HIGH } embi_ending;
+typedef enum embi_ending { EMBI_ENDS_WELL, EMBI_ENDS_WRONG_ROTATIONS, EMBI_ENDS_TOO_HIGH } embi_ending;
 
 /* Marks a body as in contact. Nothing is written to a body in no island: islands that end in parallel share it. */
 static void embi_body_mark_contact(embi_body *b)
@@ -20234,8 +20234,8 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     embi_island_sum_energies(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
     size *= 64 * EMBI_EPS;
-    if (may_go_on && !driven && kinetic > budget + size && embi_island_is_misturned(s, isle, (kinetic - budget) / 2))
-        return EMBI_ENDS_MISTURNED;
+    if (may_go_on && !driven && kinetic > budget + size && embi_island_has_wrong_rotations(s, isle, (kinetic - budget) / 2))
+        return EMBI_ENDS_WRONG_ROTATIONS;
     share = embi_spin_share(budget + size - kinetic, linear, square);
     kinetic += share * (linear + share * square);
     for (int k = 0; k < isle->body_count; k++) {
@@ -20982,7 +20982,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
         b->elastic.ahead = 0;
     }
     if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
-    embi_body_turn(s, b);
+    embi_body_hold_rotations(s, b);
     b->end.psi[EMBI_NOW].bending = embi_elastic_bending(&b->elastic, s->q + 3 * b->node0, 0);
     b->end.psi[EMBI_AT_START] = b->end.psi[EMBI_NOW];
     embi_body_gradient(s, b);
@@ -21252,14 +21252,14 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
         embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_two_step(b)) continue;
         embi_body_integrate(s, b, 0);
-        embi_body_turn(s, b);
+        embi_body_hold_rotations(s, b);
         embi_body_gradient(s, b);
     }
     isle->converged = isle->just_drove = 0;
     embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
     isle->tune.stride = 0;
     isle->system.kept = 0;   /* the cached system has another A */
-    embi_island_psi(s, isle, s->q);   /* with the rotations that embi_body_turn() has set */
+    embi_island_psi(s, isle, s->q);   /* with the rotations that embi_body_hold_rotations() has set */
     embi_island_nonquadratic(s, isle, s->x);
     return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back_to_start(m, s, isle) : 1;
 }
@@ -22097,7 +22097,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
 {
     embi_ending ending = embi_island_set_velocities(s, isle, isle->converged && isle->renewals < 2);
     int two_step = 0;
-    if (ending == EMBI_ENDS_MISTURNED && !embi_island_renew_rotations(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
+    if (ending == EMBI_ENDS_WRONG_ROTATIONS && !embi_island_renew_rotations(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
     for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     if (!two_step) return embi_island_end_at_start(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
@@ -22192,7 +22192,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (isle->prediction) return embi_island_try_prediction(m, s, isle);
     if ((r = embi_island_move(m, s, isle)) != EMBIPC_OK) return r;
     isle->to_record = 1;
-    if (s->settings.spin && isle->renewals < 2 && embi_island_turned_away(s, isle))
+    if (s->settings.spin && isle->renewals < 2 && embi_island_rotated_away(s, isle))
         return embi_island_renew_rotations(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (isle->converged) {
         if (--isle->passes_left < 1) isle->passes_left = embi_island_ask_pass(s, isle);
