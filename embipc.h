@@ -18130,7 +18130,7 @@ static int embi_island_count_contacts(embi_memory *m, embi_state *s, embi_island
            EMBI_GROW(m, contacts->extra, 12 * edges) && EMBI_GROW(m, isle->keys, 2 * count);
 }
 
-/* Contacts of the island at the live vertices x. search.drift of its bodies must be that of x. Returns 0 out of
+/* Contacts of the island at the live vertices x, where search.drift of its bodies was computed. Returns 0 out of
  * memory. */
 static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
 {
@@ -18187,8 +18187,8 @@ static void embi_friction_bend(const embi_state *s, const embi_body *a, const em
     }
 }
 
-/* Does a contact slide? It does where its slip in this step is larger than what counts as sticking. As long as nothing
- * has moved, the slip is that of the velocities at q^n. */
+/* Does a contact slide? It does where its slip in this step exceeds what counts as sticking. While nothing has moved,
+ * that is the slip by the velocities at q^n. */
 static int embi_friction_slides(const embi_state *s, const embi_friction *f)
 {
     embipc_real u[3] = {0, 0, 0}, move[3];
@@ -18220,8 +18220,7 @@ static embi_u64 embi_friction_key(const embi_body *a, const embi_body *b, const 
     return key;
 }
 
-/* For each pair of bodies: whether it has contacts, and their force on body a, N; with that of friction where
- * asked. */
+/* For each pair of bodies: whether it has contacts, and their force on body a, N; that of friction on request. */
 static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when when, int with_friction)
 {
     int count = isle->contacts.count + (with_friction ? isle->friction.count : 0);
@@ -18400,7 +18399,7 @@ static void embi_island_subtract_product(embi_state *s, embi_island *isle)
  * most of H's factor stays from one iteration to the next: a grasp by a cage of 108 nodes 1.15 [measured].
  * Uses: part I, contacts, part III, contact elements, products with the Hessian.   Checked by: tests/test_dual.c */
 
-/* 1 where contact forces as unknowns pay: few columns against the unknowns, no body that holds most of them, and
+/* Do contact forces as unknowns pay? They do with few columns against the unknowns, no body that has most of these, and
  * no K that changes in the step. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
@@ -18446,8 +18445,8 @@ static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
     return embi_find_place(D->first, bodies + 1, unknown + 1) - 1;
 }
 
-/* A link at the point of an element, without its columns; coef: of its unknowns, in their order.
- * Registers which columns of A^-1 it needs. Returns NULL out of memory. */
+/* A link at the point of an element, without its columns; coef: of its unknowns, in their order. Registers which
+ * columns of A^-1 it needs. Returns NULL out of memory. */
 static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isle, const embi_element *e,
                                  embipc_real coef[EMBI_STAMP])
 {
@@ -18762,14 +18761,12 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
  * The order of elimination of a system, and what a later solve or step takes over from a factor. A step that fails
  * restores the factor that it began with. The bits of later steps depend on it.
  * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
- * begins with a reused factor: P, the preconditioner of conjugate gradients on its own H. The first iteration solves
- * all that P has right. Each contact that is missing in P costs about one more. With averaged volume strain A is not
- * even assembled: embi_body_multiply() forms products tet by tet. The reused factor also serves for the last solves of
- * its step. The very last one is convergence test and correction in one. Bodies that rest, hang or are carried need no
- * new factor.
+ * begins with a reused factor P, the preconditioner of conjugate gradients on its own H. Each contact that P lacks
+ * costs about one iteration more. With averaged volume strain A is not even assembled: embi_body_multiply() forms
+ * products tet by tet. The reused factor also serves for the last solves of its step. Bodies that rest, hang or are
+ * carried need no new factor.
  * Uses: part I, part III, contact elements, energy of a body, contacts of candidates, products with the hessian, contact
- * forces as unknowns.
- * Checked by: tests/test_undo.c */
+ * forces as unknowns.   Checked by: tests/test_undo.c */
 
 /* The factor in use and the stored one change places. */
 static void embi_island_swap_factors(embi_island *isle)
@@ -18808,8 +18805,7 @@ static void embi_island_undo_factor(embi_island *isle)
     past->stored = EMBI_UNDO_NONE;
 }
 
-/* Before the first factor of a step: the factor of an earlier step is set aside, because a step that fails restores
- * it. */
+/* Before the first factor of a step: sets aside the factor of an earlier step, which a step that fails restores. */
 static void embi_island_set_aside(embi_island *isle)
 {
     const embi_threads *threads = isle->system.F.threads;
@@ -19423,30 +19419,29 @@ static void embi_body_expect(embipc_world *w, embi_body *b)
  * stiff body moves along the arc in many small moves. */
 static int embi_island_prediction_order(const embi_state *s, const embi_island *isle)
 {
-    embipc_real went = 0, missed[2] = {0, 0}, turned = 0;
+    embipc_real most = 0, error[2] = {0, 0}, turned = 0;
     int order, fresh = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         fresh |= embi_is_dynamic(b) && !b->past.smooth;
         turned = embi_max(turned, embi_body_turns(s, b));
-        went = embi_max(went, b->past.displacement);
-        for (int n = 0; n < 2; n++) missed[n] = embi_max(missed[n], b->past.prediction_error[n]);
+        most = embi_max(most, b->past.displacement);
+        for (int n = 0; n < 2; n++) error[n] = embi_max(error[n], b->past.prediction_error[n]);
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embipc_real way[3];
             if (embi_drive_of(s, i) < 0) continue;
             embi_sub(way, s->driven.target + 3 * i, s->q + 3 * i);
             embi_scale(way, (embipc_real)s->driven.list[embi_drive_of(s, i)].increments, way);
-            embi_prediction_errors(s, b, i, way, missed);
+            embi_prediction_errors(s, b, i, way, error);
         }
     }
-    order = missed[1] < missed[0] ? 2 : 1;
-    if (!EMBI_WITHOUT(GUESS) && !fresh && went > embi_island_tolerance(s, isle) &&
-        missed[order - 1] < EMBI_PREDICTION_SHARE * went) return order;
+    order = error[1] < error[0] ? 2 : 1;
+    if (!EMBI_WITHOUT(GUESS) && !fresh && most > embi_island_tolerance(s, isle) &&
+        error[order - 1] < EMBI_PREDICTION_SHARE * most) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
 
-/* The displacement of the body's free nodes, the errors of both predictions, and the velocity change
- * by forces. */
+/* The displacement of the body's free nodes, the errors of both predictions, and the velocity change by forces. */
 static void embi_body_compare(const embi_state *s, embi_body *b)
 {
     b->past.displacement = b->past.prediction_error[0] = b->past.prediction_error[1] = 0;
@@ -19537,8 +19532,7 @@ static int embi_rod_jumps(const embi_state *s, const embi_rod *p, embipc_real no
            (embi_max(p->length - p->most, p->least - p->length) > -nothing);
 }
 
-/* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or the step was cut
- * short. */
+/* Must an island give up BDF2 for this step? It must when velocities changed abruptly, or where the step is cut. */
 static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
 {
     int jump = cut, two_step = 0;
@@ -19640,7 +19634,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
     return 1;
 }
 
-/* Values of an island at the start of a step. */
+/* Sets what an island has at the start of a step. */
 static void embi_island_reset(const embi_state *s, embi_island *isle)
 {
     isle->active = 1;
@@ -19854,8 +19848,8 @@ static int embi_islands_record(embipc_world *w)
     return 1;
 }
 
-/* Merges islands a and b into the one with the smaller number. Its direction is void until the next round. is_new:
- * the island that stays has not merged yet in this round. */
+/* Merges islands a and b into the one with the smaller number, whose direction is void. is_new: that one has not merged
+ * yet in this round. */
 static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
 {
     embi_state *s = &w->s;
@@ -19911,7 +19905,7 @@ static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
     return 1;
 }
 
-/* May the step end now? Each island that is not done has completed an iteration. */
+/* Has each active island moved? Then a deadline may end the step. */
 static int embi_islands_have_moved(const embipc_world *w)
 {
     for (int k = 0; k < w->islands.order_count; k++) {
@@ -19921,9 +19915,8 @@ static int embi_islands_have_moved(const embipc_world *w)
     return 1;
 }
 
-/* Searches candidates for the present directions, links islands that they join, and stores the state that drives go
- * back to where saves_safe asks for it. changed[island]: an embi_island_change. Returns 0 for lack of memory or
- * time. */
+/* Searches candidates for the present directions, merges islands that they link, and stores the state that drives go
+ * back to where saves_safe is set. changed[island]: an embi_island_change. Returns 0 for lack of memory or time. */
 static int embi_islands_cover(embipc_world *w, int *changed)
 {
     embi_state *s = &w->s;
@@ -20061,8 +20054,7 @@ static embipc_real embi_island_budget(const embi_state *s, const embi_island *is
     return sum + embi_island_drive_work(s, isle);
 }
 
-/* The largest s in [0, 1] with s linear + s^2 square <= room; where room is negative, the s of the least left
- * side. */
+/* The largest s in [0, 1] with s linear + s^2 square <= room. Where room is negative, the s of the least left side. */
 static embipc_real embi_spin_share(embipc_real room, embipc_real linear, embipc_real square)
 {
     if (linear + square <= room) return 1;
