@@ -16276,6 +16276,7 @@ static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x
     if (stiffness > 0) embi_lagged_forces(&b->elastic, x, 0, stiffness, s->scratch.trace + b->scratch.trace, y);
 }
 
+/* The tangent of a nonlinear body as a matrix. */
 static embi_bsr embi_body_tangent(const embi_body *b)
 {
     embi_bsr T = b->A;
@@ -20226,8 +20227,8 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     embi_island_sum_energies(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
     size *= 64 * EMBI_EPS;
-    if (may_go_on && !driven && kinetic > budget + size && embi_island_has_wrong_rotations(s, isle, (kinetic - budget) / 2))
-        return EMBI_ENDS_WRONG_ROTATIONS;
+    if (may_go_on && !driven && kinetic > budget + size &&
+        embi_island_has_wrong_rotations(s, isle, (kinetic - budget) / 2)) return EMBI_ENDS_WRONG_ROTATIONS;
     share = embi_spin_share(budget + size - kinetic, linear, square);
     kinetic += share * (linear + share * square);
     for (int k = 0; k < isle->body_count; k++) {
@@ -21688,7 +21689,7 @@ static void embi_island_remeasure(embi_state *s, const embi_island *isle)
     }
 }
 
-/* The trial state becomes the state. gq += alpha A p, so gq needs no evaluation. */
+/* The trial state becomes that of the body. gq += alpha A p, so gq needs no evaluation. */
 static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -21702,6 +21703,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
     else embi_search_moved(s, b);
 }
 
+/* The trial state becomes the state of the island. */
 static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
