@@ -19043,17 +19043,19 @@ static void embi_island_add_to_direction(embi_state *s, const embi_island *isle,
         embi_axpy(s->p + 3 * isle->unknown[k], factor, isle->solution + 3 * k);
 }
 
-/* Factor, 1 to EMBI_STRETCH_MOST, by which the direction is lengthened. The matrix leaves out b' d2d/dx2, and an old
- * factor leaves out more. So its curvature along p is wrong; lambda is the true one over it, and p/lambda would be
- * right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride lambda) p_last. Where
- * both point the same way, p is lengthened by 1/lambda; the line search decides in the end. Without it a comb of soft
- * teeth takes 1.04 times as many instructions, and an arch 0.87 times [measured]. After a correction by
- * embi_island_correction() p_last is the direction before it, and lambda an estimate. Below the tolerance only the
- * slowest mode is left, and directions must agree still better. */
-static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_real measure)
+/* Lengthens the direction by tune.stretch, 1 to EMBI_STRETCH_MOST; one that is short by 1. The matrix leaves out
+ * b' d2d/dx2, and a reused factor leaves out more. So its curvature along p is wrong; lambda is the true one over it,
+ * and p/lambda would be right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride
+ * lambda) p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end.
+ * Without it a comb of soft teeth takes 1.04 times as many instructions, and an arch 0.87 times [measured]. p_last is
+ * without embi_island_correction(), so lambda is an estimate. Below the tolerance only the slowest mode is left, and
+ * directions must agree still better. */
+static void embi_island_stretch(embi_state *s, embi_island *isle, int is_short)
 {
-    embipc_real same = 0, now = 0, last = 0, ratio, stretch;
-    embipc_real along = measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
+    embipc_real same = 0, now = 0, last = 0, stride = isle->tune.stride, ratio, stretch;
+    embipc_real along = isle->measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
+    isle->tune.stride = 0;
+    isle->tune.stretch = 1;
     for (int k = 0; k < isle->unknown_count; k++) {
         const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
         same += embi_dot(p, q);
@@ -19062,12 +19064,17 @@ static embipc_real embi_island_stretch(embi_state *s, embi_island *isle, embipc_
     }
     for (int k = 0; k < isle->unknown_count; k++)
         embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (EMBI_WITHOUT(STRETCH) || embi_is_driving(isle) || !(isle->tune.stride > 0) || !(same > 0) ||
-        same * same < along * now * last)
-        return 1;
+    if (EMBI_WITHOUT(STRETCH) || is_short || embi_is_driving(isle) || !(stride > 0) || !(same > 0) ||
+        same * same < along * now * last) return;
     ratio = same / last;
-    stretch = ratio < 1 ? isle->tune.stride / (1 - ratio) : EMBI_STRETCH_MOST;
-    return embi_min(embi_max(stretch, 1), EMBI_STRETCH_MOST);
+    stretch = embi_min(ratio < 1 ? stride / (1 - ratio) : EMBI_STRETCH_MOST, EMBI_STRETCH_MOST);
+    if (!(stretch > 1)) return;
+    for (int k = 0; k < isle->unknown_count; k++)
+        embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
+    isle->tune.stretch = stretch;
+    isle->energy.slope *= stretch;
+    isle->record.direction *= stretch;
+    embi_island_motion(s, isle);
 }
 
 /* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. D holds its edge vectors. What p takes from det D is
@@ -21322,7 +21329,7 @@ static embipc_real embi_island_length(embi_state *s, embi_island *isle)
     return worst;
 }
 
-/* isle->solution := H^-1 isle->solution: exactly with a new factor, else as embi_island_solve_reused() says. */
+/* solution := H^-1 solution, by a reused factor if embi_island_solve_reused() succeeds, else by a new one. */
 static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -21361,8 +21368,8 @@ static void embi_island_correct_direction(embi_state *s, embi_island *isle)
  * friction reverses along p changes the next matrix. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embipc_real stretch;
     embipc_result r;
+    int is_short;
     (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
     isle->driving = embi_island_driven_motion(s, isle);   /* p on driven nodes: r */
     embi_island_gradient(s, isle);
@@ -21386,19 +21393,12 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     embi_island_motion(s, isle);
     isle->last_measure = isle->measure;
     isle->measure = embi_max(embi_island_length(s, isle), embi_island_gap_change(s, isle));
-    stretch = embi_island_stretch(s, isle, isle->measure);
-    if (isle->measure < embi_island_short_limit(isle)) stretch = 1;   /* a short direction is taken as it is */
+    is_short = isle->measure < embi_island_short_limit(isle);
     if (!embi_uses_step_factor(isle))
         isle->factor.slow_solves =
             !embi_is_driving(isle) && isle->measure > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
-    isle->tune.stride = 0;
-    for (int k = 0; k < isle->unknown_count && stretch > 1; k++)
-        embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
-    isle->energy.slope *= stretch;
-    isle->record.direction *= stretch;
-    isle->tune.stretch = stretch;
-    if (stretch > 1) embi_island_motion(s, isle);
-    if (isle->measure >= embi_island_short_limit(isle)) embi_island_correct_direction(s, isle);
+    embi_island_stretch(s, isle, is_short);
+    if (!is_short) embi_island_correct_direction(s, isle);
     embi_island_mark_reversals(s, isle);
     embi_island_multiply(s, isle);   /* Ap, for the line search */
     isle->record.island = isle->index;
