@@ -18280,7 +18280,7 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count && !any; n++)
         any = embi_pair_needs_pass(s, s->pair + s->pair[isle->pairs[n]].head,
-                                        5 * isle->iterations > 2 * s->settings.max_iterations);
+                                   5 * isle->iterations > 2 * s->settings.max_iterations);
     isle->friction.passes_added += any;
     return any;
 }
@@ -19386,7 +19386,7 @@ static void embi_predict(const embi_state *s, const embi_body *b, int order, int
 /* most[n]: largest component of the difference between the displacement d of node i and the prediction of order n +
  * 1, m */
 static void embi_prediction_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3],
-                              embipc_real most[2])
+                                   embipc_real most[2])
 {
     embipc_real e[3];
     embi_predict(s, b, 1, i, e);
@@ -20576,8 +20576,8 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
         t->passes = embi_max_int(t->passes, embi_max_int(1, w->s.settings.friction_iterations) +
-                                     embi_max_int(isle->friction.passes_added + isle->renewals,
-                                                  isle->friction.merged_passes));
+                                 embi_max_int(isle->friction.passes_added + isle->renewals,
+                                              isle->friction.merged_passes));
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
             t->factorizations = isle->factorizations;
@@ -21020,8 +21020,8 @@ static embi_energies embi_island_energies(const embi_state *s, const embi_island
     return E;
 }
 
-/* Sets energy.now, J, of the elements at the vertices x. Sets energy.nonquadratic: h^2 times that, and nonlinear
- * materials as last evaluated [EIPC24 eqs. 10, 11]; and energy.size, the size of these terms, for rounding. */
+/* Sets energy.now, J, of the elements at the vertices x; energy.nonquadratic, J s^2: these and nonlinear materials, as
+ * embi_island_psi() left them [EIPC24 eqs. 10, 11]; and energy.size, the size of these terms, for rounding. */
 static void embi_island_nonquadratic(const embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embi_energies E = embi_island_energies(s, isle, x, isle->contacts.energy);
@@ -21279,10 +21279,11 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
 /* ==== 76. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the present increment of drives:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
- * H is factored, or a factor of an earlier solve or step is reused: chapter "Structure and reuse of factors". What
- * else changes p, or the matrix, stands in chapter "Corrections of a direction". At q^n every friction contact has
- * u = 0, but for the curvature of paths, so its Hessian is that of sticking. Bodies that friction holds are carried
- * along by the first solve. Its stiffness of friction is that of the secant from 0 to |u| of the last step.
+ * A new factor of H solves that exactly; conjugate gradients with the factor of an earlier solve or step, to the
+ * tolerance; and one back-solve with the factor of an earlier solve, where contacts have their full Hessian, roughly:
+ * chapter "Structure and reuse of factors". What else changes p or the matrix stands in "Corrections of a direction".
+ * At q^n every friction contact has u = 0, but for the curvature of paths, so its Hessian is that of sticking: the
+ * first solve carries held bodies along. Its stiffness of friction is a secant, from 0 to |u| of the last step.
  * Uses: part I, part III, part IV, system of an island.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
@@ -21457,7 +21458,7 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
  * of the way to next? Motions count relative to the first vertex, so a common motion does not count. Without this test
  * a twisted mat takes 1.06 and a pile of ten cages 1.05 times as many instructions [measured]. */
 static int embi_paths_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
-                           embipc_real away)
+                            embipc_real away)
 {
     int split = c->edge_edge ? 2 : 1;
     for (int i = 0; i < 3; i++) {
@@ -21786,7 +21787,7 @@ static int embi_island_grows(const embi_island *isle, const embi_line *e, embipc
  * tenth of that at q, up or down. Every third trial halves the bracket, so no end of it can be stuck. Where no alpha is
  * found, or the deadline passes, it is lo, perhaps 0. The trial state is left at *alpha. */
 static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
-                                        embipc_real *alpha)
+                                             embipc_real *alpha)
 {
     embipc_real lo = 0, hi = bound, slope_lo = isle->energy.slope, slope_hi = 0;
     embi_line line = embi_island_line(s, isle);
@@ -21920,7 +21921,7 @@ static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_
 /* A move along a short direction, by alpha = bound.safe. The island has converged if that is all of it, and forces are
  * as in the linear model. reused: the direction came from a factor of an earlier solve of this step. */
 static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
-                                           embipc_real *alpha)
+                                            embipc_real *alpha)
 {
     embipc_result r = embi_island_try_finite(m, s, isle, alpha);
     if (r != EMBIPC_OK) return r;
@@ -21934,7 +21935,7 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
  * row contacts get their full Hessian until the step ends. The one of rank one does not know how normals rotate along
  * p. Where they rotate much against a small gap, every move is cut. */
 static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
-                                           embipc_real *alpha)
+                                              embipc_real *alpha)
 {
     embipc_result r;
     if (!(isle->energy.slope < 0)) *alpha = 0;
@@ -21951,8 +21952,8 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
     if (*alpha == 0 && isle->friction.has_secants)
         for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
     else if (*alpha == 0 && !reused && !s->timer.late) {
-        /* No descent is left above rounding. It counts as converged if the step has added a pass. Full Hessians cost
-         * the last digits, so with them it counts below the tolerance, too. */
+        /* No descent is left above rounding. In an added pass it counts as converged, since an earlier pass has. Full
+         * Hessians cost the last digits, so with them it counts below the tolerance, too. */
         isle->active = 0;
         isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes_added > 0;
     }
@@ -21967,7 +21968,7 @@ static void embi_island_choose_factor(const embi_state *s, embi_island *isle, em
 {
     int serves = !EMBI_WITHOUT(OLD) && !(alpha < 1) &&
         (embi_uses_step_factor(isle) ? isle->measure < EMBI_OLD_FALL * isle->last_measure
-                                  : isle->just_drove || isle->measure < EMBI_OLD_FAR);
+                                     : isle->just_drove || isle->measure < EMBI_OLD_FAR);
     if (isle->factor.use == EMBI_FACTOR_LAST_STEP) return;
     isle->factor.use = serves && !embi_island_stiffness_is_wrong(s, isle) ? EMBI_FACTOR_THIS_STEP : EMBI_FACTOR_NEW;
 }
