@@ -1,11 +1,13 @@
-/* Branches of a run: where something may fail, a copy of the process goes on in which it does, and the run itself goes on
- * without. So what comes before a failure is run once, and not once for each failure. Needs fork(). Include after test.h. */
+/* Branches of a run: where something may fail, a copy of the process goes on in which it does, and the run itself goes
+ * on without. So what comes before a failure is run once, and not once for each failure. Needs fork(). Include after
+ * test.h. */
 #ifndef TEST_BRANCH_H
 #define TEST_BRANCH_H
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* Returns 1 in a branch, and 0 in the run when the branch has ended; checks that fail in a branch count as one of the run. */
+/* Returns 1 in a branch, and 0 in the run when the branch has ended. Checks that fail in a branch count as one of the
+ * run. */
 static int branch(void)
 {
     int status = 0;

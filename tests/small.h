@@ -1,5 +1,6 @@
-/* The library with such values that small scenes do what large ones do: for tests that include this before inside.h. The
- * object that tests share is compiled with this, too (Makefile): it has the values that users have, unless a test has others. */
+/* The library with such values that small scenes do what large ones do: for tests that include this before inside.h.
+ * The object that tests share is compiled with this, too (Makefile). It has the values that users have, unless a test
+ * has others. */
 #ifndef TEST_SMALL_H
 #define TEST_SMALL_H
 enum { USERS_FIT_TRIANGLES = 1024, USERS_FIT_LEAVES = 16, USERS_PATCH_LEAVES = 128 };   /* test_broad compares them */

@@ -5,8 +5,8 @@
 #include "test.h"
 #include "branch.h"
 
-/* The header's memory, counted, and refused where a test says so: in place of its own functions, see inside.awk. A run that
- * branches has a branch for each time it asks, in which it gets nothing. */
+/* The header's memory, counted, and refused where a test says so: in place of its own functions, see inside.awk. A run
+ * that branches has a branch for each time it asks, in which it gets nothing. */
 static long memory_held, memory_asked;
 static int memory_branches, memory_refused;
 void *embi_default_alloc(size_t size, void *ctx)

@@ -169,8 +169,8 @@ static embipc_result history(scene *s, const embipc_world_def *wd, int k)
     return embipc_world_step(s->w, &s->stats);
 }
 
-/* The history, and in each branch what follows a failure: the call that failed changed nothing, and made again it gives what
- * it gives without one. */
+/* The history, and in each branch what follows a failure: the call that failed changed nothing, and made again it gives
+ * what it gives without one. */
 static void history_fails(failing *f, const embipc_world_def *wd, const unsigned long long bits[OOM_COUNT], long total)
 {
     int failed = 0, since = 0;
@@ -191,7 +191,8 @@ static void history_fails(failing *f, const embipc_world_def *wd, const unsigned
             r = history(&s, wd, k);
         }
         if (r != EMBIPC_OK) {
-            printf("  allocation %ld, call %d: %s, %s\n", f->fail_at, k, embipc_result_text(r), s.w ? embipc_world_error(s.w)->text : "");
+            printf("  allocation %ld, call %d: %s, %s\n", f->fail_at, k, embipc_result_text(r),
+                   s.w ? embipc_world_error(s.w)->text : "");
             ENSURE(r == EMBIPC_OK);
             break;
         }

@@ -142,12 +142,13 @@ static scene undo_scene(int which, undo_rig *rig)
     return s;
 }
 
-/* Fewer steps where they take long; under sanitizers still fewer, as almost all allocations are made in the first ones. */
+/* Fewer steps where they take long. Under sanitizers still fewer, as almost all allocations are made in the first
+ * ones. */
 static int steps_of(int which, int most)
 {
     int fine = which == UNDO_FINE || which == UNDO_THREADS + 2;
-    int longer = fine || which == UNDO_HEAP || which == UNDO_CURL || which == UNDO_NONLINEAR || which == UNDO_THREADS + 1;
-    if (TEST_STRIDE > 1 && longer) return 5;
+    int slow = fine || which == UNDO_HEAP || which == UNDO_CURL || which == UNDO_NONLINEAR || which == UNDO_THREADS + 1;
+    if (TEST_STRIDE > 1 && slow) return 5;
     return which == UNDO_COMB ? 6 : fine ? 12 : most;
 }
 #endif
