@@ -138,24 +138,20 @@ pictures: $(BUILD)/embipc
 	@BUILD=$(BUILD) sh docs/pictures.sh $(BUILD)/pictures
 
 # ---- tests -------------------------------------------------------------------------------------
-# A test that only calls the library shares its object. Those that look inside share two more: as it is, and with the
-# values of tests/small.h. What they include is its declarations (tests/inside.h, inside.awk). A test that defines
+# A test that only calls the library shares its object. Those that look inside share one more, whose values some of them set
+# (tests/small.h). What they include is its declarations (tests/inside.h, inside.awk). A test that defines
 # EMBIPC_IMPLEMENTATION itself carries its own.
 $(BUILD)/inside_parts.h $(BUILD)/inside.c: $(HEADER) tests/inside.awk | $(BUILD)
 	$(Q)awk -v make=$(subst .,,$(suffix $@)) -f tests/inside.awk $(HEADER) > $@.new
 	$(Q)mv $@.new $@
-$(BUILD)/inside.o: $(BUILD)/inside.c
-	$(Q)$(LIBRARY) $< -o $@
-$(BUILD)/inside_small.o: $(BUILD)/inside.c tests/small.h
+$(BUILD)/inside.o: $(BUILD)/inside.c tests/small.h
 	$(Q)$(LIBRARY) -include tests/small.h $< -o $@
 
 programs_with = $(patsubst tests/%.c,$(BUILD)/%,$(shell grep -l $(1) tests/test_*.c tests/validate_*.c tests/fuzz_*.c))
 WHOLE := $(call programs_with,'define EMBIPC_IMPLEMENTATION')
-SMALL := $(call programs_with,'"small.h"')
-INSIDE := $(filter-out $(SMALL),$(call programs_with,'"inside.h"'))
-$(SMALL): $(BUILD)/inside_small.o
+INSIDE := $(call programs_with,'"inside.h"')
 $(INSIDE): $(BUILD)/inside.o
-$(filter-out $(WHOLE) $(SMALL) $(INSIDE),$(call programs_with,.)): $(LIBRARY_O)
+$(filter-out $(WHOLE) $(INSIDE),$(call programs_with,.)): $(LIBRARY_O)
 # of the tool a test gets what it does not include as .c
 $(call programs_with,'tools/'): $(BUILD)/tools.a
 TEST_PARTS = $(HEADER) $(wildcard tests/*.h tools/*.[ch]) $(BUILD)/inside_parts.h

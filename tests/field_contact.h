@@ -56,7 +56,7 @@ static void test_slit_bears_its_load(void)
 {
     static const double slit[7] = {1e-3, 1e-5, 1e-6, 1e-7, 1e-8, 1e-10, 1e-7};
     double rest = 0;
-    for (int k = 0; k < 7; k++)
+    for (int k = 0; k < 7; k += 1 + TEST_STRIDE / 2)   /* the first and the last one always */
         for (int n = 0; n < 2; n++) {
             test_mesh m = field_peg(slit[k]);
             embipc_body_state at;

@@ -866,9 +866,21 @@ static void test_edges_that_are_not_flat(void)
     scene_free(&c);
 }
 
+/* The library that tests share has the values of the header where a test sets none: see small.h. */
+static void test_values_of_users(void)
+{
+#ifdef EMBIPC_INSIDE
+    extern int test_share, test_fit_triangles, test_fit_leaves, test_patch_leaves, test_without;
+    ENSURE(test_fit_triangles == EMBI_FIT_TRIANGLES && test_fit_leaves == EMBI_FIT_LEAVES);
+    ENSURE(test_patch_leaves == EMBI_PATCH_LEAVES && EMBI_SHARE(1000) == 1000 && test_share == 1);
+    ENSURE(test_without == EMBIPC_WITHOUT);
+#endif
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    RUN(values_of_users);
     RUN(trees);
     RUN(coincident_triangles);
     RUN(candidates_soup);

@@ -4,6 +4,7 @@
 #include "small.h"
 #include "inside.h"
 #include "test.h"
+#include "branch.h"
 #include "scene_test.h"
 
 #ifdef TEST_EVERY
@@ -12,7 +13,13 @@ enum { OOM_SKIP = 1 };
 enum { OOM_SKIP = TEST_SKIP > 1 ? TEST_SKIP : 3 };
 #endif
 
-typedef struct failing { long calls, fail_at, fail_count; size_t bytes; int wrong_size; } failing;
+/* every > 0: a run has a branch for each so many allocations after the first ones, in which fail_count of them fail */
+typedef struct failing {
+    long calls, fail_at, fail_count, first, every;
+    int branches, branch;    /* how many there were; which of them this is, or 0 in the run */
+    size_t bytes;
+    int wrong_size;
+} failing;
 
 /* the size stands before the block, so that free() can be held to it */
 static void *failing_alloc(size_t size, void *ctx)
@@ -20,7 +27,14 @@ static void *failing_alloc(size_t size, void *ctx)
     failing *f = (failing *)ctx;
     unsigned char *p;
     f->calls++;
-    if (f->calls >= f->fail_at && f->calls < f->fail_at + f->fail_count) return NULL;
+    if (f->every && !f->branch && f->calls > f->first && (f->calls - f->first - 1) % f->every == 0 && test_bad < 20) {
+        f->branches++;
+        if (branch()) {
+            f->branch = f->branches;
+            f->fail_at = f->calls;
+        }
+    }
+    if (f->fail_at && f->calls >= f->fail_at && f->calls < f->fail_at + f->fail_count) return NULL;
     p = (unsigned char *)malloc(size + 32);
     if (!p) exit(2);
     memcpy(p, &size, sizeof size);
@@ -155,13 +169,52 @@ static embipc_result history(scene *s, const embipc_world_def *wd, int k)
     return embipc_world_step(s->w, &s->stats);
 }
 
+/* The history, and in each branch what follows a failure: the call that failed changed nothing, and made again it gives
+ * what it gives without one. */
+static void history_fails(failing *f, const embipc_world_def *wd, const unsigned long long bits[OOM_COUNT], long total)
+{
+    int failed = 0, since = 0;
+    scene s;
+    memset(&s, 0, sizeof s);
+    for (int k = 0; k < OOM_COUNT; k++) {
+        int count = s.w ? embipc_world_body_count(s.w) : 0, again = 0;
+        embipc_result r = history(&s, wd, k);
+        for (; r == EMBIPC_ERR_MEMORY && again < 8; again++) {
+            failed++;
+            ENSURE(k == 0 || embipc_world_error(s.w)->code == EMBIPC_ERR_MEMORY || k == 11);
+            ENSURE(k > 0 || s.w == NULL);
+            if (k > 0 && scene_bits(s.w) != bits[k - 1]) {
+                ENSURE(scene_bits(s.w) == bits[k - 1]);   /* the call that failed changed nothing */
+                printf("  allocation %ld of %ld, call %d\n", f->fail_at, total, k);
+            }
+            if (k > 0) ENSURE(embipc_world_body_count(s.w) == count);
+            r = history(&s, wd, k);
+        }
+        if (r != EMBIPC_OK) {
+            printf("  allocation %ld, call %d: %s, %s\n", f->fail_at, k, embipc_result_text(r),
+                   s.w ? embipc_world_error(s.w)->text : "");
+            ENSURE(r == EMBIPC_OK);
+            break;
+        }
+        if (scene_bits(s.w) != bits[k]) {
+            ENSURE(scene_bits(s.w) == bits[k]);   /* made again, it gives what it gives without a failure */
+            printf("  allocation %ld of %ld, call %d\n", f->fail_at, total, k);
+            break;
+        }
+        if (failed && !again && ++since == 3 && f->branch % 4) break;   /* the whole history for every fourth only */
+    }
+    if (f->branch && f->fail_at + f->fail_count - 1 <= total) ENSURE(failed > 0);   /* somebody must have noticed */
+    scene_end(&s);
+    ENSURE(f->bytes == 0 && f->wrong_size == 0);
+    if (f->branch) branch_end();
+}
 static void test_allocations_fail_once(void)
 {
     failing f;
     embipc_world_def wd = embipc_default_world_def();
     unsigned long long bits[OOM_COUNT];
-    long total, tried = 0, failures = 0;
-    int touched = 0;
+    long total;
+    int touched = 0, tried = 0;
     scene s;
     memset(&f, 0, sizeof f);
     memset(&s, 0, sizeof s);
@@ -186,47 +239,15 @@ static void test_allocations_fail_once(void)
     }
     scene_end(&s);
     ENSURE(f.bytes == 0 && f.wrong_size == 0);
-    for (int mode = 0; mode < 2 && !test_bad; mode++)   /* one failure; then a drought of five */
-        for (long n = 1; n <= total; n += OOM_SKIP * (mode ? 7 : 1)) {
-            int failed = 0, since = 0;
-            memset(&f, 0, sizeof f);
-            memset(&s, 0, sizeof s);
-            f.fail_at = n;
-            f.fail_count = mode ? 5 : 1;
-            tried++;
-            for (int k = 0; k < OOM_COUNT; k++) {
-                int count = s.w ? embipc_world_body_count(s.w) : 0, again = 0;
-                embipc_result r = history(&s, &wd, k);
-                for (; r == EMBIPC_ERR_MEMORY && again < 8; again++) {
-                    failed++;
-                    ENSURE(k == 0 || embipc_world_error(s.w)->code == EMBIPC_ERR_MEMORY || k == 11);
-                    ENSURE(k > 0 || s.w == NULL);
-                    if (k > 0 && scene_bits(s.w) != bits[k - 1]) {
-                        ENSURE(scene_bits(s.w) == bits[k - 1]);   /* the call that failed changed nothing */
-                        if (test_bad <= 8) printf("  allocation %ld of %ld, call %d\n", n, total, k);
-                    }
-                    if (k > 0) ENSURE(embipc_world_body_count(s.w) == count);
-                    r = history(&s, &wd, k);
-                }
-                if (r != EMBIPC_OK) {
-                    printf("  allocation %ld, call %d: %s, %s\n", n, k, embipc_result_text(r), s.w ? embipc_world_error(s.w)->text : "");
-                    ENSURE(r == EMBIPC_OK);
-                    break;
-                }
-                if (scene_bits(s.w) != bits[k]) {
-                    ENSURE(scene_bits(s.w) == bits[k]);   /* made again, it gives what it gives without a failure */
-                    if (test_bad <= 8) printf("  allocation %ld of %ld, call %d\n", n, total, k);
-                    break;
-                }
-                if (failed && !again && ++since == 3 && tried % 4) break;   /* the whole history for every fourth only */
-            }
-            failures += failed;
-            if (n + f.fail_count - 1 <= total) ENSURE(failed > 0);   /* somebody must have noticed */
-            scene_end(&s);
-            ENSURE(f.bytes == 0 && f.wrong_size == 0);
-            if (test_bad > 20) break;
-        }
-    printf("  %ld allocations in the history, %ld histories with failures, %ld calls refused\n", total, tried, failures);
+    for (int mode = 0; mode < 2 && !test_bad; mode++) {   /* one failure; then a drought of five */
+        memset(&f, 0, sizeof f);
+        f.every = OOM_SKIP * (mode ? 7 : 1);
+        f.fail_count = mode ? 5 : 1;
+        history_fails(&f, &wd, bits, total);
+        ENSURE(f.calls == total && f.branches == 1 + (total - 1) / f.every);
+        tried += f.branches;
+    }
+    printf("  %ld allocations in the history, %d histories with failures\n", total, tried);
 }
 
 /* the same for a body whose cage the library builds: allocations drawn by lot, since each try builds a hundred lattices */
@@ -324,7 +345,8 @@ static int runs_out(int heap, int stride)
     failing f;
     scene s = islands_make(&wd, &f, heap);
     long first = f.calls, last;
-    int refused = 0, dual = 0;
+    int failed = 0;
+    int dual = 0;
     bits[0] = scene_bits(s.w);
     for (int k = 1; k <= ISLAND_STEPS; k++) {
         scene_step(&s);
@@ -335,26 +357,25 @@ static int runs_out(int heap, int stride)
     ENSURE(s.stats.contacts > 0 && (heap ? dual > 3 : s.w->islands.run.count > 1 && s.stats.islands == 5));
     last = f.calls;
     scene_end(&s);
-    for (long n = first + 1; n <= last; n += stride) {
-        int failed = 0;
-        s = islands_make(&wd, &f, heap);
-        f.fail_at = n;
-        f.fail_count = 1;
-        for (int k = 1; k <= ISLAND_STEPS; k++) {
-            embipc_result r = embipc_world_step(s.w, NULL);
-            if (r == EMBIPC_ERR_MEMORY) {
-                failed++;
-                ENSURE(scene_bits(s.w) == bits[k - 1]);
-                r = embipc_world_step(s.w, NULL);
-            }
-            ENSURE(r == EMBIPC_OK && scene_bits(s.w) == bits[k]);
+    s = islands_make(&wd, &f, heap);
+    f.first = first;
+    f.every = stride;
+    f.fail_count = 1;
+    for (int k = 1, since = 0; k <= ISLAND_STEPS; k++) {
+        embipc_result r = embipc_world_step(s.w, NULL);
+        if (r == EMBIPC_ERR_MEMORY) {
+            failed++;
+            ENSURE(scene_bits(s.w) == bits[k - 1]);
+            r = embipc_world_step(s.w, NULL);
         }
-        ENSURE(failed == 1);
-        refused += failed;
-        scene_end(&s);
-        ENSURE(f.bytes == 0 && f.wrong_size == 0);
+        ENSURE(r == EMBIPC_OK && scene_bits(s.w) == bits[k]);
+        if (failed && ++since == 3 && f.branch % 4) break;   /* all steps for every fourth only */
     }
-    return refused;
+    scene_end(&s);
+    ENSURE(f.bytes == 0 && f.wrong_size == 0 && failed == (f.branch > 0));
+    if (f.branch) branch_end();
+    ENSURE(f.calls == last);
+    return f.branches;
 }
 static void test_islands_run_out_side_by_side(void) { printf("  %d steps of 5 islands refused\n", runs_out(0, OOM_SKIP)); }
 /* and where contact forces are unknowns */

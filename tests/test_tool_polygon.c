@@ -452,7 +452,7 @@ static void test_wild(void)
 
 /* ---- Large ones ------------------------------------------------------------------------------ */
 
-enum { LARGE = 20000 };
+enum { LARGE = 20000 / TEST_STRIDE };
 
 static void round_shape(double r0, double r1, double turns)   /* from r0 to r1 and back, at a tenth of a turn's width */
 {
