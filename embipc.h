@@ -5972,30 +5972,6 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
     }
 }
 
-/* Prepares barycentric coordinates and a grid of the tets. Flat tets are skipped later. */
-static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets, int tet_count)
-{
-    int nodes = 0;
-    w->b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w->b);
-    w->gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w->gross);
-    for (int i = 0; i < 4 * tet_count; i++) nodes = embi_max_int(nodes, tets[i] + 1);
-    if (!w->b || !w->gross || !embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count)) return 0;
-    for (int t = 0; t < tet_count; t++) {
-        embipc_real corner[12];
-        embi_tet_gather(corner, X, tets + 4 * t);
-        if (!embi_barycentric_init(&w->b[t], corner)) w->grid.seen[t] = INT_MAX;
-    }
-    return 1;
-}
-
-/* Frees what embi_cone_walk_begin() allocated. */
-static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
-{
-    embi_tet_grid_release(m, &w->grid);
-    EMBI_RELEASE(m, w->b);
-    EMBI_RELEASE(m, w->gross);
-}
-
 /* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns
  * the sum of volumes, or -1 out of memory. Each cone meets about the cube root of all tets. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
@@ -6003,7 +5979,8 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
                                       embipc_real *volume, embipc_real *moment)
 {
     embi_cone_walk w;
-    embipc_real box[6], held = -1;
+    embipc_real box[6], corner[12], held = -1;
+    int nodes = 0;
     memset(&w, 0, sizeof w);
     memset(volume, 0, (size_t)tet_count * sizeof *volume);
     memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
@@ -6011,10 +5988,17 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     w.tri = tri;
     w.volume = volume;
     w.moment = moment;
+    w.b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w.b);
+    w.gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w.gross);
     embi_box_points(box, x, vertex_count);
     embi_box_middle(w.o, box);
-    if (embi_cone_walk_begin(m, &w, X, tets, tet_count)) {
+    for (int i = 0; i < 4 * tet_count; i++) nodes = embi_max_int(nodes, tets[i] + 1);
+    if (w.b && w.gross && embi_tet_grid_build(m, &w.grid, X, nodes, tets, tet_count)) {
         held = 0;
+        for (int t = 0; t < tet_count; t++) {
+            embi_tet_gather(corner, X, tets + 4 * t);
+            if (!embi_barycentric_init(&w.b[t], corner)) w.grid.seen[t] = INT_MAX;   /* flat ones are left out */
+        }
         for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
         for (int t = 0; t < tet_count; t++) {
             embipc_real *mt = moment + 10 * (size_t)t;
@@ -6025,7 +6009,9 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
             held += volume[t];
         }
     }
-    embi_cone_walk_end(m, &w);
+    embi_tet_grid_release(m, &w.grid);
+    embi_free(m, w.b);
+    embi_free(m, w.gross);
     return held;
 }
 
@@ -6779,14 +6765,6 @@ static embipc_real embi_cell_bent(const embi_cells *cells, int t, const embipc_r
         }
     }
     return embi_row_dot(12, c, f) / 2;
-}
-
-/* Energy of the bending modes with rotations R (9 each), J */
-static embipc_real embi_cells_energy(const embi_cells *c, const embipc_real *q, const embipc_real *R)
-{
-    embipc_real sum = 0, f[12];
-    for (int t = 0; t < c->count; t++) sum += embi_cell_bent(c, t, q, R + 9 * t, f);
-    return sum;
 }
 
 /* y += forces of the strain tets, which hold `scale`, carried to the corners, and scale times the gradient of the
@@ -8008,6 +7986,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
     const embipc_real *R = s->cells.turn;
+    embipc_real sum = 0, f[12];
     if (!s->cells.count) return 0;
     if (now && s->ahead) R = s->rotation_next;
     else if (now) {
@@ -8015,7 +7994,8 @@ static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real
         embi_elastic_polar(s, q, s->cells.now);
         R = s->cells.now;
     }
-    return embi_cells_energy(&s->cells, q, R);
+    for (int t = 0; t < s->cells.count; t++) sum += embi_cell_bent(&s->cells, t, q, R + 9 * t, f);
+    return sum;
 }
 
 /* Psi(q) but for the bending part, J: of a lagged energy with the rotations held, or with `now` those of q. *force: as
@@ -8290,12 +8270,12 @@ static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int
     *mask = 1 << k | (t < 1 ? 1 << i : 0) | (t > 0 ? 1 << j : 0);
 }
 
-/* distance from the weights of a point-point or point-edge pair */
+/* |sum_k w_k x_k|: the distance of a point-point or point-edge pair */
 static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_real w[4])
 {
-    embipc_real r[3], n[3];
+    embipc_real r[3];
     embi_separation(x, w, r);
-    return embi_direction(n, r);
+    return embi_norm(r);
 }
 
 /* Barycentric coordinates of a thin triangle are least accurate along it. So the closest point w is moved along the
@@ -8378,15 +8358,6 @@ static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], 
     return 0;
 }
 
-/* 1 when the closest points given by the weights are no farther apart than d. For collinear edges normal and
- * weights consist of rounding errors, so d may be wrong. */
-static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], embipc_real d, embipc_real extent2)
-{
-    embipc_real r[3];
-    embi_separation(x, w, r);
-    return sqrt(embi_dot(r, r)) <= d + 64 * EMBI_EPS * sqrt(extent2);
-}
-
 /* Distance of the edges x_0 x_1 and x_2 x_3, m. Weights are (1-s, s, -(1-t), -t), mask as for the triangle: 1111
  * where both closest points are inside their edges. Parallel edges give one of their equally close pairs.
  * r + s u - t v is shortest over all s, t where it is parallel to n = u x v:
@@ -8426,7 +8397,8 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
         w[3] = -t;
         *mask = 15;
         if (!thin) return d;
-        if (embi_weights_agree(x, w, d, extent2)) best = d * d;
+        /* normal and weights of collinear edges consist of rounding errors: then d is too small for the weights */
+        if (embi_weighted_distance(x, w) <= d + 64 * EMBI_EPS * sqrt(extent2)) best = d * d;
         else *mask = 0;
     }
     /* ends of edge a against b, then of b against a */
@@ -8451,20 +8423,11 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
     return 0;
 }
 
-/* n = unit normal of two vectors. Returns 0 and leaves n unchanged when they are parallel. */
-static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embipc_real b[3])
-{
-    embipc_real m[3];
-    embi_cross(m, a, b);
-    if (!(embi_dot(m, m) > EMBI_THIN2 * embi_dot(a, a) * embi_dot(b, b))) embi_cross_exactly(m, a, b);
-    return embi_direction(n, m) > 0;
-}
-
 /* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1
  * without a normal. The error is small relative to the extent, even if d is far below that. */
 static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge, embipc_real n[3])
 {
-    embipc_real a[3], b[3], r[3], d;
+    embipc_real a[3], b[3], r[3], m[3], d;
     int j = edge_edge ? 2 : 1;
     for (int k = j; k < 4; k++)
         if (w[k] < w[j]) j = k;
@@ -8477,7 +8440,9 @@ static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real
         embi_sub(b, x[3], x[1]);
         embi_sub(r, x[0], x[j]);
     }
-    if (!embi_unit_cross(n, a, b)) return -1;
+    embi_cross(m, a, b);
+    if (!(embi_dot(m, m) > EMBI_THIN2 * embi_dot(a, a) * embi_dot(b, b))) embi_cross_exactly(m, a, b);
+    if (!(embi_direction(n, m) > 0)) return -1;
     d = embi_dot(n, r);
     if (d < 0) embi_scale(n, -1, n);
     return embi_abs(d);
@@ -9338,14 +9303,6 @@ static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_norma
     return 1;
 }
 
-/* Is the path free from the time of `now` on, by one look at its end? */
-static int embi_ccd_free_to(const embi_ccd_path *path, const embi_ccd_normal *now, embipc_real t_max)
-{
-    embi_ccd_normal end;
-    embi_ccd_look(path, t_max, &end);
-    return end.separates && embi_ccd_free_between(path, now, &end);
-}
-
 /* The loop. Its first choice is a step to where the gap, at its present rate, would be all but closed; it is taken
  * if the rotating direction proves it free. Otherwise steps are shorter, down to the step that the fixed direction
  * proves. The path is always proved free up to `now.t`. */
@@ -9382,7 +9339,8 @@ static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_
         now = next;
         if (keep < 0 && now.gap <= EMBI_CCD_KEEP * gap0) keep = now.t;
     }
-    if (embi_ccd_free_to(path, &now, t_max)) {
+    embi_ccd_look(path, t_max, &next);
+    if (next.separates && embi_ccd_free_between(path, &now, &next)) {   /* the rest is free by one look at its end */
         *toi = t_max;
         return 0;
     }
