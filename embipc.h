@@ -23307,18 +23307,6 @@ static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole)
     return sides;
 }
 
-/* Finds the tet of each vertex. */
-static void embi_cut_homes(embi_caging *c)
-{
-    for (int i = 0; i < c->vertex_count; i++) {
-        const embipc_real *p = c->x + 3 * (size_t)i;
-        int t = embi_lattice_locate(c, p);
-        embipc_real w[4];
-        embi_barycentric_at(w, &c->lattice.weights[t], p);
-        c->cuts.home[i] = embi_min4(w) > EMBI_CAGE_TOUCH ? t : ~t;
-    }
-}
-
 /* Adds a cut of the triangle in the tet. sides: bits of the kinds of its sides. */
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
@@ -23378,7 +23366,12 @@ static int embi_cut_surface(embi_caging *c)
         !EMBI_GROW(c->m, c->touched, tets) || !EMBI_GROW(c->m, c->range, tets + 2))
         return 0;
     c->cuts.count = 0;
-    embi_cut_homes(c);
+    for (int i = 0; i < c->vertex_count; i++) {
+        int t = embi_lattice_locate(c, c->x + 3 * (size_t)i);
+        embipc_real w[4];
+        embi_barycentric_at(w, &c->lattice.weights[t], c->x + 3 * (size_t)i);
+        c->cuts.home[i] = embi_min4(w) > EMBI_CAGE_TOUCH ? t : ~t;
+    }
     for (int t = 0; t < c->tri_count; t++) {
         c->cuts.first[t] = c->cuts.count;
         if (!embi_cut_triangle(c, t)) return 0;
@@ -24305,15 +24298,6 @@ static void embi_caging_release(embi_caging *c)
     embi_pocket_release(c->m, c->pocket);
 }
 
-/* Finds the vertices with more than one fan. */
-static int embi_cage_find_pinched(embi_caging *c)
-{
-    embi_pinches *p = &c->pinches;
-    if (!EMBI_GROW(c->m, p->of, c->vertex_count) || !embi_count_fans(c->m, c->tri, c->tri_count, p->of)) return 0;
-    for (int v = 0; v < c->vertex_count; v++) p->of[v] = p->of[v] > 1 ? ++p->count : 0;
-    return EMBI_GROW(c->m, p->copy, p->count);
-}
-
 /* Turns the surface to its principal axes if its box becomes smaller by more than a percent. */
 static int embi_cage_turn(embi_caging *c, const embipc_solid *solid)
 {
@@ -24344,6 +24328,7 @@ static int embi_caging_begin(embi_caging *c)
 {
     embipc_solid solid;
     embipc_real middle[3], off[3];
+    embi_pinches *p = &c->pinches;
     const embi_key *half;
     embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
     c->volume = solid.volume;
@@ -24359,7 +24344,9 @@ static int embi_caging_begin(embi_caging *c)
             c->axis[i - 1] = k;
         }
     }
-    if (!embi_cage_find_pinched(c) || !embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
+    if (!EMBI_GROW(c->m, p->of, c->vertex_count) || !embi_count_fans(c->m, c->tri, c->tri_count, p->of)) return 0;
+    for (int v = 0; v < c->vertex_count; v++) p->of[v] = p->of[v] > 1 ? ++p->count : 0;
+    if (!EMBI_GROW(c->m, p->copy, p->count) || !embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
         !EMBI_GROW(c->m, c->beside, 3 * c->tri_count) || !EMBI_GROW(c->m, c->local, c->tri_count))
         return 0;
     half = c->keys.a;
@@ -24416,22 +24403,8 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     return r;
 }
 
-/* Copies the points relative to an origin near them, which is exact. Far from 0 the lattice would suffer from
- * rounding. x stays NULL when that origin is 0. */
-static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
-{
-    embipc_real box[6], middle[3];
-    embi_box_points(box, points, n);
-    embi_box_middle(middle, box);
-    embi_near_origin(origin, middle, embi_box_diagonal(box));
-    *x = NULL;
-    if (origin[0] == 0 && origin[1] == 0 && origin[2] == 0) return 1;
-    *x = (embipc_real *)embi_alloc(m, 3 * n, sizeof **x);
-    for (int i = 0; *x && i < n; i++) embi_sub(*x + 3 * (size_t)i, points + 3 * (size_t)i, origin);
-    return *x != NULL;
-}
-
-/* Builds a cage in memory of m. */
+/* Builds a cage in memory of m. Far from 0 the lattice would suffer from rounding: it is built of points relative to an
+ * origin near them, which is exact. */
 static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def, const embipc_real *x,
                                      int vertex_count, const int *tri, int tri_count, embipc_cage *cage,
                                      embipc_error *error)
@@ -24439,7 +24412,7 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     embi_caging c;
     embi_pocket pocket;
     embipc_result r;
-    embipc_real origin[3], *near_x;
+    embipc_real box[6], middle[3], origin[3], *near_x = NULL;
     memset(cage, 0, sizeof *cage);
     if (!def || def->cookie != EMBI_CAGE_COOKIE)
         return embi_fail(error, EMBIPC_ERR_DEF, "cage def not made by embipc_default_cage_def()");
@@ -24451,7 +24424,14 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     if (r != EMBIPC_OK) return r;
     memset(&c, 0, sizeof c);
     memset(&pocket, 0, sizeof pocket);
-    if (!embi_cage_recentre(m, origin, &near_x, x, vertex_count)) return embi_fail_memory(error);
+    embi_box_points(box, x, vertex_count);
+    embi_box_middle(middle, box);
+    embi_near_origin(origin, middle, embi_box_diagonal(box));
+    if (origin[0] != 0 || origin[1] != 0 || origin[2] != 0) {
+        near_x = (embipc_real *)embi_alloc(m, 3 * vertex_count, sizeof *near_x);
+        if (!near_x) return embi_fail_memory(error);
+        for (int i = 0; i < vertex_count; i++) embi_sub(near_x + 3 * (size_t)i, x + 3 * (size_t)i, origin);
+    }
     c.m = m;
     c.x = near_x ? near_x : x;
     c.tri = tri;
@@ -24581,11 +24561,16 @@ static embi_body *embi_body_of(const embipc_world *w, embipc_body body)
     return at < 0 ? NULL : w->s.body + at;
 }
 
-/* Error of a handle that names no body. */
-static embipc_result embi_no_body(embipc_world *w, embipc_body body)
+/* Error of a handle that names nothing of its kind, `what`. */
+static embipc_result embi_no_handle(embipc_world *w, const char *what, int index1, unsigned generation)
 {
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1, body.generation);
+    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no %s %d (generation %u)", what, index1, generation);
+}
+
+static embipc_result embi_no_body(embipc_world *w, embipc_body body)
+{
+    return embi_no_handle(w, "body", body.index1, body.generation);
 }
 
 static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
@@ -25170,20 +25155,6 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* Checks that no triangle is torn when the cage moves. Overlapping tets of embipc_cage_build() are not traced. */
-static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const embi_build *t, embipc_error *e)
-{
-    embi_holding h;
-    memset(&h, 0, sizeof h);
-    h.x = t->q;
-    h.tets = b->tet;
-    h.node_count = b->nn;
-    h.tet_count = b->ntet;
-    h.tet_of = t->index;
-    h.rounding = t->rounding;
-    return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
-}
-
 /* ==== 91. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
@@ -25191,9 +25162,11 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
  * Uses: part I, part II, part III, parts of a surface, shape of a new body.
  * Checked by: tests/test_embedding.c, tests/test_defaults.c */
 
-/* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. */
+/* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. No triangle may
+ * be torn when the cage moves; overlapping tets of embipc_cage_build() are not traced. */
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
+    embi_holding h;
     embipc_result r;
     if (!EMBI_GROW(m, t->node, 4 * b->nv) || !EMBI_GROW(m, t->weight, 4 * b->nv) || !EMBI_GROW(m, t->count, b->nv) ||
         !EMBI_GROW(m, t->index, b->nv))
@@ -25220,7 +25193,15 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
         for (int k = 0; k < 4; k++) t->node[4 * i + k] = b->tet[4 * t->index[i] + k];
         t->count[i] = 4;
     }
-    return b->ntet > 1 ? embi_build_held(m, b, t, e) : EMBIPC_OK;
+    if (b->ntet == 1) return EMBIPC_OK;
+    memset(&h, 0, sizeof h);
+    h.x = t->q;
+    h.tets = b->tet;
+    h.node_count = b->nn;
+    h.tet_count = b->ntet;
+    h.tet_of = t->index;
+    h.rounding = t->rounding;
+    return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
 /* Node masses, and the list of nonzero mass blocks. */
@@ -25478,7 +25459,7 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
     }
     if (ok) embi_sort_keys(keys, keys + b->nt, count);
     for (int i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && keys[end].key == keys[i].key; end++) {}
+        end = embi_run_end(keys, count, i);
         embi_widths_along(b, x, keys, i, end);
     }
     embi_free(m, keys);
@@ -26086,15 +26067,6 @@ static void embi_rows_forget(void *list, size_t size, int *count, embipc_body go
     }
 }
 
-/* Removes a destroyed body from the reports of the last step. */
-static void embi_report_forget(embipc_world *w, embipc_body gone)
-{
-    embi_step_report *r = &w->report;
-    embi_rows_forget(r->before, sizeof *r->before, &r->before_count, gone);
-    embi_rows_forget(r->contact, sizeof *r->contact, &r->contact_count, gone);
-    embi_rows_forget(r->pair_force, sizeof *r->pair_force, &r->pair_force_count, gone);
-}
-
 /* Removes the vertices of a destroyed body from the list of those with a force. */
 static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
 {
@@ -26149,10 +26121,12 @@ static void embi_islands_close_gap(embipc_world *w, int at)
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
+    embi_step_report *report;
     embi_body gone;
     int at = embi_find_body(w, body), kept = 0;
     if (at < 0) return embi_no_body(w, body);
     s = &w->s;
+    report = &w->report;
     if (embi_sleeps(w)) embi_wake_touching(w, s->body + at, EMBI_AWAKE);
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
@@ -26175,7 +26149,9 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_cached_close_gap(w, at, &gone);
     embi_islands_close_gap(w, at);
     embi_body_free(&w->memory, &gone);
-    embi_report_forget(w, body);
+    embi_rows_forget(report->before, sizeof *report->before, &report->before_count, body);
+    embi_rows_forget(report->contact, sizeof *report->contact, &report->contact_count, body);
+    embi_rows_forget(report->pair_force, sizeof *report->pair_force, &report->pair_force_count, body);
     return EMBIPC_OK;
 }
 
@@ -26468,18 +26444,11 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     return EMBIPC_OK;
 }
 
-/* Error of a handle that names no drive. */
-static embipc_result embi_no_drive(embipc_world *w, embipc_drive drive)
-{
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1, drive.generation);
-}
-
 /* Checks the handle and removes the drive. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive drive)
 {
     int at = embi_find_drive(w, drive);
-    if (at < 0) return embi_no_drive(w, drive);
+    if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
     embi_drive_remove(w, at);
     return EMBIPC_OK;
 }
@@ -26505,7 +26474,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     const embi_body *b;
     embipc_real pose[6];
     embipc_result r;
-    if (at < 0) return embi_no_drive(w, drive);
+    if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
     if (!displacement || !rotation)
         return embi_refuse(&w->error, "a target for the drive of body \"%.40s\" is NULL",
                            w->s.body[w->s.driven.list[at].body].name);
@@ -26551,9 +26520,9 @@ static int embi_tet_at(const embi_state *s, const embi_body *b, const embipc_rea
     int at = 0;
     for (int t = 0; t < b->ntet; t++) {
         embipc_real least;
-        for (int i = 0; i < 4; i++) embi_copy(X + 3 * i, s->q + 3 * (b->node0 + b->tet[4 * t + i]));
+        embi_tet_gather(X, s->q + 3 * b->node0, b->tet + 4 * t);
         if (!embi_tet_weights(X, p, w)) continue;
-        least = embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3]));
+        least = embi_min4(w);
         if (!(least > best)) continue;
         best = least;
         at = t;
@@ -26571,10 +26540,8 @@ static void embi_anchor_set(const embi_state *s, embi_anchor *a, int body, int t
     embi_copy(a->x, p);
     if (!b) return;
     a->count = 4;
-    for (int i = 0; i < 4; i++) {
-        a->node[i] = b->tet[4 * t + i];
-        embi_copy(X + 3 * i, s->q + 3 * (b->node0 + a->node[i]));
-    }
+    memcpy(a->node, b->tet + 4 * t, sizeof a->node);
+    embi_tet_gather(X, s->q + 3 * b->node0, a->node);
     (void)embi_tet_weights(X, p, a->weight);
 }
 
@@ -26596,7 +26563,7 @@ static void embi_frame_set(const embi_state *s, const embi_joint *j, int side, c
                            const embipc_real n[3])
 {
     embi_anchor *to = j->anchor + (side ? EMBI_FRAME : 0);
-    embipc_real axis[3][3], at[3], size;
+    embipc_real axis[3][3], at[3];
     int least = 0, tet = j->body[side] < 0 ? 0 : embi_tet_at(s, s->body + j->body[side], p);
     embi_scale(axis[0], 1 / embi_long_norm(n), n);
     for (int i = 1; i < 3; i++)
@@ -26604,8 +26571,7 @@ static void embi_frame_set(const embi_state *s, const embi_joint *j, int side, c
     embi_set(axis[1], 0, 0, 0);
     axis[1][least] = 1;
     embi_axpy(axis[1], -axis[0][least], axis[0]);
-    size = embi_norm(axis[1]);
-    embi_scale(axis[1], 1 / size, axis[1]);
+    (void)embi_direction(axis[1], axis[1]);
     embi_cross(axis[2], axis[0], axis[1]);
     embi_anchor_set(s, to + EMBI_FRAME_O, j->body[side], tet, p);
     for (int i = 0; i < 3; i++) {
@@ -26884,18 +26850,11 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     return EMBIPC_OK;
 }
 
-/* Error of a handle that names no joint. */
-static embipc_result embi_no_joint(embipc_world *w, embipc_joint joint)
-{
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no joint %d (generation %u)", joint.index1, joint.generation);
-}
-
 /* Checks the handle and removes the joint. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint joint)
 {
     int at = embi_find_joint(w, joint);
-    if (at < 0) return embi_no_joint(w, joint);
+    if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
     embi_joint_remove(w, at);
     return EMBIPC_OK;
 }
@@ -26908,7 +26867,7 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
     embi_joint *j;
     embipc_real target[3];
     embipc_result r;
-    if (at < 0) return embi_no_joint(w, joint);
+    if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
     j = w->s.driven.joint.list + at;
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER)
         return embi_refuse(&w->error, "only hinges and sliders have motors");
@@ -28246,15 +28205,13 @@ static void embi_body_shift_by(embi_state *s, embi_body *b, embipc_real size, co
 /* Direction of the sum of the contact forces on a body, or 0. */
 static void embi_contact_direction(const embipc_world *w, embipc_body body, embipc_real way[3])
 {
-    embipc_real size;
     embi_set(way, 0, 0, 0);
     for (int i = 0; i < w->report.pair_force_count; i++) {
         const embipc_pair_force *f = w->report.pair_force + i;
         if (embi_same_body(f->a, body)) embi_add(way, way, f->force);
         if (embi_same_body(f->b, body)) embi_sub(way, way, f->force);
     }
-    size = embi_norm(way);
-    if (size > 0) embi_scale(way, 1 / size, way);
+    (void)embi_direction(way, way);
 }
 
 /* The rules of a new body: those of the old one, and no contact with what its description names, nor with the old
@@ -28655,13 +28612,17 @@ static const embipc_real *embi_body_asked(const embipc_world *w, embi_body *b, u
     return w->s.x + 3 * b->vert0;
 }
 
-/* Completes a hit from its triangle and weights. Returns 1. */
-static int embi_hit_finish(const embipc_world *w, embipc_hit *hit, const embipc_real from[3])
+/* Passes a hit, unless it has no body, completed from its triangle and weights. Returns whether there is one. */
+static int embi_hit_finish(const embipc_world *w, const embipc_hit *found, const embipc_real from[3], embipc_hit *hit)
 {
-    const embi_body *b = embi_body_of(w, hit->body);
-    const embipc_real *x = w->s.x + 3 * b->vert0;
-    const int *v = b->tri + 3 * hit->triangle;
+    const embi_body *b = embi_body_of(w, found->body);
+    const embipc_real *x;
+    const int *v;
     embipc_real r[3];
+    if (!b || !hit) return b != NULL;
+    x = w->s.x + 3 * b->vert0;
+    v = b->tri + 3 * found->triangle;
+    *hit = *found;
     embi_copy(hit->point, x + 3 * v[0]);
     for (int k = 1; k < 3; k++) {
         embi_sub(r, x + 3 * v[k], x + 3 * v[0]);
@@ -28685,9 +28646,7 @@ EMBIPC_API int embipc_world_cast_ray(const embipc_world *w, const embipc_real fr
         const embipc_real *x = embi_body_asked(w, w->s.body + k, groups);
         if (x) embi_ray_through(&r, w->s.body + k, x);
     }
-    if (!r.hit.body.index1) return 0;
-    if (hit) *hit = r.hit;
-    return hit ? embi_hit_finish(w, hit, from) : 1;
+    return embi_hit_finish(w, &r.hit, from, hit);
 }
 
 /* A point, the nearest one of surfaces so far, and the squared distance up to which boxes are looked into. */
@@ -28746,9 +28705,7 @@ EMBIPC_API int embipc_world_closest(const embipc_world *w, const embipc_real poi
         q.x = embi_body_asked(w, w->s.body + k, groups);
         if (q.x) (void)embi_bvh_visit(&q.body->bvh, q.body->nt, embi_nearest_bound, embi_nearest_meet, &q, &q.most);
     }
-    if (!q.hit.body.index1) return 0;
-    if (hit) *hit = q.hit;
-    return hit ? embi_hit_finish(w, hit, point) : 1;
+    return embi_hit_finish(w, &q.hit, point, hit);
 }
 
 /* Do a triangle and a box have a common point? One has a corner in the other, or an edge of one meets a face of the
@@ -29013,14 +28970,11 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     }
     n = embipc_world_intersections(w, &x, 1);
     if (n < 0) return embi_fail_memory(error);
-    if (n > 0) {
-        (void)embi_fail(error, EMBIPC_ERR_INTERSECTION,
-                        "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
-                        x.edge[0], x.edge[1], embi_body_of(w, x.edge_body)->name, x.triangle,
-                        embi_body_of(w, x.triangle_body)->name);
-        return EMBIPC_ERR_INTERSECTION;
-    }
-    return EMBIPC_OK;
+    if (n == 0) return EMBIPC_OK;
+    return embi_fail(error, EMBIPC_ERR_INTERSECTION,
+                     "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
+                     x.edge[0], x.edge[1], embi_body_of(w, x.edge_body)->name, x.triangle,
+                     embi_body_of(w, x.triangle_body)->name);
 }
 
 #endif /* EMBIPC_NO_VALIDATE */
@@ -30652,22 +30606,26 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
     return ok;
 }
 
-/* Linking number of two closed polygons of na and nb points, the first shifted by t, by Gauss's integral. Two
- * segments contribute the solid angle of the parallelogram of their differences, over 4 pi. */
-static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb, const embipc_real t[3])
+/* Linking number of loop i of a, shifted by t, and loop j of b, as given or now: by Gauss's integral. Two segments
+ * contribute the solid angle of the parallelogram of their differences, over 4 pi. */
+static int embi_part_link(const embi_part_body *body_a, int i, const embi_part_body *body_b, int j, int given,
+                          const embipc_real t[3])
 {
+    const embipc_real *a = (given ? body_a->core0 : body_a->core) + 3 * body_a->loop[i];
+    const embipc_real *b = (given ? body_b->core0 : body_b->core) + 3 * body_b->loop[j];
+    int na = body_a->loop[i + 1] - body_a->loop[i], nb = body_b->loop[j + 1] - body_b->loop[j];
     embipc_real sum = 0, one[6], two[6];
     embi_box_points(one, a, na);
     embi_box_points(two, b, nb);
     embi_add(one, one, t);
     embi_add(one + 3, one + 3, t);
     if (!embi_boxes_meet(one, two)) return 0;
-    for (int i = 0; i < na; i++)
-        for (int j = 0; j < nb; j++) {
+    for (int u = 0; u < na; u++)
+        for (int v = 0; v < nb; v++) {
             const embipc_real *p[2], *q[2];
             embipc_real d[12];
-            p[0] = a + 3 * i; p[1] = a + 3 * ((i + 1) % na);
-            q[0] = b + 3 * j; q[1] = b + 3 * ((j + 1) % nb);
+            p[0] = a + 3 * u; p[1] = a + 3 * ((u + 1) % na);
+            q[0] = b + 3 * v; q[1] = b + 3 * ((v + 1) % nb);
             for (int k = 0; k < 4; k++) {
                 embi_sub(d + 3 * k, q[k / 2], p[(k + 1) / 2 % 2]);
                 embi_sub(d + 3 * k, d + 3 * k, t);
@@ -30677,31 +30635,13 @@ static int embi_linking_number(const embipc_real *a, int na, const embipc_real *
     return (int)floor(sum / (4 * 3.14159265358979323846) + 0.5);
 }
 
-/* Linking number of loop i of a and loop j of b: as given, or now with a shifted by t. */
-static int embi_part_link(const embi_part_body *a, int i, const embi_part_body *b, int j, int given,
-                          const embipc_real t[3])
-{
-    const embipc_real *x = given ? a->core0 : a->core, *y = given ? b->core0 : b->core;
-    return embi_linking_number(x + 3 * a->loop[i], a->loop[i + 1] - a->loop[i], y + 3 * b->loop[j],
-                               b->loop[j + 1] - b->loop[j], t);
-}
-
-/* 1 when two bodies were linked as given. */
-static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
+/* Are two bodies linked as given? Or, unless t is NULL: does a linking number change if a is shifted by t? */
+static int embi_part_linked(const embi_part_body *a, const embi_part_body *b, const embipc_real *t)
 {
     for (int i = 0; i < a->loops; i++)
         for (int j = 0; j < b->loops; j++)
-            if (embi_part_link(a, i, b, j, 1, embi_none)) return 1;
+            if ((t ? embi_part_link(a, i, b, j, 0, t) : 0) != embi_part_link(a, i, b, j, 1, embi_none)) return 1;
     return 0;
-}
-
-/* 1 when all linking numbers, with a shifted by t, are as given. */
-static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
-{
-    for (int i = 0; i < a->loops; i++)
-        for (int j = 0; j < b->loops; j++)
-            if (embi_part_link(a, i, b, j, 0, t) != embi_part_link(a, i, b, j, 1, embi_none)) return 0;
-    return 1;
 }
 
 /* ---- Bodies ---- */
@@ -30889,7 +30829,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     *kind = EMBIPC_OVERLAP_TOUCH;
     touches = embi_part_touches(p, a, b, t, gap, p->keys, p->key_count);
     if (touches != EMBI_NO) return embi_not(touches);
-    return p->unlink || embi_part_keeps_links(a, b, t) ? EMBI_YES : EMBI_NO;
+    return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
 /* embi_part_apart() for a trial shift. The triangles that met last are tested first. */
@@ -30909,9 +30849,8 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
 /* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
 {
-    embipc_real n = embi_norm(u), v[3];
-    if (!(n > 0) || p->direction_count == EMBI_PART_DIRECTIONS) return;
-    embi_scale(v, 1 / n, u);
+    embipc_real v[3];
+    if (!(embi_direction(v, u) > 0) || p->direction_count == EMBI_PART_DIRECTIONS) return;
     for (int i = 0; i < p->direction_count; i++)
         if (embi_dot(v, p->direction + 3 * i) > 0.9999999) return;
     embi_copy(p->direction + 3 * p->direction_count++, v);
@@ -31020,7 +30959,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     embipc_real u[3];
     embi_part_way way;
     embipc_overlap_kind kind;
-    way.linked = !p->unlink && embi_part_linked(a, b);
+    way.linked = !p->unlink && embi_part_linked(a, b, NULL);
     way.found = !way.linked;
     way.length = EMBI_HUGE;
     embi_set(way.along, 1, 0, 0);
@@ -31090,7 +31029,7 @@ static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind k
     k->o.a = i;
     k->o.b = j;
     k->o.kind = kind;
-    k->o.linked = embi_part_linked(a, b);
+    k->o.linked = embi_part_linked(a, b, NULL);
     ok = embi_part_search(p, a, b, reach, shift, &found);
     k->hopeless = !found || (a->fixed && b->fixed);
     p->unlink = 1;
@@ -31163,8 +31102,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     embi_part_pose before = a->now;
     embipc_real axis[3][3], shift[3];
     embi_sub(axis[0], b->now.centre, a->now.centre);
-    if (embi_norm(axis[0]) > 0) embi_scale(axis[0], 1 / embi_norm(axis[0]), axis[0]);
-    else embi_set(axis[0], 1, 0, 0);
+    if (!(embi_direction(axis[0], axis[0]) > 0)) embi_set(axis[0], 1, 0, 0);
     embi_part_across(axis[0], axis[1], axis[2]);
     p->coarse = 1;
     for (int n = 0; n < 18 && ok && !found; n++) {
