@@ -5540,13 +5540,6 @@ static int embi_tet_grid_find(embi_tet_grid *g, const embipc_real box[6], int se
     return count;
 }
 
-/* bounding box of a tet, enlarged by the tolerance for inside */
-static void embi_tet_box(embipc_real box[6], const embipc_real *x, const int *tet)
-{
-    embi_box_of(box, x, tet, 4);
-    embi_box_grow(box, 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box), box);
-}
-
 /* Chooses about one cell per tet, as near to cubes as possible. */
 static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
 {
@@ -5577,7 +5570,9 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
         return 0;
     memset(g->start, 0, (size_t)(cells + 2) * sizeof *g->start);
     for (int t = 0; t < tet_count; t++) {
-        embi_tet_box(g->tet_box + 6 * (size_t)t, x, tets + 4 * t);
+        embipc_real *box = g->tet_box + 6 * (size_t)t;
+        embi_box_of(box, x, tets + 4 * t, 4);
+        embi_box_grow(box, 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box), box);
         g->seen[t] = -1;
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -6952,15 +6947,6 @@ static void embi_tets_now(const embi_elastic *s, int t, const embipc_real *q, em
     embi_m3s_mult(H, F, R);
 }
 
-/* H = F R^T with the rotations R that are held; R only for a fibre */
-static void embi_tets_held(const embi_elastic *s, int t, const embipc_real *q, embi_vec H[9], embi_vec R[9])
-{
-    embi_vec r[9];
-    if (s->material.fibre > 0) embi_tets_load(t, s->rotation, 9, R);
-    embi_tets_turned(s, t, r);
-    embi_tets_gradient(s, t, r, q, H);
-}
-
 /* Psi(q) of a lagged energy, J, but for the bending part of cells, with the rotations held, or with `now` those of q,
  * which also go to `next` (NULL: not). trace: scratch (padded). */
 static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *next,
@@ -6973,7 +6959,11 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
         embi_vec R[9], H[9], D[9], tr, psi, a, b, c;
         embipc_real part[EMBI_LANES];
         if (now) embi_tets_now(s, t, q, next ? next + 9 * t : here, H, R);
-        else embi_tets_held(s, t, q, H, R);
+        else {
+            if (s->material.fibre > 0) embi_tets_load(t, s->rotation, 9, R);
+            embi_tets_turned(s, t, D);
+            embi_tets_gradient(s, t, D, q, H);
+        }
         H[0] -= 1;
         H[4] -= 1;
         H[8] -= 1;
@@ -7205,19 +7195,6 @@ typedef struct embi_lagged_tets {
     embi_vec shear, volume, fibre, d[3];
 } embi_lagged_tets;
 
-/* The factors of the tets t .. t + EMBI_LANES - 1, with the rotations held. */
-static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tets *k)
-{
-    embi_vec V = scale * embi_load(s->volume + t), R[9];
-    k->shear = V * s->material.mu;
-    k->volume = V * (s->averaged ? 0 : s->material.lambda);
-    k->fibre = V * s->material.fibre;
-    memset(k->d, 0, sizeof k->d);
-    if (!(s->material.fibre > 0)) return;
-    embi_tets_load(t, s->rotation, 9, R);
-    embi_tets_along(&s->material, R, k->d);
-}
-
 /* K = scale V K_ab = shear ((r_a.r_b) I + r_b r_a^T) + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T */
 static inline void embi_lagged_block(const embi_lagged_tets *k, int fibre, const embi_vec a[3], const embi_vec b[3],
                                      embipc_real K[9][EMBI_LANES])
@@ -7261,10 +7238,16 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
 {
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
-        embi_vec r[12];
+        embi_vec r[12], R[9], V = scale * embi_load(s->volume + t);
         embipc_real K[9][EMBI_LANES];
         embi_lagged_tets k;
-        embi_lagged_tets_of(s, t, scale, &k);
+        k.shear = V * s->material.mu;
+        k.volume = V * (s->averaged ? 0 : s->material.lambda);
+        k.fibre = V * s->material.fibre;
+        if (s->material.fibre > 0) {
+            embi_tets_load(t, s->rotation, 9, R);
+            embi_tets_along(&s->material, R, k.d);
+        }
         embi_tets_turned(s, t, r + 3);
         for (int i = 0; i < 3; i++) r[i] = -(r[3 + i] + r[6 + i] + r[9 + i]);
         for (int a = 0; a < 4; a++)
@@ -7726,15 +7709,6 @@ static embi_vec embi_material_volumes(const embi_material *w, embi_vec theta, em
     return embi_load(U);
 }
 
-/* theta at s, and U of it with U' and U'' */
-static embi_vec embi_material_own_volume(const embi_material *w, const embi_vec s[3], embi_vec *first, embi_vec *second)
-{
-    embi_vec a = s[0] - 1, b = s[1] - 1, c = s[2] - 1;
-    if (w->model == EMBIPC_STVK)
-        return embi_material_volumes(w, (a * (s[0] + 1) + b * (s[1] + 1) + c * (s[2] + 1)) / 2, first, second);
-    return embi_material_volumes(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
-}
-
 /* psi of ARAP and fixed corotated, and P = 2 mu (F - R) + U' cof F. rotation: guesses of R, 9 for each */
 static embi_vec embi_material_by_rotation(const embi_material *w, const embi_vec F[9], const embipc_real *rotation,
                                      const embi_vec *pressure, embi_vec P[9])
@@ -7854,12 +7828,17 @@ static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real 
                                 const embipc_real *trace, embi_vec K[54])
 {
     embi_vec F[9], U[9], V[9], S[3], M[9], m[9], H[9], first, second, weight = scale * embi_load(s->volume + t);
+    embi_vec e[3], theta;
     embi_partials k;
     embi_modes h;
     embi_tets_load(t, s->grad + 3, 12, M);
     embi_tets_gradient(s, t, M, q, F);
     embi_svd3s(F, U, S, V);
-    (void)embi_material_own_volume(&s->material, S, &first, &second);
+    for (int i = 0; i < 3; i++) e[i] = S[i] - 1;
+    theta = s->material.model == EMBIPC_STVK
+        ? (e[0] * (S[0] + 1) + e[1] * (S[1] + 1) + e[2] * (S[2] + 1)) / 2
+        : e[0] + e[1] + e[2] + e[0] * e[1] + e[1] * e[2] + e[2] * e[0] + e[0] * e[1] * e[2];
+    (void)embi_material_volumes(&s->material, theta, &first, &second);
     if (s->averaged) {
         first = embi_load(trace + s->padded + t);
         second = embi_all(0);
@@ -8923,18 +8902,6 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
     k->second = kappa * mollifier * second;
 }
 
-/* Closest points of the point x_0 and part k of the triangle. */
-static void embi_closest_part(const embi_point x[4], int k, embi_closest *out)
-{
-    static const int end[6][2] = {{1, 2}, {2, 3}, {1, 3}, {1, 2}, {2, 3}, {3, 1}};
-    embipc_real e[3] = {0, 0, 0}, r[3], best = EMBI_HUGE;
-    int i = end[k][0], j = end[k][1];
-    if (k < 3) embi_sub(e, x[j], x[i]);
-    embi_sub(r, x[0], x[i]);
-    embi_try_segment(e, r, 0, i, j, 1, &best, out->w, &out->mask);
-    out->d = embi_weighted_distance(x, out->w);
-}
-
 /* Multiplies the contact's terms. A negative multiplicity subtracts it from the sum. */
 static void embi_contact_times(embi_contact *k, int multiplicity)
 {
@@ -8972,7 +8939,7 @@ static int embi_seam_find(const embi_seams *seams, embi_u64 key)
 }
 
 /* Closest point of a part of the edge from vertex i to j of the triangle. */
-static void embi_closest_seam(const embi_point x[4], int i, int j, const embipc_real part[2], embi_closest *out)
+static void embi_closest_on_edge(const embi_point x[4], int i, int j, const embipc_real part[2], embi_closest *out)
 {
     embipc_real e[3], r[3], t;
     embi_sub(e, x[j], x[i]);
@@ -8997,7 +8964,7 @@ static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidat
     for (int n = embi_seam_find(seams, key); n < seams->count && seams->list[n].key == key; n++) {
         const embi_seam *seam = seams->list + n;
         embi_closest part;
-        embi_closest_seam(p, turned ? j : i, turned ? i : j, seam->t, &part);
+        embi_closest_on_edge(p, turned ? j : i, turned ? i : j, seam->t, &part);
         if (!(part.d - c->xi < c->dhat)) continue;
         embi_contact_make(s, to, 0, c, &part, x, kappa, pair);
         embi_contact_times(s->list + to++, seam->multiplicity);
@@ -9024,6 +8991,8 @@ static int embi_candidate_places(const embi_candidate *c, const embi_seams *seam
 static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
                                    embipc_real kappa, int pair, const embi_seams *seams)
 {
+    static const int end[6][2] = {{1, 2}, {2, 3}, {1, 3}, {1, 2}, {2, 3}, {3, 1}};
+    static const embipc_real edge[2] = {0, 1}, vertex[2] = {0, 0};
     embi_point p[4];
     int parts;
     embi_points_at(p, x, c->v);
@@ -9034,7 +9003,7 @@ static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidat
     for (int k = 0; parts >> k; k++) {
         embi_closest part;
         if (!(parts >> k & 1)) continue;
-        embi_closest_part(p, k, &part);
+        embi_closest_on_edge(p, end[k][0], end[k][1], k < 3 ? edge : vertex, &part);
         if (!(part.d - c->xi < c->dhat)) continue;
         embi_contact_make(s, to, 0, c, &part, x, kappa, pair);
         embi_contact_times(s->list + to++, k < 3 ? -1 : 1);
@@ -23450,13 +23419,6 @@ static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_
     return whole;
 }
 
-/* number of triangle t among the cuts of this tet, or -1 */
-static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
-{
-    int k = c->local[t];
-    return k < p->n && c->cuts.list[p->cuts[k]].tri == t ? k : -1;
-}
-
 /* Collects the sides of a cut triangle that run along a face of the tet and lie partly in it. */
 static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
 {
@@ -23544,8 +23506,8 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
         for (int s = 0; s < 3; s++) {
             int other = c->beside[3 * t + s], j;
             if (!(c->cuts.list[p->cuts[k]].sides >> s & 1) || other < t) continue;
-            j = embi_pocket_find(c, p, other);
-            if (j >= 0) embi_join(p->parent, k, j);
+            j = c->local[other];   /* its number among the cuts of this tet, if it has one */
+            if (j < p->n && c->cuts.list[p->cuts[j]].tri == other) embi_join(p->parent, k, j);
         }
     }
     for (int e = 0, x = 0; e < 6; e++) {
@@ -24817,7 +24779,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
  * Uses: small math, memory, errors, part II, part III, part VI.
  * Checked by: tests/world_input.h, tests/test_defaults.c */
 
-/* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
+/* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_tree(). */
 typedef struct embi_build {
     embipc_real *x;              /* surface vertices (3 nv) */
     embipc_real *q;              /* nodes (3 nn) */
@@ -24947,15 +24909,6 @@ static void embi_place(const embipc_body_def *d, const embi_build *t, const embi
         embi_m3_mulv(out + 3 * i, d->rotation, r);
         embi_add(out + 3 * i, out + 3 * i, t->near_position);
     }
-}
-
-/* Moves the body to its place in the world, where coordinates round. */
-static void embi_build_move(embi_body *b, embi_build *t)
-{
-    const embipc_real *far_position = t->far_position;
-    if (far_position[0] == 0 && far_position[1] == 0 && far_position[2] == 0) return;
-    for (int i = 0; i < b->nv; i++) embi_add(t->x + 3 * i, t->x + 3 * i, far_position);
-    for (int i = 0; i < b->nn; i++) embi_add(t->q + 3 * i, t->q + 3 * i, far_position);
 }
 
 /* Surface: the given triangles, or the boundary of the tets without inner vertices. Fills t->x, and b->origin with
@@ -25345,11 +25298,13 @@ static int embi_build_tet_grad(embi_memory *m, embi_body *b, const embipc_real *
     return 1;
 }
 
-/* Builds tree and patches. At the body's place in the world it fits the boxes and builds the rest separation
- * certificates. */
+/* Builds tree and patches. Then the body moves to its place in the world, where coordinates round: there the boxes are
+ * fitted and the rest separation certificates built. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
+    const embipc_real *o = t->far_position;
     int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES && !EMBI_WITHOUT(REFIT);
+    int is_far = o[0] != 0 || o[1] != 0 || o[2] != 0;
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
     int *sharp = (int *)embi_alloc(m, 3 * b->nv, sizeof *sharp);
@@ -25368,7 +25323,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         J.count = t->count;
         ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) && (!large || embi_bvh_ready(m, &b->bvh));
     }
-    embi_build_move(b, t);
+    for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
+    for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state, 3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
@@ -28193,15 +28149,6 @@ static void embi_body_take_shape(embi_state *s, embi_body *b, const embi_body *o
     embi_body_unturn(s, b);
 }
 
-/* Moves a body, which has just been put somewhere, by size * way, m. */
-static void embi_body_shift_by(embi_state *s, embi_body *b, embipc_real size, const embipc_real way[3])
-{
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) embi_axpy(s->q + i, size, way);
-    memcpy(s->before.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-    embi_body_jump(s, b);
-    embi_body_refit(s, b);
-}
-
 /* Direction of the sum of the contact forces on a body, or 0. */
 static void embi_contact_direction(const embipc_world *w, embipc_body body, embipc_real way[3])
 {
@@ -28233,16 +28180,20 @@ static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, 
  * way. */
 static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const embi_body *old)
 {
+    embi_state *s = &w->s;
     embipc_body_state was, now;
     embipc_result r = EMBIPC_ERR_INTERSECTION;
     embipc_real way[3], spin[3], gone = 0;
     embi_contact_direction(w, old->handle, way);
-    embi_body_take_shape(&w->s, b, old);
+    embi_body_take_shape(s, b, old);
     for (int k = 0; k < 8 && r == EMBIPC_ERR_INTERSECTION; k++) {
         embipc_real to = k ? b->diagonal / (embipc_real)(8192 >> k) : 0;   /* 1/4096 .. 1/64 of it */
-        embi_body_shift_by(&w->s, b, to - gone, way);
+        for (int i = b->node0; i < b->node0 + b->nn; i++) embi_axpy(s->q + 3 * i, to - gone, way);
+        memcpy(s->before.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+        embi_body_jump(s, b);
+        embi_body_refit(s, b);
         gone = to;
-        r = embi_check_start(w, (int)(b - w->s.body), w->s.body_count);
+        r = embi_check_start(w, (int)(b - s->body), s->body_count);
     }
     if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
     (void)embipc_body_get_state(w, old->handle, &was);
