@@ -5168,9 +5168,10 @@ static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_
     return *most <= EMBI_MESH_RANGE && !(*size > 0 && *size < 1 / EMBI_MESH_RANGE);
 }
 
-/* Checks counts, pointers, coordinates and indices of a surface or a tet mesh. */
+/* Checks counts, pointers, coordinates and indices of a surface or a tet mesh. Unless `sound`, a mesh without elements,
+ * one out of range, and repeated vertices pass: they are faults to be listed. */
 static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, const int *element, int count,
-                                       int corners, embipc_error *e)
+                                       int corners, int sound, embipc_error *e)
 {
     int is_tet = corners == 4;
     const char *vertex = is_tet ? "node" : "vertex", *name = is_tet ? "tet" : "triangle";
@@ -5180,14 +5181,14 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
         return embi_refuse(e, "a mesh array is NULL or its count negative");
     if (count > EMBI_MAX_ELEMENTS || vertex_count > EMBI_MAX_ELEMENTS)
         return embi_refuse(e, "more than %d elements in one mesh", EMBI_MAX_ELEMENTS);
-    if (count == 0) return embi_refuse(e, "the mesh has no %ss", name);
+    if (sound && count == 0) return embi_refuse(e, "the mesh has no %ss", name);
     for (int i = 0; i < vertex_count; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
         if (!embi_all_finite(p, 3))
             return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, pv, i, p[0],
                                 "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1], p[2]);
     }
-    if (!embi_in_range(x, vertex_count, &most, &size))
+    if (sound && !embi_in_range(x, vertex_count, &most, &size))
         return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
                                "a mesh %g m wide at coordinates of up to %g m: coordinates must lie within %g m, and a "
                                "mesh must be wider than %g m; scale it",
@@ -5199,7 +5200,7 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
                 return embi_fail_at(e, EMBIPC_ERR_INDEX, pe, t, (embipc_real)v[i],
                                     "%s %d names %s %d, but there are 0 to %d", name, t, vertex, v[i],
                                     vertex_count - 1);
-            for (int j = 0; j < i; j++)
+            for (int j = 0; j < i && sound; j++)
                 if (v[i] == v[j])
                     return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, pe, t, (embipc_real)v[i],
                                         "%s %d has %s %d twice: remove it", name, t, vertex, v[i]);
@@ -5314,7 +5315,7 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
                                         const int *tri, int n, int closed, embipc_error *e)
 {
     embi_keys keys = {NULL, NULL};
-    embipc_result r = embi_check_arrays(x, vertex_count, tri, n, 3, e);
+    embipc_result r = embi_check_arrays(x, vertex_count, tri, n, 3, 1, e);
     for (int t = 0; r == EMBIPC_OK && t < n; t++) {
         embipc_real shape = embi_triangle_shape(x, tri + 3 * t);
         if (!(shape > EMBI_FLAT))
@@ -5365,7 +5366,7 @@ static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n
 static embipc_result embi_tets_check(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
                                      int n, embipc_error *e)
 {
-    embipc_result r = embi_check_arrays(x, node_count, tets, n, 4, e);
+    embipc_result r = embi_check_arrays(x, node_count, tets, n, 4, 1, e);
     for (int t = 0; r == EMBIPC_OK && t < n; t++) {
         embipc_real shape = embi_tet_shape(x, tets + 4 * t);
         if (!(embi_abs(shape) > EMBI_FLAT))
@@ -5403,7 +5404,7 @@ EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count,
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid)
 {
-    embipc_result r = embi_check_arrays(x, vertex_count, tri, tri_count, 3, NULL);
+    embipc_result r = embi_check_arrays(x, vertex_count, tri, tri_count, 3, 1, NULL);
     if (!solid) return EMBIPC_ERR_ARGUMENT;
     if (r != EMBIPC_OK) return r;
     embi_solid(solid, x, vertex_count, tri, tri_count);
@@ -22443,20 +22444,6 @@ static void embi_fault_add(embi_faults *f, int element, int other, int a, int b,
     if (f->count < INT_MAX) f->count++;
 }
 
-/* Checks for finite points and valid indices. Repeated vertices pass: they are a fault to be listed. */
-static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, const int *element, int count,
-                                        int corners)
-{
-    if (vertex_count < 0 || count < 0 || (!x && vertex_count) || (!element && count) ||
-        count > EMBI_MAX_ELEMENTS || vertex_count > EMBI_MAX_ELEMENTS)
-        return EMBIPC_ERR_ARGUMENT;
-    for (int i = 0; i < vertex_count; i++)
-        if (!embi_all_finite(x + 3 * (size_t)i, 3)) return EMBIPC_ERR_NOT_FINITE;
-    for (int i = 0; i < corners * count; i++)
-        if (element[i] < 0 || element[i] >= vertex_count) return EMBIPC_ERR_INDEX;
-    return EMBIPC_OK;
-}
-
 /* Points divided by 2^exponent so that the largest coordinate is about 1. Points in range are not copied. */
 typedef struct embi_scaled {
     const embipc_real *x;
@@ -22469,7 +22456,7 @@ static embipc_result embi_scale_begin(embi_memory *m, embi_scaled *s, const embi
                                       const int *element, int count, int corners)
 {
     embipc_real most, size;
-    embipc_result r = embi_arrays_usable(x, vertex_count, element, count, corners);
+    embipc_result r = embi_check_arrays(x, vertex_count, element, count, corners, 0, NULL);
     embi_memory_init(m, NULL);
     memset(s, 0, sizeof *s);
     s->x = x;
@@ -24200,14 +24187,12 @@ static int embi_cage_single(embi_caging *c, int each, embipc_cage *cage)
 static void embi_caging_release(embi_caging *c)
 {
     static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, cuts.along, beside), offsetof(embi_caging, best.tried),
-        EMBI_OFFSETS4(embi_caging, turned, lattice.wind, seen, cuts.home), offsetof(embi_caging, joined.cell),
-        offsetof(embi_caging, lattice.weights),
-        EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], carrier.copy),
-        offsetof(embi_caging, carrier.depth),
-        EMBI_OFFSETS4(embi_caging, cuts.first, cuts.list, touch, touched), offsetof(embi_caging, solid),
-        EMBI_OFFSETS4(embi_caging, range, order, corner, copy), offsetof(embi_caging, joined.slot),
-        offsetof(embi_caging, number), offsetof(embi_caging, local)};
+        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, best.tried, beside),
+        EMBI_OFFSETS4(embi_caging, turned, solid, seen, number), EMBI_OFFSETS4(embi_caging, local, touch, touched, copy),
+        EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], lattice.weights),
+        EMBI_OFFSETS4(embi_caging, lattice.wind, carrier.copy, carrier.depth, joined.cell),
+        EMBI_OFFSETS4(embi_caging, joined.slot, cuts.home, cuts.first, cuts.list),
+        EMBI_OFFSETS4(embi_caging, cuts.along, range, order, corner)};
     static const size_t pocket[] = {
         EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
         EMBI_OFFSETS4(embi_pocket, crossing, anchored, sum, height)};
@@ -24683,20 +24668,19 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
     EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
-    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list), offsetof(embipc_world, s.driven.of),
+    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list),
     EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
     EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
-    EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, lagged.key), offsetof(embipc_world, lagged.u),
-    offsetof(embipc_world, joint_slot), offsetof(embipc_world, s.driven.joint.list),
-    offsetof(embipc_world, s.driven.joint.scratch), offsetof(embipc_world, s.driven.joint.attached),
+    EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, joint_slot),
+    EMBI_OFFSETS4(embipc_world, lagged.key, lagged.u, s.driven.of, s.driven.joint.list),
+    EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
-    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list),
-    offsetof(embipc_world, report.before), offsetof(embipc_world, sleep.rested)};
+    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
 
 /* What the elements of a world's arrays own. */
 static void embi_world_free_elements(embi_memory *m, embipc_world *w)
@@ -26506,7 +26490,7 @@ static int embi_vertex_is_near(const embi_state *s, const embi_body *a, int v, e
     return 0;
 }
 
-/* Vertices of b that a description attaches to a, into list unless that is NULL. Returns how many. */
+/* Vertices of b that a description attaches to a, into list. Returns how many. */
 static int embi_attached(embi_state *s, const embipc_joint_def *d, embi_body *a, embi_body *b, int *list)
 {
     int count = 0, all = d->vertices ? d->vertex_count : b->nv;
@@ -26515,8 +26499,7 @@ static int embi_attached(embi_state *s, const embipc_joint_def *d, embi_body *a,
     for (int i = 0; i < all; i++) {
         int v = d->vertices ? d->vertices[i] : i;
         if (a && d->distance > 0 && !embi_vertex_is_near(s, a, b->vert0 + v, d->distance)) continue;
-        if (list) list[count] = v;
-        count++;
+        list[count++] = v;
     }
     return count;
 }
@@ -26646,7 +26629,7 @@ static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint
     return EMBIPC_OK;
 }
 
-/* Checks the vertices of an attachment, and counts them: *count. */
+/* Checks the vertices of an attachment, lists them in scratch, and counts them: *count. */
 static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def *d, int body, int *count)
 {
     embi_body *b = w->s.body + body;
@@ -26659,7 +26642,9 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
                            ? "of its %d vertices, vertex %d is listed twice" : "it has %d vertices, not vertex %d", b->nv, v);
         return embi_blame(w, twice ? EMBIPC_ERR_ARGUMENT : EMBIPC_ERR_INDEX, b->name, b->handle);
     }
-    *count = embi_attached(&w->s, d, embi_body_of(w, d->a), b, NULL);
+    if (!EMBI_GROW(&w->memory, w->s.driven.joint.attached, d->vertices ? d->vertex_count : b->nv))
+        return embi_fail_memory(&w->error);
+    *count = embi_attached(&w->s, d, embi_body_of(w, d->a), b, w->s.driven.joint.attached);
     if (*count > 0) return EMBIPC_OK;
     return embi_blame(w, embi_refuse_value(&w->error, d->distance, "none of its vertices is attached; distance is %g m",
                                            d->distance), b->name, b->handle);
@@ -26700,7 +26685,6 @@ static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
     embi_state *s = &w->s;
     if (!EMBI_GROW(&w->memory, j->anchor, n) ||
         !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
-        !EMBI_GROW(&w->memory, s->driven.joint.attached, n / 2) ||
         !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
         return -1;
     return embi_slot_take(&w->memory, &w->joint_slot, &w->joint_slots);
@@ -26748,8 +26732,6 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     j->body[0] = body[0];
     j->body[1] = body[1];
     j->anchor_count = anchors;
-    if (def->kind == EMBIPC_ATTACH)
-        (void)embi_attached(s, def, embi_body_of(w, def->a), s->body + body[1], s->driven.joint.attached);
     embi_joint_start(s, j, s->driven.joint.attached);
     s->driven.joint.anchors += j->anchor_count;
     j->handle.index1 = slot + 1;
@@ -28944,7 +28926,7 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
 {
     embi_self q;
     if (capacity < 0 || (capacity && !list)) return -1;
-    if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
+    if (embi_check_arrays(x, vertex_count, tri, tri_count, 3, 0, NULL) != EMBIPC_OK) return -1;
     memset(&q, 0, sizeof q);
     embi_memory_init(&q.m, NULL);
     q.list = list;
@@ -29140,7 +29122,7 @@ static int embi_given_has_cage(const embi_given *g, embipc_error *e)
 {
     const unsigned needs = EMBI_GIVEN_CAGE | (g->cage.cell_count > 0 ? EMBI_GIVEN_CELLS : 0);
     return !g->def.cage || ((g->arrays & needs) == needs &&
-        embi_check_arrays(g->cage.x, g->cage.node_count, g->cage.tets, g->cage.tet_count, 4, e) == EMBIPC_OK);
+        embi_check_arrays(g->cage.x, g->cage.node_count, g->cage.tets, g->cage.tet_count, 4, 1, e) == EMBIPC_OK);
 }
 
 /* Passes the description of body `at`, or creates it. Its groups are set later: until then it touches nothing. */
@@ -29907,34 +29889,26 @@ EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
 EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n, int count, const int *pairs,
                                                    const embipc_real *blocks, int *replaced)
 {
-    int bad;
+    embipc_result r = EMBIPC_OK;
+    int bad = 0;
     if (replaced) *replaced = 0;
     if (!f || n < 0 || count < 0 || (count > 0 && (!pairs || !blocks))) return EMBIPC_ERR_ARGUMENT;
     f->memory.failed = 0;
-    if (!EMBI_GROW(&f->memory, f->key, count)) {
-        embi_system_empty(&f->S);
-        return EMBIPC_ERR_MEMORY;
-    }
-    for (int k = 0; k < count; k++) {
+    if (!EMBI_GROW(&f->memory, f->key, count)) r = EMBIPC_ERR_MEMORY;
+    for (int k = 0; k < count && r == EMBIPC_OK; k++) {
         int i = pairs[2 * (size_t)k], j = pairs[2 * (size_t)k + 1];
-        if (i < 0 || j < 0 || i >= n || j >= n) {
-            embi_system_empty(&f->S);
-            return EMBIPC_ERR_INDEX;
-        }
+        if (!embi_is_one_of(i, n) || !embi_is_one_of(j, n)) r = EMBIPC_ERR_INDEX;
         f->key[k].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
     }
-    if (!embi_system_covers(&f->S, n, f->key, count)) {
-        if (!embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO)) return EMBIPC_ERR_MEMORY;
-    } else embi_system_zero(&f->S);
-    for (int k = 0; k < count; k++)
+    if (r == EMBIPC_OK && embi_system_covers(&f->S, n, f->key, count)) embi_system_zero(&f->S);
+    else if (r == EMBIPC_OK && !embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO))
+        return EMBIPC_ERR_MEMORY;
+    for (int k = 0; k < count && r == EMBIPC_OK; k++)
         (void)embi_system_add(&f->S, pairs[2 * (size_t)k], pairs[2 * (size_t)k + 1], blocks + 9 * (size_t)k);
-    bad = embi_system_factor(&f->S);
-    if (bad < 0) {
-        embi_system_empty(&f->S);
-        return EMBIPC_ERR_NOT_FINITE;
-    }
-    if (replaced) *replaced = bad;
-    return EMBIPC_OK;
+    if (r == EMBIPC_OK && (bad = embi_system_factor(&f->S)) < 0) r = EMBIPC_ERR_NOT_FINITE;
+    if (r != EMBIPC_OK) embi_system_empty(&f->S);
+    else if (replaced) *replaced = bad;
+    return r;
 }
 
 EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
@@ -30459,14 +30433,14 @@ static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, co
  * one of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. */
 static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
-    int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
-    int *edge, *side, *from, *step, *root;
-    if (n < 0 || !(edge = (int *)embi_alloc(m, 4 * n + 2 * b->nv + b->s.nt, sizeof *edge))) return 0;
-    side = edge + 2 * n;
-    from = side + 2 * n;
+    int n, again = 1, ok, *edge = (int *)embi_alloc(m, 13 * b->s.nt + 2 * b->nv, sizeof *edge), *side, *from, *step, *root;
+    if (!edge) return 0;
+    side = edge + 6 * b->s.nt;
+    from = side + 6 * b->s.nt;
     step = from + b->nv;
     root = step + b->nv;
-    ok = embipc_surface_edges(b->s.tri, b->s.nt, edge, side, n) == n;
+    n = embipc_surface_edges(b->s.tri, b->s.nt, edge, side, 3 * b->s.nt);
+    ok = n >= 0;
     for (int i = 0; ok && i < b->nv; i++) from[i] = -1;
     for (int i = 0; ok && i < b->inner_count; i++) from[b->inner[i]] = b->inner[i];
     for (int level = 0; ok && again; level++) {
@@ -30536,15 +30510,12 @@ static int embi_part_linked(const embi_part_body *a, const embi_part_body *b, co
 /* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2. */
 static int embi_part_topology(embi_memory *m, embi_part_body *b)
 {
-    int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
-    embipc_part *list;
-    unsigned char *seen;
-    if (parts < 0) return 0;
-    list = (embipc_part *)embi_alloc(m, parts, sizeof *list);
-    seen = (unsigned char *)embi_alloc(m, b->nv, 1);
-    b->inner = (int *)embi_alloc(m, parts, sizeof *b->inner);
+    embipc_part *list = (embipc_part *)embi_alloc(m, b->s.nt, sizeof *list);
+    unsigned char *seen = (unsigned char *)embi_alloc(m, b->nv, 1);
+    int used = 0, parts = list && seen ? embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, b->s.nt) : -1;
+    if (parts >= 0) b->inner = (int *)embi_alloc(m, parts, sizeof *b->inner);
     b->inner_count = parts;
-    if (list && seen && b->inner && embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, parts) == parts) {
+    if (b->inner) {
         b->closed = parts > 0;
         for (int i = 0; i < parts; i++) {
             b->inner[i] = b->s.tri[3 * list[i].triangle];
@@ -30687,14 +30658,17 @@ static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *
     return embi_part_crosses(&s, &b->s, p->met.key) ? EMBI_YES : embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
-/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. *kind is set
- * if not. The tree of a is not moved: the range shifts its boxes. */
+/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. *kind is set if not; NULL: a trial,
+ * which tests the triangles that met last first. The tree of a is not moved: the range shifts its boxes. */
 static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                            const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
 {
     embipc_real range[6], back[3];
+    embipc_overlap_kind trial;
     embi_surface s = a->s;
-    embi_answer touches;
+    embi_answer touches = kind ? EMBI_NO : embi_part_meets_again(p, a, b, t, gap);
+    if (touches != EMBI_NO) return embi_not(touches);
+    if (!kind) kind = &trial;
     for (int k = 0; k < 3; k++) {
         range[k] = range[3 + k] = t[k];
         back[k] = -t[k];
@@ -30717,15 +30691,6 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     touches = embi_part_touches(p, a, b, t, gap, p->keys, p->key_count);
     if (touches != EMBI_NO) return embi_not(touches);
     return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
-}
-
-/* embi_part_apart() for a trial shift. The triangles that met last are tested first. */
-static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
-                              const embipc_real t[3], embipc_real gap)
-{
-    embipc_overlap_kind kind;
-    embi_answer meets = embi_part_meets_again(p, a, b, t, gap);
-    return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
 }
 
 /* ==== 111. Shifts and rotations ======================================================================
@@ -30793,7 +30758,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
-        apart = at >= support ? EMBI_YES : embi_part_is_apart(p, a, b, t, gap);
+        apart = at >= support ? EMBI_YES : embi_part_apart(p, a, b, t, gap, NULL);
         if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = embi_min(at, support);
         else low = at;
@@ -30802,7 +30767,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     for (int k = 0; k < 24 && high - low > 5e-4 * high; k++) {
         embipc_real mid = (low + high) / 2;
         embi_scale(t, mid, u);
-        apart = embi_part_is_apart(p, a, b, t, gap);
+        apart = embi_part_apart(p, a, b, t, gap, NULL);
         if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = mid;
         else low = mid;
@@ -31237,7 +31202,7 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
 static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap, embipc_error *e)
 {
     for (int i = 0; i < count; i++) {
-        embipc_result r = embi_arrays_usable(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3);
+        embipc_result r = embi_check_arrays(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3, 0, NULL);
         if (r == EMBIPC_OK && (!body[i].tri_count || !(body[i].thickness >= 0) || !embi_finite(body[i].thickness)))
             r = EMBIPC_ERR_ARGUMENT;
         if (r != EMBIPC_OK) return embi_fail(e, r, "surface %d: %s", i, embipc_result_text(r));
