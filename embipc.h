@@ -1329,9 +1329,9 @@ EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_c
                                               int tri_count, int closed, embipc_error *error);
 
 /* Checks whether a tet mesh can be a body or a cage. Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL,
- * no tets), NOT_FINITE, ARGUMENT (as for surfaces), INDEX, MANIFOLD (a node twice in one tet), DEGENERATE (flat: volume below 1e-12 of the longest edge
- * cubed; or inverted), MANIFOLD (a node in no tet; a face of more than two tets; two tets on the same side of a
- * face); MEMORY at any point. O(nodes + tets). */
+ * no tets), NOT_FINITE, ARGUMENT (as for surfaces), INDEX, MANIFOLD (a node twice in one tet), DEGENERATE (flat: volume
+ * below 1e-12 of the longest edge cubed; or inverted), MANIFOLD (a node in no tet; a face of more than two tets; two
+ * tets on the same side of a face); MEMORY at any point. O(nodes + tets). */
 EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count, const int *tets,
                                            int tet_count, embipc_error *error);
 
@@ -6410,7 +6410,7 @@ static void embi_cell_strains(embipc_real e[18][3][6])
 /* H: stiffness of all 18 numbers c and r over the solid. On return its first 9 rows and columns are without r. */
 static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_real H[18][18])
 {
-    embipc_real e[18][3][6], fibre[6], f[3], stress[6];   /* fibre: its strain measure along . e along, in the cell's axes */
+    embipc_real e[18][3][6], f[3], stress[6], fibre[6];   /* its strain measure along . e along, in the cell's axes */
     embi_cell_strains(e);
     embi_m3_mulv(f, c->axis, m->along);
     for (int i = 0; i < 3; i++) {
@@ -6422,7 +6422,8 @@ static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_re
         for (int k = 0; k < 3; k++) {   /* stress: D e at small strain, Pa */
             const embipc_real *s = e[b][k], along = m->fibre * embi_row_dot(6, fibre, s);
             for (int i = 0; i < 6; i++)
-                stress[i] = 2 * m->mu * s[i] + (i < 3 ? m->lambda * (s[0] + s[1] + s[2]) : (embipc_real)0) + along * fibre[i];
+                stress[i] = 2 * m->mu * s[i] + (i < 3 ? m->lambda * (s[0] + s[1] + s[2]) : (embipc_real)0) +
+                            along * fibre[i];
             for (int a = 0; a < 18; a++)
                 for (int j = 0; j < 3; j++) H[a][b] += c->S[3 * j + k] * embi_row_dot(6, e[a][j], stress);
         }
@@ -24188,7 +24189,8 @@ static void embi_caging_release(embi_caging *c)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, best.tried, beside),
-        EMBI_OFFSETS4(embi_caging, turned, solid, seen, number), EMBI_OFFSETS4(embi_caging, local, touch, touched, copy),
+        EMBI_OFFSETS4(embi_caging, turned, solid, seen, number),
+        EMBI_OFFSETS4(embi_caging, local, touch, touched, copy),
         EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], lattice.weights),
         EMBI_OFFSETS4(embi_caging, lattice.wind, carrier.copy, carrier.depth, joined.cell),
         EMBI_OFFSETS4(embi_caging, joined.slot, cuts.home, cuts.first, cuts.list),
@@ -30433,7 +30435,8 @@ static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, co
  * one of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. */
 static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
-    int n, again = 1, ok, *edge = (int *)embi_alloc(m, 13 * b->s.nt + 2 * b->nv, sizeof *edge), *side, *from, *step, *root;
+    int *edge = (int *)embi_alloc(m, 13 * b->s.nt + 2 * b->nv, sizeof *edge), *side, *from, *step, *root;
+    int n, again = 1, ok;
     if (!edge) return 0;
     side = edge + 6 * b->s.nt;
     from = side + 6 * b->s.nt;
@@ -31202,8 +31205,9 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
 static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap, embipc_error *e)
 {
     for (int i = 0; i < count; i++) {
-        embipc_result r = embi_check_arrays(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3, 0, NULL);
-        if (r == EMBIPC_OK && (!body[i].tri_count || !(body[i].thickness >= 0) || !embi_finite(body[i].thickness)))
+        const embipc_movable *b = body + i;
+        embipc_result r = embi_check_arrays(b->x, b->vertex_count, b->tri, b->tri_count, 3, 0, NULL);
+        if (r == EMBIPC_OK && (!b->tri_count || !(b->thickness >= 0) || !embi_finite(b->thickness)))
             r = EMBIPC_ERR_ARGUMENT;
         if (r != EMBIPC_OK) return embi_fail(e, r, "surface %d: %s", i, embipc_result_text(r));
         for (int j = 0; j < count; j++) {
