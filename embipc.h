@@ -3326,27 +3326,12 @@ static int embi_segments_meet(const embipc_real s[6], const embipc_real t[6])
     return 1;   /* all on one line: their boxes tell */
 }
 
-/* The segment lies in the plane of the triangle, which is seen flat on the axes i and j as a triangle that
- * turns by `turn`: they meet when an end of the segment is inside, or when it crosses a side. */
-static int embi_segment_triangle_flat(const embipc_real s[6], const embipc_real t[9], int i, int j, int turn)
-{
-    int inside = 1;
-    for (int k = 0; k < 3; k++) {
-        embipc_real side[6];
-        embi_copy(side, t + 3 * k);
-        embi_copy(side + 3, t + 3 * ((k + 1) % 3));
-        if (embi_segments_meet_flat(s, side, i, j)) return 1;
-        if (embi_orient2d(side, side + 3, s, i, j) * turn < 0) inside = 0;
-    }
-    return inside;
-}
-
 /* Signs of exact predicates decide alone, so touching counts and no tolerance is needed. x: the segment p, q, then
  * the triangle. A number that is not finite counts as an intersection: that is the safe side. */
 EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
 {
     const embipc_real *p = x, *q = x + 3, *t = x + 6;
-    int above, below, turn = 0, i = 0, j = 1, side[3];
+    int above, below, turn = 0, i = 0, j = 1, inside = 1, side[3];
     if (!embi_all_finite(x, 15)) return 1;
     if (!embi_point_boxes_meet(x, 2, t, 3)) return 0;
     above = embipc_orient3d(t, t + 3, t + 6, p);
@@ -3358,14 +3343,14 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
             j = (k + 1) % 3;
             turn = embi_orient2d(t, t + 3, t + 6, i, j);
         }
-        if (turn) return embi_segment_triangle_flat(x, t, i, j, turn);
-        for (int k = 0; k < 3; k++) {   /* no area: the triangle is the union of its sides */
+        for (int k = 0; k < 3; k++) {   /* in its plane, seen flat; without area the triangle is the union of its sides */
             embipc_real e[6];
             embi_copy(e, t + 3 * k);
             embi_copy(e + 3, t + 3 * ((k + 1) % 3));
-            if (embi_segments_meet(x, e)) return 1;
+            if (turn ? embi_segments_meet_flat(x, e, i, j) : embi_segments_meet(x, e)) return 1;
+            inside &= embi_orient2d(e, e + 3, p, i, j) * turn >= 0;
         }
-        return 0;
+        return turn && inside;
     }
     /* the line through p and q meets the plane in one point: inside, seen along the line? */
     for (int k = 0; k < 3; k++) side[k] = embipc_orient3d(p, q, t + 3 * k, t + 3 * ((k + 1) % 3));
@@ -6849,18 +6834,6 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
 /* Is the volume strain averaged that of a material which follows F? Orthogonality has none. */
 static int embi_volume_follows_F(const embi_elastic *s) { return EMBI_MATERIALS && s->nonlinear && !s->follows; }
 
-/* W = dtheta/dF of a tet at q: R, the cofactors of F, or F */
-static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const embipc_real *q, embipc_real W[9])
-{
-    embipc_real F[9];
-    memcpy(W, s->rotation + 9 * t, 9 * sizeof *W);
-    if (!embi_volume_follows_F(s)) return;
-    embi_elastic_F(s, t, q, F);
-    if (s->material.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
-    else
-        for (int i = 0; i < 3; i++) embi_cross(W + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
-}
-
 /* theta of every tet of a nonlinear energy (trace, padded), and behind it the mean pressure of its nodes, of
  * U'(thetabar_a) (padded) */
 static void embi_elastic_pressure(const embi_elastic *s, const embipc_real *q, embipc_real *trace)
@@ -7111,10 +7084,16 @@ static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *
 /* G_a on the nodes near a, for every a (3 per entry of near_node) */
 static void embi_elastic_volume_gradients(const embi_elastic *s, const embipc_real *q, embipc_real *G)
 {
-    embipc_real W[9], r[3];
+    embipc_real W[9], F[9], r[3];   /* W: dtheta/dF, which is R, the cofactors of F, or F */
     memset(G, 0, 3 * (size_t)s->near_row[s->n] * sizeof *G);
     for (int t = 0; t < s->nt; t++) {
-        embi_elastic_volume_gradient(s, t, q, W);
+        memcpy(W, s->rotation + 9 * t, sizeof W);
+        if (embi_volume_follows_F(s)) {
+            embi_elastic_F(s, t, q, F);
+            memcpy(W, F, sizeof W);
+            for (int i = 0; i < 3 && s->material.model != EMBIPC_STVK; i++)
+                embi_cross(W + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
+        }
         for (int b = 0; b < 4; b++) {
             embi_m3_mulv(r, W, s->grad + 12 * t + 3 * b);
             embi_scale(r, s->volume[t] / 4, r);
@@ -9122,7 +9101,7 @@ typedef struct embi_rod {
 typedef struct embi_ccd_path {
     embipc_real x[12], v[12];    /* start, motion over [0, 1] */
     embipc_real xi;              /* separation that g must exceed: minimum, and rounding */
-    int edge_edge;
+    int edge_edge;               /* 1 or 0 */
     const embi_closest *closest; /* of the start, where somebody knows it already; or NULL */
 } embi_ccd_path;
 
@@ -9134,21 +9113,15 @@ typedef struct embi_ccd_normal {
     int separates;               /* all g_ij(t) > xi */
 } embi_ccd_normal;
 
-/* The pairs (i, j) of a vertex of A and a vertex of B. */
-static int embi_ccd_pairs(int edge_edge, const int **pairs)
-{
-    static const int point_triangle[6] = {0, 1, 0, 2, 0, 3}, edges[8] = {0, 2, 0, 3, 1, 2, 1, 3};
-    *pairs = edge_edge ? edges : point_triangle;
-    return edge_edge ? 4 : 3;
-}
+/* The pairs (i, j) of a vertex of A and a vertex of B: three of a point and a triangle, four of two edges */
+static const int embi_ccd_pairs[2][8] = {{0, 1, 0, 2, 0, 3, 0, 0}, {0, 2, 0, 3, 1, 2, 1, 3}};
 
 /* smallest g_ij(t) over all pairs along the direction c */
 static embipc_real embi_ccd_gap(const embi_ccd_path *path, const embi_ccd_normal *c, embipc_real t)
 {
-    const int *pair;
+    const int *pair = embi_ccd_pairs[path->edge_edge];
     embipc_real gap = EMBI_HUGE;
-    int n = embi_ccd_pairs(path->edge_edge, &pair);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < 3 + path->edge_edge; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
         gap = embi_min(gap, (c->h[i] - c->h[j]) + t * (c->dh[i] - c->dh[j]));
     }
@@ -9211,10 +9184,9 @@ static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_nor
 /* How long the direction of c separates on from c->t, less the fraction EMBI_CCD_LEAVE of each g_ij - xi. */
 static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_normal *c)
 {
-    const int *pair;
+    const int *pair = embi_ccd_pairs[path->edge_edge];
     embipc_real step = EMBI_HUGE;
-    int n = embi_ccd_pairs(path->edge_edge, &pair);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < 3 + path->edge_edge; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
         embipc_real rate = c->dh[i] - c->dh[j], g = (c->h[i] - c->h[j]) + c->t * rate - path->xi;
         if (rate < 0) step = embi_min(step, (1 - EMBI_CCD_LEAVE) * g / -rate);
@@ -9225,9 +9197,8 @@ static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_no
 /* Is [a->t, b->t] free, by the direction that turns from that of a to that of b? Both separate at their times. */
 static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_normal *a, const embi_ccd_normal *b)
 {
-    const int *pair;
-    int n = embi_ccd_pairs(path->edge_edge, &pair);
-    for (int k = 0; k < n; k++) {
+    const int *pair = embi_ccd_pairs[path->edge_edge];
+    for (int k = 0; k < 3 + path->edge_edge; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
         embipc_real g = (a->h[i] - a->h[j]) + b->t * (a->dh[i] - a->dh[j]);
         g += (b->h[i] - b->h[j]) + a->t * (b->dh[i] - b->dh[j]);
@@ -9281,50 +9252,39 @@ static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_
     return 1;
 }
 
-/* embi_ccd() with positions and motions relative to vertex 0. */
-static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
-{
-    embipc_real size = 0;
-    *toi = 0;
-    for (int k = 0; k < 12; k += 3) {
-        const embipc_real *x = path->x + k, *v = path->v + k;
-        embipc_real s = embi_abs(x[0]) + embi_abs(x[1]) + embi_abs(x[2]);
-        embipc_real m = embi_abs(v[0]) + embi_abs(v[1]) + embi_abs(v[2]);
-        size = embi_max(size, s + m);
-    }
-    path->xi = embi_max(min_separation, 0) * (1 + 4 * EMBI_EPS) + 16 * EMBI_EPS * size + DBL_MIN;
-    if (!embi_all_finite(path->x, 12) || !embi_all_finite(path->v, 12) || !embi_finite(min_separation) ||
-        !(size < 1e60)) return 1;   /* squares overflow far beyond that */
-    return embi_ccd_search(path, t_max, toi);
-}
-
 /* Contact of x0 + t p within [0, t_max], t_max <= 1. closest: of the start, may be NULL. Returns 0 and
  * *toi = t_max when there is none, else 1 and a time before it, as embipc_ccd_point_triangle() does. */
 static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_edge,
                     const embi_closest *closest, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
 {
     embi_ccd_path path;
+    embipc_real size = 0;
     path.closest = closest;
-    path.edge_edge = edge_edge;
+    path.edge_edge = edge_edge != 0;
+    *toi = 0;
     for (int k = 0; k < 12; k++) {
         path.x[k] = x0[k] - x0[k % 3];
         path.v[k] = p[k] - p[k % 3];
     }
-    return embi_ccd_relative(&path, min_separation, t_max, toi);
+    for (int k = 0; k < 12; k += 3) {
+        const embipc_real *x = path.x + k, *v = path.v + k;
+        embipc_real s = embi_abs(x[0]) + embi_abs(x[1]) + embi_abs(x[2]);
+        embipc_real m = embi_abs(v[0]) + embi_abs(v[1]) + embi_abs(v[2]);
+        size = embi_max(size, s + m);
+    }
+    path.xi = embi_max(min_separation, 0) * (1 + 4 * EMBI_EPS) + 16 * EMBI_EPS * size + DBL_MIN;
+    if (!embi_all_finite(path.x, 12) || !embi_all_finite(path.v, 12) || !embi_finite(min_separation) ||
+        !(size < 1e60)) return 1;   /* squares overflow far beyond that */
+    return embi_ccd_search(&path, t_max, toi);
 }
 
 /* Contact between two positions, x0 and x1. Differences come first, so that a common motion cancels exactly. */
 static int embi_ccd_between(const embipc_real x0[12], const embipc_real x1[12], int edge_edge,
                             embipc_real min_separation, embipc_real *toi)
 {
-    embi_ccd_path path;
-    path.closest = NULL;
-    path.edge_edge = edge_edge;
-    for (int k = 0; k < 12; k++) {
-        path.x[k] = x0[k] - x0[k % 3];
-        path.v[k] = (x1[k] - x1[k % 3]) - path.x[k];
-    }
-    return embi_ccd_relative(&path, min_separation, 1, toi);
+    embipc_real p[12];
+    for (int k = 0; k < 12; k++) p[k] = (x1[k] - x1[k % 3]) - (x0[k] - x0[k % 3]);
+    return embi_ccd(x0, p, edge_edge, NULL, min_separation, 1, toi);
 }
 
 EMBIPC_API int embipc_ccd_point_triangle(const embipc_real x0[12], const embipc_real x1[12],
@@ -23585,18 +23545,16 @@ static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int mome
 /* Numbers the pieces of the tet. Corners outside the solid get -1. Returns the count, or -1 out of memory. */
 static int embi_pocket_number(embi_caging *c, embi_pocket *p)
 {
-    int count = 0, first = -1;
+    int count = 0;
     for (int k = 0; k < p->n + 4; k++) {
         int root = embi_root(p->parent, k);
-        if (k >= p->n && p->wind[k - p->n] <= 0) {
-            p->piece[k] = -1;
-            continue;
+        if (k >= p->n && p->wind[k - p->n] <= 0) p->piece[k] = -1;
+        else if (c->split) p->piece[k] = root == k ? count++ : p->piece[root];
+        else {
+            p->piece[k] = 0;
+            count = 1;
         }
-        if (!c->split && first < 0) first = root;
-        if (!c->split) p->piece[k] = 0;
-        else p->piece[k] = root == k ? count++ : p->piece[root];
     }
-    if (!c->split && first >= 0) count = 1;
     if (!EMBI_GROW(c->m, p->sum, 11 * count)) return -1;
     for (int i = 0; i < 11 * count; i++) p->sum[i] = 0;
     return count;
@@ -27684,12 +27642,6 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 
 /* ---- forces on a grid ---- */
 
-typedef struct embi_taxels {
-    const embipc_real *rotation, *position, *size;
-    int nx, ny;
-    embipc_taxel *out;
-} embi_taxels;
-
 /* The row of n taxels over `size` that p falls into, or -1. The rim belongs to the grid, to a millionth of a row: a pad's
  * own border vertices lie there. */
 static int embi_taxel_row(embipc_real p, embipc_real size, int n)
@@ -27699,15 +27651,16 @@ static int embi_taxel_row(embipc_real p, embipc_real size, int n)
 }
 
 /* The taxel below a point, or NULL. */
-static embipc_taxel *embi_taxel_of(const embi_taxels *g, const embipc_real x[3])
+static embipc_taxel *embi_taxel_of(const embipc_real rotation[9], const embipc_real position[3],
+                                   const embipc_real size[3], int nx, int ny, embipc_taxel *out, const embipc_real x[3])
 {
     embipc_real d[3], p[3];
     int i, j;
-    embi_sub(d, x, g->position);
-    embi_m3_tmulv(p, g->rotation, d);
-    i = embi_taxel_row(p[0], g->size[0], g->nx);
-    j = embi_taxel_row(p[1], g->size[1], g->ny);
-    return i < 0 || j < 0 || !(embi_abs(p[2]) <= g->size[2]) ? NULL : g->out + i + (size_t)g->nx * (size_t)j;
+    embi_sub(d, x, position);
+    embi_m3_tmulv(p, rotation, d);
+    i = embi_taxel_row(p[0], size[0], nx);
+    j = embi_taxel_row(p[1], size[1], ny);
+    return i < 0 || j < 0 || !(embi_abs(p[2]) <= size[2]) ? NULL : out + i + (size_t)nx * (size_t)j;
 }
 
 /* The force on vertex v of a body, or NULL where it is 0. */
@@ -27724,22 +27677,19 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 {
     embi_body *b = embi_body_of(w, body);
     const embipc_real *x, *f;
-    embi_taxels g;
     embipc_taxel *t;
     if (!b) return EMBIPC_ERR_HANDLE;
     if (!rotation || !position || !size || !out || nx < 1 || ny < 1 || nx > INT_MAX / ny || !(friction >= 0) ||
         !embi_all_finite(rotation, 9) || !embi_all_finite(position, 3) || !(embi_min(size[0], size[1]) > 0) ||
         !(size[2] > 0))
         return EMBIPC_ERR_ARGUMENT;
-    g.rotation = rotation; g.position = position; g.size = size;
-    g.nx = nx; g.ny = ny;
-    g.out = out;
     memset(out, 0, (size_t)nx * (size_t)ny * sizeof *out);
     embi_body_follow(&w->s, b);
     x = w->s.x + 3 * b->vert0;
     for (int v = 0; v < b->nv; v++) {
         embipc_real push[3];
-        if (!(f = embi_vertex_pushed(w, b, v)) || !(t = embi_taxel_of(&g, x + 3 * v))) continue;
+        if (!(f = embi_vertex_pushed(w, b, v)) ||
+            !(t = embi_taxel_of(rotation, position, size, nx, ny, out, x + 3 * v))) continue;
         embi_m3_tmulv(push, rotation, f);
         t->shear[0] += push[0];
         t->shear[1] += push[1];
@@ -27748,7 +27698,8 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
     }
     for (int i = 0; i < 3 * b->nt; i++) {
         embipc_real n[3];
-        if (!embi_vertex_pushed(w, b, b->tri[i]) || !(t = embi_taxel_of(&g, x + 3 * b->tri[i]))) continue;
+        if (!embi_vertex_pushed(w, b, b->tri[i]) ||
+            !(t = embi_taxel_of(rotation, position, size, nx, ny, out, x + 3 * b->tri[i]))) continue;
         embi_triangle_cross(n, x, b->tri + 3 * (i / 3));
         t->area += embi_norm(n) / 6;
     }
