@@ -3343,7 +3343,7 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
             j = (k + 1) % 3;
             turn = embi_orient2d(t, t + 3, t + 6, i, j);
         }
-        for (int k = 0; k < 3; k++) {   /* in its plane, seen flat; without area the triangle is the union of its sides */
+        for (int k = 0; k < 3; k++) {   /* seen flat; without area the triangle is the union of its sides */
             embipc_real e[6];
             embi_copy(e, t + 3 * k);
             embi_copy(e + 3, t + 3 * ((k + 1) % 3));
@@ -30934,7 +30934,8 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
  * pairs that stay.
- * Uses: part I, elasticity, part III, world step, part VI, cells.   Checked by: tests/test_doctor.c */
+ * Uses: part I, solids and checks of meshes, elasticity, cells, part III, world step, part VI.
+ * Checked by: tests/test_doctor.c */
 
 /* Are there pairs that are not apart? The first one is in *i and *j. */
 static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
