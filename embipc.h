@@ -7663,6 +7663,15 @@ static embi_vec embi_material_volumes(const embi_material *w, embi_vec theta, em
     return embi_load(U);
 }
 
+/* theta at s, and U of it with U' and U'' */
+static embi_vec embi_material_own_volume(const embi_material *w, const embi_vec s[3], embi_vec *first, embi_vec *second)
+{
+    embi_vec a = s[0] - 1, b = s[1] - 1, c = s[2] - 1;
+    if (w->model == EMBIPC_STVK)
+        return embi_material_volumes(w, (a * (s[0] + 1) + b * (s[1] + 1) + c * (s[2] + 1)) / 2, first, second);
+    return embi_material_volumes(w, a + b + c + a * b + b * c + c * a + a * b * c, first, second);
+}
+
 /* psi of ARAP and fixed corotated, and P = 2 mu (F - R) + U' cof F. rotation: guesses of R, 9 for each */
 static embi_vec embi_material_by_rotation(const embi_material *w, const embi_vec F[9], const embipc_real *rotation,
                                      const embi_vec *pressure, embi_vec P[9])
@@ -7782,17 +7791,12 @@ static void embi_nonlinear_tets(const embi_elastic *s, int t, const embipc_real 
                                 const embipc_real *trace, embi_vec K[54])
 {
     embi_vec F[9], U[9], V[9], S[3], M[9], m[9], H[9], first, second, weight = scale * embi_load(s->volume + t);
-    embi_vec e[3], theta;
     embi_partials k;
     embi_modes h;
     embi_tets_load(t, s->grad + 3, 12, M);
     embi_tets_gradient(s, t, M, q, F);
     embi_svd3s(F, U, S, V);
-    for (int i = 0; i < 3; i++) e[i] = S[i] - 1;
-    theta = s->material.model == EMBIPC_STVK
-        ? (e[0] * (S[0] + 1) + e[1] * (S[1] + 1) + e[2] * (S[2] + 1)) / 2
-        : e[0] + e[1] + e[2] + e[0] * e[1] + e[1] * e[2] + e[2] * e[0] + e[0] * e[1] * e[2];
-    (void)embi_material_volumes(&s->material, theta, &first, &second);
+    (void)embi_material_own_volume(&s->material, S, &first, &second);
     if (s->averaged) {
         first = embi_load(trace + s->padded + t);
         second = embi_all(0);
