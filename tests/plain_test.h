@@ -52,8 +52,8 @@ static int plain_compare_keys(const void *a, const void *b) { return memcmp(a, b
 /* how far a body may go: the share of its direction that is looked at; 0 where that is void */
 static double plain_cap(const embipc_world *w, const embi_body *b)
 {
-    if (plain_seen.begins || !b->moving || !b->search.has_direction || w->islands.parent[b->island] == 2) return 0;
-    return w->islands.list[b->island]->bound.cap;
+    if (plain_seen.begins || !b->in_island || !b->search.has_direction || w->islands.parent[b->island] == 2) return 0;
+    return w->islands.list[b->island]->bound.searched;
 }
 
 /* Its distance once the bodies have gone these shares of their directions, and how far its vertices go on that way (12). */
@@ -64,7 +64,7 @@ static double plain_distance(const embi_state *s, const embi_candidate *c, doubl
     int split = c->edge_edge ? 2 : 1, mask;
     for (int k = 0; k < 4; k++) {
         const embi_body *b = s->body + embi_body_of_vertex(s, c->v[k]);
-        const double *from = (b->moving ? s->x : s->xn) + 3 * c->v[k], *to = s->path.x + 3 * c->v[k];
+        const double *from = (b->in_island ? s->x : s->xn) + 3 * c->v[k], *to = s->path.x + 3 * c->v[k];
         double share = k < split ? one : two;
         for (int i = 0; i < 3; i++) {
             way[3 * k + i] = share > 0 ? share * (to[i] - from[i]) : 0;
@@ -81,7 +81,7 @@ static int plain_within(const embipc_world *w, const embi_candidate *c)
     const embi_state *s = &w->s;
     const embi_body *a = s->body + embi_body_of_vertex(s, c->v[0]), *b = s->body + embi_body_of_vertex(s, c->v[3]);
     double one = plain_cap(w, a), two = plain_cap(w, b), way[12], d = plain_distance(s, c, one, two, way) - c->xi;
-    int together = a == b || !a->moving || !b->moving || a->island == b->island, parts = together ? 16 : 4;
+    int together = a == b || !a->in_island || !b->in_island || a->island == b->island, parts = together ? 16 : 4;
     if (together && d - c->dhat > embi_relative_travel(way, c->edge_edge)) return 0;   /* far, wherever on the way */
     for (int i = 0; i <= parts; i++)
         for (int j = together ? i : 0; j <= (together ? i : parts); j++)

@@ -690,7 +690,7 @@ static void test_ways_apart(void)
                 }
             least = fmin(least, distance(y, c.edge_edge));
         }
-        if (embi_ways_apart(&c, x, to, alpha, far)) {
+        if (embi_paths_apart(&c, x, to, alpha, far)) {
             ENSURE(least > far);
             apart++;
         } else met += least <= far;

@@ -322,7 +322,7 @@ static void test_reopened(void)
             node[s][1] = A.col[at];
         }
         if (embi_system_keeps(&S)) {
-            for (int s = 0; s < stamps; s++) embi_system_touch(&S, 1 + (node[s][0] != node[s][1]), node[s]);
+            for (int s = 0; s < stamps; s++) embi_system_mark(&S, 1 + (node[s][0] != node[s][1]), node[s]);
             embi_system_reopen(&S);
             ENSURE(!embi_system_keeps(&S));
             for (int s = 0; s < S.F.supernodes; s++) kept += !S.F.open[s];

@@ -435,7 +435,7 @@ static void test_stiffness(void)
         {   /* what a driven node asks of the others: rhs -= S r */
             double *rhs = (double *)calloc((size_t)(3 * s.nn), sizeof(double));
             embi_pull to = scene_pull(&s);
-            for (int k = 0; k < s.contacts.count; k++) embi_element_push(&s.contacts.list[k].base, p.motion, &to);
+            for (int k = 0; k < s.contacts.count; k++) embi_element_product(&s.contacts.list[k].base, p.motion, &to);
             scene_scatter(&s, -0.5, rhs);
             for (int i = 0; i < 3 * s.nn; i++) ENSURE_CLOSE(rhs[i], -expected[i], 1e-12 * size);
             free(rhs);

@@ -47,8 +47,8 @@ static void test_same_answer_as_one_matrix(void)
             ENSURE(I->dual->K.n > 0 && embi_dual_fits(t, I));
             embi_island_back_solve(t, I, x);
             I->dual->on = I->factor.analysed = 0;
-            I->regularized = 0;
-            ENSURE(embi_island_factor_whole(&s.w->memory, t, I) == EMBIPC_OK && I->regularized == 0);
+            I->factor.regularized = 0;
+            ENSURE(embi_island_factor_whole(&s.w->memory, t, I) == EMBIPC_OK && I->factor.regularized == 0);
             embi_island_back_solve(t, I, y);
             if (!curved) embi_island_apply(t, I, x, back);
             for (int i = 0; i < size; i++) {
@@ -107,14 +107,14 @@ static void test_old_factors_of_bodies(void)
         I = heap_island(s.w);
         if (!embi_has_dual(I) || !I->factor.useful) continue;
         I->factor.same = 1;
-        embi_island_recall(&s.w->s, I);
+        embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use == EMBI_FACTOR_LAST_STEP);
         s.w->s.body[I->bodies[1]].inverse->taken++;
-        embi_island_recall(&s.w->s, I);
+        embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use != EMBI_FACTOR_LAST_STEP);
         s.w->s.body[I->bodies[1]].inverse->taken--;
         I->body_count--;   /* other bodies */
-        embi_island_recall(&s.w->s, I);
+        embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use != EMBI_FACTOR_LAST_STEP);
         I->body_count++;
         kept++;
@@ -165,7 +165,7 @@ static void test_bodies_that_join(void)
             joined += s.w->islands.order_count < before;
             for (int k = 0; k < s.w->islands.order_count; k++) dual +=
                 embi_has_dual(s.w->islands.list[s.w->islands.order[k]]);
-            driven += s.w->s.body[s.w->s.body_count - 1].moving;
+            driven += s.w->s.body[s.w->s.body_count - 1].in_island;
         }
         ENSURE(scene_sound(s.w));
         scene_end(&s);

@@ -353,8 +353,8 @@ static void test_scenes(void)
                 most = embi_max_int(most, s.stats.newton_iterations);
                 for (int k = 0; k < s.w->s.body_count; k++) {
                     const embi_body *b = s.w->s.body + k;
-                    all += b->moving && embi_is_dynamic(b);
-                    two += b->moving && b->step.two_step;
+                    all += b->in_island && embi_is_dynamic(b);
+                    two += b->in_island && b->step.two_step;
                 }
                 if (!s.drives) ENSURE(s.stats.passes > 1 || s.stats.objective_after <= s.stats.objective_before + s.stats.objective_rounding);
             }

@@ -144,7 +144,7 @@ static struct {
 static int turned_islands(const embipc_world *w)
 {
     int any = 0;
-    for (int k = 0; k < w->islands.order_count; k++) any |= w->islands.list[w->islands.order[k]]->relagged > 0;
+    for (int k = 0; k < w->islands.order_count; k++) any |= w->islands.list[w->islands.order[k]]->renewals > 0;
     return any;
 }
 

@@ -1223,7 +1223,7 @@ static void test_pairs_of_many(void)
             for (int i = 0; i < w->s.body_count; i++)
                 for (int j = i; j < w->s.body_count; j++) {
                     const embi_body *a = w->s.body + i, *b = w->s.body + j;
-                    if ((!a->moving && !b->moving) || !embi_tested(w, a, b)) continue;
+                    if ((!a->in_island && !b->in_island) || !embi_tested(w, a, b)) continue;
                     for (int k = 0; k < (i == j ? 1 : a->search.patch_count * b->search.patch_count); k++) {
                         int pa = k / b->search.patch_count, pb = k % b->search.patch_count;
                         if (!embi_regions_meet(a->search.patch + pa, b->search.patch + pb,
@@ -1348,7 +1348,7 @@ static void test_surfaces_follow_when_asked(void)
             for (int n = 0; n < 24 && scene_step(&s); n++) {
                 for (int k = 0; k < s.w->s.body_count && n <= first; k++) {
                     const embi_body *b = s.w->s.body + k;
-                    for (int i = b->vert0; i < b->vert0 + b->nv && b->moving; i++, moving++)
+                    for (int i = b->vert0; i < b->vert0 + b->nv && b->in_island; i++, moving++)
                         unknown += s.w->s.vertex_state[i] == EMBI_VERTEX_UNKNOWN;
                 }
                 for (int k = 0; k < s.n && n >= first; k++) {
@@ -1627,22 +1627,22 @@ static void test_looks_end_at_contacts(void)
                 for (int i = b->node0; i < b->node0 + b->nn; i++) embi_set(s->p + 3 * i, 0, 0, way == 1 ? 0.05 : -0.05);
             }
             I->bound.expected = 1;
-            I->guess = way == 2;
+            I->prediction = way == 2;
             ENSURE(embi_island_aim(&sc.w->memory, s, I));
             ENSURE(embi_island_safe(&sc.w->memory, s, I, &limit));
-            if (way == 1) ENSURE(I->bound.cap == 1 && limit < 0);
+            if (way == 1) ENSURE(I->bound.searched == 1 && limit < 0);
             else ENSURE(I->bound.safe > 0 && I->bound.safe * 0.05 < s->body[I->bodies[0]].rules.dhat &&
-                        I->bound.cap == (way == 0 ? I->bound.safe * EMBI_LOOK_ON : 0));
+                        I->bound.searched == (way == 0 ? I->bound.safe * EMBI_LOOK_ON : 0));
             for (int k = 0; k < I->body_count; k++) {
                 const embi_body *b = s->body + I->bodies[k];
                 int from = limit < 0 ? 0 : s->pair[I->bound.limit_pair].first;
                 ENSURE(limit < 0 || (limit >= from && limit < from + s->pair[I->bound.limit_pair].count));
                 later += from > 0;
                 ENSURE_CLOSE(b->search.shift_next.box[2] - b->search.shift.box[2],
-                             (way == 1 ? 0.05 : -0.05) * I->bound.cap, 1e-12);
+                             (way == 1 ? 0.05 : -0.05) * I->bound.searched, 1e-12);
             }
         }
-        I->guess = 0;
+        I->prediction = 0;
         /* of other candidates */
         I->changed = EMBI_ISLAND_SEARCHED;
         ENSURE(I->bound.is_known && embi_island_refresh(&sc.w->memory, s, I) && !I->bound.is_known);

@@ -122,7 +122,7 @@ static void test_stages(void)
         embipc_body_view a, b;
         scene_forget(&s[1]);
         if (!scene_step(&s[0]) || !scene_step(&s[1])) break;
-        stages = embi_max_int(stages, s[0].w->s.driven.list[0].stages);
+        stages = embi_max_int(stages, s[0].w->s.driven.list[0].increments);
         (void)embipc_body_get_view(s[0].w, s[0].body[0], &a);
         (void)embipc_body_get_view(s[1].w, s[1].body[0], &b);
         for (int i = 0; i < 3 * a.vertex_count; i++) most = fmax(most, fabs(a.x[i] - b.x[i]));
