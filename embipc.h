@@ -262,9 +262,9 @@ typedef enum embipc_result {
 
 /* Handle of a body, passed by value. {0, 0} is none. Every call checks it. */
 typedef struct embipc_body { int index1; unsigned generation; } embipc_body;
-/* Handle of a drive, passed by value. {0, 0} is none. Every call checks it. */
+/* Of a drive, likewise. */
 typedef struct embipc_drive { int index1; unsigned generation; } embipc_drive;
-/* Handle of a joint, passed by value. {0, 0} is none. Every call checks it. */
+/* Of a joint. */
 typedef struct embipc_joint { int index1; unsigned generation; } embipc_joint;
 
 /* Parts of a mesh that an error or a crossing names. */
@@ -1308,15 +1308,15 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
                                int max_iterations, embipc_real *work, embipc_real *residual);
 
 /* ---- Meshes ---------------------------------------------------------------------------------
- * A surface is a vertex array x (3*n, m, xyz interleaved) and triangles tri (3*m vertex indices, counter-clockwise
- * seen from outside). A tet mesh has tets (4*m node indices) with det(x1-x0, x2-x0, x3-x0) > 0. These calls need no
- * world. They take scratch memory from malloc and free it before they return. */
+ * These calls need no world. They take scratch memory from malloc and free it before they return. Of all of them:
+ *   x, vertex_count   vertices of a surface, m (3*vertex_count), xyz interleaved
+ *   tri, tri_count    its triangles (3*tri_count), counter-clockwise seen from outside
+ *   x, node_count     nodes of a tet mesh, m (3*node_count)
+ *   tets, tet_count   its tets (4*tet_count), with det(x1-x0, x2-x0, x3-x0) > 0
+ *   error             may be NULL; else the first fault, with its primitive and values */
 
 /* Checks whether a surface can be a body.
- *   x, vertex_count   vertices, m (3*vertex_count)
- *   tri, tri_count    triangles (3*tri_count)
  *   closed            nonzero: must enclose a solid (required for dynamic bodies); 0: may have borders
- *   error             may be NULL; else the first fault, with its primitive and values
  * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT (coordinates
  * beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle), DEGENERATE (a
  * triangle lower than 1e-12 of its longest edge), MANIFOLD (a vertex in no triangle; two triangles with the same
@@ -1327,34 +1327,27 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error);
 
-/* Checks whether a tet mesh can be a body or a cage.
- *   x, node_count     nodes, m (3*node_count)
- *   tets, tet_count   tets (4*tet_count)
- *   error             may be NULL; else the first fault, with its primitive and values
- * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no tets), NOT_FINITE, ARGUMENT (as for
- * surfaces), INDEX, MANIFOLD (a node twice in one tet), DEGENERATE (flat: volume below 1e-12 of the longest edge
- * cubed; or inverted), MANIFOLD (a node in no tet; a face of more than two tets; two tets on the same side of a
- * face); MEMORY at any point. O(nodes + tets). */
+/* Checks whether a tet mesh can be a body or a cage. Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL,
+ * no tets), NOT_FINITE, ARGUMENT (as for surfaces), INDEX, MANIFOLD (a node twice in one tet), DEGENERATE (flat: volume
+ * below 1e-12 of the longest edge cubed; or inverted), MANIFOLD (a node in no tet; a face of more than two tets; two
+ * tets on the same side of a face); MEMORY at any point. O(nodes + tets). */
 EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count, const int *tets,
                                            int tet_count, embipc_error *error);
 
 /* Boundary of a tet mesh: the faces that belong to one tet only, outward, in the order of their tets.
- *   tets, tet_count     tets (4*tet_count), positively oriented
  *   tri, tri_capacity   receives at most tri_capacity triangles (3 node indices each); may be NULL with 0
  * Returns the number of boundary triangles, which may exceed tri_capacity (4*tet_count is always enough), or -1 for
  * bad arguments or lack of memory. O(tets). */
 EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, int tri_capacity);
 
 /* Adjacency of a surface: its edges, in lexicographic order, and the triangles at each.
- *   tri, tri_count   triangles (3*tri_count), checked before (embipc_surface_check)
- *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL
- *                    with a capacity of 0
+ *   tri              checked before (embipc_surface_check)
+ *   edge             receives at most capacity edges: two vertices each, the smaller first; may be NULL with 0
  *   edge_tri         their two triangles, the smaller first, -1 on a border (2*capacity); may be NULL
  * Returns the number of edges, which may exceed capacity, or -1 for bad arguments or lack of memory. O(triangles). */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity);
 
 /* Finds coincident vertices, as in files that give every triangle its own three.
- *   x, vertex_count   vertices, m (3*vertex_count)
  *   tolerance         m; 0: equal coordinates only. Below 1e-14 of the extent it counts as 0
  *   map               out: the vertex onto which each is merged: itself, or an earlier one that stays in place and
  *                     lies within the tolerance (vertex_count)
@@ -1371,8 +1364,7 @@ typedef struct embipc_solid {
 
 /* Exact integrals over the solid (polynomials over signed tets), taken about the middle of the bounding box, so that
  * a solid far from the origin loses no accuracy.
- *   x, vertex_count   vertices, m (3*vertex_count)
- *   tri, tri_count    triangles (3*tri_count), closed and outward, else the results mean nothing
+ *   tri               closed and outward, else the results mean nothing
  *   solid             out
  * Returns EMBIPC_OK, or ARGUMENT (also coordinates beyond 1e40 m, or a width below 1e-40 m), NOT_FINITE, INDEX,
  * MANIFOLD (a vertex twice in one triangle); solid is then unchanged. No allocation. O(vertices + triangles). */
@@ -1429,7 +1421,6 @@ typedef struct embipc_fault {
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 /* Lists all faults of one kind.
- *   x, vertex_count   vertices, m (3*vertex_count); tri, tri_count (3*tri_count), tets alike (4*tet_count)
  *   fault, capacity   receives at most capacity faults; may be NULL with 0
  * Returns how many there are, or -1: bad arguments, a coordinate that is not finite, an index out of range, no
  * memory. A collapsed triangle has no other fault and no edges. O(n). */
@@ -1502,7 +1493,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                         embipc_crossing *list, int capacity, int limit);
 
-/* The two nearest primitives of a surface that have no common vertex. */
+/* Two primitives of a surface that have no common vertex. */
 typedef struct embipc_gap {
     embipc_real distance;     /* m; 0 where they touch or cross */
     int edge_edge;            /* 1: vertex[0..1] and vertex[2..3] are edges; 0: vertex[0] and a triangle */
@@ -1622,12 +1613,9 @@ EMBIPC_API embipc_cage_def embipc_default_cage_def(void);
  * of each vertex and the solid in each tet. Separate parts have separate cages within the cage. The lattice divides
  * the bounding box of the surface evenly, along x y z or along the principal axes, whichever box is smaller. So a
  * body that is symmetric about the middle planes of that box gets symmetric nodes.
- *   def               what is wanted
- *   x, vertex_count   vertices, m (3*vertex_count)
- *   tri, tri_count    triangles (3*tri_count), closed and outward (embipc_surface_check)
+ *   x, tri            a surface as in section "Meshes", closed and outward (embipc_surface_check)
  *   hooks             memory, also for the cage; may be NULL
  *   cage              out; free with embipc_cage_free. node_count is 0 after a failure
- *   error             may be NULL
  * Returns EMBIPC_OK, DEF, ARGUMENT (fewer than 4 nodes for each separate part: the text and value[0] of the error say
  * how many are needed; or more lattice cells than can be numbered), OUTSIDE (a surface that crosses itself may leave
  * no consistent solid), MEMORY, or the fault of the surface. The node count is near the wanted one, usually within a
@@ -2113,6 +2101,14 @@ static void embi_scale(embipc_real r[3], embipc_real s, const embipc_real a[3])
     r[0] = s * a[0]; r[1] = s * a[1]; r[2] = s * a[2];
 }
 
+/* n = r/|r|; returns |r|. n is unchanged when |r| is 0. */
+static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
+{
+    embipc_real q = embi_norm(r);
+    if (q > 0) embi_scale(n, 1 / q, r);
+    return q;
+}
+
 /* r = a x b; r must not alias a or b */
 static void embi_cross(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
 {
@@ -2127,6 +2123,14 @@ static embipc_real embi_triple(const embipc_real a[3], const embipc_real b[3], c
     embipc_real n[3];
     embi_cross(n, b, c);
     return embi_dot(a, n);
+}
+
+/* |a - b| */
+static embipc_real embi_distance(const embipc_real a[3], const embipc_real b[3])
+{
+    embipc_real d[3];
+    embi_sub(d, a, b);
+    return embi_norm(d);
 }
 
 static void embi_m3_identity(embipc_real A[9])
@@ -2200,13 +2204,22 @@ static embipc_real embi_m3_inverse(embipc_real B[9], const embipc_real A[9])
     return det;
 }
 
+/* r = A (x - from) + to; r must not alias to */
+static void embi_map(embipc_real r[3], const embipc_real A[9], const embipc_real x[3], const embipc_real from[3],
+                     const embipc_real to[3])
+{
+    embipc_real d[3];
+    embi_sub(d, x, from);
+    embi_m3_mulv(r, A, d);
+    embi_add(r, r, to);
+}
+
 /* R = rotation by |w| radians about w (Rodrigues) */
 static void embi_m3_rotation(embipc_real R[9], const embipc_real w[3])
 {
-    embipc_real angle = embi_norm(w), u[3], c = cos(angle), s = sin(angle);
+    embipc_real u[3], angle = embi_direction(u, w), c = cos(angle), s = sin(angle);
     embi_m3_identity(R);
     if (!(angle > 0)) return;
-    embi_scale(u, 1 / angle, w);
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) R[3 * i + j] = (i == j ? c : 0) + (1 - c) * u[i] * u[j];
     R[1] -= s * u[2]; R[2] += s * u[1];
@@ -2565,13 +2578,7 @@ static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
     for (int k = 0; k < 3; k++) middle[k] = box[k] + (box[3 + k] - box[k]) / 2;
 }
 
-/* Length of the diagonal. */
-static embipc_real embi_box_diagonal(const embipc_real box[6])
-{
-    embipc_real d[3];
-    embi_sub(d, box + 3, box);
-    return embi_norm(d);
-}
+static embipc_real embi_box_diagonal(const embipc_real box[6]) { return embi_distance(box + 3, box); }
 
 /* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, so
  * subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
@@ -3156,13 +3163,6 @@ static embipc_real embi_two_product(embipc_real a, embipc_real b, embipc_real *e
     return embi_two_sum(p, tail + al * bl, err);
 }
 
-/* a b - c d to nearly full relative precision, whatever cancels */
-static embipc_real embi_diff_of_products(embipc_real a, embipc_real b, embipc_real c, embipc_real d)
-{
-    embipc_real e1, e2, p1 = embi_two_product(a, b, &e1), p2 = embi_two_product(c, d, &e2);
-    return (p1 - p2) + (e1 - e2);
-}
-
 /* Components in order of size, none 0, none overlapping another. 192 is what orient3d can need. */
 typedef struct embi_expansion {
     int n;
@@ -3325,27 +3325,12 @@ static int embi_segments_meet(const embipc_real s[6], const embipc_real t[6])
     return 1;   /* all on one line: their boxes tell */
 }
 
-/* The segment lies in the plane of the triangle, which is seen flat on the axes i and j as a triangle that
- * turns by `turn`: they meet when an end of the segment is inside, or when it crosses a side. */
-static int embi_segment_triangle_flat(const embipc_real s[6], const embipc_real t[9], int i, int j, int turn)
-{
-    int inside = 1;
-    for (int k = 0; k < 3; k++) {
-        embipc_real side[6];
-        embi_copy(side, t + 3 * k);
-        embi_copy(side + 3, t + 3 * ((k + 1) % 3));
-        if (embi_segments_meet_flat(s, side, i, j)) return 1;
-        if (embi_orient2d(side, side + 3, s, i, j) * turn < 0) inside = 0;
-    }
-    return inside;
-}
-
 /* Signs of exact predicates decide alone, so touching counts and no tolerance is needed. x: the segment p, q, then
  * the triangle. A number that is not finite counts as an intersection: that is the safe side. */
 EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
 {
     const embipc_real *p = x, *q = x + 3, *t = x + 6;
-    int above, below, turn = 0, i = 0, j = 1, side[3];
+    int above, below, turn = 0, i = 0, j = 1, inside = 1, side[3];
     if (!embi_all_finite(x, 15)) return 1;
     if (!embi_point_boxes_meet(x, 2, t, 3)) return 0;
     above = embipc_orient3d(t, t + 3, t + 6, p);
@@ -3357,14 +3342,14 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
             j = (k + 1) % 3;
             turn = embi_orient2d(t, t + 3, t + 6, i, j);
         }
-        if (turn) return embi_segment_triangle_flat(x, t, i, j, turn);
-        for (int k = 0; k < 3; k++) {   /* no area: the triangle is the union of its sides */
+        for (int k = 0; k < 3; k++) {   /* seen flat; without area the triangle is the union of its sides */
             embipc_real e[6];
             embi_copy(e, t + 3 * k);
             embi_copy(e + 3, t + 3 * ((k + 1) % 3));
-            if (embi_segments_meet(x, e)) return 1;
+            if (turn ? embi_segments_meet_flat(x, e, i, j) : embi_segments_meet(x, e)) return 1;
+            inside &= embi_orient2d(e, e + 3, p, i, j) * turn >= 0;
         }
-        return 0;
+        return turn && inside;
     }
     /* the line through p and q meets the plane in one point: inside, seen along the line? */
     for (int k = 0; k < 3; k++) side[k] = embipc_orient3d(p, q, t + 3 * k, t + 3 * ((k + 1) % 3));
@@ -5167,9 +5152,10 @@ static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_
     return *most <= EMBI_MESH_RANGE && !(*size > 0 && *size < 1 / EMBI_MESH_RANGE);
 }
 
-/* Checks counts, pointers, coordinates and indices of a surface or a tet mesh. */
+/* Checks counts, pointers, coordinates and indices of a surface or a tet mesh. Unless `sound`, a mesh without elements,
+ * one out of range, and repeated vertices pass: they are faults to be listed. */
 static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, const int *element, int count,
-                                       int corners, embipc_error *e)
+                                       int corners, int sound, embipc_error *e)
 {
     int is_tet = corners == 4;
     const char *vertex = is_tet ? "node" : "vertex", *name = is_tet ? "tet" : "triangle";
@@ -5179,14 +5165,14 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
         return embi_refuse(e, "a mesh array is NULL or its count negative");
     if (count > EMBI_MAX_ELEMENTS || vertex_count > EMBI_MAX_ELEMENTS)
         return embi_refuse(e, "more than %d elements in one mesh", EMBI_MAX_ELEMENTS);
-    if (count == 0) return embi_refuse(e, "the mesh has no %ss", name);
+    if (sound && count == 0) return embi_refuse(e, "the mesh has no %ss", name);
     for (int i = 0; i < vertex_count; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
         if (!embi_all_finite(p, 3))
             return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, pv, i, p[0],
                                 "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1], p[2]);
     }
-    if (!embi_in_range(x, vertex_count, &most, &size))
+    if (sound && !embi_in_range(x, vertex_count, &most, &size))
         return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
                                "a mesh %g m wide at coordinates of up to %g m: coordinates must lie within %g m, and a "
                                "mesh must be wider than %g m; scale it",
@@ -5198,7 +5184,7 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
                 return embi_fail_at(e, EMBIPC_ERR_INDEX, pe, t, (embipc_real)v[i],
                                     "%s %d names %s %d, but there are 0 to %d", name, t, vertex, v[i],
                                     vertex_count - 1);
-            for (int j = 0; j < i; j++)
+            for (int j = 0; j < i && sound; j++)
                 if (v[i] == v[j])
                     return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, pe, t, (embipc_real)v[i],
                                         "%s %d has %s %d twice: remove it", name, t, vertex, v[i]);
@@ -5313,7 +5299,7 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
                                         const int *tri, int n, int closed, embipc_error *e)
 {
     embi_keys keys = {NULL, NULL};
-    embipc_result r = embi_check_arrays(x, vertex_count, tri, n, 3, e);
+    embipc_result r = embi_check_arrays(x, vertex_count, tri, n, 3, 1, e);
     for (int t = 0; r == EMBIPC_OK && t < n; t++) {
         embipc_real shape = embi_triangle_shape(x, tri + 3 * t);
         if (!(shape > EMBI_FLAT))
@@ -5364,7 +5350,7 @@ static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n
 static embipc_result embi_tets_check(embi_memory *m, const embipc_real *x, int node_count, const int *tets,
                                      int n, embipc_error *e)
 {
-    embipc_result r = embi_check_arrays(x, node_count, tets, n, 4, e);
+    embipc_result r = embi_check_arrays(x, node_count, tets, n, 4, 1, e);
     for (int t = 0; r == EMBIPC_OK && t < n; t++) {
         embipc_real shape = embi_tet_shape(x, tets + 4 * t);
         if (!(embi_abs(shape) > EMBI_FLAT))
@@ -5402,7 +5388,7 @@ EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count,
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid)
 {
-    embipc_result r = embi_check_arrays(x, vertex_count, tri, tri_count, 3, NULL);
+    embipc_result r = embi_check_arrays(x, vertex_count, tri, tri_count, 3, 1, NULL);
     if (!solid) return EMBIPC_ERR_ARGUMENT;
     if (r != EMBIPC_OK) return r;
     embi_solid(solid, x, vertex_count, tri, tri_count);
@@ -5539,13 +5525,6 @@ static int embi_tet_grid_find(embi_tet_grid *g, const embipc_real box[6], int se
     return count;
 }
 
-/* bounding box of a tet, enlarged by the tolerance for inside */
-static void embi_tet_box(embipc_real box[6], const embipc_real *x, const int *tet)
-{
-    embi_box_of(box, x, tet, 4);
-    embi_box_grow(box, 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box), box);
-}
-
 /* Chooses about one cell per tet, as near to cubes as possible. */
 static void embi_tet_grid_shape(embi_tet_grid *g, int tet_count)
 {
@@ -5576,7 +5555,9 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
         return 0;
     memset(g->start, 0, (size_t)(cells + 2) * sizeof *g->start);
     for (int t = 0; t < tet_count; t++) {
-        embi_tet_box(g->tet_box + 6 * (size_t)t, x, tets + 4 * t);
+        embipc_real *box = g->tet_box + 6 * (size_t)t;
+        embi_box_of(box, x, tets + 4 * t, 4);
+        embi_box_grow(box, 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box), box);
         g->seen[t] = -1;
     }
     for (int pass = 0; pass < 2; pass++) {
@@ -5971,30 +5952,6 @@ static void embi_cone_in_tets(embi_cone_walk *w, int t)
     }
 }
 
-/* Prepares barycentric coordinates and a grid of the tets. Flat tets are skipped later. */
-static int embi_cone_walk_begin(embi_memory *m, embi_cone_walk *w, const embipc_real *X, const int *tets, int tet_count)
-{
-    int nodes = 0;
-    w->b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w->b);
-    w->gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w->gross);
-    for (int i = 0; i < 4 * tet_count; i++) nodes = embi_max_int(nodes, tets[i] + 1);
-    if (!w->b || !w->gross || !embi_tet_grid_build(m, &w->grid, X, nodes, tets, tet_count)) return 0;
-    for (int t = 0; t < tet_count; t++) {
-        embipc_real corner[12];
-        embi_tet_gather(corner, X, tets + 4 * t);
-        if (!embi_barycentric_init(&w->b[t], corner)) w->grid.seen[t] = INT_MAX;
-    }
-    return 1;
-}
-
-/* Frees what embi_cone_walk_begin() allocated. */
-static void embi_cone_walk_end(embi_memory *m, embi_cone_walk *w)
-{
-    embi_tet_grid_release(m, &w->grid);
-    EMBI_RELEASE(m, w->b);
-    EMBI_RELEASE(m, w->gross);
-}
-
 /* Volume (tet_count) >= 0 and positive semidefinite moments (10*tet_count) of the solid in each tet, m^3. Returns
  * the sum of volumes, or -1 out of memory. Each cone meets about the cube root of all tets. */
 static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
@@ -6002,7 +5959,8 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
                                       embipc_real *volume, embipc_real *moment)
 {
     embi_cone_walk w;
-    embipc_real box[6], held = -1;
+    embipc_real box[6], corner[12], held = -1;
+    int nodes = 0;
     memset(&w, 0, sizeof w);
     memset(volume, 0, (size_t)tet_count * sizeof *volume);
     memset(moment, 0, 10 * (size_t)tet_count * sizeof *moment);
@@ -6010,10 +5968,17 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     w.tri = tri;
     w.volume = volume;
     w.moment = moment;
+    w.b = (embi_barycentric *)embi_alloc(m, tet_count, sizeof *w.b);
+    w.gross = (embipc_real *)embi_alloc(m, tet_count, sizeof *w.gross);
     embi_box_points(box, x, vertex_count);
     embi_box_middle(w.o, box);
-    if (embi_cone_walk_begin(m, &w, X, tets, tet_count)) {
+    for (int i = 0; i < 4 * tet_count; i++) nodes = embi_max_int(nodes, tets[i] + 1);
+    if (w.b && w.gross && embi_tet_grid_build(m, &w.grid, X, nodes, tets, tet_count)) {
         held = 0;
+        for (int t = 0; t < tet_count; t++) {
+            embi_tet_gather(corner, X, tets + 4 * t);
+            if (!embi_barycentric_init(&w.b[t], corner)) w.grid.seen[t] = INT_MAX;   /* flat ones are left out */
+        }
         for (int t = 0; t < tri_count; t++) embi_cone_in_tets(&w, t);
         for (int t = 0; t < tet_count; t++) {
             embipc_real *mt = moment + 10 * (size_t)t;
@@ -6024,7 +5989,9 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
             held += volume[t];
         }
     }
-    embi_cone_walk_end(m, &w);
+    embi_tet_grid_release(m, &w.grid);
+    embi_free(m, w.b);
+    embi_free(m, w.gross);
     return held;
 }
 
@@ -6127,7 +6094,6 @@ static void embi_elastic_free(embi_memory *m, embi_elastic *s) { EMBI_RELEASE_AL
  * parameters of their own. */
 static void embi_material_set(embi_material *w, const embipc_material *m)
 {
-    embipc_real size = embi_norm(m->fibre);
     memset(w, 0, sizeof *w);
     w->model = m->model;
     w->mu = m->young / (2 * (1 + m->poisson));
@@ -6146,8 +6112,7 @@ static void embi_material_set(embi_material *w, const embipc_material *m)
         w->mu = 2 * (w->c1 + w->c2);
         w->lambda = m->mooney[2] - 2 * w->mu / 3;
     }
-    w->fibre = size > 0 ? m->fibre_stiffness : 0;
-    if (size > 0) embi_scale(w->along, 1 / size, m->fibre);
+    w->fibre = embi_direction(w->along, m->fibre) > 0 ? m->fibre_stiffness : 0;
 }
 
 /* Young's modulus for small strain, Pa */
@@ -6375,8 +6340,7 @@ static void embi_cell_measure(embi_cell *c, const embipc_real X[24], const embi_
     embipc_real box, ghost;
     for (int k = 0; k < 3; k++) {
         embi_sub(c->axis + 3 * k, X + 3 * (1 << k), X);
-        c->size[k] = embi_norm(c->axis + 3 * k);
-        embi_scale(c->axis + 3 * k, 1 / c->size[k], c->axis + 3 * k);
+        c->size[k] = embi_direction(c->axis + 3 * k, c->axis + 3 * k);
     }
     box = c->size[0] * c->size[1] * c->size[2];
     c->filled = sum->solid > 1e-12 * box;
@@ -6427,19 +6391,10 @@ static void embi_cell_strains(embipc_real e[18][3][6])
         }
 }
 
-/* D e at small strain, Pa; fibre: its strain measure along . e along, in the cell's axes */
-static void embi_cell_stress(const embi_material *m, const embipc_real fibre[6], const embipc_real e[6],
-                             embipc_real out[6])
-{
-    embipc_real along = m->fibre * embi_row_dot(6, fibre, e);
-    for (int i = 0; i < 6; i++)
-        out[i] = 2 * m->mu * e[i] + (i < 3 ? m->lambda * (e[0] + e[1] + e[2]) : (embipc_real)0) + along * fibre[i];
-}
-
 /* H: stiffness of all 18 numbers c and r over the solid. On return its first 9 rows and columns are without r. */
 static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_real H[18][18])
 {
-    embipc_real e[18][3][6], fibre[6], f[3], stress[6];
+    embipc_real e[18][3][6], f[3], stress[6], fibre[6];   /* its strain measure along . e along, in the cell's axes */
     embi_cell_strains(e);
     embi_m3_mulv(f, c->axis, m->along);
     for (int i = 0; i < 3; i++) {
@@ -6448,8 +6403,11 @@ static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_re
     }
     for (int b = 0; b < 18; b++) {
         for (int a = 0; a < 18; a++) H[a][b] = 0;
-        for (int k = 0; k < 3; k++) {
-            embi_cell_stress(m, fibre, e[b][k], stress);
+        for (int k = 0; k < 3; k++) {   /* stress: D e at small strain, Pa */
+            const embipc_real *s = e[b][k], along = m->fibre * embi_row_dot(6, fibre, s);
+            for (int i = 0; i < 6; i++)
+                stress[i] = 2 * m->mu * s[i] + (i < 3 ? m->lambda * (s[0] + s[1] + s[2]) : (embipc_real)0) +
+                            along * fibre[i];
             for (int a = 0; a < 18; a++)
                 for (int j = 0; j < 3; j++) H[a][b] += c->S[3 * j + k] * embi_row_dot(6, e[a][j], stress);
         }
@@ -6537,17 +6495,6 @@ static void embi_cell_store(const embi_cell *c, const embi_material *m, embipc_r
     }
 }
 
-/* Allocates the arrays of `count` cells. Returns 0 out of memory. */
-static int embi_cells_alloc(embi_memory *m, embi_cells *c, int count)
-{
-    int padded = embi_whole_lanes(count);
-    c->count = count;
-    return EMBI_GROW(m, c->node, 8 * count) && EMBI_GROW(m, c->place, 36 * count) && EMBI_GROW(m, c->mode, 56 * count) &&
-           EMBI_GROW(m, c->bend, 63 * count) && EMBI_GROW(m, c->turn, 9 * padded) && EMBI_GROW(m, c->now, 9 * padded) &&
-           EMBI_GROW(m, c->z, 12 * padded) && EMBI_GROW(m, c->dz, 12 * padded) &&
-           EMBI_GROW(m, c->force, 12 * padded) && EMBI_GROW(m, c->block, 90 * padded);
-}
-
 /* shared: for each cell, embi_cell.shared. key: scratch, 12 count. A face has the nodes at both ends of its
  * diagonal. */
 static void embi_cells_share(const int *node, int count, embi_key *key, int *shared)
@@ -6566,14 +6513,6 @@ static void embi_cells_share(const int *node, int count, embi_key *key, int *sha
             shared[key[k].value / 6] |= 1 << key[k].value % 6;
 }
 
-/* The corner of a cell that is this node */
-static int embi_cell_corner(const int *corners, int node)
-{
-    int a = 0;
-    while (a < 7 && corners[a] != node) a++;
-    return a;
-}
-
 /* Adds a tet v of the cell, with its solid's volume and moments, and a factor on its stiffness. */
 static void embi_cell_add_tet(embi_cell_sums *sum, const int *corners, const embipc_real *X, const int *v,
                               embipc_real solid, const embipc_real moment[10], embipc_real factor)
@@ -6584,7 +6523,9 @@ static void embi_cell_add_tet(embi_cell_sums *sum, const int *corners, const emb
     sum->solid += solid;
     sum->volume += V;
     for (int i = 0; i < 4; i++) {
-        embi_axpy(sum->weight + 3 * embi_cell_corner(corners, v[i]), V, m + 3 * i);
+        int a = 0;
+        while (a < 7 && corners[a] != v[i]) a++;
+        embi_axpy(sum->weight + 3 * a, V, m + 3 * i);
         embi_sub(r + 3 * i, XT + 3 * i, X + 3 * (size_t)corners[0]);
     }
     for (int n = 0; n < 16; n++) {
@@ -6780,14 +6721,6 @@ static embipc_real embi_cell_bent(const embi_cells *cells, int t, const embipc_r
     return embi_row_dot(12, c, f) / 2;
 }
 
-/* Energy of the bending modes with rotations R (9 each), J */
-static embipc_real embi_cells_energy(const embi_cells *c, const embipc_real *q, const embipc_real *R)
-{
-    embipc_real sum = 0, f[12];
-    for (int t = 0; t < c->count; t++) sum += embi_cell_bent(c, t, q, R + 9 * t, f);
-    return sum;
-}
-
 /* y += forces of the strain tets, which hold `scale`, carried to the corners, and scale times the gradient of the
  * bending part at x. Corner 0 takes the remainder, so that the corners' sum is that of the strain tet. */
 static void embi_elastic_forces_end(const embi_elastic *s, const embipc_real *x, embipc_real scale, embipc_real *y)
@@ -6900,18 +6833,6 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
 /* Is the volume strain averaged that of a material which follows F? Orthogonality has none. */
 static int embi_volume_follows_F(const embi_elastic *s) { return EMBI_MATERIALS && s->nonlinear && !s->follows; }
 
-/* W = dtheta/dF of a tet at q: R, the cofactors of F, or F */
-static void embi_elastic_volume_gradient(const embi_elastic *s, int t, const embipc_real *q, embipc_real W[9])
-{
-    embipc_real F[9];
-    memcpy(W, s->rotation + 9 * t, 9 * sizeof *W);
-    if (!embi_volume_follows_F(s)) return;
-    embi_elastic_F(s, t, q, F);
-    if (s->material.model == EMBIPC_STVK) memcpy(W, F, sizeof F);
-    else
-        for (int i = 0; i < 3; i++) embi_cross(W + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
-}
-
 /* theta of every tet of a nonlinear energy (trace, padded), and behind it the mean pressure of its nodes, of
  * U'(thetabar_a) (padded) */
 static void embi_elastic_pressure(const embi_elastic *s, const embipc_real *q, embipc_real *trace)
@@ -6973,15 +6894,6 @@ static void embi_tets_now(const embi_elastic *s, int t, const embipc_real *q, em
     embi_m3s_mult(H, F, R);
 }
 
-/* H = F R^T with the rotations R that are held; R only for a fibre */
-static void embi_tets_held(const embi_elastic *s, int t, const embipc_real *q, embi_vec H[9], embi_vec R[9])
-{
-    embi_vec r[9];
-    if (s->material.fibre > 0) embi_tets_load(t, s->rotation, 9, R);
-    embi_tets_turned(s, t, r);
-    embi_tets_gradient(s, t, r, q, H);
-}
-
 /* Psi(q) of a lagged energy, J, but for the bending part of cells, with the rotations held, or with `now` those of q,
  * which also go to `next` (NULL: not). trace: scratch (padded). */
 static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *next,
@@ -6994,7 +6906,11 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
         embi_vec R[9], H[9], D[9], tr, psi, a, b, c;
         embipc_real part[EMBI_LANES];
         if (now) embi_tets_now(s, t, q, next ? next + 9 * t : here, H, R);
-        else embi_tets_held(s, t, q, H, R);
+        else {
+            if (s->material.fibre > 0) embi_tets_load(t, s->rotation, 9, R);
+            embi_tets_turned(s, t, D);
+            embi_tets_gradient(s, t, D, q, H);
+        }
         H[0] -= 1;
         H[4] -= 1;
         H[8] -= 1;
@@ -7167,10 +7083,16 @@ static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *
 /* G_a on the nodes near a, for every a (3 per entry of near_node) */
 static void embi_elastic_volume_gradients(const embi_elastic *s, const embipc_real *q, embipc_real *G)
 {
-    embipc_real W[9], r[3];
+    embipc_real W[9], F[9], r[3];   /* W: dtheta/dF, which is R, the cofactors of F, or F */
     memset(G, 0, 3 * (size_t)s->near_row[s->n] * sizeof *G);
     for (int t = 0; t < s->nt; t++) {
-        embi_elastic_volume_gradient(s, t, q, W);
+        memcpy(W, s->rotation + 9 * t, sizeof W);
+        if (embi_volume_follows_F(s)) {
+            embi_elastic_F(s, t, q, F);
+            memcpy(W, F, sizeof W);
+            for (int i = 0; i < 3 && s->material.model != EMBIPC_STVK; i++)
+                embi_cross(W + 3 * i, F + 3 * ((i + 1) % 3), F + 3 * ((i + 2) % 3));
+        }
         for (int b = 0; b < 4; b++) {
             embi_m3_mulv(r, W, s->grad + 12 * t + 3 * b);
             embi_scale(r, s->volume[t] / 4, r);
@@ -7226,19 +7148,6 @@ typedef struct embi_lagged_tets {
     embi_vec shear, volume, fibre, d[3];
 } embi_lagged_tets;
 
-/* The factors of the tets t .. t + EMBI_LANES - 1, with the rotations held. */
-static void embi_lagged_tets_of(const embi_elastic *s, int t, embipc_real scale, embi_lagged_tets *k)
-{
-    embi_vec V = scale * embi_load(s->volume + t), R[9];
-    k->shear = V * s->material.mu;
-    k->volume = V * (s->averaged ? 0 : s->material.lambda);
-    k->fibre = V * s->material.fibre;
-    memset(k->d, 0, sizeof k->d);
-    if (!(s->material.fibre > 0)) return;
-    embi_tets_load(t, s->rotation, 9, R);
-    embi_tets_along(&s->material, R, k->d);
-}
-
 /* K = scale V K_ab = shear ((r_a.r_b) I + r_b r_a^T) + volume r_a r_b^T + fibre (r_a.d) (r_b.d) d d^T */
 static inline void embi_lagged_block(const embi_lagged_tets *k, int fibre, const embi_vec a[3], const embi_vec b[3],
                                      embipc_real K[9][EMBI_LANES])
@@ -7282,10 +7191,16 @@ static void embi_lagged_add_hessian(const embi_elastic *s, embipc_real scale, em
 {
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         const int *v = s->tet + 4 * t, *place = s->place + 10 * t;
-        embi_vec r[12];
+        embi_vec r[12], R[9], V = scale * embi_load(s->volume + t);
         embipc_real K[9][EMBI_LANES];
         embi_lagged_tets k;
-        embi_lagged_tets_of(s, t, scale, &k);
+        k.shear = V * s->material.mu;
+        k.volume = V * (s->averaged ? 0 : s->material.lambda);
+        k.fibre = V * s->material.fibre;
+        if (s->material.fibre > 0) {
+            embi_tets_load(t, s->rotation, 9, R);
+            embi_tets_along(&s->material, R, k.d);
+        }
         embi_tets_turned(s, t, r + 3);
         for (int i = 0; i < 3; i++) r[i] = -(r[3 + i] + r[6 + i] + r[9 + i]);
         for (int a = 0; a < 4; a++)
@@ -8007,6 +7922,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
     const embipc_real *R = s->cells.turn;
+    embipc_real sum = 0, f[12];
     if (!s->cells.count) return 0;
     if (now && s->ahead) R = s->rotation_next;
     else if (now) {
@@ -8014,7 +7930,8 @@ static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real
         embi_elastic_polar(s, q, s->cells.now);
         R = s->cells.now;
     }
-    return embi_cells_energy(&s->cells, q, R);
+    for (int t = 0; t < s->cells.count; t++) sum += embi_cell_bent(&s->cells, t, q, R + 9 * t, f);
+    return sum;
 }
 
 /* Psi(q) but for the bending part, J: of a lagged energy with the rotations held, or with `now` those of q. *force: as
@@ -8231,20 +8148,13 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
     for (int k = 0; k < 4; k++) p[k] = x + 3 * v[k];
 }
 
-/* n = r/|r|; returns |r|. n is unchanged when |r| is 0. */
-static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
-{
-    embipc_real q = embi_norm(r);
-    if (q > 0) embi_scale(n, 1 / q, r);
-    return q;
-}
-
-/* r = a x b, each component to nearly full relative precision */
+/* r = a x b, each component to nearly full relative precision, whatever cancels */
 static void embi_cross_exactly(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
 {
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
-        r[k] = embi_diff_of_products(a[i], b[j], a[j], b[i]);
+        embipc_real e1, e2, p1 = embi_two_product(a[i], b[j], &e1), p2 = embi_two_product(a[j], b[i], &e2);
+        r[k] = (p1 - p2) + (e1 - e2);
     }
 }
 
@@ -8289,12 +8199,12 @@ static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int
     *mask = 1 << k | (t < 1 ? 1 << i : 0) | (t > 0 ? 1 << j : 0);
 }
 
-/* distance from the weights of a point-point or point-edge pair */
+/* |sum_k w_k x_k|: the distance of a point-point or point-edge pair */
 static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_real w[4])
 {
-    embipc_real r[3], n[3];
+    embipc_real r[3];
     embi_separation(x, w, r);
-    return embi_direction(n, r);
+    return embi_norm(r);
 }
 
 /* Barycentric coordinates of a thin triangle are least accurate along it. So the closest point w is moved along the
@@ -8377,15 +8287,6 @@ static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], 
     return 0;
 }
 
-/* 1 when the closest points given by the weights are no farther apart than d. For collinear edges normal and
- * weights consist of rounding errors, so d may be wrong. */
-static int embi_weights_agree(const embi_point x[4], const embipc_real w[4], embipc_real d, embipc_real extent2)
-{
-    embipc_real r[3];
-    embi_separation(x, w, r);
-    return sqrt(embi_dot(r, r)) <= d + 64 * EMBI_EPS * sqrt(extent2);
-}
-
 /* Distance of the edges x_0 x_1 and x_2 x_3, m. Weights are (1-s, s, -(1-t), -t), mask as for the triangle: 1111
  * where both closest points are inside their edges. Parallel edges give one of their equally close pairs.
  * r + s u - t v is shortest over all s, t where it is parallel to n = u x v:
@@ -8425,7 +8326,8 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
         w[3] = -t;
         *mask = 15;
         if (!thin) return d;
-        if (embi_weights_agree(x, w, d, extent2)) best = d * d;
+        /* normal and weights of collinear edges consist of rounding errors: then d is too small for the weights */
+        if (embi_weighted_distance(x, w) <= d + 64 * EMBI_EPS * sqrt(extent2)) best = d * d;
         else *mask = 0;
     }
     /* ends of edge a against b, then of b against a */
@@ -8450,20 +8352,11 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
     return 0;
 }
 
-/* n = unit normal of two vectors. Returns 0 and leaves n unchanged when they are parallel. */
-static int embi_unit_cross(embipc_real n[3], const embipc_real a[3], const embipc_real b[3])
-{
-    embipc_real m[3];
-    embi_cross(m, a, b);
-    if (!(embi_dot(m, m) > EMBI_THIN2 * embi_dot(a, a) * embi_dot(b, b))) embi_cross_exactly(m, a, b);
-    return embi_direction(n, m) > 0;
-}
-
 /* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1
  * without a normal. The error is small relative to the extent, even if d is far below that. */
 static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge, embipc_real n[3])
 {
-    embipc_real a[3], b[3], r[3], d;
+    embipc_real a[3], b[3], r[3], m[3], d;
     int j = edge_edge ? 2 : 1;
     for (int k = j; k < 4; k++)
         if (w[k] < w[j]) j = k;
@@ -8476,7 +8369,9 @@ static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real
         embi_sub(b, x[3], x[1]);
         embi_sub(r, x[0], x[j]);
     }
-    if (!embi_unit_cross(n, a, b)) return -1;
+    embi_cross(m, a, b);
+    if (!(embi_dot(m, m) > EMBI_THIN2 * embi_dot(a, a) * embi_dot(b, b))) embi_cross_exactly(m, a, b);
+    if (!(embi_direction(n, m) > 0)) return -1;
     d = embi_dot(n, r);
     if (d < 0) embi_scale(n, -1, n);
     return embi_abs(d);
@@ -8722,11 +8617,7 @@ static int embi_parts_near(const embi_point x[4], embipc_real reach)
  *   b''(d) = -2 ln(d/dhat) - 4 (d - dhat)/d + (d - dhat)^2/d^2              >= 0
  * The argument is the distance, not its square: kappa is in kg/s^2, and the force of a pair is -kappa b'(d), N. With
  * a thickness xi the caller passes d - xi.
- * [IPC23] weighs each pair by its part of the surface, so that kappa is a pressure and gaps do not depend on the mesh.
- * Tried and left out. A vertex at a rim has its part of the wall there. So the friction of a spinning disc of 8, 16
- * and 32 cells is 1.090, 1.084 and 1.082 of the exact one, against 1.110, 1.057 and 1.029 of pairs that count alike,
- * and the pressure in the middle 0.838, 0.839 and 0.839 of it, against 0.771, 0.869 and 0.923. Solves differ by less
- * than 7 %, and vertices inside flat faces, which need no pairs now, would need them.
+ * Pairs count alike. [IPC23] weighs each by its part of the surface: docs/measured.md has why that is left out.
  * Uses: platform.   Checked by: tests/test_barrier.c */
 
 /* b, b' and b'' of the banner. At d <= 0 they are infinite, so a line search rejects such states. */
@@ -8957,18 +8848,6 @@ static void embi_contact_make(embi_contacts *s, int to, int extra, const embi_ca
     k->second = kappa * mollifier * second;
 }
 
-/* Closest points of the point x_0 and part k of the triangle. */
-static void embi_closest_part(const embi_point x[4], int k, embi_closest *out)
-{
-    static const int end[6][2] = {{1, 2}, {2, 3}, {1, 3}, {1, 2}, {2, 3}, {3, 1}};
-    embipc_real e[3] = {0, 0, 0}, r[3], best = EMBI_HUGE;
-    int i = end[k][0], j = end[k][1];
-    if (k < 3) embi_sub(e, x[j], x[i]);
-    embi_sub(r, x[0], x[i]);
-    embi_try_segment(e, r, 0, i, j, 1, &best, out->w, &out->mask);
-    out->d = embi_weighted_distance(x, out->w);
-}
-
 /* Multiplies the contact's terms. A negative multiplicity subtracts it from the sum. */
 static void embi_contact_times(embi_contact *k, int multiplicity)
 {
@@ -9006,7 +8885,7 @@ static int embi_seam_find(const embi_seams *seams, embi_u64 key)
 }
 
 /* Closest point of a part of the edge from vertex i to j of the triangle. */
-static void embi_closest_seam(const embi_point x[4], int i, int j, const embipc_real part[2], embi_closest *out)
+static void embi_closest_on_edge(const embi_point x[4], int i, int j, const embipc_real part[2], embi_closest *out)
 {
     embipc_real e[3], r[3], t;
     embi_sub(e, x[j], x[i]);
@@ -9031,7 +8910,7 @@ static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidat
     for (int n = embi_seam_find(seams, key); n < seams->count && seams->list[n].key == key; n++) {
         const embi_seam *seam = seams->list + n;
         embi_closest part;
-        embi_closest_seam(p, turned ? j : i, turned ? i : j, seam->t, &part);
+        embi_closest_on_edge(p, turned ? j : i, turned ? i : j, seam->t, &part);
         if (!(part.d - c->xi < c->dhat)) continue;
         embi_contact_make(s, to, 0, c, &part, x, kappa, pair);
         embi_contact_times(s->list + to++, seam->multiplicity);
@@ -9058,6 +8937,8 @@ static int embi_candidate_places(const embi_candidate *c, const embi_seams *seam
 static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
                                    embipc_real kappa, int pair, const embi_seams *seams)
 {
+    static const int end[6][2] = {{1, 2}, {2, 3}, {1, 3}, {1, 2}, {2, 3}, {3, 1}};
+    static const embipc_real edge[2] = {0, 1}, vertex[2] = {0, 0};
     embi_point p[4];
     int parts;
     embi_points_at(p, x, c->v);
@@ -9068,7 +8949,7 @@ static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidat
     for (int k = 0; parts >> k; k++) {
         embi_closest part;
         if (!(parts >> k & 1)) continue;
-        embi_closest_part(p, k, &part);
+        embi_closest_on_edge(p, end[k][0], end[k][1], k < 3 ? edge : vertex, &part);
         if (!(part.d - c->xi < c->dhat)) continue;
         embi_contact_make(s, to, 0, c, &part, x, kappa, pair);
         embi_contact_times(s->list + to++, k < 3 ? -1 : 1);
@@ -9223,7 +9104,7 @@ typedef struct embi_rod {
 typedef struct embi_ccd_path {
     embipc_real x[12], v[12];    /* start, motion over [0, 1] */
     embipc_real xi;              /* separation that g must exceed: minimum, and rounding */
-    int edge_edge;
+    int edge_edge;               /* 1 or 0 */
     const embi_closest *closest; /* of the start, where somebody knows it already; or NULL */
 } embi_ccd_path;
 
@@ -9235,21 +9116,15 @@ typedef struct embi_ccd_normal {
     int separates;               /* all g_ij(t) > xi */
 } embi_ccd_normal;
 
-/* The pairs (i, j) of a vertex of A and a vertex of B. */
-static int embi_ccd_pairs(int edge_edge, const int **pairs)
-{
-    static const int point_triangle[6] = {0, 1, 0, 2, 0, 3}, edges[8] = {0, 2, 0, 3, 1, 2, 1, 3};
-    *pairs = edge_edge ? edges : point_triangle;
-    return edge_edge ? 4 : 3;
-}
+/* The pairs (i, j) of a vertex of A and a vertex of B: three of a point and a triangle, four of two edges */
+static const int embi_ccd_pairs[2][8] = {{0, 1, 0, 2, 0, 3, 0, 0}, {0, 2, 0, 3, 1, 2, 1, 3}};
 
 /* smallest g_ij(t) over all pairs along the direction c */
 static embipc_real embi_ccd_gap(const embi_ccd_path *path, const embi_ccd_normal *c, embipc_real t)
 {
-    const int *pair;
+    const int *pair = embi_ccd_pairs[path->edge_edge];
     embipc_real gap = EMBI_HUGE;
-    int n = embi_ccd_pairs(path->edge_edge, &pair);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < 3 + path->edge_edge; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
         gap = embi_min(gap, (c->h[i] - c->h[j]) + t * (c->dh[i] - c->dh[j]));
     }
@@ -9312,10 +9187,9 @@ static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_nor
 /* How long the direction of c separates on from c->t, less the fraction EMBI_CCD_LEAVE of each g_ij - xi. */
 static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_normal *c)
 {
-    const int *pair;
+    const int *pair = embi_ccd_pairs[path->edge_edge];
     embipc_real step = EMBI_HUGE;
-    int n = embi_ccd_pairs(path->edge_edge, &pair);
-    for (int k = 0; k < n; k++) {
+    for (int k = 0; k < 3 + path->edge_edge; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
         embipc_real rate = c->dh[i] - c->dh[j], g = (c->h[i] - c->h[j]) + c->t * rate - path->xi;
         if (rate < 0) step = embi_min(step, (1 - EMBI_CCD_LEAVE) * g / -rate);
@@ -9326,23 +9200,14 @@ static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_no
 /* Is [a->t, b->t] free, by the direction that turns from that of a to that of b? Both separate at their times. */
 static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_normal *a, const embi_ccd_normal *b)
 {
-    const int *pair;
-    int n = embi_ccd_pairs(path->edge_edge, &pair);
-    for (int k = 0; k < n; k++) {
+    const int *pair = embi_ccd_pairs[path->edge_edge];
+    for (int k = 0; k < 3 + path->edge_edge; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
         embipc_real g = (a->h[i] - a->h[j]) + b->t * (a->dh[i] - a->dh[j]);
         g += (b->h[i] - b->h[j]) + a->t * (b->dh[i] - b->dh[j]);
         if (!(g > 2 * path->xi)) return 0;
     }
     return 1;
-}
-
-/* Is the path free from the time of `now` on, by one look at its end? */
-static int embi_ccd_free_to(const embi_ccd_path *path, const embi_ccd_normal *now, embipc_real t_max)
-{
-    embi_ccd_normal end;
-    embi_ccd_look(path, t_max, &end);
-    return end.separates && embi_ccd_free_between(path, now, &end);
 }
 
 /* The loop. Its first choice is a step to where the gap, at its present rate, would be all but closed; it is taken
@@ -9381,29 +9246,13 @@ static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_
         now = next;
         if (keep < 0 && now.gap <= EMBI_CCD_KEEP * gap0) keep = now.t;
     }
-    if (embi_ccd_free_to(path, &now, t_max)) {
+    embi_ccd_look(path, t_max, &next);
+    if (next.separates && embi_ccd_free_between(path, &now, &next)) {   /* the rest is free by one look at its end */
         *toi = t_max;
         return 0;
     }
     *toi = keep < 0 ? now.t : keep;
     return 1;
-}
-
-/* embi_ccd() with positions and motions relative to vertex 0. */
-static int embi_ccd_relative(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
-{
-    embipc_real size = 0;
-    *toi = 0;
-    for (int k = 0; k < 12; k += 3) {
-        const embipc_real *x = path->x + k, *v = path->v + k;
-        embipc_real s = embi_abs(x[0]) + embi_abs(x[1]) + embi_abs(x[2]);
-        embipc_real m = embi_abs(v[0]) + embi_abs(v[1]) + embi_abs(v[2]);
-        size = embi_max(size, s + m);
-    }
-    path->xi = embi_max(min_separation, 0) * (1 + 4 * EMBI_EPS) + 16 * EMBI_EPS * size + DBL_MIN;
-    if (!embi_all_finite(path->x, 12) || !embi_all_finite(path->v, 12) || !embi_finite(min_separation) ||
-        !(size < 1e60)) return 1;   /* squares overflow far beyond that */
-    return embi_ccd_search(path, t_max, toi);
 }
 
 /* Contact of x0 + t p within [0, t_max], t_max <= 1. closest: of the start, may be NULL. Returns 0 and
@@ -9412,27 +9261,33 @@ static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_
                     const embi_closest *closest, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
 {
     embi_ccd_path path;
+    embipc_real size = 0;
     path.closest = closest;
-    path.edge_edge = edge_edge;
+    path.edge_edge = edge_edge != 0;
+    *toi = 0;
     for (int k = 0; k < 12; k++) {
         path.x[k] = x0[k] - x0[k % 3];
         path.v[k] = p[k] - p[k % 3];
     }
-    return embi_ccd_relative(&path, min_separation, t_max, toi);
+    for (int k = 0; k < 12; k += 3) {
+        const embipc_real *x = path.x + k, *v = path.v + k;
+        embipc_real s = embi_abs(x[0]) + embi_abs(x[1]) + embi_abs(x[2]);
+        embipc_real m = embi_abs(v[0]) + embi_abs(v[1]) + embi_abs(v[2]);
+        size = embi_max(size, s + m);
+    }
+    path.xi = embi_max(min_separation, 0) * (1 + 4 * EMBI_EPS) + 16 * EMBI_EPS * size + DBL_MIN;
+    if (!embi_all_finite(path.x, 12) || !embi_all_finite(path.v, 12) || !embi_finite(min_separation) ||
+        !(size < 1e60)) return 1;   /* squares overflow far beyond that */
+    return embi_ccd_search(&path, t_max, toi);
 }
 
 /* Contact between two positions, x0 and x1. Differences come first, so that a common motion cancels exactly. */
 static int embi_ccd_between(const embipc_real x0[12], const embipc_real x1[12], int edge_edge,
                             embipc_real min_separation, embipc_real *toi)
 {
-    embi_ccd_path path;
-    path.closest = NULL;
-    path.edge_edge = edge_edge;
-    for (int k = 0; k < 12; k++) {
-        path.x[k] = x0[k] - x0[k % 3];
-        path.v[k] = (x1[k] - x1[k % 3]) - path.x[k];
-    }
-    return embi_ccd_relative(&path, min_separation, 1, toi);
+    embipc_real p[12];
+    for (int k = 0; k < 12; k++) p[k] = (x1[k] - x1[k % 3]) - (x0[k] - x0[k % 3]);
+    return embi_ccd(x0, p, edge_edge, NULL, min_separation, 1, toi);
 }
 
 EMBIPC_API int embipc_ccd_point_triangle(const embipc_real x0[12], const embipc_real x1[12],
@@ -22516,20 +22371,6 @@ static void embi_fault_add(embi_faults *f, int element, int other, int a, int b,
     if (f->count < INT_MAX) f->count++;
 }
 
-/* Checks for finite points and valid indices. Repeated vertices pass: they are a fault to be listed. */
-static embipc_result embi_arrays_usable(const embipc_real *x, int vertex_count, const int *element, int count,
-                                        int corners)
-{
-    if (vertex_count < 0 || count < 0 || (!x && vertex_count) || (!element && count) ||
-        count > EMBI_MAX_ELEMENTS || vertex_count > EMBI_MAX_ELEMENTS)
-        return EMBIPC_ERR_ARGUMENT;
-    for (int i = 0; i < vertex_count; i++)
-        if (!embi_all_finite(x + 3 * (size_t)i, 3)) return EMBIPC_ERR_NOT_FINITE;
-    for (int i = 0; i < corners * count; i++)
-        if (element[i] < 0 || element[i] >= vertex_count) return EMBIPC_ERR_INDEX;
-    return EMBIPC_OK;
-}
-
 /* Points divided by 2^exponent so that the largest coordinate is about 1. Points in range are not copied. */
 typedef struct embi_scaled {
     const embipc_real *x;
@@ -22542,7 +22383,7 @@ static embipc_result embi_scale_begin(embi_memory *m, embi_scaled *s, const embi
                                       const int *element, int count, int corners)
 {
     embipc_real most, size;
-    embipc_result r = embi_arrays_usable(x, vertex_count, element, count, corners);
+    embipc_result r = embi_check_arrays(x, vertex_count, element, count, corners, 0, NULL);
     embi_memory_init(m, NULL);
     memset(s, 0, sizeof *s);
     s->x = x;
@@ -23311,18 +23152,6 @@ static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole)
     return sides;
 }
 
-/* Finds the tet of each vertex. */
-static void embi_cut_homes(embi_caging *c)
-{
-    for (int i = 0; i < c->vertex_count; i++) {
-        const embipc_real *p = c->x + 3 * (size_t)i;
-        int t = embi_lattice_locate(c, p);
-        embipc_real w[4];
-        embi_barycentric_at(w, &c->lattice.weights[t], p);
-        c->cuts.home[i] = embi_min4(w) > EMBI_CAGE_TOUCH ? t : ~t;
-    }
-}
-
 /* Adds a cut of the triangle in the tet. sides: bits of the kinds of its sides. */
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
@@ -23382,7 +23211,12 @@ static int embi_cut_surface(embi_caging *c)
         !EMBI_GROW(c->m, c->touched, tets) || !EMBI_GROW(c->m, c->range, tets + 2))
         return 0;
     c->cuts.count = 0;
-    embi_cut_homes(c);
+    for (int i = 0; i < c->vertex_count; i++) {
+        int t = embi_lattice_locate(c, c->x + 3 * (size_t)i);
+        embipc_real w[4];
+        embi_barycentric_at(w, &c->lattice.weights[t], c->x + 3 * (size_t)i);
+        c->cuts.home[i] = embi_min4(w) > EMBI_CAGE_TOUCH ? t : ~t;
+    }
     for (int t = 0; t < c->tri_count; t++) {
         c->cuts.first[t] = c->cuts.count;
         if (!embi_cut_triangle(c, t)) return 0;
@@ -23444,28 +23278,12 @@ typedef struct embi_pocket {
     embipc_real *height;             /* per piece: largest weight of each node, the height above its opposite face */
 } embi_pocket;
 
-/* Frees the scratch of one tet. */
-static void embi_pocket_release(embi_memory *m, embi_pocket *p)
-{
-    static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
-        EMBI_OFFSETS4(embi_pocket, crossing, anchored, sum, height)};
-    EMBI_RELEASE_ALL(m, p, arrays);
-}
-
 /* The polygon of cut k. A whole triangle is written to *whole. */
 static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k, embi_polygon *whole)
 {
     if (p->shape[k] >= 0) return &p->polygon[p->shape[k]];
     embi_polygon_whole(whole, c, p->tet, c->cuts.list[p->cuts[k]].tri);
     return whole;
-}
-
-/* number of triangle t among the cuts of this tet, or -1 */
-static int embi_pocket_find(const embi_caging *c, const embi_pocket *p, int t)
-{
-    int k = c->local[t];
-    return k < p->n && c->cuts.list[p->cuts[k]].tri == t ? k : -1;
 }
 
 /* Collects the sides of a cut triangle that run along a face of the tet and lie partly in it. */
@@ -23555,8 +23373,8 @@ static void embi_pocket_connect(embi_caging *c, embi_pocket *p)
         for (int s = 0; s < 3; s++) {
             int other = c->beside[3 * t + s], j;
             if (!(c->cuts.list[p->cuts[k]].sides >> s & 1) || other < t) continue;
-            j = embi_pocket_find(c, p, other);
-            if (j >= 0) embi_join(p->parent, k, j);
+            j = c->local[other];   /* its number among the cuts of this tet, if it has one */
+            if (j < p->n && c->cuts.list[p->cuts[j]].tri == other) embi_join(p->parent, k, j);
         }
     }
     for (int e = 0, x = 0; e < 6; e++) {
@@ -23693,18 +23511,16 @@ static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int mome
 /* Numbers the pieces of the tet. Corners outside the solid get -1. Returns the count, or -1 out of memory. */
 static int embi_pocket_number(embi_caging *c, embi_pocket *p)
 {
-    int count = 0, first = -1;
+    int count = 0;
     for (int k = 0; k < p->n + 4; k++) {
         int root = embi_root(p->parent, k);
-        if (k >= p->n && p->wind[k - p->n] <= 0) {
-            p->piece[k] = -1;
-            continue;
+        if (k >= p->n && p->wind[k - p->n] <= 0) p->piece[k] = -1;
+        else if (c->split) p->piece[k] = root == k ? count++ : p->piece[root];
+        else {
+            p->piece[k] = 0;
+            count = 1;
         }
-        if (!c->split && first < 0) first = root;
-        if (!c->split) p->piece[k] = 0;
-        else p->piece[k] = root == k ? count++ : p->piece[root];
     }
-    if (!c->split && first >= 0) count = 1;
     if (!EMBI_GROW(c->m, p->sum, 11 * count)) return -1;
     for (int i = 0; i < 11 * count; i++) p->sum[i] = 0;
     return count;
@@ -24296,26 +24112,19 @@ static int embi_cage_single(embi_caging *c, int each, embipc_cage *cage)
 static void embi_caging_release(embi_caging *c)
 {
     static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, cuts.along, beside), offsetof(embi_caging, best.tried),
-        EMBI_OFFSETS4(embi_caging, turned, lattice.wind, seen, cuts.home), offsetof(embi_caging, joined.cell),
-        offsetof(embi_caging, lattice.weights),
-        EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], carrier.copy),
-        offsetof(embi_caging, carrier.depth),
-        EMBI_OFFSETS4(embi_caging, cuts.first, cuts.list, touch, touched), offsetof(embi_caging, solid),
-        EMBI_OFFSETS4(embi_caging, range, order, corner, copy), offsetof(embi_caging, joined.slot),
-        offsetof(embi_caging, number), offsetof(embi_caging, local)};
+        EMBI_OFFSETS4(embi_caging, pinches.of, pinches.copy, best.tried, beside),
+        EMBI_OFFSETS4(embi_caging, turned, solid, seen, number),
+        EMBI_OFFSETS4(embi_caging, local, touch, touched, copy),
+        EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], lattice.weights),
+        EMBI_OFFSETS4(embi_caging, lattice.wind, carrier.copy, carrier.depth, joined.cell),
+        EMBI_OFFSETS4(embi_caging, joined.slot, cuts.home, cuts.first, cuts.list),
+        EMBI_OFFSETS4(embi_caging, cuts.along, range, order, corner)};
+    static const size_t pocket[] = {
+        EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
+        EMBI_OFFSETS4(embi_pocket, crossing, anchored, sum, height)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
+    EMBI_RELEASE_ALL(c->m, c->pocket, pocket);
     embi_keys_release(c->m, &c->keys);
-    embi_pocket_release(c->m, c->pocket);
-}
-
-/* Finds the vertices with more than one fan. */
-static int embi_cage_find_pinched(embi_caging *c)
-{
-    embi_pinches *p = &c->pinches;
-    if (!EMBI_GROW(c->m, p->of, c->vertex_count) || !embi_count_fans(c->m, c->tri, c->tri_count, p->of)) return 0;
-    for (int v = 0; v < c->vertex_count; v++) p->of[v] = p->of[v] > 1 ? ++p->count : 0;
-    return EMBI_GROW(c->m, p->copy, p->count);
 }
 
 /* Turns the surface to its principal axes if its box becomes smaller by more than a percent. */
@@ -24348,6 +24157,7 @@ static int embi_caging_begin(embi_caging *c)
 {
     embipc_solid solid;
     embipc_real middle[3], off[3];
+    embi_pinches *p = &c->pinches;
     const embi_key *half;
     embi_solid(&solid, c->x, c->vertex_count, c->tri, c->tri_count);
     c->volume = solid.volume;
@@ -24363,7 +24173,9 @@ static int embi_caging_begin(embi_caging *c)
             c->axis[i - 1] = k;
         }
     }
-    if (!embi_cage_find_pinched(c) || !embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
+    if (!EMBI_GROW(c->m, p->of, c->vertex_count) || !embi_count_fans(c->m, c->tri, c->tri_count, p->of)) return 0;
+    for (int v = 0; v < c->vertex_count; v++) p->of[v] = p->of[v] > 1 ? ++p->count : 0;
+    if (!EMBI_GROW(c->m, p->copy, p->count) || !embi_half_edges(c->m, &c->keys, c->tri, c->tri_count) ||
         !EMBI_GROW(c->m, c->beside, 3 * c->tri_count) || !EMBI_GROW(c->m, c->local, c->tri_count))
         return 0;
     half = c->keys.a;
@@ -24420,22 +24232,8 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     return r;
 }
 
-/* Copies the points relative to an origin near them, which is exact. Far from 0 the lattice would suffer from
- * rounding. x stays NULL when that origin is 0. */
-static int embi_cage_recentre(embi_memory *m, embipc_real origin[3], embipc_real **x, const embipc_real *points, int n)
-{
-    embipc_real box[6], middle[3];
-    embi_box_points(box, points, n);
-    embi_box_middle(middle, box);
-    embi_near_origin(origin, middle, embi_box_diagonal(box));
-    *x = NULL;
-    if (origin[0] == 0 && origin[1] == 0 && origin[2] == 0) return 1;
-    *x = (embipc_real *)embi_alloc(m, 3 * n, sizeof **x);
-    for (int i = 0; *x && i < n; i++) embi_sub(*x + 3 * (size_t)i, points + 3 * (size_t)i, origin);
-    return *x != NULL;
-}
-
-/* Builds a cage in memory of m. */
+/* Builds a cage in memory of m. Far from 0 the lattice would suffer from rounding: it is built of points relative to an
+ * origin near them, which is exact. */
 static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def, const embipc_real *x,
                                      int vertex_count, const int *tri, int tri_count, embipc_cage *cage,
                                      embipc_error *error)
@@ -24443,7 +24241,7 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     embi_caging c;
     embi_pocket pocket;
     embipc_result r;
-    embipc_real origin[3], *near_x;
+    embipc_real box[6], middle[3], origin[3], *near_x = NULL;
     memset(cage, 0, sizeof *cage);
     if (!def || def->cookie != EMBI_CAGE_COOKIE)
         return embi_fail(error, EMBIPC_ERR_DEF, "cage def not made by embipc_default_cage_def()");
@@ -24455,7 +24253,14 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     if (r != EMBIPC_OK) return r;
     memset(&c, 0, sizeof c);
     memset(&pocket, 0, sizeof pocket);
-    if (!embi_cage_recentre(m, origin, &near_x, x, vertex_count)) return embi_fail_memory(error);
+    embi_box_points(box, x, vertex_count);
+    embi_box_middle(middle, box);
+    embi_near_origin(origin, middle, embi_box_diagonal(box));
+    if (origin[0] != 0 || origin[1] != 0 || origin[2] != 0) {
+        near_x = (embipc_real *)embi_alloc(m, 3 * vertex_count, sizeof *near_x);
+        if (!near_x) return embi_fail_memory(error);
+        for (int i = 0; i < vertex_count; i++) embi_sub(near_x + 3 * (size_t)i, x + 3 * (size_t)i, origin);
+    }
     c.m = m;
     c.x = near_x ? near_x : x;
     c.tri = tri;
@@ -24585,11 +24390,16 @@ static embi_body *embi_body_of(const embipc_world *w, embipc_body body)
     return at < 0 ? NULL : w->s.body + at;
 }
 
-/* Error of a handle that names no body. */
-static embipc_result embi_no_body(embipc_world *w, embipc_body body)
+/* Error of a handle that names nothing of its kind, `what`. */
+static embipc_result embi_no_handle(embipc_world *w, const char *what, int index1, unsigned generation)
 {
     if (!w) return EMBIPC_ERR_ARGUMENT;
-    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no body %d (generation %u)", body.index1, body.generation);
+    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no %s %d (generation %u)", what, index1, generation);
+}
+
+static embipc_result embi_no_body(embipc_world *w, embipc_body body)
+{
+    return embi_no_handle(w, "body", body.index1, body.generation);
 }
 
 static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
@@ -24784,20 +24594,19 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
     EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
-    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list), offsetof(embipc_world, s.driven.of),
+    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list),
     EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
     EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
-    EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, lagged.key), offsetof(embipc_world, lagged.u),
-    offsetof(embipc_world, joint_slot), offsetof(embipc_world, s.driven.joint.list),
-    offsetof(embipc_world, s.driven.joint.scratch), offsetof(embipc_world, s.driven.joint.attached),
+    EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, joint_slot),
+    EMBI_OFFSETS4(embipc_world, lagged.key, lagged.u, s.driven.of, s.driven.joint.list),
+    EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
-    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list),
-    offsetof(embipc_world, report.before), offsetof(embipc_world, sleep.rested)};
+    EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
 
 /* What the elements of a world's arrays own. */
 static void embi_world_free_elements(embi_memory *m, embipc_world *w)
@@ -24836,7 +24645,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
  * Uses: small math, memory, errors, part II, part III, part VI.
  * Checked by: tests/world_input.h, tests/test_defaults.c */
 
-/* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_move(). */
+/* A body under construction. Its arrays are in world coordinates minus far_position, until embi_build_tree(). */
 typedef struct embi_build {
     embipc_real *x;              /* surface vertices (3 nv) */
     embipc_real *q;              /* nodes (3 nn) */
@@ -24968,15 +24777,6 @@ static void embi_place(const embipc_body_def *d, const embi_build *t, const embi
     }
 }
 
-/* Moves the body to its place in the world, where coordinates round. */
-static void embi_build_move(embi_body *b, embi_build *t)
-{
-    const embipc_real *far_position = t->far_position;
-    if (far_position[0] == 0 && far_position[1] == 0 && far_position[2] == 0) return;
-    for (int i = 0; i < b->nv; i++) embi_add(t->x + 3 * i, t->x + 3 * i, far_position);
-    for (int i = 0; i < b->nn; i++) embi_add(t->q + 3 * i, t->q + 3 * i, far_position);
-}
-
 /* Surface: the given triangles, or the boundary of the tets without inner vertices. Fills t->x, and b->origin with
  * the caller's numbers. */
 static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
@@ -25023,11 +24823,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     if (!EMBI_GROW(m, t->q, 12) || !EMBI_GROW(m, b->tet, 4)) return 0;
     embi_box_points(box, t->x, b->nv);
     for (int i = 0; i < 3; i++) c[i] = (box[i] + box[3 + i]) / 2;
-    for (int i = 0; i < b->nv; i++) {
-        embipc_real r[3];
-        embi_sub(r, t->x + 3 * i, c);
-        radius = embi_max(radius, embi_norm(r));
-    }
+    for (int i = 0; i < b->nv; i++) radius = embi_max(radius, embi_distance(t->x + 3 * i, c));
     /* a tet with corners (+-1, +-1, +-1) s has the inscribed radius s/sqrt 3 */
     for (int i = 0; i < 12; i++) t->q[i] = c[i % 3] + corner[i] * radius * 1.7322;
     b->nn = 4;
@@ -25174,20 +24970,6 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* Checks that no triangle is torn when the cage moves. Overlapping tets of embipc_cage_build() are not traced. */
-static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const embi_build *t, embipc_error *e)
-{
-    embi_holding h;
-    memset(&h, 0, sizeof h);
-    h.x = t->q;
-    h.tets = b->tet;
-    h.node_count = b->nn;
-    h.tet_count = b->ntet;
-    h.tet_of = t->index;
-    h.rounding = t->rounding;
-    return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
-}
-
 /* ==== 91. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
@@ -25195,9 +24977,11 @@ static embipc_result embi_build_held(embi_memory *m, const embi_body *b, const e
  * Uses: part I, part II, part III, parts of a surface, shape of a new body.
  * Checked by: tests/test_embedding.c, tests/test_defaults.c */
 
-/* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. */
+/* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. No triangle may
+ * be torn when the cage moves; overlapping tets of embipc_cage_build() are not traced. */
 static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
+    embi_holding h;
     embipc_result r;
     if (!EMBI_GROW(m, t->node, 4 * b->nv) || !EMBI_GROW(m, t->weight, 4 * b->nv) || !EMBI_GROW(m, t->count, b->nv) ||
         !EMBI_GROW(m, t->index, b->nv))
@@ -25224,7 +25008,15 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
         for (int k = 0; k < 4; k++) t->node[4 * i + k] = b->tet[4 * t->index[i] + k];
         t->count[i] = 4;
     }
-    return b->ntet > 1 ? embi_build_held(m, b, t, e) : EMBIPC_OK;
+    if (b->ntet == 1) return EMBIPC_OK;
+    memset(&h, 0, sizeof h);
+    h.x = t->q;
+    h.tets = b->tet;
+    h.node_count = b->nn;
+    h.tet_count = b->ntet;
+    h.tet_of = t->index;
+    h.rounding = t->rounding;
+    return embi_check_held(m, &h, t->x, b->tri, b->nt, !t->cage, e);
 }
 
 /* Node masses, and the list of nonzero mass blocks. */
@@ -25253,14 +25045,19 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
                             const embipc_real *volume, const embipc_real *moment)
 {
     const embipc_cage *cage = t->cage;
-    int count = cage->cell_count, *tet = (int *)embi_alloc(m, 5 * count, sizeof *tet), *shared = tet + 4 * count, ok;
+    int count = cage->cell_count, padded = embi_whole_lanes(count), ok;
+    int *tet = (int *)embi_alloc(m, 5 * count, sizeof *tet), *shared = tet + 4 * count;
     embi_key *key = (embi_key *)embi_alloc(m, 12 * count, sizeof *key);
     embi_cell_sums *sum = (embi_cell_sums *)embi_alloc(m, count, sizeof *sum);
     embipc_real *Z = (embipc_real *)embi_alloc(m, 13 * count, sizeof *Z), X[24];
     embi_cells *c = &b->elastic.cells;
     embi_material material;
     embi_material_set(&material, &b->material);
-    ok = tet && key && sum && Z && embi_cells_alloc(m, c, count);
+    c->count = count;
+    ok = tet && key && sum && Z && EMBI_GROW(m, c->node, 8 * count) && EMBI_GROW(m, c->place, 36 * count) &&
+         EMBI_GROW(m, c->mode, 56 * count) && EMBI_GROW(m, c->bend, 63 * count) && EMBI_GROW(m, c->turn, 9 * padded) &&
+         EMBI_GROW(m, c->now, 9 * padded) && EMBI_GROW(m, c->z, 12 * padded) && EMBI_GROW(m, c->dz, 12 * padded) &&
+         EMBI_GROW(m, c->force, 12 * padded) && EMBI_GROW(m, c->block, 90 * padded);
     if (ok) {
         memcpy(c->node, cage->cells, (size_t)(8 * count) * sizeof *c->node);
         embi_cells_share(c->node, count, key, shared);
@@ -25368,11 +25165,13 @@ static int embi_build_tet_grad(embi_memory *m, embi_body *b, const embipc_real *
     return 1;
 }
 
-/* Builds tree and patches. At the body's place in the world it fits the boxes and builds the rest separation
- * certificates. */
+/* Builds tree and patches. Then the body moves to its place in the world, where coordinates round: there the boxes are
+ * fitted and the rest separation certificates built. */
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
+    const embipc_real *o = t->far_position;
     int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES && !EMBI_WITHOUT(REFIT);
+    int is_far = o[0] != 0 || o[1] != 0 || o[2] != 0;
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
     int *sharp = (int *)embi_alloc(m, 3 * b->nv, sizeof *sharp);
@@ -25391,7 +25190,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
         J.count = t->count;
         ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) && (!large || embi_bvh_ready(m, &b->bvh));
     }
-    embi_build_move(b, t);
+    for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
+    for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state, 3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
@@ -25482,7 +25282,7 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
     }
     if (ok) embi_sort_keys(keys, keys + b->nt, count);
     for (int i = 0, end; i < count; i = end) {
-        for (end = i + 1; end < count && keys[end].key == keys[i].key; end++) {}
+        end = embi_run_end(keys, count, i);
         embi_widths_along(b, x, keys, i, end);
     }
     embi_free(m, keys);
@@ -26090,15 +25890,6 @@ static void embi_rows_forget(void *list, size_t size, int *count, embipc_body go
     }
 }
 
-/* Removes a destroyed body from the reports of the last step. */
-static void embi_report_forget(embipc_world *w, embipc_body gone)
-{
-    embi_step_report *r = &w->report;
-    embi_rows_forget(r->before, sizeof *r->before, &r->before_count, gone);
-    embi_rows_forget(r->contact, sizeof *r->contact, &r->contact_count, gone);
-    embi_rows_forget(r->pair_force, sizeof *r->pair_force, &r->pair_force_count, gone);
-}
-
 /* Removes the vertices of a destroyed body from the list of those with a force. */
 static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
 {
@@ -26153,10 +25944,12 @@ static void embi_islands_close_gap(embipc_world *w, int at)
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
+    embi_step_report *report;
     embi_body gone;
     int at = embi_find_body(w, body), kept = 0;
     if (at < 0) return embi_no_body(w, body);
     s = &w->s;
+    report = &w->report;
     if (embi_sleeps(w)) embi_wake_touching(w, s->body + at, EMBI_AWAKE);
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
@@ -26179,7 +25972,9 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_cached_close_gap(w, at, &gone);
     embi_islands_close_gap(w, at);
     embi_body_free(&w->memory, &gone);
-    embi_report_forget(w, body);
+    embi_rows_forget(report->before, sizeof *report->before, &report->before_count, body);
+    embi_rows_forget(report->contact, sizeof *report->contact, &report->contact_count, body);
+    embi_rows_forget(report->pair_force, sizeof *report->pair_force, &report->pair_force_count, body);
     return EMBIPC_OK;
 }
 
@@ -26472,18 +26267,11 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     return EMBIPC_OK;
 }
 
-/* Error of a handle that names no drive. */
-static embipc_result embi_no_drive(embipc_world *w, embipc_drive drive)
-{
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no drive %d (generation %u)", drive.index1, drive.generation);
-}
-
 /* Checks the handle and removes the drive. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive drive)
 {
     int at = embi_find_drive(w, drive);
-    if (at < 0) return embi_no_drive(w, drive);
+    if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
     embi_drive_remove(w, at);
     return EMBIPC_OK;
 }
@@ -26509,7 +26297,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     const embi_body *b;
     embipc_real pose[6];
     embipc_result r;
-    if (at < 0) return embi_no_drive(w, drive);
+    if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
     if (!displacement || !rotation)
         return embi_refuse(&w->error, "a target for the drive of body \"%.40s\" is NULL",
                            w->s.body[w->s.driven.list[at].body].name);
@@ -26555,9 +26343,9 @@ static int embi_tet_at(const embi_state *s, const embi_body *b, const embipc_rea
     int at = 0;
     for (int t = 0; t < b->ntet; t++) {
         embipc_real least;
-        for (int i = 0; i < 4; i++) embi_copy(X + 3 * i, s->q + 3 * (b->node0 + b->tet[4 * t + i]));
+        embi_tet_gather(X, s->q + 3 * b->node0, b->tet + 4 * t);
         if (!embi_tet_weights(X, p, w)) continue;
-        least = embi_min(embi_min(w[0], w[1]), embi_min(w[2], w[3]));
+        least = embi_min4(w);
         if (!(least > best)) continue;
         best = least;
         at = t;
@@ -26575,10 +26363,8 @@ static void embi_anchor_set(const embi_state *s, embi_anchor *a, int body, int t
     embi_copy(a->x, p);
     if (!b) return;
     a->count = 4;
-    for (int i = 0; i < 4; i++) {
-        a->node[i] = b->tet[4 * t + i];
-        embi_copy(X + 3 * i, s->q + 3 * (b->node0 + a->node[i]));
-    }
+    memcpy(a->node, b->tet + 4 * t, sizeof a->node);
+    embi_tet_gather(X, s->q + 3 * b->node0, a->node);
     (void)embi_tet_weights(X, p, a->weight);
 }
 
@@ -26586,12 +26372,10 @@ static void embi_anchor_set(const embi_state *s, embi_anchor *a, int body, int t
 static embipc_real embi_frame_size(const embi_state *s, const embi_body *b, const embipc_real p[3])
 {
     const int *v = b->tet + 4 * embi_tet_at(s, b, p);
-    embipc_real longest = 0, e[3];
+    const embipc_real *q = s->q + 3 * b->node0;
+    embipc_real longest = 0;
     for (int a = 0; a < 4; a++)
-        for (int c = 0; c < a; c++) {
-            embi_sub(e, s->q + 3 * (b->node0 + v[a]), s->q + 3 * (b->node0 + v[c]));
-            longest = embi_max(longest, embi_norm(e));
-        }
+        for (int c = 0; c < a; c++) longest = embi_max(longest, embi_distance(q + 3 * v[a], q + 3 * v[c]));
     return embi_min(b->diagonal / 4, longest / 2);
 }
 
@@ -26600,7 +26384,7 @@ static void embi_frame_set(const embi_state *s, const embi_joint *j, int side, c
                            const embipc_real n[3])
 {
     embi_anchor *to = j->anchor + (side ? EMBI_FRAME : 0);
-    embipc_real axis[3][3], at[3], size;
+    embipc_real axis[3][3], at[3];
     int least = 0, tet = j->body[side] < 0 ? 0 : embi_tet_at(s, s->body + j->body[side], p);
     embi_scale(axis[0], 1 / embi_long_norm(n), n);
     for (int i = 1; i < 3; i++)
@@ -26608,8 +26392,7 @@ static void embi_frame_set(const embi_state *s, const embi_joint *j, int side, c
     embi_set(axis[1], 0, 0, 0);
     axis[1][least] = 1;
     embi_axpy(axis[1], -axis[0][least], axis[0]);
-    size = embi_norm(axis[1]);
-    embi_scale(axis[1], 1 / size, axis[1]);
+    (void)embi_direction(axis[1], axis[1]);
     embi_cross(axis[2], axis[0], axis[1]);
     embi_anchor_set(s, to + EMBI_FRAME_O, j->body[side], tet, p);
     for (int i = 0; i < 3; i++) {
@@ -26633,7 +26416,7 @@ static int embi_vertex_is_near(const embi_state *s, const embi_body *a, int v, e
     return 0;
 }
 
-/* Vertices of b that a description attaches to a, into list unless that is NULL. Returns how many. */
+/* Vertices of b that a description attaches to a, into list. Returns how many. */
 static int embi_attached(embi_state *s, const embipc_joint_def *d, embi_body *a, embi_body *b, int *list)
 {
     int count = 0, all = d->vertices ? d->vertex_count : b->nv;
@@ -26642,8 +26425,7 @@ static int embi_attached(embi_state *s, const embipc_joint_def *d, embi_body *a,
     for (int i = 0; i < all; i++) {
         int v = d->vertices ? d->vertices[i] : i;
         if (a && d->distance > 0 && !embi_vertex_is_near(s, a, b->vert0 + v, d->distance)) continue;
-        if (list) list[count] = v;
-        count++;
+        list[count++] = v;
     }
     return count;
 }
@@ -26773,7 +26555,7 @@ static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint
     return EMBIPC_OK;
 }
 
-/* Checks the vertices of an attachment, and counts them: *count. */
+/* Checks the vertices of an attachment, lists them in scratch, and counts them: *count. */
 static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def *d, int body, int *count)
 {
     embi_body *b = w->s.body + body;
@@ -26786,7 +26568,9 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
                            ? "of its %d vertices, vertex %d is listed twice" : "it has %d vertices, not vertex %d", b->nv, v);
         return embi_blame(w, twice ? EMBIPC_ERR_ARGUMENT : EMBIPC_ERR_INDEX, b->name, b->handle);
     }
-    *count = embi_attached(&w->s, d, embi_body_of(w, d->a), b, NULL);
+    if (!EMBI_GROW(&w->memory, w->s.driven.joint.attached, d->vertices ? d->vertex_count : b->nv))
+        return embi_fail_memory(&w->error);
+    *count = embi_attached(&w->s, d, embi_body_of(w, d->a), b, w->s.driven.joint.attached);
     if (*count > 0) return EMBIPC_OK;
     return embi_blame(w, embi_refuse_value(&w->error, d->distance, "none of its vertices is attached; distance is %g m",
                                            d->distance), b->name, b->handle);
@@ -26798,7 +26582,7 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
 static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
 {
     const embipc_joint_def *d = &j->def;
-    embipc_real axis[3], r[3], most = EMBI_HUGE;
+    embipc_real axis[3], most = EMBI_HUGE;
     for (int k = 0; k < 2; k++) {   /* the larger size, but no more than the smaller body's diagonal */
         const embi_body *b = j->body[k] < 0 ? NULL : s->body + j->body[k];
         embipc_real size;
@@ -26816,9 +26600,9 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
     if (!(embi_long_norm(axis) > 0)) embi_set(axis, 0, 0, 1);
     embi_frame_set(s, j, 0, d->point, axis);
     embi_frame_set(s, j, 1, d->kind == EMBIPC_ROD ? d->point_b : d->point, axis);
-    embi_sub(r, d->point_b, d->point);
-    if (d->kind == EMBIPC_ROD) j->start = j->reached.position = embi_norm(r);
-    if (d->kind == EMBIPC_ROD && !d->limited) j->def.limits[0] = j->def.limits[1] = embi_norm(r);
+    if (d->kind != EMBIPC_ROD) return;
+    j->start = j->reached.position = embi_distance(d->point_b, d->point);
+    if (!d->limited) j->def.limits[0] = j->def.limits[1] = j->start;
 }
 
 /* Room for a joint with n anchors. Returns its slot, or -1 out of memory. */
@@ -26827,7 +26611,6 @@ static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
     embi_state *s = &w->s;
     if (!EMBI_GROW(&w->memory, j->anchor, n) ||
         !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
-        !EMBI_GROW(&w->memory, s->driven.joint.attached, n / 2) ||
         !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
         return -1;
     return embi_slot_take(&w->memory, &w->joint_slot, &w->joint_slots);
@@ -26875,8 +26658,6 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     j->body[0] = body[0];
     j->body[1] = body[1];
     j->anchor_count = anchors;
-    if (def->kind == EMBIPC_ATTACH)
-        (void)embi_attached(s, def, embi_body_of(w, def->a), s->body + body[1], s->driven.joint.attached);
     embi_joint_start(s, j, s->driven.joint.attached);
     s->driven.joint.anchors += j->anchor_count;
     j->handle.index1 = slot + 1;
@@ -26888,18 +26669,11 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     return EMBIPC_OK;
 }
 
-/* Error of a handle that names no joint. */
-static embipc_result embi_no_joint(embipc_world *w, embipc_joint joint)
-{
-    if (!w) return EMBIPC_ERR_ARGUMENT;
-    return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no joint %d (generation %u)", joint.index1, joint.generation);
-}
-
 /* Checks the handle and removes the joint. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint joint)
 {
     int at = embi_find_joint(w, joint);
-    if (at < 0) return embi_no_joint(w, joint);
+    if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
     embi_joint_remove(w, at);
     return EMBIPC_OK;
 }
@@ -26912,7 +26686,7 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
     embi_joint *j;
     embipc_real target[3];
     embipc_result r;
-    if (at < 0) return embi_no_joint(w, joint);
+    if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
     j = w->s.driven.joint.list + at;
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER)
         return embi_refuse(&w->error, "only hinges and sliders have motors");
@@ -27834,12 +27608,6 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 
 /* ---- forces on a grid ---- */
 
-typedef struct embi_taxels {
-    const embipc_real *rotation, *position, *size;
-    int nx, ny;
-    embipc_taxel *out;
-} embi_taxels;
-
 /* The row of n taxels over `size` that p falls into, or -1. The rim belongs to the grid, to a millionth of a row: a pad's
  * own border vertices lie there. */
 static int embi_taxel_row(embipc_real p, embipc_real size, int n)
@@ -27849,15 +27617,16 @@ static int embi_taxel_row(embipc_real p, embipc_real size, int n)
 }
 
 /* The taxel below a point, or NULL. */
-static embipc_taxel *embi_taxel_of(const embi_taxels *g, const embipc_real x[3])
+static embipc_taxel *embi_taxel_of(const embipc_real rotation[9], const embipc_real position[3],
+                                   const embipc_real size[3], int nx, int ny, embipc_taxel *out, const embipc_real x[3])
 {
     embipc_real d[3], p[3];
     int i, j;
-    embi_sub(d, x, g->position);
-    embi_m3_tmulv(p, g->rotation, d);
-    i = embi_taxel_row(p[0], g->size[0], g->nx);
-    j = embi_taxel_row(p[1], g->size[1], g->ny);
-    return i < 0 || j < 0 || !(embi_abs(p[2]) <= g->size[2]) ? NULL : g->out + i + (size_t)g->nx * (size_t)j;
+    embi_sub(d, x, position);
+    embi_m3_tmulv(p, rotation, d);
+    i = embi_taxel_row(p[0], size[0], nx);
+    j = embi_taxel_row(p[1], size[1], ny);
+    return i < 0 || j < 0 || !(embi_abs(p[2]) <= size[2]) ? NULL : out + i + (size_t)nx * (size_t)j;
 }
 
 /* The force on vertex v of a body, or NULL where it is 0. */
@@ -27874,22 +27643,19 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 {
     embi_body *b = embi_body_of(w, body);
     const embipc_real *x, *f;
-    embi_taxels g;
     embipc_taxel *t;
     if (!b) return EMBIPC_ERR_HANDLE;
     if (!rotation || !position || !size || !out || nx < 1 || ny < 1 || nx > INT_MAX / ny || !(friction >= 0) ||
         !embi_all_finite(rotation, 9) || !embi_all_finite(position, 3) || !(embi_min(size[0], size[1]) > 0) ||
         !(size[2] > 0))
         return EMBIPC_ERR_ARGUMENT;
-    g.rotation = rotation; g.position = position; g.size = size;
-    g.nx = nx; g.ny = ny;
-    g.out = out;
     memset(out, 0, (size_t)nx * (size_t)ny * sizeof *out);
     embi_body_follow(&w->s, b);
     x = w->s.x + 3 * b->vert0;
     for (int v = 0; v < b->nv; v++) {
         embipc_real push[3];
-        if (!(f = embi_vertex_pushed(w, b, v)) || !(t = embi_taxel_of(&g, x + 3 * v))) continue;
+        if (!(f = embi_vertex_pushed(w, b, v)) ||
+            !(t = embi_taxel_of(rotation, position, size, nx, ny, out, x + 3 * v))) continue;
         embi_m3_tmulv(push, rotation, f);
         t->shear[0] += push[0];
         t->shear[1] += push[1];
@@ -27898,7 +27664,8 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
     }
     for (int i = 0; i < 3 * b->nt; i++) {
         embipc_real n[3];
-        if (!embi_vertex_pushed(w, b, b->tri[i]) || !(t = embi_taxel_of(&g, x + 3 * b->tri[i]))) continue;
+        if (!embi_vertex_pushed(w, b, b->tri[i]) ||
+            !(t = embi_taxel_of(rotation, position, size, nx, ny, out, x + 3 * b->tri[i]))) continue;
         embi_triangle_cross(n, x, b->tri + 3 * (i / 3));
         t->area += embi_norm(n) / 6;
     }
@@ -27948,16 +27715,14 @@ static void embi_body_match(const embi_state *s, const embi_body *b, const embip
 static void embi_body_fit(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real R[9],
                           embipc_real position[3])
 {
-    embipc_real A[9], fit[9], from[3], to[3], d[3];
+    embipc_real A[9], fit[9], from[3], to[3];
     memcpy(R, b->caller.rotation, sizeof fit);
     embi_copy(position, b->caller.position);
     if (!b->nn) return;
     embi_body_match(s, b, q, A, from, to);
     embi_polar_by_quaternion(fit, A);
     embi_m3_mul(R, fit, b->caller.rotation);
-    embi_sub(d, b->caller.position, from);
-    embi_m3_mulv(position, fit, d);
-    embi_add(position, position, to);
+    embi_map(position, fit, b->caller.position, from, to);
 }
 
 /* q (w, x, y, z) of a rotation. The products 4 q_i q_k are sums of its entries; those of the largest q_k are safe. */
@@ -28094,11 +27859,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     for (int i = 0; i < 9; i++) R[i] = embi_dot(rotation + 3 * (i / 3), now + 3 * (i % 3));
     embi_polar_by_quaternion(R, R);   /* a rotation to the last digit: it must not strain the body */
     memcpy(old, q, nodes);
-    for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_sub(r, old + i, from);
-        embi_m3_mulv(q + i, R, r);
-        embi_add(q + i, q + i, position);
-    }
+    for (int i = 0; i < 3 * b->nn; i += 3) embi_map(q + i, R, old + i, from, position);
     embi_body_jump(s, b);
     embi_body_refit(s, b);
     if ((result = embi_check_start(w, (int)(b - s->body), s->body_count)) != EMBIPC_OK) {
@@ -28224,42 +27985,27 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
 static void embi_body_take_shape(embi_state *s, embi_body *b, const embi_body *old)
 {
     const embipc_real *r = s->trial_q + 3 * old->node0, *Mr = s->Ap + 3 * old->node0;
-    embipc_real A[9], B[9] = {0}, F[9], from[3], to[3], d[3];
+    embipc_real A[9], B[9] = {0}, F[9], from[3], to[3];
     embi_body_match(s, old, s->q, A, from, to);
     for (int i = 0; i < 9 * old->nn; i++) B[i % 9] += r[3 * (i / 9) + i % 9 / 3] * Mr[3 * (i / 9) + i % 3];
     if (embi_m3_inverse(F, B) > 0) embi_m3_mul(B, A, F);
     if (!(embi_m3_inverse(F, B) > 0)) embi_polar_by_quaternion(B, A);
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
-        embi_sub(d, s->creation.q + i, from);
-        embi_m3_mulv(s->q + i, B, d);
-        embi_add(s->q + i, s->q + i, to);
-    }
+    for (int i = b->node0; i < b->node0 + b->nn; i++) embi_map(s->q + 3 * i, B, s->creation.q + 3 * i, from, to);
     memset(s->v + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->v);
     b->started = 0;
     embi_body_unturn(s, b);
 }
 
-/* Moves a body, which has just been put somewhere, by size * way, m. */
-static void embi_body_shift_by(embi_state *s, embi_body *b, embipc_real size, const embipc_real way[3])
-{
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) embi_axpy(s->q + i, size, way);
-    memcpy(s->last.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
-    embi_body_jump(s, b);
-    embi_body_refit(s, b);
-}
-
 /* Direction of the sum of the contact forces on a body, or 0. */
 static void embi_contact_direction(const embipc_world *w, embipc_body body, embipc_real way[3])
 {
-    embipc_real size;
     embi_set(way, 0, 0, 0);
     for (int i = 0; i < w->report.pair_force_count; i++) {
         const embipc_pair_force *f = w->report.pair_force + i;
         if (embi_same_body(f->a, body)) embi_add(way, way, f->force);
         if (embi_same_body(f->b, body)) embi_sub(way, way, f->force);
     }
-    size = embi_norm(way);
-    if (size > 0) embi_scale(way, 1 / size, way);
+    (void)embi_direction(way, way);
 }
 
 /* The rules of a new body: those of the old one, and no contact with what its description names, nor with the old
@@ -28281,16 +28027,20 @@ static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, 
  * way. */
 static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const embi_body *old)
 {
+    embi_state *s = &w->s;
     embipc_body_state was, now;
     embipc_result r = EMBIPC_ERR_INTERSECTION;
     embipc_real way[3], spin[3], gone = 0;
     embi_contact_direction(w, old->handle, way);
-    embi_body_take_shape(&w->s, b, old);
+    embi_body_take_shape(s, b, old);
     for (int k = 0; k < 8 && r == EMBIPC_ERR_INTERSECTION; k++) {
         embipc_real to = k ? b->diagonal / (embipc_real)(8192 >> k) : 0;   /* 1/4096 .. 1/64 of it */
-        embi_body_shift_by(&w->s, b, to - gone, way);
+        for (int i = b->node0; i < b->node0 + b->nn; i++) embi_axpy(s->q + 3 * i, to - gone, way);
+        memcpy(s->last.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
+        embi_body_jump(s, b);
+        embi_body_refit(s, b);
         gone = to;
-        r = embi_check_start(w, (int)(b - w->s.body), w->s.body_count);
+        r = embi_check_start(w, (int)(b - s->body), s->body_count);
     }
     if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
     (void)embipc_body_get_state(w, old->handle, &was);
@@ -28660,13 +28410,17 @@ static const embipc_real *embi_body_asked(const embipc_world *w, embi_body *b, u
     return w->s.x + 3 * b->vert0;
 }
 
-/* Completes a hit from its triangle and weights. Returns 1. */
-static int embi_hit_finish(const embipc_world *w, embipc_hit *hit, const embipc_real from[3])
+/* Passes a hit, unless it has no body, completed from its triangle and weights. Returns whether there is one. */
+static int embi_hit_finish(const embipc_world *w, const embipc_hit *found, const embipc_real from[3], embipc_hit *hit)
 {
-    const embi_body *b = embi_body_of(w, hit->body);
-    const embipc_real *x = w->s.x + 3 * b->vert0;
-    const int *v = b->tri + 3 * hit->triangle;
+    const embi_body *b = embi_body_of(w, found->body);
+    const embipc_real *x;
+    const int *v;
     embipc_real r[3];
+    if (!b || !hit) return b != NULL;
+    x = w->s.x + 3 * b->vert0;
+    v = b->tri + 3 * found->triangle;
+    *hit = *found;
     embi_copy(hit->point, x + 3 * v[0]);
     for (int k = 1; k < 3; k++) {
         embi_sub(r, x + 3 * v[k], x + 3 * v[0]);
@@ -28690,9 +28444,7 @@ EMBIPC_API int embipc_world_cast_ray(const embipc_world *w, const embipc_real fr
         const embipc_real *x = embi_body_asked(w, w->s.body + k, groups);
         if (x) embi_ray_through(&r, w->s.body + k, x);
     }
-    if (!r.hit.body.index1) return 0;
-    if (hit) *hit = r.hit;
-    return hit ? embi_hit_finish(w, hit, from) : 1;
+    return embi_hit_finish(w, &r.hit, from, hit);
 }
 
 /* A point, the nearest one of surfaces so far, and the squared distance up to which boxes are looked into. */
@@ -28751,9 +28503,7 @@ EMBIPC_API int embipc_world_closest(const embipc_world *w, const embipc_real poi
         q.x = embi_body_asked(w, w->s.body + k, groups);
         if (q.x) (void)embi_bvh_visit(&q.body->bvh, q.body->nt, embi_nearest_bound, embi_nearest_meet, &q, &q.most);
     }
-    if (!q.hit.body.index1) return 0;
-    if (hit) *hit = q.hit;
-    return hit ? embi_hit_finish(w, hit, point) : 1;
+    return embi_hit_finish(w, &q.hit, point, hit);
 }
 
 /* Do a triangle and a box have a common point? One has a corner in the other, or an edge of one meets a face of the
@@ -28820,22 +28570,12 @@ static int embi_region_meet(void *query, int triangle)
     return embi_triangle_in_box(q->x, q->tri + 3 * triangle, q->box);
 }
 
-/* Does the surface or the inside of a body meet the box? */
-static int embi_body_overlaps(const embi_body *b, const embipc_real *x, const embipc_real box[6])
-{
-    embi_region q;
-    q.box = box;
-    q.x = x;
-    q.tri = b->tri;
-    return embi_bvh_visit(&b->bvh, b->nt, embi_region_bound, embi_region_meet, &q, embi_none) ||
-           embi_is_inside(b, x, box);
-}
-
 /* The box is closed, and may be flat or a point. */
 EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[3], const embipc_real hi[3],
                                     unsigned groups, embipc_body *body, int capacity)
 {
     embipc_real box[6];
+    embi_region q;
     int count = 0;
     if (!w || !lo || !hi || capacity < 0 || (capacity && !body) || !embi_all_finite(lo, 3) || !embi_all_finite(hi, 3))
         return -1;
@@ -28843,8 +28583,11 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
     embi_copy(box + 3, hi);
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
-        const embipc_real *x = embi_body_asked(w, b, groups);
-        if (!x || !embi_body_overlaps(b, x, box)) continue;
+        q.box = box;
+        q.x = embi_body_asked(w, b, groups);
+        q.tri = b->tri;
+        if (!q.x || (!embi_bvh_visit(&b->bvh, b->nt, embi_region_bound, embi_region_meet, &q, embi_none) &&
+                     !embi_is_inside(b, q.x, box))) continue;
         if (count < capacity) body[count] = b->handle;
         count++;
     }
@@ -29018,14 +28761,11 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     }
     n = embipc_world_intersections(w, &x, 1);
     if (n < 0) return embi_fail_memory(error);
-    if (n > 0) {
-        (void)embi_fail(error, EMBIPC_ERR_INTERSECTION,
-                        "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
-                        x.edge[0], x.edge[1], embi_body_of(w, x.edge_body)->name, x.triangle,
-                        embi_body_of(w, x.triangle_body)->name);
-        return EMBIPC_ERR_INTERSECTION;
-    }
-    return EMBIPC_OK;
+    if (n == 0) return EMBIPC_OK;
+    return embi_fail(error, EMBIPC_ERR_INTERSECTION,
+                     "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
+                     x.edge[0], x.edge[1], embi_body_of(w, x.edge_body)->name, x.triangle,
+                     embi_body_of(w, x.triangle_body)->name);
 }
 
 #endif /* EMBIPC_NO_VALIDATE */
@@ -29106,7 +28846,7 @@ EMBIPC_API int embipc_surface_crossings(const embipc_real *x, int vertex_count, 
 {
     embi_self q;
     if (capacity < 0 || (capacity && !list)) return -1;
-    if (embi_arrays_usable(x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
+    if (embi_check_arrays(x, vertex_count, tri, tri_count, 3, 0, NULL) != EMBIPC_OK) return -1;
     memset(&q, 0, sizeof q);
     embi_memory_init(&q.m, NULL);
     q.list = list;
@@ -29302,7 +29042,7 @@ static int embi_given_has_cage(const embi_given *g, embipc_error *e)
 {
     const unsigned needs = EMBI_GIVEN_CAGE | (g->cage.cell_count > 0 ? EMBI_GIVEN_CELLS : 0);
     return !g->def.cage || ((g->arrays & needs) == needs &&
-        embi_check_arrays(g->cage.x, g->cage.node_count, g->cage.tets, g->cage.tet_count, 4, e) == EMBIPC_OK);
+        embi_check_arrays(g->cage.x, g->cage.node_count, g->cage.tets, g->cage.tet_count, 4, 1, e) == EMBIPC_OK);
 }
 
 /* Passes the description of body `at`, or creates it. Its groups are set later: until then it touches nothing. */
@@ -30069,34 +29809,26 @@ EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
 EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n, int count, const int *pairs,
                                                    const embipc_real *blocks, int *replaced)
 {
-    int bad;
+    embipc_result r = EMBIPC_OK;
+    int bad = 0;
     if (replaced) *replaced = 0;
     if (!f || n < 0 || count < 0 || (count > 0 && (!pairs || !blocks))) return EMBIPC_ERR_ARGUMENT;
     f->memory.failed = 0;
-    if (!EMBI_GROW(&f->memory, f->key, count)) {
-        embi_system_empty(&f->S);
-        return EMBIPC_ERR_MEMORY;
-    }
-    for (int k = 0; k < count; k++) {
+    if (!EMBI_GROW(&f->memory, f->key, count)) r = EMBIPC_ERR_MEMORY;
+    for (int k = 0; k < count && r == EMBIPC_OK; k++) {
         int i = pairs[2 * (size_t)k], j = pairs[2 * (size_t)k + 1];
-        if (i < 0 || j < 0 || i >= n || j >= n) {
-            embi_system_empty(&f->S);
-            return EMBIPC_ERR_INDEX;
-        }
+        if (!embi_is_one_of(i, n) || !embi_is_one_of(j, n)) r = EMBIPC_ERR_INDEX;
         f->key[k].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
     }
-    if (!embi_system_covers(&f->S, n, f->key, count)) {
-        if (!embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO)) return EMBIPC_ERR_MEMORY;
-    } else embi_system_zero(&f->S);
-    for (int k = 0; k < count; k++)
+    if (r == EMBIPC_OK && embi_system_covers(&f->S, n, f->key, count)) embi_system_zero(&f->S);
+    else if (r == EMBIPC_OK && !embi_system_analyze(&f->memory, &f->S, n, f->key, count, EMBI_SYSTEM_AUTO))
+        return EMBIPC_ERR_MEMORY;
+    for (int k = 0; k < count && r == EMBIPC_OK; k++)
         (void)embi_system_add(&f->S, pairs[2 * (size_t)k], pairs[2 * (size_t)k + 1], blocks + 9 * (size_t)k);
-    bad = embi_system_factor(&f->S);
-    if (bad < 0) {
-        embi_system_empty(&f->S);
-        return EMBIPC_ERR_NOT_FINITE;
-    }
-    if (replaced) *replaced = bad;
-    return EMBIPC_OK;
+    if (r == EMBIPC_OK && (bad = embi_system_factor(&f->S)) < 0) r = EMBIPC_ERR_NOT_FINITE;
+    if (r != EMBIPC_OK) embi_system_empty(&f->S);
+    else if (replaced) *replaced = bad;
+    return r;
 }
 
 EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
@@ -30216,9 +29948,7 @@ static int embi_longest_side(const embipc_real *x, const int v[3])
     int longest = 0;
     embipc_real most = -1;
     for (int s = 0; s < 3; s++) {
-        embipc_real d[3], l;
-        embi_sub(d, x + 3 * (size_t)v[s], x + 3 * (size_t)v[(s + 1) % 3]);
-        l = embi_norm(d);
+        embipc_real l = embi_distance(x + 3 * (size_t)v[s], x + 3 * (size_t)v[(s + 1) % 3]);
         if (l > most) { most = l; longest = s; }
     }
     return longest;
@@ -30623,14 +30353,15 @@ static int embi_part_loop(embi_memory *m, embi_part_body *b, const int *from, co
  * one of the triangles across the other edges. At most EMBI_PART_LOOPS loops are used. */
 static int embi_part_loops(embi_memory *m, embi_part_body *b)
 {
-    int n = embipc_surface_edges(b->s.tri, b->s.nt, NULL, NULL, 0), again = 1, ok;
-    int *edge, *side, *from, *step, *root;
-    if (n < 0 || !(edge = (int *)embi_alloc(m, 4 * n + 2 * b->nv + b->s.nt, sizeof *edge))) return 0;
-    side = edge + 2 * n;
-    from = side + 2 * n;
+    int *edge = (int *)embi_alloc(m, 13 * b->s.nt + 2 * b->nv, sizeof *edge), *side, *from, *step, *root;
+    int n, again = 1, ok;
+    if (!edge) return 0;
+    side = edge + 6 * b->s.nt;
+    from = side + 6 * b->s.nt;
     step = from + b->nv;
     root = step + b->nv;
-    ok = embipc_surface_edges(b->s.tri, b->s.nt, edge, side, n) == n;
+    n = embipc_surface_edges(b->s.tri, b->s.nt, edge, side, 3 * b->s.nt);
+    ok = n >= 0;
     for (int i = 0; ok && i < b->nv; i++) from[i] = -1;
     for (int i = 0; ok && i < b->inner_count; i++) from[b->inner[i]] = b->inner[i];
     for (int level = 0; ok && again; level++) {
@@ -30657,22 +30388,26 @@ static int embi_part_loops(embi_memory *m, embi_part_body *b)
     return ok;
 }
 
-/* Linking number of two closed polygons of na and nb points, the first shifted by t, by Gauss's integral. Two
- * segments contribute the solid angle of the parallelogram of their differences, over 4 pi. */
-static int embi_linking_number(const embipc_real *a, int na, const embipc_real *b, int nb, const embipc_real t[3])
+/* Linking number of loop i of a, shifted by t, and loop j of b, as given or now: by Gauss's integral. Two segments
+ * contribute the solid angle of the parallelogram of their differences, over 4 pi. */
+static int embi_part_link(const embi_part_body *body_a, int i, const embi_part_body *body_b, int j, int given,
+                          const embipc_real t[3])
 {
+    const embipc_real *a = (given ? body_a->core0 : body_a->core) + 3 * body_a->loop[i];
+    const embipc_real *b = (given ? body_b->core0 : body_b->core) + 3 * body_b->loop[j];
+    int na = body_a->loop[i + 1] - body_a->loop[i], nb = body_b->loop[j + 1] - body_b->loop[j];
     embipc_real sum = 0, one[6], two[6];
     embi_box_points(one, a, na);
     embi_box_points(two, b, nb);
     embi_add(one, one, t);
     embi_add(one + 3, one + 3, t);
     if (!embi_boxes_meet(one, two)) return 0;
-    for (int i = 0; i < na; i++)
-        for (int j = 0; j < nb; j++) {
+    for (int u = 0; u < na; u++)
+        for (int v = 0; v < nb; v++) {
             const embipc_real *p[2], *q[2];
             embipc_real d[12];
-            p[0] = a + 3 * i; p[1] = a + 3 * ((i + 1) % na);
-            q[0] = b + 3 * j; q[1] = b + 3 * ((j + 1) % nb);
+            p[0] = a + 3 * u; p[1] = a + 3 * ((u + 1) % na);
+            q[0] = b + 3 * v; q[1] = b + 3 * ((v + 1) % nb);
             for (int k = 0; k < 4; k++) {
                 embi_sub(d + 3 * k, q[k / 2], p[(k + 1) / 2 % 2]);
                 embi_sub(d + 3 * k, d + 3 * k, t);
@@ -30682,31 +30417,13 @@ static int embi_linking_number(const embipc_real *a, int na, const embipc_real *
     return (int)floor(sum / (4 * 3.14159265358979323846) + 0.5);
 }
 
-/* Linking number of loop i of a and loop j of b: as given, or now with a shifted by t. */
-static int embi_part_link(const embi_part_body *a, int i, const embi_part_body *b, int j, int given,
-                          const embipc_real t[3])
-{
-    const embipc_real *x = given ? a->core0 : a->core, *y = given ? b->core0 : b->core;
-    return embi_linking_number(x + 3 * a->loop[i], a->loop[i + 1] - a->loop[i], y + 3 * b->loop[j],
-                               b->loop[j + 1] - b->loop[j], t);
-}
-
-/* 1 when two bodies were linked as given. */
-static int embi_part_linked(const embi_part_body *a, const embi_part_body *b)
+/* Are two bodies linked as given? Or, unless t is NULL: does a linking number change if a is shifted by t? */
+static int embi_part_linked(const embi_part_body *a, const embi_part_body *b, const embipc_real *t)
 {
     for (int i = 0; i < a->loops; i++)
         for (int j = 0; j < b->loops; j++)
-            if (embi_part_link(a, i, b, j, 1, embi_none)) return 1;
+            if ((t ? embi_part_link(a, i, b, j, 0, t) : 0) != embi_part_link(a, i, b, j, 1, embi_none)) return 1;
     return 0;
-}
-
-/* 1 when all linking numbers, with a shifted by t, are as given. */
-static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *b, const embipc_real t[3])
-{
-    for (int i = 0; i < a->loops; i++)
-        for (int j = 0; j < b->loops; j++)
-            if (embi_part_link(a, i, b, j, 0, t) != embi_part_link(a, i, b, j, 1, embi_none)) return 0;
-    return 1;
 }
 
 /* ---- Bodies ---- */
@@ -30714,15 +30431,12 @@ static int embi_part_keeps_links(const embi_part_body *a, const embi_part_body *
 /* Finds one vertex of each connected part, and whether a closed part has handles: V - E + F < 2 with E = 3 F / 2. */
 static int embi_part_topology(embi_memory *m, embi_part_body *b)
 {
-    int parts = embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, NULL, 0), used = 0;
-    embipc_part *list;
-    unsigned char *seen;
-    if (parts < 0) return 0;
-    list = (embipc_part *)embi_alloc(m, parts, sizeof *list);
-    seen = (unsigned char *)embi_alloc(m, b->nv, 1);
-    b->inner = (int *)embi_alloc(m, parts, sizeof *b->inner);
+    embipc_part *list = (embipc_part *)embi_alloc(m, b->s.nt, sizeof *list);
+    unsigned char *seen = (unsigned char *)embi_alloc(m, b->nv, 1);
+    int used = 0, parts = list && seen ? embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, b->s.nt) : -1;
+    if (parts >= 0) b->inner = (int *)embi_alloc(m, parts, sizeof *b->inner);
     b->inner_count = parts;
-    if (list && seen && b->inner && embipc_surface_parts(b->x, b->nv, b->s.tri, b->s.nt, NULL, list, parts) == parts) {
+    if (b->inner) {
         b->closed = parts > 0;
         for (int i = 0; i < parts; i++) {
             b->inner[i] = b->s.tri[3 * list[i].triangle];
@@ -30865,14 +30579,17 @@ static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *
     return embi_part_crosses(&s, &b->s, p->met.key) ? EMBI_YES : embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
-/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. *kind is set
- * if not. The tree of a is not moved: the range shifts its boxes. */
+/* Tests whether a, shifted by t, and b are at least gap apart and linked as given. *kind is set if not; NULL: a trial,
+ * which tests the triangles that met last first. The tree of a is not moved: the range shifts its boxes. */
 static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                            const embipc_real t[3], embipc_real gap, embipc_overlap_kind *kind)
 {
     embipc_real range[6], back[3];
+    embipc_overlap_kind trial;
     embi_surface s = a->s;
-    embi_answer touches;
+    embi_answer touches = kind ? EMBI_NO : embi_part_meets_again(p, a, b, t, gap);
+    if (touches != EMBI_NO) return embi_not(touches);
+    if (!kind) kind = &trial;
     for (int k = 0; k < 3; k++) {
         range[k] = range[3 + k] = t[k];
         back[k] = -t[k];
@@ -30894,16 +30611,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     *kind = EMBIPC_OVERLAP_TOUCH;
     touches = embi_part_touches(p, a, b, t, gap, p->keys, p->key_count);
     if (touches != EMBI_NO) return embi_not(touches);
-    return p->unlink || embi_part_keeps_links(a, b, t) ? EMBI_YES : EMBI_NO;
-}
-
-/* embi_part_apart() for a trial shift. The triangles that met last are tested first. */
-static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
-                              const embipc_real t[3], embipc_real gap)
-{
-    embipc_overlap_kind kind;
-    embi_answer meets = embi_part_meets_again(p, a, b, t, gap);
-    return meets != EMBI_NO ? embi_not(meets) : embi_part_apart(p, a, b, t, gap, &kind);
+    return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
 /* ==== 111. Shifts and rotations ======================================================================
@@ -30914,9 +30622,8 @@ static embi_answer embi_part_is_apart(embi_parting *p, const embi_part_body *a, 
 /* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
 {
-    embipc_real n = embi_norm(u), v[3];
-    if (!(n > 0) || p->direction_count == EMBI_PART_DIRECTIONS) return;
-    embi_scale(v, 1 / n, u);
+    embipc_real v[3];
+    if (!(embi_direction(v, u) > 0) || p->direction_count == EMBI_PART_DIRECTIONS) return;
     for (int i = 0; i < p->direction_count; i++)
         if (embi_dot(v, p->direction + 3 * i) > 0.9999999) return;
     embi_copy(p->direction + 3 * p->direction_count++, v);
@@ -30972,7 +30679,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     for (int k = 1; k <= steps && !apart; k++) {
         embipc_real at = way->length * (embipc_real)(1 - 1e-3) * k / steps;
         embi_scale(t, at, u);
-        apart = at >= support ? EMBI_YES : embi_part_is_apart(p, a, b, t, gap);
+        apart = at >= support ? EMBI_YES : embi_part_apart(p, a, b, t, gap, NULL);
         if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = embi_min(at, support);
         else low = at;
@@ -30981,7 +30688,7 @@ static int embi_part_try(embi_parting *p, const embi_part_body *a, const embi_pa
     for (int k = 0; k < 24 && high - low > 5e-4 * high; k++) {
         embipc_real mid = (low + high) / 2;
         embi_scale(t, mid, u);
-        apart = embi_part_is_apart(p, a, b, t, gap);
+        apart = embi_part_apart(p, a, b, t, gap, NULL);
         if (apart == EMBI_NO_MEMORY) return 0;
         if (apart) high = mid;
         else low = mid;
@@ -31025,7 +30732,7 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
     embipc_real u[3];
     embi_part_way way;
     embipc_overlap_kind kind;
-    way.linked = !p->unlink && embi_part_linked(a, b);
+    way.linked = !p->unlink && embi_part_linked(a, b, NULL);
     way.found = !way.linked;
     way.length = EMBI_HUGE;
     embi_set(way.along, 1, 0, 0);
@@ -31095,7 +30802,7 @@ static int embi_part_append(embi_parting *p, int i, int j, embipc_overlap_kind k
     k->o.a = i;
     k->o.b = j;
     k->o.kind = kind;
-    k->o.linked = embi_part_linked(a, b);
+    k->o.linked = embi_part_linked(a, b, NULL);
     ok = embi_part_search(p, a, b, reach, shift, &found);
     k->hopeless = !found || (a->fixed && b->fixed);
     p->unlink = 1;
@@ -31168,8 +30875,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     embi_part_pose before = a->now;
     embipc_real axis[3][3], shift[3];
     embi_sub(axis[0], b->now.centre, a->now.centre);
-    if (embi_norm(axis[0]) > 0) embi_scale(axis[0], 1 / embi_norm(axis[0]), axis[0]);
-    else embi_set(axis[0], 1, 0, 0);
+    if (!(embi_direction(axis[0], axis[0]) > 0)) embi_set(axis[0], 1, 0, 0);
     embi_part_across(axis[0], axis[1], axis[2]);
     p->coarse = 1;
     for (int n = 0; n < 18 && ok && !found; n++) {
@@ -31195,7 +30901,8 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
  * pairs that stay.
- * Uses: part I, elasticity, part III, world step, part VI, cells.   Checked by: tests/test_doctor.c */
+ * Uses: part I, solids and checks of meshes, elasticity, cells, part III, world step, part VI.
+ * Checked by: tests/test_doctor.c */
 
 /* Are there pairs that are not apart? The first one is in *i and *j. */
 static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
@@ -31417,8 +31124,9 @@ static void embi_part_tell(const embi_parting *p, int left, embipc_movement *mov
 static embipc_result embi_part_check(const embipc_movable *body, int count, const embipc_real *gap, embipc_error *e)
 {
     for (int i = 0; i < count; i++) {
-        embipc_result r = embi_arrays_usable(body[i].x, body[i].vertex_count, body[i].tri, body[i].tri_count, 3);
-        if (r == EMBIPC_OK && (!body[i].tri_count || !(body[i].thickness >= 0) || !embi_finite(body[i].thickness)))
+        const embipc_movable *b = body + i;
+        embipc_result r = embi_check_arrays(b->x, b->vertex_count, b->tri, b->tri_count, 3, 0, NULL);
+        if (r == EMBIPC_OK && (!b->tri_count || !(b->thickness >= 0) || !embi_finite(b->thickness)))
             r = EMBIPC_ERR_ARGUMENT;
         if (r != EMBIPC_OK) return embi_fail(e, r, "surface %d: %s", i, embipc_result_text(r));
         for (int j = 0; j < count; j++) {

@@ -19,6 +19,7 @@ static double seam_sum(const embipc_world *w, const double p[3], double dhat, do
         const embi_body *b = w->s.body + i;
         if (b->kind != EMBIPC_FIXED) continue;
         for (int t = 0; t < b->nt; t++) {
+            const double edge[2] = {0, 1}, vertex[2] = {0, 0};
             embi_closest part;
             embi_point x[4];
             double d;
@@ -32,13 +33,13 @@ static double seam_sum(const embipc_world *w, const double p[3], double dhat, do
             for (int k = 0; k < 3; k++) {
                 int u = b->vert0 + b->tri[3 * t + k], v = b->vert0 + b->tri[3 * t + (k + 1) % 3], from = k + 1, to = (k + 1) % 3 + 1;
                 embi_u64 key = embi_pack(u < v ? u : v, u < v ? v : u);
-                embi_closest_part(x, k, &part);
+                embi_closest_on_edge(x, from, to, edge, &part);
                 if (embi_owned(b->bvh.own[t], EMBI_OWN_BACK) >> k & 1) sum -= seam_b(part.d, dhat);
-                embi_closest_part(x, k + 3, &part);
+                embi_closest_on_edge(x, from, to, vertex, &part);
                 if (embi_owned(b->bvh.own[t], EMBI_OWN_ADD) >> k & 1) sum += seam_b(part.d, dhat);
                 for (int n = 0; n < w->s.seams.count && (embi_owned(b->bvh.own[t], EMBI_OWN_SEAM) >> k & 1); n++) {
                     if (w->s.seams.list[n].key != key) continue;
-                    embi_closest_seam(x, u < v ? from : to, u < v ? to : from, w->s.seams.list[n].t, &part);
+                    embi_closest_on_edge(x, u < v ? from : to, u < v ? to : from, w->s.seams.list[n].t, &part);
                     sum += w->s.seams.list[n].multiplicity * seam_b(part.d, dhat);
                 }
             }
