@@ -2204,16 +2204,6 @@ static embipc_real embi_m3_inverse(embipc_real B[9], const embipc_real A[9])
     return det;
 }
 
-/* r = A (x - from) + to; r must not alias to */
-static void embi_map(embipc_real r[3], const embipc_real A[9], const embipc_real x[3], const embipc_real from[3],
-                     const embipc_real to[3])
-{
-    embipc_real d[3];
-    embi_sub(d, x, from);
-    embi_m3_mulv(r, A, d);
-    embi_add(r, r, to);
-}
-
 /* R = rotation by |w| radians about w (Rodrigues) */
 static void embi_m3_rotation(embipc_real R[9], const embipc_real w[3])
 {
@@ -19710,17 +19700,20 @@ static int embi_islands_record(embipc_world *w)
     return 1;
 }
 
-/* Merges islands a and b into the one with the smaller number, whose direction is void. is_new: that one has not merged
- * yet in this round. */
-static int embi_islands_merge(embipc_world *w, int a, int b, int is_new)
+/* Merges islands a and b into the one with the smaller number, whose direction is void. One that has merged before in
+ * this round has no direction to record. changed: as in embi_islands_cover(). */
+static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     int into = embi_min_int(a, b), from = embi_max_int(a, b), kept = 0;
     embi_island *isle = w->islands.list[into], *other = w->islands.list[from];
-    if ((is_new && isle->active && !isle->prediction && !embi_iteration_record(w, &isle->record)) ||
-        (other->active && !other->prediction && !embi_iteration_record(w, &other->record)))
-        return 0;
+    for (int k = 0; k < 2; k++) {
+        const embi_island *one = k ? other : isle;
+        int has_direction = one->active && !one->prediction && changed[k ? from : into] != EMBI_ISLAND_MERGED;
+        if (has_direction && !embi_iteration_record(w, &one->record)) return 0;
+    }
+    changed[into] = EMBI_ISLAND_MERGED;
     for (int i = 0; i < s->body_count; i++)
         if (s->body[i].in_island && s->body[i].island == from) s->body[i].island = into;
     for (int i = 0; i < w->islands.order_count; i++)
@@ -19762,9 +19755,7 @@ static int embi_pair_link(embipc_world *w, const embi_pair *p, int *changed)
     if (ia >= 0) changed[ia] = embi_max_int(changed[ia], EMBI_ISLAND_SEARCHED);
     if (ib >= 0) changed[ib] = embi_max_int(changed[ib], EMBI_ISLAND_SEARCHED);
     if (ia < 0 || ib < 0 || ia == ib || (!p->count && !p->joins)) return 1;
-    if (!embi_islands_merge(w, ia, ib, changed[embi_min_int(ia, ib)] != EMBI_ISLAND_MERGED)) return 0;
-    changed[embi_min_int(ia, ib)] = EMBI_ISLAND_MERGED;
-    return 1;
+    return embi_islands_merge(w, ia, ib, changed);
 }
 
 /* Has each active island moved? Then a deadline may end the step. */
@@ -26500,8 +26491,12 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
     int needs_axis = d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER || (d->kind == EMBIPC_BALL && d->limited);
     if (!embi_is_one_of((int)d->kind, EMBIPC_JOINT_KINDS))
         return embi_refuse(e, "joint kind %d does not exist", (int)d->kind);
-    if (!embi_all_finite(d->point, 3) || !embi_all_finite(d->point_b, 3) || !embi_all_finite(d->axis, 3))
-        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a point or the axis of the joint is not finite");
+    for (int k = 0; k < 3; k++) {
+        const embipc_real *v = k == 0 ? d->point : k == 1 ? d->point_b : d->axis;
+        if (!embi_all_finite(v, 3))
+            return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "%s (%g, %g, %g) of the joint is not finite",
+                             k == 0 ? "point" : k == 1 ? "point_b" : "axis", v[0], v[1], v[2]);
+    }
     if (needs_axis && !(embi_long_norm(d->axis) > 0))
         return embi_refuse(e, "the axis of the joint is (0, 0, 0); it must have a direction");
     if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK || (r = embi_check_target(d->target, e)) != EMBIPC_OK ||
@@ -26509,7 +26504,9 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
         return r;
     if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER &&
         (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
-        return embi_refuse(e, "friction and motors are for hinges and sliders");
+        return embi_refuse(e, "only hinges and sliders have friction and motors; friction of the joint is %g, "
+                           "motor_stiffness %g, motor_damping %g, effort %g",
+                           d->friction, d->motor_stiffness, d->motor_damping, d->target[2]);
     if (d->twist > 0 && !(d->kind == EMBIPC_BALL && d->limited && d->twist < 3.141592653589793))
         return embi_refuse_value(e, d->twist, "twist %g: it is for balls with limits, and below pi", d->twist);
     return EMBIPC_OK;
@@ -26530,10 +26527,14 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
         if (b->kind == EMBIPC_FIXED) body[k] = -1;
     }
     if (body[0] == body[1] && body[0] >= 0)
-        return embi_refuse(&w->error, "a joint links two bodies, not one with itself");
-    if (!dynamic || body[1] < 0)
-        return embi_refuse(&w->error, body[1] < 0 ? "body b of a joint must not be fixed: give the fixed one as a"
-                           : "a joint needs a dynamic body: one that is affine, cage or full");
+        return embi_blame(w, embi_refuse(&w->error, "a joint links two bodies, not one with itself"),
+                          w->s.body[body[0]].name, d->b);
+    if (body[1] < 0)
+        return embi_blame(w, embi_refuse(&w->error, "body b of a joint must not be fixed: give the fixed one as a"),
+                          w->s.body[embi_find_body(w, d->b)].name, d->b);
+    if (!dynamic)
+        return embi_blame(w, embi_refuse(&w->error, "no forces move it; a joint needs an affine, cage or full body"),
+                          w->s.body[body[1]].name, d->b);
     return EMBIPC_OK;
 }
 
@@ -27683,6 +27684,16 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
  * Uses: small math, memory, errors, part II, part III, part IV, part VI.
  * Checked by: tests/test_game.c */
+
+/* r = A (x - from) + to; r must not alias to */
+static void embi_map(embipc_real r[3], const embipc_real A[9], const embipc_real x[3], const embipc_real from[3],
+                     const embipc_real to[3])
+{
+    embipc_real d[3];
+    embi_sub(d, x, from);
+    embi_m3_mulv(r, A, d);
+    embi_add(r, r, to);
+}
 
 /* Nodes at a moment of the last step: q at its end, alpha 1, else a blend in scratch memory. Only those of the body. */
 static const embipc_real *embi_body_nodes(const embi_state *s, const embi_body *b, embipc_real alpha)

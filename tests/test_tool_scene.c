@@ -737,9 +737,9 @@ static int build_refused(const char *joints, const char *part)
 static void test_joint_build_refusals(void)
 {
     ENSURE(build_refused("{\"kind\":\"weld\",\"a\":\"arm\",\"b\":\"base\",\"point\":[0,0,0]}",
-                         "s.json:9: joint: body b of a joint must not be fixed"));
+                         "s.json:9: joint: body \"base\": body b of a joint must not be fixed"));
     ENSURE(build_refused("{\"kind\":\"weld\",\"a\":\"arm\",\"b\":\"arm\",\"point\":[0,0,0]}",
-                         "s.json:9: joint: a joint links two bodies, not one with itself"));
+                         "s.json:9: joint: body \"arm\": a joint links two bodies, not one with itself"));
     ENSURE(build_refused("{\"kind\":\"weld\",\"b\":\"arm\",\"point\":[1e6,0,0]}",
                          "s.json:9: joint: body \"arm\": a joint's point is"));
     ENSURE(build_refused("{\"kind\":\"attach\",\"b\":\"soft\",\"select\":{\"box\":[[5,5,5],[6,6,6]]}}",
