@@ -11897,7 +11897,7 @@ typedef struct embi_pair {
     int path;                    /* candidates are complete along the paths of one round, not for a range */
     int joins;                   /* paths of its bodies cross: their islands are to be joined */
     int first, count;            /* range of its candidates */
-    int in_contact[EMBI_WHENS];   /* in the head: whether there are contacts, and their force on a, N, by embi_when */
+    int in_contact[EMBI_WHENS];  /* in the head: whether there are contacts, and their force on a, N, by embi_when */
     embipc_real force[EMBI_WHENS][3];
     embipc_real radius;          /* while slack is at most this, only active candidates come within reach, m */
     embipc_real reach;           /* 2 dhat and the thickness, with rounding, m */
@@ -12967,7 +12967,7 @@ typedef struct embi_island {
     int nothing_moved;           /* in this step: friction takes secants for its stiffness */
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
-    int just_predicted;            /* the last move was a prediction */
+    int just_predicted;          /* the last move was a prediction */
     int renewals;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
     int prediction;              /* order of the prediction that the step begins with; 0: none, or done */
@@ -22069,8 +22069,8 @@ static embipc_result embi_islands_cut(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* Has an island made as many iterations as it may? It gets one more where E is higher than at q^n, and cannot go back:
- * it has merged, and left BDF2. */
+/* Has an island made as many iterations as it may? It gets one more where E is higher than at q^n and it cannot go
+ * back. That happens where it merged with bodies of backward Euler, and left BDF2. */
 static int embi_island_is_at_limit(embi_state *s, const embi_island *isle)
 {
     int most = s->settings.max_iterations;
