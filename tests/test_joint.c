@@ -1126,6 +1126,7 @@ static void test_refusals(void)
 {
     scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
     int ground, a, b;
+    const char *said;
     embipc_joint j;
     embipc_joint_state out;
     scene_ground(&s, 1, 0.3);
@@ -1164,6 +1165,8 @@ static void test_refusals(void)
         if (n == 25) d.twist = 1, d.limited = 1, d.limits[1] = 1;
         ENSURE(embipc_joint_create(s.w, &d, &j) == want);
         ENSURE(embipc_world_error(s.w)->text[0] && j.index1 == 0);
+        said = n == 2 || n == 5 ? "body \"" : n == 6 ? "point (" : n == 7 ? "axis (" : n == 18 ? "friction of the joint is 1," : "";
+        ENSURE(strstr(embipc_world_error(s.w)->text, said) != NULL);
     }
     ENSURE(embipc_joint_create(NULL, NULL, &j) == EMBIPC_ERR_ARGUMENT);
     ENSURE(embipc_joint_create(s.w, NULL, &j) == EMBIPC_ERR_ARGUMENT);
