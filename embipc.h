@@ -15246,15 +15246,18 @@ static int embi_pairs_join(embipc_world *w)
 static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
 {
     embi_state *s = &w->s;
-    const embi_body *b = s->body + at;
+    embi_body *b = s->body + at;
     embi_swept_surface r;
     embipc_real *vertex = w->search.reached + 6 * (size_t)b->vert0, y[3];
     r.s = embi_surface_of(s, b, b->in_island ? s->x : s->xn);
     r.vertex = vertex;
     embi_box_clear(r.box);
     embi_apply_rows(s, b, s->qn, s->xn);
-    if (b->in_island) embi_apply_rows(s, b, s->q, s->x);
-    if (b->in_island) embi_apply_rows(s, b, aimed && b->search.has_direction ? s->trial_q : s->q, s->path.x);
+    if (b->in_island) {
+        embi_apply_rows(s, b, s->q, s->x);
+        b->followed = 0;   /* x stays when the step goes back to q^n */
+        embi_apply_rows(s, b, aimed && b->search.has_direction ? s->trial_q : s->q, s->path.x);
+    }
     for (int v = b->vert0; v < b->vert0 + b->nv; v++, vertex += 6) {
         embi_box_clear(vertex);
         embi_box_add(vertex, s->xn + 3 * v);
@@ -20267,7 +20270,7 @@ static int embi_views_follow(embipc_world *w)
     embi_chunks_clear(&w->search.parts);
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
-        if (!b->caller.viewed || !embi_has_moved(b)) continue;
+        if (!b->caller.viewed || (b->followed && !embi_has_moved(b))) continue;
         if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
                              EMBI_SHARE_VERTICES)) return 0;
     }
@@ -20280,8 +20283,8 @@ static void embi_bodies_moved(embi_state *s)
 {
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        if (!embi_has_moved(b)) continue;
-        b->started = 0;
+        if (embi_has_moved(b)) b->started = 0;
+        else if (b->followed) continue;
         b->followed = b->caller.viewed;
     }
 }
@@ -20659,7 +20662,7 @@ static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_r
 static void embi_body_undo(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
-    if (b->followed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has changed all of x */
+    if (b->followed || b->caller.viewed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has changed all of x */
     if (embi_is_asleep(b)) return;
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
     if (e->nt && embi_elastic_turns(e)) embi_elastic_swap(e);

@@ -315,6 +315,18 @@ static void test_worlds_that_broke(void)
     for (size_t k = 0; k < sizeof world / sizeof *world; k += TEST_STRIDE) one_world(world[k]);
 }
 
+/* The plain search beside each iteration misses nothing, and leaves views at J q: in this world a step went back to its start
+ * after such a search. */
+static void test_plain_search_beside(void)
+{
+    long looks = plain_seen.looks;
+    compares = 1;
+    one_world(70013);
+    compares = 0;
+    ENSURE(plain_seen.looks - looks > 100);
+    plain_forget();
+}
+
 /* Many worlds, or one that tells each step. Returns whether something is broken. */
 static int campaign(long long worlds, unsigned long long first)
 {
@@ -342,5 +354,6 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(violent_worlds);
     RUN(worlds_that_broke);
+    RUN(plain_search_beside);
     return test_end("test_campaign");
 }
