@@ -13,7 +13,7 @@
 #   make bench      times a set of scenes, tells where the time goes and which targets are met (T=quick: in minutes)
 #   make bench-compare BASE=revision   the same scenes with that revision's tool and this one, run for run: times, results
 #   make plain-compare   EMBIPC_PLAIN against the full build, on quick bench scenes and examples of at most 20 bodies; and what
-#                   each acceleration brings: that one alone left out (T=name: scenes; ONLY="KEPT OLD": accelerations)
+#                   each acceleration brings: that one alone left out (T=name: scenes; ONLY="PREDICTIONS PATHS": accelerations)
 #   make tuning     what half and double of each tuning value do that docs/measured.md calls not measured (T, ONLY, WRITE)
 #   make compare    the sparse solver beside CHOLMOD and Eigen, on the systems of scenes; needs Debian's
 #                   libsuitesparse-dev and libeigen3-dev, else it says so

@@ -364,11 +364,11 @@ typedef struct embipc_material {
     embipc_real fibre[3];        /* direction in which the body is stiffer, in the frame of the mesh */
     embipc_real fibre_stiffness; /* added Young's modulus along fibre, Pa >= 0; 0: none       (0) */
     embipc_real damping[2];      /* Rayleigh: alpha, 1/s, and beta, s                     (0, 0) */
-    int averaged;                /* volume strain averaged over nodes, against locking of tets; -1: on for cages of tets.
-                                  *   Cells of a cage do not lock, and leave it out         (-1) */
+    int averaged;                /* volume strain averaged over nodes, against locking of tets; -1: on for cages of
+                                  *   tets. Cells of a cage do not lock, and leave it out         (-1) */
     int lumped;                  /* lumped masses instead of consistent ones; for comparisons       (0) */
-    int determinant_bound;       /* no tet (or cell on the whole) may invert within a step; -1: on for affine bodies; on for
-                                  *   EMBIPC_NEO_HOOKEAN                                      (-1) */
+    int determinant_bound;       /* no tet (or cell on the whole) may invert within a step; -1: on for affine bodies
+                                  *   and for EMBIPC_NEO_HOOKEAN                                      (-1) */
 } embipc_material;
 
 /* Energy density and stress of a material at one deformation gradient, for tables and for learning.
@@ -486,8 +486,8 @@ EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buff
 /* Makes a world from these bytes. Its next steps have the bits of those of the saved world, if both builds have the
  * same options (see EMBIPC_LANES). Handles of that world are valid in it. def begins as embipc_default_world_def(): its
  * allocator and callbacks are taken, no numbers. User pointers of bodies are NULL. It takes as long as creating the
- * bodies, cages included. Refuses, with *world NULL, whatever bytes do not describe a sound world: damage, other formats,
- * indices and numbers out of range, surfaces that cross. error may be NULL. */
+ * bodies, cages included. Refuses, with *world NULL, whatever bytes do not describe a sound world: damage, other
+ * formats, indices and numbers out of range, surfaces that cross. error may be NULL. */
 EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, const embipc_world_def *def,
                                            embipc_world **world, embipc_error *error);
 
@@ -739,7 +739,7 @@ typedef struct embipc_joint_def {
                                   * embipc_world_set_pair(), also of bodies on a rope (0) */
     const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL: all */
     int vertex_count;
-    embipc_real distance;        /* of EMBIPC_ATTACH: only of these those within it of the surface of a, m; 0: all (0) */
+    embipc_real distance;        /* of EMBIPC_ATTACH: only those of them within it of the surface of a, m; 0: all (0) */
 } embipc_joint_def;
 
 /* What a joint does at the end of the last step; zeros before the first, but for position. */
@@ -1695,7 +1695,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
  * embi_sums_are_exact(). */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(_M_FP_FAST)
-#error "embipc: the guarantee rests on the order of sums, on inf and on nan; build this file without -ffast-math and its parts"
+#error "embipc: the guarantee rests on the order of sums, on inf and nan; build without -ffast-math and its parts"
 #endif
 /* 16, 32, 64: only types narrower than double are widened, which has no effect here */
 #if defined(FLT_EVAL_METHOD) && (FLT_EVAL_METHOD == 2 || FLT_EVAL_METHOD > 64) && \
@@ -1852,36 +1852,36 @@ static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
 
 /* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as
  * the sum of several. A step then ends at the same place within its tolerance. EMBIPC_PLAIN leaves out what
- * belongs to the search of candidates and to linear systems, and the initial guess. Behind the colon: a scene where
+ * belongs to the search of candidates and to linear systems, and predictions. Behind the colon: a scene where
  * it acts, mostly of the bench list or the examples, and the instructions without it over those with it. The bear
  * has 10 000 triangles and spins; the heap is 20 affine boxes. */
 enum {
-    EMBIPC_WITHOUT_SEARCH = 1 << 0,      /* all pairs of primitives are tried in each iteration: squeeze-30-cage 11 */
-    EMBIPC_WITHOUT_KEPT = 1 << 1,        /* no step begins with the factor of an earlier one: squeeze-70-full 1.31 */
-    EMBIPC_WITHOUT_OLD = 1 << 2,         /* no iteration uses the factor of the one before it: throw-100-affine 1.10 */
-    EMBIPC_WITHOUT_DUAL = 1 << 3,        /* contact forces are never the unknowns: pile-10-tumbles 1.20 */
-    EMBIPC_WITHOUT_REOPEN = 1 << 4,      /* all of a matrix is factored again: throw-10-full 1.09 */
-    EMBIPC_WITHOUT_GUESS = 1 << 5,       /* a step begins at q^n, or in free flight: dominoes 1.43 */
-    EMBIPC_WITHOUT_LISTS = 1 << 6,       /* no list of candidates serves for two searches: surface-40k 1.89 */
-    EMBIPC_WITHOUT_CERTIFICATES = 1 << 7,/* nothing tells that parts of one body cannot touch: surface-40k 34 */
-    EMBIPC_WITHOUT_PATCHES = 1 << 8,     /* a surface is searched as one: surface-40k 1.28 */
-    EMBIPC_WITHOUT_SHARES = 1 << 9,      /* any two points of a body may move apart equally: bear in flight 2.2 */
-    EMBIPC_WITHOUT_TURN = 1 << 10,       /* a body's rotation counts as deformation: bear in flight 57 */
-    EMBIPC_WITHOUT_BOUNDS = 1 << 11,     /* each evaluation finds all distances: pile-10-tumbles 1.25 */
-    EMBIPC_WITHOUT_KNOW = 1 << 12,       /* distances are known where the step began: pile-10-tumbles 1.21 */
-    EMBIPC_WITHOUT_PATHS = 1 << 13,      /* nothing is searched along paths: throw-10-full 1.43 */
-    EMBIPC_WITHOUT_FORESIGHT = 1 << 14,  /* a step's first search looks where bodies are: twist-20 1.21 */
-    EMBIPC_WITHOUT_CAP = 1 << 15,        /* a direction is searched whole, however long: throw-100-affine 1.47 */
-    EMBIPC_WITHOUT_REFIT = 1 << 16,      /* trees of large surfaces are refit as a whole: surface-40k 1.40 */
-    EMBIPC_WITHOUT_AXES = 1 << 17,       /* collision detection does not look at boxes of paths first: pile-10 1.06 */
-    EMBIPC_WITHOUT_PRODUCTS = 1 << 18,   /* A is assembled before it is multiplied with: pinch 1.18 */
-    EMBIPC_WITHOUT_STRETCH = 1 << 19,    /* no direction is lengthened: comb 1.04 */
-    EMBIPC_WITHOUT_CURVATURE = 1 << 20,  /* contacts lack curvature: 5 of 300 steps of a heap are cut short */
-    EMBIPC_WITHOUT_NEGATIVE = 1 << 21,   /* tets never keep negative curvature: rubber pressed flat 1.08 */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 22,   /* friction contacts that turn round count as slipping: throw-10-full 1.64 */
-    EMBIPC_WITHOUT_STICKING = 1 << 23,   /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
-    EMBIPC_WITHOUT_MEMORY = 1 << 24,     /* friction contacts do not remember how far they slipped: surface-2.5k 1.08 */
-    EMBIPC_WITHOUT_CORRECTION = 1 << 25, /* directions lack their second-order correction: a peg with a slit of 30 nm 2.1 */
+    EMBIPC_WITHOUT_SEARCH = 1 << 0,              /* each iteration tries all pairs of primitives: squeeze-30-cage 11 */
+    EMBIPC_WITHOUT_LAST_STEP_FACTOR = 1 << 1,    /* no step begins with the last one's factor: squeeze-70-full 1.31 */
+    EMBIPC_WITHOUT_THIS_STEP_FACTOR = 1 << 2,    /* no iteration uses the last one's factor: throw-100-affine 1.10 */
+    EMBIPC_WITHOUT_DUAL = 1 << 3,                /* contact forces are never the unknowns: pile-10-tumbles 1.20 */
+    EMBIPC_WITHOUT_REOPEN = 1 << 4,              /* all of a matrix is factored again: throw-10-full 1.09 */
+    EMBIPC_WITHOUT_PREDICTIONS = 1 << 5,         /* a step begins at q^n, or in free flight: dominoes 1.43 */
+    EMBIPC_WITHOUT_CACHED_LISTS = 1 << 6,        /* no list of candidates serves two searches: surface-40k 1.89 */
+    EMBIPC_WITHOUT_CERTIFICATES = 1 << 7,        /* nothing tells that parts of one body cannot touch: surface-40k 34 */
+    EMBIPC_WITHOUT_PATCHES = 1 << 8,             /* a surface is searched as one: surface-40k 1.28 */
+    EMBIPC_WITHOUT_SHARES = 1 << 9,              /* any two points of a body may move apart alike: bear in flight 2.2 */
+    EMBIPC_WITHOUT_ROTATION = 1 << 10,           /* a body's rotation counts as deformation: bear in flight 57 */
+    EMBIPC_WITHOUT_DISTANCE_BOUNDS = 1 << 11,    /* each evaluation finds all distances: pile-10-tumbles 1.25 */
+    EMBIPC_WITHOUT_REMEASURING = 1 << 12,        /* distances are measured where the step began: pile-10-tumbles 1.21 */
+    EMBIPC_WITHOUT_PATHS = 1 << 13,              /* no candidates are searched along paths: throw-10-full 1.43 */
+    EMBIPC_WITHOUT_FORESIGHT = 1 << 14,          /* a step's first search looks where bodies are: twist-20 1.21 */
+    EMBIPC_WITHOUT_PARTIAL_SEARCH = 1 << 15,     /* a direction is searched to its end: throw-100-affine 1.47 */
+    EMBIPC_WITHOUT_REFIT_ON_DEMAND = 1 << 16,    /* trees of large surfaces are refitted as a whole: surface-40k 1.40 */
+    EMBIPC_WITHOUT_PATH_BOXES = 1 << 17,         /* collision detection skips no boxes of paths: pile-10 1.06 */
+    EMBIPC_WITHOUT_PRODUCTS = 1 << 18,           /* A is assembled before it is multiplied with: pinch 1.18 */
+    EMBIPC_WITHOUT_STRETCH = 1 << 19,            /* no direction is lengthened: comb 1.04 */
+    EMBIPC_WITHOUT_FULL_HESSIAN = 1 << 20,       /* contacts have no full Hessian: 5 of 300 steps of a heap are cut */
+    EMBIPC_WITHOUT_NEGATIVE_CURVATURE = 1 << 21, /* tets never keep negative curvature: rubber pressed flat 1.08 */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 22,           /* reversing friction contacts count as slipping: throw-10-full 1.64 */
+    EMBIPC_WITHOUT_STICKING = 1 << 23,           /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
+    EMBIPC_WITHOUT_FRICTION_MEMORY = 1 << 24,    /* friction forgets how far contacts slipped: surface-2.5k 1.08 */
+    EMBIPC_WITHOUT_CORRECTION = 1 << 25,         /* no second-order correction: a peg with a slit of 30 nm 2.1 */
     EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
@@ -3766,7 +3766,8 @@ static int embi_panel_factor(const embi_threads *threads, int w, int columns, em
                              embi_pivots *pivots)
 {
     embi_panel_task t = {0, 0, w, columns, ld, U};
-    for (t.end = embi_min_int(EMBI_BLOCK, w); t.begin < w; t.begin = t.end, t.end = embi_min_int(t.end + EMBI_BLOCK, w)) {
+    for (; t.begin < w; t.begin = t.end) {
+        t.end = embi_min_int(t.begin + EMBI_BLOCK, w);
         if (w > EMBI_BLOCK && embi_is_past(threads)) return EMBI_TOO_LATE;
         for (int k = t.begin; k < t.end; k += 3) {
             int m = embi_min_int(3, t.end - k);
@@ -5480,7 +5481,8 @@ typedef struct embi_tet_grid {
 /* Frees the grid. */
 static void embi_tet_grid_release(embi_memory *m, embi_tet_grid *g)
 {
-    static const size_t arrays[] = {EMBI_OFFSETS4(embi_tet_grid, start, item, tet_box, seen), offsetof(embi_tet_grid, found)};
+    static const size_t arrays[] = {EMBI_OFFSETS4(embi_tet_grid, start, item, tet_box, seen),
+                                    offsetof(embi_tet_grid, found)};
     EMBI_RELEASE_ALL(m, g, arrays);
 }
 
@@ -5794,8 +5796,8 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
     if (!ok) return embi_fail_memory(e);
     if (bad < 0) return EMBIPC_OK;
     return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, bad / 3, (embipc_real)h->tet_of[tri[bad]],
-                        "triangle %d would be torn: its corners %d and %d hang in tets %d and %d of the cage, and between "
-                        "these the cage shares no nodes; join it there, or cut the surface", bad / 3, bad % 3,
+                        "triangle %d would be torn: its corners %d and %d hang in tets %d and %d of the cage, and "
+                        "between these the cage shares no nodes; join it there, or cut the surface", bad / 3, bad % 3,
                         (bad + 1) % 3, h->tet_of[tri[bad]], h->tet_of[embi_half_end(tri, bad)]);
 }
 
@@ -6036,13 +6038,13 @@ typedef struct embi_cells {
     int count;                     /* 0: the elements are the body's tets */
     int *node;                     /* (8 count) */
     int *place;                    /* of K_ab, a >= b, among the blocks of the body's matrix (36 count) */
-    embipc_real *mode;             /* seven rows of eight corner weights: z_1 - z_0, z_2 - z_0, z_3 - z_0, 1; c_yz, c_zx,
-                                      c_xy, 1/m^2; c_xyz, 1/m^3 (56 each) */
-    embipc_real *bend;             /* H of the pairs yz-yz, zx-yz, zx-zx, xy-yz, xy-zx, xy-xy, N m^3, and of xyz, N m^5, in
-                                      the body's axes at rest (7 of 9 each) */
+    embipc_real *mode;             /* seven rows of eight corner weights: z_1 - z_0, z_2 - z_0, z_3 - z_0, 1; c_yz,
+                                      c_zx, c_xy, 1/m^2; c_xyz, 1/m^3 (56 each) */
+    embipc_real *bend;             /* H of the pairs yz-yz, zx-yz, zx-zx, xy-yz, xy-zx, xy-xy, N m^3, and of xyz, N m^5,
+                                      in the body's axes at rest (7 of 9 each) */
     embipc_real *turn;             /* R of the bending part (9 padded) */
     embipc_real *now;              /* scratch: R of q (9 padded) */
-    embipc_real *z, *dz, *force;   /* scratch: corners of the strain tets, of a direction, and their forces (12 padded) */
+    embipc_real *z, *dz, *force;   /* scratch: corners of the strain tets, of a direction; their forces (12 padded) */
     embipc_real *block;            /* scratch: K of the strain tets (90 padded) */
 } embi_cells;
 
@@ -6336,12 +6338,14 @@ static void embi_cell_measure(embi_cell *c, const embipc_real X[24], const embi_
     c->filled = sum->solid > 1e-12 * box;
     ghost = EMBI_GHOST_FILL * box * (c->filled ? sum->volume / sum->solid : (embipc_real)1);
     c->volume = embi_max(sum->volume, ghost);
-    for (int k = 0; k < 3; k++) c->p[k] = c->filled ? embi_dot(c->axis + 3 * k, sum->first) / sum->volume : c->size[k] / 2;
+    for (int k = 0; k < 3; k++)
+        c->p[k] = c->filled ? embi_dot(c->axis + 3 * k, sum->first) / sum->volume : c->size[k] / 2;
     for (int i = 0; i < 3; i++)
         for (int j = 0; j < 3; j++) {
             embipc_real t[3];
             embi_m3_mulv(t, sum->second, c->axis + 3 * j);
-            c->S[3 * i + j] = c->filled ? embi_dot(c->axis + 3 * i, t) - sum->volume * c->p[i] * c->p[j] : (embipc_real)0;
+            c->S[3 * i + j] = c->filled ? embi_dot(c->axis + 3 * i, t) - sum->volume * c->p[i] * c->p[j]
+                                        : (embipc_real)0;
             if (i == j) c->S[4 * i] = embi_max(c->S[4 * i], 0) + ghost * c->size[i] * c->size[i] / 12;
         }
 }
@@ -6423,7 +6427,7 @@ static void embi_warp_strains(int shared, const embipc_real half[3], const embip
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         g[k][k] = s[k] * half[k];
-        for (int n = 0; n < 8; n++) {   /* (1 - s_i^2) and what is 0 on shared faces of axis j; or the other way round */
+        for (int n = 0; n < 8; n++) {   /* (1 - s_i^2) and what is 0 on shared faces of axis j; or i and j swapped */
             int swap = n >> 2, a = swap ? j : i, b = swap ? i : j;
             embipc_real *to = g[3 + 8 * k + n], u[2], v[2];
             embi_warp_factor(1, 1, n & 1, s[a], u);
@@ -6438,7 +6442,8 @@ static void embi_warp_strains(int shared, const embipc_real half[3], const embip
  * for what c and r can take off x_k: 1/(S^-1)_kk. The solid counts as a box with these V_k, so H - T stays positive. */
 static void embi_cell_warp(const embi_cell *c, embipc_real T[3][3])
 {
-    static const embipc_real at[2] = {0.33998104358485626, 0.86113631159405258}, weight[2] = {0.65214515486254614, 0.34785484513745386};
+    static const embipc_real at[2] = {0.33998104358485626, 0.86113631159405258};
+    static const embipc_real weight[2] = {0.65214515486254614, 0.34785484513745386};
     embipc_real W[27][27], full[27], inverse[9], half[3], g[27][3];
     memset(T, 0, 3 * sizeof *T);
     if (!c->filled || !(embi_m3_inverse(inverse, c->S) > 0)) return;
@@ -6527,8 +6532,8 @@ static void embi_cell_add_tet(embi_cell_sums *sum, const int *corners, const emb
 }
 
 /* Sets up a cell from its sums: its modes, H, and its strain tet Z (12; corner 0 is there on entry) with volume *V. */
-static void embi_cell_init(const embi_cell_sums *sum, const embi_material *material, const embipc_real X[24], int shared,
-                           embipc_real mode[56], embipc_real bend[63], embipc_real Z[12], embipc_real *V)
+static void embi_cell_init(const embi_cell_sums *sum, const embi_material *material, const embipc_real X[24],
+                           int shared, embipc_real mode[56], embipc_real bend[63], embipc_real Z[12], embipc_real *V)
 {
     embi_cell c;
     embipc_real s;
@@ -7061,7 +7066,8 @@ static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *
     for (int t = 0; t < s->padded; t++)
         for (int a = 0; a < 4; a++)
             for (int b = 0; b <= a; b++, place++)
-                *place = s->cells.count ? (int)(place - s->place) : embi_bsr_find(A, s->tet[4 * t + a], s->tet[4 * t + b]);
+                *place = s->cells.count ? (int)(place - s->place)
+                                        : embi_bsr_find(A, s->tet[4 * t + a], s->tet[4 * t + b]);
     place = s->cells.place;
     for (int t = 0; t < s->cells.count; t++)
         for (int a = 0; a < 8; a++)
@@ -11488,8 +11494,9 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
                                    const embipc_real *q, int nn, const int *tet, int ntet, const int *home)
 {
     static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_certifying, face, edge, bent, vertex), EMBI_OFFSETS4(embi_certifying, mark, nearby, keys, list),
-        offsetof(embi_certifying, strange_at), offsetof(embi_certifying, stranger)};
+        EMBI_OFFSETS4(embi_certifying, face, edge, bent, vertex),
+        EMBI_OFFSETS4(embi_certifying, mark, nearby, keys, list), offsetof(embi_certifying, strange_at),
+        offsetof(embi_certifying, stranger)};
     embi_certifying f;
     embipc_real size = 0;
     int ok;
@@ -12477,7 +12484,7 @@ static void embi_turn_fit(const embipc_real *x, const embipc_real *y, int n, emb
         for (int r = 0; r < 3; r++) embi_axpy(M + 3 * r, v[r], u);
     }
     size = sqrt(embi_dot(M, M) + embi_dot(M + 3, M + 3) + embi_dot(M + 6, M + 6));
-    if (!(size > 0) || EMBI_WITHOUT(TURN)) return;
+    if (!(size > 0) || EMBI_WITHOUT(ROTATION)) return;
     for (int r = 0; r < 9; r++) M[r] /= size;
     for (int r = 0; r < 3; r++) embi_cross(cof + 3 * r, M + 3 * ((r + 1) % 3), M + 3 * ((r + 2) % 3));
     for (int r = 0; r < 9; r++) M[r] += cof[r];
@@ -13908,7 +13915,7 @@ static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pa
                (size_t)(3 * A->nn) * sizeof *s->qn);
         embi_m3_identity(k->turn);
     }
-    k->room = EMBI_WITHOUT(LISTS) ? 0 : embi_cached_room(s, k, pair);
+    k->room = EMBI_WITHOUT(CACHED_LISTS) ? 0 : embi_cached_room(s, k, pair);
     k->made = k->asked;
     for (int i = 0; i < 3; i++) {
         k->range[i] = pair->range[i] - k->room;
@@ -14316,7 +14323,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     one->kept = kept;
     embi_own_set_aside(s, kept, EMBI_ASIDE_HEAD);
     kept->asked = w->step;
-    one->due = EMBI_WITHOUT(LISTS) || !embi_cached_serves(s, kept, pair, reach);
+    one->due = EMBI_WITHOUT(CACHED_LISTS) || !embi_cached_serves(s, kept, pair, reach);
     if (one->due) {
         embi_cached_begin(s, kept, pair, reach);
         if (pair->a == pair->b && !embi_body_starts(&w->memory, s, s->body + pair->a, kept)) return 0;
@@ -14372,7 +14379,7 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
         memset(s->candidates.closest + pair->first, 0, (size_t)pair->count * sizeof *s->candidates.closest);
     for (int k = pair->first; k < pair->first + pair->count; k++) {
         s->candidates.apart[k].share = s->candidates.list[k].share;
-        s->candidates.apart[k].least = EMBI_WITHOUT(BOUNDS) ? -EMBI_HUGE : s->candidates.list[k].apart -
+        s->candidates.apart[k].least = EMBI_WITHOUT(DISTANCE_BOUNDS) ? -EMBI_HUGE : s->candidates.list[k].apart -
             s->candidates.list[k].share * slack;
         if (!embi_candidate_wake(m, s, A, B, s->candidates.list[k].v)) return 0;
     }
@@ -16074,8 +16081,8 @@ static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const
                                   embi_bsr *A)
 {
     embi_elastic_add_hessian(&b->elastic, q + 3 * b->node0, scale, s->scratch.trace + b->scratch.trace,
-                             s->scratch.place + b->node0,
-                             s->scratch.next + b->node0, s->scratch.patch_G ? s->scratch.patch_G + b->scratch.patch : NULL, A);
+                             s->scratch.place + b->node0, s->scratch.next + b->node0,
+                             s->scratch.patch_G ? s->scratch.patch_G + b->scratch.patch : NULL, A);
 }
 
 /* Assembles A of one body for this step, unless that was done. */
@@ -16113,7 +16120,8 @@ static void embi_body_renew(embi_body *b)
 static void embi_body_multiply(embi_state *s, embi_body *b, const embipc_real *x, embipc_real *y)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
-    if ((EMBI_WITHOUT(PRODUCTS) || b->elastic.nonlinear || !b->elastic.averaged) && stiffness > 0) embi_body_assemble(s, b);
+    if ((EMBI_WITHOUT(PRODUCTS) || b->elastic.nonlinear || !b->elastic.averaged) && stiffness > 0)
+        embi_body_assemble(s, b);
     if (b->step.assembled) {
         embi_bsr_multiply(&b->A, x, y);
         return;
@@ -16143,7 +16151,8 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     for (int i = 0; i < n; i++) s->Ap[o + i] = s->q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, s->Ap + o, gq);
     for (int i = 0; i < n; i++) gq[i] = b->step.inertia * gq[i] - s->hh * s->load.f[o + i];
-    if (!b->elastic.nonlinear) embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->scratch.trace + b->scratch.trace, gq);
+    if (!b->elastic.nonlinear)
+        embi_elastic_gradient(&b->elastic, s->q + o, s->hh, s->scratch.trace + b->scratch.trace, gq);
     /* at q^n backward Euler's damping is zero; not so after a rolled-back rotation, nor with BDF2 */
     if (b->material.damping[0] > 0 || b->material.damping[1] > 0) {
         embipc_real mass = s->hh * b->material.damping[0] / b->step.c, *d = s->rhs + o, *y = s->p + o;
@@ -16208,10 +16217,12 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
 static void embi_body_energies(embi_state *s, embi_body *b)
 {
     int o = 3 * b->node0;
+    embi_psi *psi = &b->end.psi[EMBI_NOW];
     embi_mass_multiply(b, s->v + o, s->Ap + o);
     b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
-    b->past.elastic = b->end.psi[EMBI_NOW].energy =
-        embi_elastic_mean_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->scratch.trace, &b->end.psi[EMBI_NOW].force);
+    psi->energy =
+        embi_elastic_mean_energy(&b->elastic, s->q + o, 1, s->scratch.trace + b->scratch.trace, &psi->force);
+    b->past.elastic = psi->energy;
     b->past.elastic += embi_elastic_bending(&b->elastic, s->q + o, 1);
 }
 
@@ -18613,8 +18624,8 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
  * costs about one iteration more. With averaged volume strain A is not even assembled: embi_body_multiply() forms
  * products tet by tet. The reused factor also serves for the last solves of its step. Bodies that rest, hang or are
  * carried need no new factor.
- * Uses: part I, part III, contact elements, energy of a body, contacts of candidates, products with the hessian, contact
- * forces as unknowns.   Checked by: tests/test_undo.c */
+ * Uses: part I, part III, contact elements, energy of a body, contacts of candidates, products with the hessian,
+ * contact forces as unknowns.   Checked by: tests/test_undo.c */
 
 /* The factor in use and the stored one change places. */
 static void embi_island_swap_factors(embi_island *isle)
@@ -18667,7 +18678,7 @@ static void embi_island_set_aside(embi_island *isle)
 /* At the start of a step: does the factor of an earlier one serve? */
 static void embi_island_recall_factor(const embi_state *s, embi_island *isle)
 {
-    int serves = !EMBI_WITHOUT(KEPT) && isle->factor.useful && isle->factor.same &&
+    int serves = !EMBI_WITHOUT(LAST_STEP_FACTOR) && isle->factor.useful && isle->factor.same &&
         isle->unknown_count >= EMBI_REUSE_NODES && isle->system.method != EMBI_SYSTEM_CG && embi_dual_fits(s, isle);
     isle->factor.use = serves ? EMBI_FACTOR_LAST_STEP : EMBI_FACTOR_NEW;
 }
@@ -18973,8 +18984,8 @@ static void embi_island_unflatten(embi_state *s, embi_island *isle)
 static void embi_island_allow_negative(embi_island *isle)
 {
     embi_tune *u = &isle->tune;
-    if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow_solves < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
-        !(u->too_much - u->negative > (embipc_real)0.03)) return;
+    if (EMBI_WITHOUT(NEGATIVE_CURVATURE) || isle->factor.slow_solves < EMBI_SLOW ||
+        isle->system.method == EMBI_SYSTEM_CG || !(u->too_much - u->negative > (embipc_real)0.03)) return;
     u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
     embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
 }
@@ -19291,7 +19302,7 @@ static int embi_island_prediction_order(const embi_state *s, const embi_island *
         }
     }
     order = error[1] < error[0] ? 2 : 1;
-    if (!EMBI_WITHOUT(GUESS) && !fresh && most > embi_island_tolerance(s, isle) &&
+    if (!EMBI_WITHOUT(PREDICTIONS) && !fresh && most > embi_island_tolerance(s, isle) &&
         error[order - 1] < EMBI_PREDICTION_SHARE * most) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
 }
@@ -20011,8 +20022,8 @@ static int embi_island_has_wrong_rotations(const embi_state *s, const embi_islan
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (embi_is_dynamic(b) && !b->elastic.nonlinear)
-            sum += b->end.elastic -
-                   embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
+            sum += b->end.elastic - embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0,
+                                                        s->scratch.trace + b->scratch.trace, &force);
     }
     return sum > excess;
 }
@@ -20652,8 +20663,8 @@ static embipc_result embi_step_check(embipc_world *w, const embi_body **lost, em
 static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real away)
 {
     (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, away,
-                       "step %d takes it %g m from the origin; the limit is %g m, 1e12 of its sizes. The world is back at %g s: "
-                       "lower a velocity, force or time step, or destroy the body",
+                       "step %d takes it %g m from the origin; the limit is %g m, 1e12 of its sizes. The world is "
+                       "back at %g s: lower a velocity, force or time step, or destroy the body",
                        w->step + 1, away, EMBI_SIZES_AT_MOST * b->diagonal, w->time);
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
 }
@@ -20662,7 +20673,7 @@ static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_r
 static void embi_body_undo(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
-    if (b->followed || b->caller.viewed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths has changed all of x */
+    if (b->followed || b->caller.viewed) embi_apply_rows(s, b, s->q, s->x);   /* a search along paths changes all x */
     if (embi_is_asleep(b)) return;
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
     if (e->nt && embi_elastic_turns(e)) embi_elastic_swap(e);
@@ -20928,8 +20939,9 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
             f->weight = pair->rule.mu_static * -c->first;
         f->key = embi_friction_key(a, b, contact);
         at = embi_lower_bound(memory, memory_count, f->key);
-        f->expected = at < memory_count && memory[at].key == f->key && !EMBI_WITHOUT(MEMORY) ? u[memory[at].value]
-                                                                                            : (embipc_real)0;
+        f->expected = 0;
+        if (at < memory_count && memory[at].key == f->key && !EMBI_WITHOUT(FRICTION_MEMORY))
+            f->expected = u[memory[at].value];
         f->reverses = 0;
         isle->friction.count++;
     }
@@ -21018,7 +21030,7 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
     }
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     pivots = embi_system_factor(&isle->system);
-    while (pivots > 0 && isle->tune.negative > 0) {   /* half of it, or none below 0.2: see embi_island_allow_negative() */
+    while (pivots > 0 && isle->tune.negative > 0) {   /* half of it, or none: see embi_island_allow_negative() */
         isle->tune.too_much = isle->tune.negative;
         isle->tune.negative = isle->tune.negative > (embipc_real)0.2 ? isle->tune.negative / 2 : (embipc_real)0;
         embi_island_tangent(s, isle);
@@ -21228,7 +21240,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     }
     embi_island_allow_negative(isle);   /* for the tangents */
     if (!embi_uses_step_factor(isle) || !isle->tune.full_hessian) embi_island_tangent(s, isle);
-    isle->friction.has_secants = embi_island_reverse_rhs(s, isle);   /* says which contacts reverse, so stiffness follows */
+    isle->friction.has_secants = embi_island_reverse_rhs(s, isle);   /* which contacts reverse: sets stiffness */
     for (int k = 0; k < isle->friction.count; k++)
         embi_friction_stiffness(isle->friction.list + k, isle->nothing_moved);
     if (embi_is_driving(isle)) embi_island_subtract_product(s, isle);   /* rhs -= H_fd r */
@@ -21341,7 +21353,8 @@ static void embi_ccd_work(void *arg, int begin, int end)
             embi_closest *closest = t->s->candidates.closest + k;
             embipc_real x0[12], p[12], separation, toi;
             if (t->s->candidates.apart[k].least > floor + t->s->candidates.apart[k].share * away) continue;
-            if (!EMBI_WITHOUT(AXES) && embi_paths_apart(c, t->s->x, t->s->path.x, t->alpha[block], floor)) continue;
+            if (!EMBI_WITHOUT(PATH_BOXES) && embi_paths_apart(c, t->s->x, t->s->path.x, t->alpha[block], floor))
+                continue;
             if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->path.x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
@@ -21461,7 +21474,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     isle->bound.is_known = 0;
     if (EMBI_WITHOUT(SEARCH)) return 1;   /* it is searched whole */
     for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
-    if (!EMBI_WITHOUT(CAP) && (!stays || most > 2 * isle->bound.expected)) {
+    if (!EMBI_WITHOUT(PARTIAL_SEARCH) && (!stays || most > 2 * isle->bound.expected)) {
         if (most > 2 * isle->bound.expected) {
             isle->bound.expected *= 2;
             isle->bound.searched = isle->bound.expected / most;
@@ -21518,7 +21531,7 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
 static void embi_island_remeasure(embi_state *s, const embi_island *isle)
 {
     int nearby = 0, all = 0;
-    if (EMBI_WITHOUT(SEARCH) || EMBI_WITHOUT(BOUNDS) || EMBI_WITHOUT(KNOW)) return;
+    if (EMBI_WITHOUT(SEARCH) || EMBI_WITHOUT(DISTANCE_BOUNDS) || EMBI_WITHOUT(REMEASURING)) return;
     for (int n = 0; n < isle->pair_count; n++) {
         nearby += s->pair[isle->pairs[n]].nearby_count;
         all += s->pair[isle->pairs[n]].count;
@@ -21792,7 +21805,7 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
     embi_island_accept(s, isle, *alpha);
     isle->tune.stride = *alpha * isle->tune.stretch;
     isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
-    if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(CURVATURE)) {
+    if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(FULL_HESSIAN)) {
         isle->tune.full_hessian = 1;
         embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
     }
@@ -21814,7 +21827,7 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
  * press a contact closed that is too soft in it, and take one that is too stiff for converged. */
 static void embi_island_choose_factor(const embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    int serves = !EMBI_WITHOUT(OLD) && !(alpha < 1) &&
+    int serves = !EMBI_WITHOUT(THIS_STEP_FACTOR) && !(alpha < 1) &&
         (embi_uses_step_factor(isle) ? isle->measure < EMBI_OLD_FALL * isle->last_measure
                                      : isle->just_drove || isle->measure < EMBI_OLD_FAR);
     if (isle->factor.use == EMBI_FACTOR_LAST_STEP) return;
@@ -23844,7 +23857,8 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     embipc_real longest = 0;
     int n[3], count = 0, better = 1;
     for (int k = 0; k < 3; k++) longest = embi_max(longest, c->box[3 + k] - c->box[k]);
-    for (embipc_real h = longest; r == EMBIPC_OK && count <= 1.5 * wish && c->volume < 8.0 * wish * h * h * h; h *= 0.85) {
+    for (embipc_real h = longest; r == EMBIPC_OK && count <= 1.5 * wish && c->volume < 8.0 * wish * h * h * h;
+         h *= 0.85) {
         embi_cage_divide(c, h, n);
         r = embi_cage_try(c, n, wish, &count);
     }
@@ -25065,7 +25079,8 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
         for (int a = 0; a < 8; a++) embi_copy(X + 3 * a, t->q + 3 * (size_t)c->node[8 * k + a]);
         for (int a = 0; a < 4; a++) tet[4 * k + a] = 4 * k + a;
         embi_copy(Z + 12 * k, X);
-        embi_cell_init(sum + k, &material, X, shared[k], c->mode + 56 * k, c->bend + 63 * k, Z + 12 * k, Z + 12 * count + k);
+        embi_cell_init(sum + k, &material, X, shared[k], c->mode + 56 * k, c->bend + 63 * k, Z + 12 * k,
+                       Z + 12 * count + k);
     }
     ok = ok && embi_elastic_init(m, &b->elastic, Z, 4 * count, tet, count, Z + 12 * count, NULL, &b->material);
     embi_free(m, tet);
@@ -25164,7 +25179,7 @@ static int embi_build_tet_grad(embi_memory *m, embi_body *b, const embipc_real *
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     const embipc_real *o = t->far_position;
-    int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES && !EMBI_WITHOUT(REFIT);
+    int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES && !EMBI_WITHOUT(REFIT_ON_DEMAND);
     int is_far = o[0] != 0 || o[1] != 0 || o[2] != 0;
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
@@ -26568,8 +26583,9 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
         int v = d->vertices[i], twice = 0;
         for (int k = 0; k < i && !twice; k++) twice = d->vertices[k] == v;
         if (v >= 0 && v < b->nv && !twice) continue;
-        (void)embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, v, 0, twice
-                           ? "of its %d vertices, vertex %d is listed twice" : "it has %d vertices, not vertex %d", b->nv, v);
+        (void)embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, v, 0,
+                           twice ? "of its %d vertices, vertex %d is listed twice"
+                                 : "it has %d vertices, not vertex %d", b->nv, v);
         return embi_blame(w, twice ? EMBIPC_ERR_ARGUMENT : EMBIPC_ERR_INDEX, b->name, b->handle);
     }
     if (!EMBI_GROW(&w->memory, w->s.driven.joint.attached, d->vertices ? d->vertex_count : b->nv))
@@ -26752,7 +26768,8 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     if (!b) return embi_no_body(w, body);
     if (!velocity) return embi_refuse(&w->error, "the surface velocity is NULL");
     if (!embi_all_finite(velocity, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity of body \"%.40s\" is not finite", b->name);
+        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity of body \"%.40s\" is not finite",
+                         b->name);
     r = embi_check_way(&w->error, b, "the surface velocity", embi_long_norm(velocity), "m/s",
                        embi_long_norm(velocity) * w->s.h);
     if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
@@ -27612,8 +27629,8 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 
 /* ---- forces on a grid ---- */
 
-/* The row of n taxels over `size` that p falls into, or -1. The rim belongs to the grid, to a millionth of a row: a pad's
- * own border vertices lie there. */
+/* The row of n taxels over `size` that p falls into, or -1. The rim belongs to the grid, to a millionth of a row: a
+ * pad's own border vertices lie there. */
 static int embi_taxel_row(embipc_real p, embipc_real size, int n)
 {
     embipc_real at = (p / size + 0.5) * n;

@@ -9,7 +9,7 @@ tool=$1 header=$2 dir=$3 repeats=$4
 shift 4
 mkdir -p "$dir" || exit 2
 rm -rf "$dir"/*
-sed -n 's/^ *EMBIPC_WITHOUT_\([A-Z]*\) = 1 << \([0-9]*\),.*/\1 \2/p' "$header" > "$dir/switches"
+sed -n 's/^ *EMBIPC_WITHOUT_\([A-Z_]*\) = 1 << \([0-9]*\),.*/\1 \2/p' "$header" > "$dir/switches"
 echo "ALL -" > "$dir/rows"
 cat "$dir/switches" >> "$dir/rows"
 for r in $(seq "$repeats"); do
@@ -79,7 +79,7 @@ function moved(name, what,    most, key, part, d, k) {
 BEGIN {
     count = split(scenes, path, " ")
     for (i = 1; i <= count; i++) { name = path[i]; sub(/.*\//, "", name); sub(/\.json$/, "", name); path[i] = name; read_all(name, "ALL") }
-    printf "%-13s %8s   %-40s %-34s %10s\n", "without", "mean", "most: time, solves, scene", "least", "centre, m"
+    printf "%-19s %8s   %-40s %-34s %10s\n", "without", "mean", "most: time, solves, scene", "least", "centre, m"
     while ((getline line < (dir "/switches")) > 0) {
         split(line, f, " ")
         what = f[1]
@@ -93,10 +93,10 @@ BEGIN {
             if (q < least_ratio) { least_ratio = q; low = path[i] }
             d = moved(path[i], what)
             if (d > far) far = d
-            all = all sprintf("    %-13s %-20s %.3f  solves %.2f -> %.2f  centre %.2g m\n", what, path[i], q, per_step[path[i], "ALL"], per_step[path[i], what], d)
+            all = all sprintf("    %-19s %-20s %.3f  solves %.2f -> %.2f  centre %.2g m\n", what, path[i], q, per_step[path[i], "ALL"], per_step[path[i], what], d)
         }
         if (!n) continue
-        printf "%-13s %8.3f   %6.3f %6.2f -> %-6.2f %-20s %6.3f %-24s %8.2g\n", what, exp(sum / n), most, per_step[at, "ALL"], per_step[at, what], at, least_ratio, low, far
+        printf "%-19s %8.3f   %6.3f %6.2f -> %-6.2f %-20s %6.3f %-24s %8.2g\n", what, exp(sum / n), most, per_step[at, "ALL"], per_step[at, what], at, least_ratio, low, far
     }
     printf "%s", all > (dir "/all.txt")
 }'
