@@ -9311,8 +9311,9 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  *   embi_search_rest()    the step is over
  * The chapter "Plain search of two surfaces" is their specification; the others only find the same faster. The bounds
  * of chapter "Rotation and deformation bounds" are shared: services skip far candidates by them, and the step keeps
- * them up to date. For a direction it calls embi_body_go(), embi_body_shorten_path() and embi_body_hull(), or
- * embi_body_stay(); after a whole move embi_body_arrive(), after any other embi_search_moved().
+ * them up to date. A body with a direction: embi_body_bound_path(), embi_body_shorten_bounds() where only a part of it
+ * is searched, embi_body_grow_hulls(). One without: embi_body_clear_path(). After a move to the end of the direction:
+ * embi_body_take_end_bounds(); after any other: embi_body_bound_present().
  * "State", "Islands" and "World data" hold the data that services and step share. */
 
 /* ==== 30. Linear system ==============================================================================
@@ -11685,19 +11686,17 @@ typedef struct embi_flight {
     embipc_real next_spin[3], next_momentum[3];   /* w, rad/s, and L, kg m^2/s, at the end of the last step */
 } embi_flight;
 
-/* When something was evaluated: at q^n, at the present positions, or where friction took its lambda. */
+/* Where something was evaluated: at q^n, at the last positions evaluated, or where friction took its lambda. */
 typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } embi_when;
 
-/* Psi, J, and the sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. bending: that part of a
- * nonlinear body in cells, J; it depends on the rotations that are held, and energy is the rest. */
+/* Psi = energy + bending, J. bending: the part of bodies in cells that depends on the rotations held. force: sum of the
+ * lengths of nodal forces, N: what the rounding of q costs, per metre. */
 typedef struct embi_psi { embipc_real energy, force, bending; } embi_psi;
 
 /* A body's energies at the end of a step, J; work: of the forces s->f; linear, square: see embi_body_spin_energy();
  * spin, rad/s, and momentum, kg m^2/s, about its centre; inverse: of its inertia */
 typedef struct embi_end {
     embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3], spin[3], momentum[3], inverse[9];
-    embipc_real at_start;        /* its part of the objective at q^n, J s^2; negative where it is not known */
-    embi_psi psi[2];             /* of a nonlinear material, by embi_when: at q^n, and at the last evaluation */
     int in_contact, own_friction;
 } embi_end;
 
@@ -11751,6 +11750,11 @@ typedef struct embi_body_step {
     int two_step;                /* this step is one of BDF2 */
     int jump;                    /* the velocity changes abruptly in this step */
     int assembled;               /* A holds the values of this step */
+    embipc_real objective_start; /* its part of E at q^n, J s^2; negative where it is not known */
+    /* Psi of a nonlinear material; of others it is void. [EMBI_NOW]: where embi_island_psi() evaluated last, which is q
+     * from one step to the next. [EMBI_AT_START]: the same at q^n, but for `bending`, which embi_body_psi() computes:
+     * rotations held may have changed since. */
+    embi_psi psi[2];
 } embi_body_step;
 
 /* What the last step of a body left for the next one. */
@@ -11900,7 +11904,8 @@ typedef struct embi_pair {
     embi_pair_rule rule;
     embipc_real range[6];        /* the candidates are complete for these displacements of pa relative to pb from the
                                     reference positions: past, present, and those of the present direction */
-    int loose;                   /* within one body: complete for all displacements, while embi_body_stands() */
+    int loose;                   /* within one body: complete for all displacements, while its strains allow it:
+                                    embi_body_list_is_complete() */
     int path;                    /* candidates are complete along the paths of one round, not for a range */
     int joins;                   /* paths of its bodies cross: their islands are to be joined */
     int first, count;            /* range of its candidates */
@@ -12116,8 +12121,9 @@ static int embi_drive_of(const embi_state *s, int i) { return EMBI_DRIVES ? s->d
 static int embi_is_two_step(const embi_body *b) { return EMBI_BDF2 && b->step.two_step; }
 static int embi_is_second_order(const embi_state *s) { return EMBI_BDF2 && s->settings.integrator == EMBIPC_BDF2; }
 
-/* Time counts for another stage from here on. Returns the stage before. */
-static embipc_stage embi_stage(embi_state *s, embipc_stage stage)
+/* For measurement only: from here on time counts for another stage, an embipc_stage. Returns the stage before. A piece
+ * of the step names its stage where it begins. One that runs within others' stages sets back what was returned. */
+static embipc_stage embi_time_stage(embi_state *s, embipc_stage stage)
 {
     embipc_stage was = s->timer.stage;
     s->timer.stage = stage;
@@ -12459,11 +12465,11 @@ static void embi_shift_copy(const embi_body *b, embi_shift *to, const embi_shift
     to->part = part;
 }
 
-/* The body has moved to the end of the direction: the bounds there become the present ones. */
-static void embi_shift_arrive(const embi_body *b, embi_shift *to, const embi_shift *way)
+/* Takes the bounds at the end of a path, after a move there. */
+static void embi_shift_take_end(const embi_body *b, embi_shift *to, const embi_shift *path)
 {
-    embi_shift_copy(b, to, way);
-    embi_copy(to->deformation, way->end);
+    embi_shift_copy(b, to, path);
+    embi_copy(to->deformation, path->end);
 }
 
 /* The rotation that fits n points at x to those at y best; turn: first guess, then result. cof M = cof(R S) = R cof S
@@ -12542,8 +12548,8 @@ static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_r
     }
 }
 
-/* Is the cached list of a body for itself complete up to `times` the strain that the present direction brings? */
-static int embi_body_stands(const embi_body *b, embipc_real times)
+/* Is the cached list of a body for itself complete up to `times` the strain along the present direction? */
+static int embi_body_list_is_complete(const embi_body *b, embipc_real times)
 {
     for (int t = 0; t < embi_strained_tets(b); t++)
         if (!(b->search.strain[t].kept + times * b->search.strain[t].next <= b->search.strain[t].most)) return 0;
@@ -12585,8 +12591,8 @@ static const embipc_real *embi_base_q(const embi_state *s, const embi_body *b)
 }
 static const embipc_real *embi_base_x(const embi_state *s) { return s->reference.any ? s->reference.x : s->xn; }
 
-/* Bounds for the present positions of the body, computed from its nodes. */
-static void embi_search_moved(embi_state *s, embi_body *b)
+/* Bounds at q: shift, and strain.now. */
+static void embi_body_bound_present(embi_state *s, embi_body *b)
 {
     embipc_real *strain = s->scratch.trace + b->scratch.trace;
     (void)embi_body_shift(b, embi_base_q(s, b), s->q, s->scratch.nodes, NULL, &b->search.shift);
@@ -12594,8 +12600,9 @@ static void embi_search_moved(embi_state *s, embi_body *b)
     for (int t = 0; t < embi_strained_tets(b); t++) b->search.strain[t].now = strain[t];
 }
 
-/* Bounds for the path to trial_q: the expected end of the step, or the end of a direction. */
-static void embi_body_go(embi_state *s, embi_body *b)
+/* Bounds all along the path from q to trial_q: shift_next, strain.next and strain.end. trial_q is the expected end of
+ * the step, or the end of the direction. */
+static void embi_body_bound_path(embi_state *s, embi_body *b)
 {
     embipc_real sine = embi_body_shift(b, embi_base_q(s, b), s->trial_q, s->scratch.nodes, &b->search.shift,
                                        &b->search.shift_next);
@@ -12609,10 +12616,10 @@ static void embi_body_go(embi_state *s, embi_body *b)
     b->search.has_direction = 1;
 }
 
-/* The body has moved to the end of the direction: bounds computed for the end become the present ones. */
-static void embi_body_arrive(embi_body *b)
+/* After a move to trial_q: the bounds that embi_body_bound_path() found for that end become those at q. */
+static void embi_body_take_end_bounds(embi_body *b)
 {
-    embi_shift_arrive(b, &b->search.shift, &b->search.shift_next);
+    embi_shift_take_end(b, &b->search.shift, &b->search.shift_next);
     for (int t = 0; t < embi_strained_tets(b); t++) b->search.strain[t].now = b->search.strain[t].end;
 }
 
@@ -12681,13 +12688,13 @@ static int embi_box_holds(const embipc_real outer[6], const embipc_real inner[6]
 }
 
 /* Are the candidates of a pair complete along the present direction? Both its bodies move by one direction. */
-static int embi_pair_stays(const embi_state *s, const embi_pair *p)
+static int embi_pair_is_complete(const embi_state *s, const embi_pair *p)
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
     embipc_real r[6];
     if (p->path) return !a->search.has_direction && !b->search.has_direction;
     embi_relative_box(&a->search.shift_next, p->pa, &b->search.shift_next, p->pb, r);
-    return (embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_stands(a, 1));
+    return (embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_list_is_complete(a, 1));
 }
 
 /* Rounding of distances at stored positions x = J q, m. Collision detection proves the path; the positions that are
@@ -12781,8 +12788,8 @@ static void embi_cap_all(embipc_real *next, const embipc_real *now, int n, embip
     for (int i = 0; i < n; i++) next[i] = now[i] + cap * (next[i] - now[i]);
 }
 
-/* Bounds of a body for the fraction cap of its direction only. */
-static void embi_body_shorten_path(embi_body *b, embipc_real cap)
+/* Bounds along the fraction cap of the path only. */
+static void embi_body_shorten_bounds(embi_body *b, embipc_real cap)
 {
     embi_cap_all(b->search.shift_next.box, b->search.shift.box, 6, cap);
     embi_cap_all(b->search.shift_next.part, b->search.shift.part, 6 * b->search.patch_count, cap);
@@ -12791,15 +12798,15 @@ static void embi_body_shorten_path(embi_body *b, embipc_real cap)
         b->search.strain[t].next = b->search.strain[t].now + cap * (b->search.strain[t].next - b->search.strain[t].now);
 }
 
-/* The hulls of all that the body's patches visit in this step take in the present direction. */
-static void embi_body_hull(embi_body *b)
+/* Adds the path to the hull of each patch: all displacements of this step. */
+static void embi_body_grow_hulls(embi_body *b)
 {
     for (int n = 0; n < b->search.patch_count; n++)
         embi_box_join(b->search.patch[n].hull, b->search.shift_next.part + 6 * n);
 }
 
-/* The body stays where it is in this round. */
-static void embi_body_stay(embi_body *b)
+/* The body has no direction in this round: its path is the point where it is. */
+static void embi_body_clear_path(embi_body *b)
 {
     embi_shift_copy(b, &b->search.shift_next, &b->search.shift);
     b->search.has_direction = 0;
@@ -12855,7 +12862,7 @@ typedef enum embi_undo_kind { EMBI_UNDO_NONE, EMBI_UNDO_NUMBERS, EMBI_UNDO_FACTO
  * of later steps depend on it. */
 typedef struct embi_factor_undo {
     embi_undo_kind stored;
-    int useful, unknown_count;
+    int valid, unknown_count;
     unsigned *of;
     int of_count;
     embi_system system;
@@ -12870,14 +12877,18 @@ typedef enum embi_factor_use {
     EMBI_FACTOR_LAST_STEP        /* of an earlier step, as preconditioner; until a new one is due */
 } embi_factor_use;
 
-/* Whether a factor of an earlier solve or step serves again: see chapter "Structure and reuse of factors". */
+/* The factor of an island, and whether it serves again: see chapter "Structure and reuse of factors".
+ *   after                                          analysed   valid      use
+ *   a step has begun, with the unknowns of the last  0          as it was  LAST_STEP if the factor serves, else NEW
+ *   H was factored as one matrix                     1          1          NEW; then THIS_STEP if it serves again
+ *   H was factored body by body (embi_dual)          as it was  1          NEW; then THIS_STEP if it serves again
+ *   the unknowns have changed                        0          0          NEW */
 typedef struct embi_reuse {
-    int analysed;                /* the system has an order for this step; not carried over: bits must
-                                    depend on the state, not on history */
-    int same;                    /* unknowns are those of the factor in the system */
-    embi_factor_use use;
-    int useful;                  /* there is a factor that may be reused */
-    unsigned *of;                /* revisions of the bodies that have unknowns */
+    int analysed;                /* `system` has an order of elimination from this step. One of an earlier step does
+                                    not serve: bits must depend on the state, not on history */
+    int valid;                   /* `system` or `dual` holds a factor for the present unknowns */
+    embi_factor_use use;         /* any but EMBI_FACTOR_NEW needs `valid` */
+    unsigned *of;                /* revisions of the bodies that have unknowns, in order */
     int of_count;
     embi_factor_undo undo;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
@@ -12968,8 +12979,9 @@ typedef struct embi_island {
     embi_vertex_list vertices;
     embi_key *keys;              /* scratch: feature keys, couplings */
     embipc_real *solution;       /* of the linear system (3 unknown_count, and as much again for H x) */
-    int iterations, factorizations;
-    int passes_left;             /* with the present one */
+    int iterations;              /* directions solved for in this step. Predictions need no solve and do not count */
+    int factorizations;
+    int passes_left;             /* passes that have not converged yet, the present one included; 0: none is due */
     int has_moved;               /* an iteration has moved it from q^n, so a deadline may end its step */
     int nothing_moved;           /* in this step: friction takes secants for its stiffness */
     int converged;
@@ -13010,6 +13022,9 @@ static void embi_element_force(const embi_element *e, const embi_body *a, embipc
 {
     embi_axpy(f, embi_has_vertex(a, e->v[0]) ? -e->first : e->first, e->dir);
 }
+
+/* The island does not end here: it goes on until it converges once more. */
+static void embi_island_go_on(embi_island *isle) { isle->active = isle->passes_left = 1; }
 
 /* Does a drive still move? */
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
@@ -13692,7 +13707,7 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     }
     b->search.tree_is_current = b->kind == EMBIPC_FIXED;
     if (!b->in_island) return;
-    embi_body_go(s, b);
+    embi_body_bound_path(s, b);
     b->search.expected = embi_shift_most(&b->search.shift_next) + b->rules.dhat;
     for (int n = 0; n < b->search.patch_count; n++)
         embi_patch_foresee(b->search.patch + n, b->search.shift_next.part + 6 * n, b->rules.dhat);
@@ -13799,7 +13814,7 @@ static int embi_cached_serves(const embi_state *s, const embi_cached *k, const e
     embipc_real range[6];
     if (!k->valid || k->dhat != pair->rule.dhat || k->xi != pair->rule.xi || !(k->reach >= reach)) return 0;
     if (k->joined != pair->rule.joined) return 0;
-    if (k->a == k->b && !embi_body_stands(s->body + k->a, EMBI_STRAIN_TIMES)) return 0;
+    if (k->a == k->b && !embi_body_list_is_complete(s->body + k->a, EMBI_STRAIN_TIMES)) return 0;
     if (k->loose) return 1;
     memcpy(range, pair->range, sizeof range);
     for (int i = 0; i < 3 && k->a == k->b; i++) {   /* in the frame that has rotated since */
@@ -15416,9 +15431,9 @@ static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
     b->search.measured_at_start = 0;
     (void)embi_body_shift(b, s->reference.q, s->reference.measured_q, s->scratch.nodes, NULL,
                           &b->search.shift_measured);
-    embi_search_moved(s, b);
-    embi_body_go(s, b);
-    if (cap < 1) embi_body_shorten_path(b, cap);
+    embi_body_bound_present(s, b);
+    embi_body_bound_path(s, b);
+    if (cap < 1) embi_body_shorten_bounds(b, cap);
     embi_body_locate(b, s->reference.q);
     for (int i = 0; i < 6; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
     for (int n = 0; n < b->search.patch_count; n++) {
@@ -15445,7 +15460,7 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
     int together = embi_pair_is_together(s, p);
     if (together) embi_relative_box(&a->search.shift_next, p->pa, &b->search.shift_next, p->pb, r);
     else embi_difference_box(a->search.patch[p->pa].hull, b->search.patch[p->pb].hull, r);
-    return together || p->path ? !embi_pair_stays(s, p) : !embi_box_holds(p->range, r);
+    return together || p->path ? !embi_pair_is_complete(s, p) : !embi_box_holds(p->range, r);
 }
 
 /* May the step return the island of either body to an earlier state? */
@@ -16106,8 +16121,9 @@ static void embi_body_revise(embi_state *s, embi_body *b)
     s->driven.joint.due = 1;
 }
 
-/* A of the body changes: it must be assembled and factored again. */
-static void embi_body_renew(embi_body *b)
+/* A is void, since c, s or the rotations held have changed: it must be assembled and factored again. Each step begins
+ * so, in embi_body_integrate(). Within a step BDF2 may end there; embi_island_hold_rotations() changes rotations. */
+static void embi_body_drop_matrix(embi_body *b)
 {
     b->step.assembled = 0;
     if (b->inverse) b->inverse->valid = 0;
@@ -16168,10 +16184,11 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
     }
 }
 
-/* Psi of a body at q^n or q. That of a nonlinear material is known, but for the bending part at q^n. */
+/* Psi of a body at q^n or q, all of it in `energy`. step.psi says what is known of it. Where a lagged energy follows q,
+ * it is computed like that of a material that does not. */
 static embi_psi embi_body_psi(const embi_state *s, const embi_body *b, embi_when when)
 {
-    embi_psi psi = b->end.psi[when];
+    embi_psi psi = b->step.psi[when];
     if (!b->elastic.nonlinear || b->elastic.follows)
         psi.energy = embi_elastic_energy(&b->elastic, (when == EMBI_AT_START ? s->qn : s->q) + 3 * b->node0, 0,
                                          s->scratch.trace + b->scratch.trace, &psi.force);
@@ -16217,7 +16234,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
 static void embi_body_energies(embi_state *s, embi_body *b)
 {
     int o = 3 * b->node0;
-    embi_psi *psi = &b->end.psi[EMBI_NOW];
+    embi_psi *psi = &b->step.psi[EMBI_NOW];
     embi_mass_multiply(b, s->v + o, s->Ap + o);
     b->past.kinetic = embi_row_dot(3 * b->nn, s->v + o, s->Ap + o) / 2;
     psi->energy =
@@ -16238,7 +16255,7 @@ static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
     if (embi_is_dynamic(b) && b->elastic.nonlinear) {
-        embi_psi *psi = &b->end.psi[EMBI_NOW];
+        embi_psi *psi = &b->step.psi[EMBI_NOW];
         const embipc_real *q = t->from + 3 * b->node0;
         psi->energy = embi_elastic_mean_energy(&b->elastic, q, 0, t->s->scratch.trace + b->scratch.trace, &psi->force);
         psi->bending = embi_elastic_bending(&b->elastic, q, 0);
@@ -16269,9 +16286,9 @@ static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int 
 /* K of all nonlinear bodies at q, timed as assembly. */
 static void embi_island_tangent(embi_state *s, embi_island *isle)
 {
-    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+    embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_ASSEMBLE);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_take_tangent, NULL, NULL, 0);
-    (void)embi_stage(s, was);
+    (void)embi_time_stage(s, was);
 }
 
 /* ==== 53. Rotation ===================================================================================
@@ -16721,12 +16738,13 @@ static void embi_body_hold_rotations(embi_state *s, embi_body *b)
     embipc_real T[9], R[9];
     int twists = embi_body_foresee_twist(s, b, T), turns = twists && !embi_is_two_step(b);
     if (!embi_is_dynamic(b) || !embi_elastic_turns(e)) return;
-    embi_body_renew(b);
+    EMBIPC_ASSERT(!b->step.assembled);   /* since embi_body_integrate() */
     if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
     else memcpy(R, b->flight.turn, sizeof R);
     turns |= embi_body_arcs(b);
     embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
-    if (b->flight.straight && !turns && !e->nonlinear) b->end.at_start = s->hh * (b->past.kinetic + b->past.elastic);
+    if (b->flight.straight && !turns && !e->nonlinear)
+        b->step.objective_start = s->hh * (b->past.kinetic + b->past.elastic);
     if (!embi_is_two_step(b)) return;
     for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
     embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
@@ -16818,12 +16836,12 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
         embi_elastic_hold(e, e->rotation_next, NULL);
         e->nonlinear = e->follows = follow;
         e->ahead = 0;
-        b->end.at_start = -1;
-        embi_body_renew(b);
+        b->step.objective_start = -1;
+        embi_body_drop_matrix(b);
         embi_body_gradient(s, b);
     }
     isle->system.kept = 0;   /* the cached system has another A */
-    isle->active = isle->passes_left = 1;
+    embi_island_go_on(isle);
     isle->converged = isle->just_drove = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
     isle->tune.stride = 0;
@@ -17993,7 +18011,7 @@ static int embi_island_count_contacts(embi_memory *m, embi_state *s, embi_island
  * memory. */
 static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
 {
-    embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
+    embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_CONTACT);
     embi_contacts *contacts = &isle->contacts;
     embi_contacts_task task;
     int ok;
@@ -18019,7 +18037,7 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
         embi_contacts_merge(contacts, begin, s->body[pair->a].vert0, s->body[pair->b].vert0,
                             pair->a == pair->b ? INT_MAX : s->body[pair->b].vert0, isle->keys);
     }
-    (void)embi_stage(s, was);
+    (void)embi_time_stage(s, was);
     return ok && EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
@@ -18183,11 +18201,18 @@ static void embi_island_motion(embi_state *s, embi_island *isle)
     embi_apply_list(s, isle->vertices.list, isle->vertices.count, 0, s->p, s->path.motion);
 }
 
-/* Assembles A of a body. t->alpha is no fraction here: 1 means only if products with A need it. */
-static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
+/* Assembles A of a body, for the system. */
+static void embi_body_assemble_for_system(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (t->alpha == 0 || (b->elastic.nonlinear && embi_body_stiffness(t->s, b) > 0)) embi_body_assemble(t->s, b);
+    embi_body_assemble(t->s, b);
+}
+
+/* Assembles A of a body where products with A always need it; elsewhere embi_body_multiply() chooses. */
+static void embi_body_assemble_for_products(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (b->elastic.nonlinear && embi_body_stiffness(t->s, b) > 0) embi_body_assemble(t->s, b);
 }
 
 /* Assembles A of all bodies that lack it; for_products: only of bodies whose products need it. */
@@ -18200,9 +18225,10 @@ static void embi_island_assemble_bodies(embi_state *s, embi_island *isle, int fo
         lacking = embi_is_dynamic(b) && !b->step.assembled && (!for_products || b->elastic.nonlinear);
     }
     if (!lacking) return;
-    was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_make, NULL, NULL, (embipc_real)for_products);
-    (void)embi_stage(s, was);
+    was = embi_time_stage(s, EMBIPC_STAGE_ELASTIC);
+    embi_for_bodies(s, isle, &isle->shares.by_tets,
+                    for_products ? embi_body_assemble_for_products : embi_body_assemble_for_system, NULL, NULL, 0);
+    (void)embi_time_stage(s, was);
 }
 
 /* Ap = A p for the body; 0 where it has no unknowns. */
@@ -18548,7 +18574,7 @@ static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island
     if ((D = isle->dual) == NULL) return EMBIPC_ERR_MEMORY;
     embi_island_assemble_bodies(s, isle, 0);
     if (!embi_dual_bodies(m, s, isle)) return EMBIPC_ERR_MEMORY;
-    (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
+    (void)embi_time_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         if (isle->shares.part[k] != 0) return embi_factor_result((int)isle->shares.part[k]);
@@ -18645,7 +18671,7 @@ static int embi_island_store_undo(embi_memory *m, embi_island *isle)
     if (isle->factor.of_count)
         memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
     past->of_count = isle->factor.of_count;
-    past->useful = isle->factor.useful;
+    past->valid = isle->factor.valid;
     past->unknown_count = isle->unknown_count;
     past->stored = EMBI_UNDO_NUMBERS;
     return 1;
@@ -18659,7 +18685,7 @@ static void embi_island_undo_factor(embi_island *isle)
     if (past->stored == EMBI_UNDO_FACTOR) embi_island_swap_factors(isle);
     if (past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
     isle->factor.of_count = past->of_count;
-    isle->factor.useful = past->useful;
+    isle->factor.valid = past->valid;
     isle->unknown_count = past->unknown_count;
     past->stored = EMBI_UNDO_NONE;
 }
@@ -18668,7 +18694,7 @@ static void embi_island_undo_factor(embi_island *isle)
 static void embi_island_set_aside(embi_island *isle)
 {
     const embi_threads *threads = isle->system.F.threads;
-    if (isle->factor.undo.stored != EMBI_UNDO_NUMBERS || !isle->factor.undo.useful || isle->factor.undo.unknown_count <
+    if (isle->factor.undo.stored != EMBI_UNDO_NUMBERS || !isle->factor.undo.valid || isle->factor.undo.unknown_count <
         EMBI_REUSE_NODES) return;
     isle->factor.undo.stored = EMBI_UNDO_FACTOR;
     embi_island_swap_factors(isle);
@@ -18678,7 +18704,7 @@ static void embi_island_set_aside(embi_island *isle)
 /* At the start of a step: does the factor of an earlier one serve? */
 static void embi_island_recall_factor(const embi_state *s, embi_island *isle)
 {
-    int serves = !EMBI_WITHOUT(LAST_STEP_FACTOR) && isle->factor.useful && isle->factor.same &&
+    int serves = !EMBI_WITHOUT(LAST_STEP_FACTOR) && isle->factor.valid &&
         isle->unknown_count >= EMBI_REUSE_NODES && isle->system.method != EMBI_SYSTEM_CG && embi_dual_fits(s, isle);
     isle->factor.use = serves ? EMBI_FACTOR_LAST_STEP : EMBI_FACTOR_NEW;
 }
@@ -18753,7 +18779,7 @@ static void embi_island_drop_factor(embi_island *isle, embi_factor_use of)
 /* y = H x over the unknowns, with contacts of rank one. Overwrites p, rhs, Ap and motion. */
 static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_real *x, embipc_real *y)
 {
-    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+    embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_ASSEMBLE);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         memset(s->p + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->p);
@@ -18762,7 +18788,7 @@ static void embi_island_apply(embi_state *s, embi_island *isle, const embipc_rea
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], x + 3 * k);
     embi_island_subtract_product(s, isle);
     for (int k = 0; k < isle->unknown_count; k++) embi_scale(y + 3 * k, -1, s->rhs + 3 * isle->unknown[k]);
-    (void)embi_stage(s, was);
+    (void)embi_time_stage(s, was);
 }
 
 /* The largest absolute value of n numbers. */
@@ -19349,7 +19375,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
 static void embi_island_predict(embi_state *s, embi_island *isle)
 {
     int left = 1;
-    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+    (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
     isle->driving = embi_island_driven_motion(s, isle);
     for (int n = 0; n < embi_drive_count(s); n++) {
         const embi_drive *d = s->driven.list + n;
@@ -19433,12 +19459,11 @@ static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
     isle->pairs[at] = n;
 }
 
-/* Gives the unknown nodes of the island their numbers. */
+/* Gives the unknown nodes of the island their numbers. The factor is void where they have changed. */
 static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    int count = 0;
+    int count = 0, same = 1;     /* same: the unknowns are those that the factor is of */
     if (!EMBI_GROW(m, isle->factor.of, isle->body_count)) return 0;
-    isle->factor.same = 1;
     isle->unknown_count = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -19450,13 +19475,13 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
             if (is_free) isle->unknown[isle->unknown_count++] = i;
         }
         if (isle->unknown_count == first) continue;
-        isle->factor.same &= count < isle->factor.of_count && isle->factor.of[count] == b->revision;
+        same &= count < isle->factor.of_count && isle->factor.of[count] == b->revision;
         isle->factor.of[count++] = b->revision;
     }
-    isle->factor.same &= count == isle->factor.of_count;
+    same &= count == isle->factor.of_count;
     isle->factor.of_count = count;
-    if (!isle->factor.same) isle->factor.useful = 0;
-    if (!isle->factor.same) isle->factor.use = EMBI_FACTOR_NEW;
+    if (!same) isle->factor.analysed = isle->factor.valid = 0;
+    if (!same) isle->factor.use = EMBI_FACTOR_NEW;
     return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->solution, 6 * isle->unknown_count) &&
            EMBI_GROW(m, isle->factor.work, 12 * isle->unknown_count);
 }
@@ -19611,7 +19636,7 @@ static void embi_round_work(void *arg, int begin, int end)
         out->result = EMBIPC_OK;
         for (int k = run->begin; k < run->end && out->result == EMBIPC_OK; k++)
             out->result = embi_round_one(t, &own, t->w->islands.round[k]);
-        (void)embi_stage(&own, s->timer.stage);
+        (void)embi_time_stage(&own, s->timer.stage);
         out->stamp = own.candidates.stamp;
         memcpy(out->spent, own.timer.spent, sizeof own.timer.spent);
     }
@@ -19745,7 +19770,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
     isle->factor.regularized += other->factor.regularized;
     isle->active = 1;
     isle->converged = 0;
-    isle->factor.use = EMBI_FACTOR_NEW;   /* the one there is of the old bodies */
+    isle->factor.use = EMBI_FACTOR_NEW;   /* embi_dual numbers the bodies, even if unknowns are those of before */
     isle->nothing_moved &= other->nothing_moved;
     isle->has_moved &= other->has_moved;
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
@@ -20470,7 +20495,7 @@ static void embi_body_sum(embipc_world *w, embi_body *b)
     for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
     t->elastic = b->past.elastic;
     if (embi_is_asleep(b)) return;
-    t->size = t->before = b->end.at_start;
+    t->size = t->before = b->step.objective_start;
     if (!(t->before >= 0)) {
         t->size = 0;
         t->before = embi_body_objective(s, b, EMBI_AT_START, &t->size);
@@ -20551,7 +20576,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     if (tight) t->tight[0] = s->body[s->pair[tight->base.pair].a].handle;
     if (tight) t->tight[1] = s->body[s->pair[tight->base.pair].b].handle;
     embi_stats_sum(w, t);
-    (void)embi_stage(s, EMBIPC_STAGE_REST);
+    (void)embi_time_stage(s, EMBIPC_STAGE_REST);
     memcpy(t->stage_time, s->timer.spent, sizeof s->timer.spent);
 }
 
@@ -20678,7 +20703,7 @@ static void embi_body_undo(embi_state *s, embi_body *b)
     if (b->inverse && b->inverse->is_aside) embi_inverse_swap(b->inverse);
     if (e->nt && embi_elastic_turns(e)) embi_elastic_swap(e);
     e->ahead = 1;
-    b->end.psi[EMBI_NOW] = b->end.psi[EMBI_AT_START];
+    b->step.psi[EMBI_NOW] = b->step.psi[EMBI_AT_START];
 }
 
 /* Restores the world after an error, with all that the bits of later steps depend on. */
@@ -20752,7 +20777,7 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     b->step.two_step = two_step;
     b->step.c = two_step ? 2 * s->h / 3 : s->h;
     b->step.inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
-    embi_body_renew(b);
+    embi_body_drop_matrix(b);
     if (embi_body_fly(s, b)) return;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
         embi_copy(s->qc + i, s->qn + i);
@@ -20833,8 +20858,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
     if (embi_is_asleep(b)) return;
-    embi_body_renew(b);
-    b->end.at_start = -1;
+    b->step.objective_start = -1;
     if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic)) {
         embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         embi_elastic_swap(&b->elastic);
@@ -20842,8 +20866,8 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     }
     if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
     embi_body_hold_rotations(s, b);
-    b->end.psi[EMBI_NOW].bending = embi_elastic_bending(&b->elastic, s->q + 3 * b->node0, 0);
-    b->end.psi[EMBI_AT_START] = b->end.psi[EMBI_NOW];
+    b->step.psi[EMBI_NOW].bending = embi_elastic_bending(&b->elastic, s->q + 3 * b->node0, 0);
+    b->step.psi[EMBI_AT_START] = b->step.psi[EMBI_NOW];
     embi_body_gradient(s, b);
 }
 
@@ -20888,7 +20912,7 @@ static void embi_island_nonquadratic(const embi_state *s, embi_island *isle, con
     isle->energy.now = E;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        const embi_psi *psi = b->end.psi + EMBI_NOW;
+        const embi_psi *psi = b->step.psi + EMBI_NOW;
         if (!embi_is_dynamic(b) || !b->elastic.nonlinear) continue;
         sum += psi->energy + psi->bending;
         size += psi->energy + psi->bending + psi->force * isle->energy.noise_x;
@@ -21028,7 +21052,7 @@ static embipc_result embi_island_factor_whole(embi_memory *m, embi_state *s, emb
         isle->factor.analysed = embi_island_assemble(s, isle);
         EMBIPC_ASSERT(isle->factor.analysed);
     }
-    (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
+    (void)embi_time_stage(s, EMBIPC_STAGE_FACTOR);
     pivots = embi_system_factor(&isle->system);
     while (pivots > 0 && isle->tune.negative > 0) {   /* half of it, or none: see embi_island_allow_negative() */
         isle->tune.too_much = isle->tune.negative;
@@ -21047,13 +21071,13 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 {
     embipc_result result;
     embi_island_set_aside(isle);   /* a step that fails restores the factor of the last step */
-    isle->factor.useful = 0;       /* until there is a new one */
+    isle->factor.valid = 0;       /* until there is a new one */
     result = embi_dual_factor(m, s, isle);
     if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
     if (result != EMBIPC_OK) return result;
     isle->factorizations++;
-    isle->factor.useful = 1;
-    (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+    isle->factor.valid = 1;
+    (void)embi_time_stage(s, EMBIPC_STAGE_ASSEMBLE);
     embi_island_store_stiffness(s, isle);
     return EMBIPC_OK;
 }
@@ -21072,7 +21096,7 @@ static int embi_island_move_back(embi_memory *m, embi_state *s, embi_island *isl
         memcpy(s->q + 3 * b->node0, q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_apply_live(s, b, s->q, s->x);
         b->elastic.ahead = 0;
-        embi_search_moved(s, b);
+        embi_body_bound_present(s, b);
         embi_body_gradient(s, b);
     }
     if (!embi_island_find_contacts(m, s, isle)) return 0;
@@ -21197,16 +21221,16 @@ static embipc_result embi_island_solve(embi_memory *m, embi_state *s, embi_islan
     /* all nodes of an island may be driven */
     if (isle->unknown_count && isle->factor.use != EMBI_FACTOR_NEW) {
         int solved;
-        (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
+        (void)embi_time_stage(s, EMBIPC_STAGE_SOLVE);
         solved = embi_island_solve_reused(s, isle);
         (void)embi_island_driven_motion(s, isle);   /* sets p on driven nodes again: conjugate gradients overwrite it */
         if (solved) return EMBIPC_OK;
         if (embi_is_late(s)) return EMBIPC_ERR_TIME;
         isle->factor.use = EMBI_FACTOR_NEW;
-        (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+        (void)embi_time_stage(s, EMBIPC_STAGE_ASSEMBLE);
     }
     if ((r = embi_island_factor(m, s, isle)) != EMBIPC_OK) return r;
-    (void)embi_stage(s, EMBIPC_STAGE_SOLVE);
+    (void)embi_time_stage(s, EMBIPC_STAGE_SOLVE);
     embi_island_back_solve(s, isle, isle->solution);
     return embi_is_late(s) ? EMBIPC_ERR_TIME : EMBIPC_OK;
 }
@@ -21231,7 +21255,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
 {
     embipc_result r;
     int is_short;
-    (void)embi_stage(s, EMBIPC_STAGE_ASSEMBLE);
+    (void)embi_time_stage(s, EMBIPC_STAGE_ASSEMBLE);
     isle->driving = embi_island_driven_motion(s, isle);   /* p on driven nodes: r */
     embi_island_gradient(s, isle);
     for (int k = 0; k < isle->body_count; k++) {
@@ -21247,7 +21271,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->solution + 3 * k, s->rhs + 3 * isle->unknown[k]);
     if ((r = embi_island_solve(m, s, isle)) != EMBIPC_OK) return r;
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(s->p + 3 * isle->unknown[k], isle->solution + 3 * k);
-    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+    (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
     if (!embi_all_finite(isle->solution, 3 * isle->unknown_count)) return EMBIPC_ERR_NOT_FINITE;
     embi_island_unflatten(s, isle);
     isle->iterations++;
@@ -21451,7 +21475,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     (void)k;
     embi_body_trial(s, b, 1);
     embi_apply_few(s, b, s->trial_q, s->path.x);
-    embi_body_go(s, b);
+    embi_body_bound_path(s, b);
 }
 
 /* Collision detection ends while up to EMBI_CCD_KEEP of the way to the gap floor is left. This much more reaches it. */
@@ -21473,23 +21497,23 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     isle->bound.searched = 1;
     isle->bound.is_known = 0;
     if (EMBI_WITHOUT(SEARCH)) return 1;   /* it is searched whole */
-    for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_stays(s, s->pair + isle->pairs[n]);
+    for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_is_complete(s, s->pair + isle->pairs[n]);
     if (!EMBI_WITHOUT(PARTIAL_SEARCH) && (!stays || most > 2 * isle->bound.expected)) {
         if (most > 2 * isle->bound.expected) {
             isle->bound.expected *= 2;
             isle->bound.searched = isle->bound.expected / most;
         }
-        (void)embi_stage(s, EMBIPC_STAGE_CCD);
+        (void)embi_time_stage(s, EMBIPC_STAGE_CCD);
         if (!embi_island_ccd(m, s, isle)) return 0;
-        (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+        (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
         /* a prediction that is not safe as a whole is not taken, so it needs no candidates */
         isle->bound.searched = isle->prediction && isle->bound.safe < 1 ? (embipc_real)0 :
             embi_min(isle->bound.searched, isle->bound.safe * EMBI_LOOK_ON);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        if (isle->bound.searched < 1) embi_body_shorten_path(b, isle->bound.searched);
-        embi_body_hull(b);
+        if (isle->bound.searched < 1) embi_body_shorten_bounds(b, isle->bound.searched);
+        embi_body_grow_hulls(b);
     }
     return 1;
 }
@@ -21512,7 +21536,7 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
         int v = b->vert0 + b->search.live[i];
         embi_copy(s->path.trial_x + 3 * v, s->path.x + 3 * v);
     }
-    embi_shift_arrive(b, &b->search.drift, &b->search.drift_next);
+    embi_shift_take_end(b, &b->search.drift, &b->search.drift_next);
 }
 
 /* The trial state: trial_q = q + alpha p, trial_x = J trial_q, its contacts, and energy.nonquadratic there. Returns 0
@@ -21561,8 +21585,8 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
         embi_copy(s->x + 3 * (b->vert0 + b->search.live[i]), s->path.trial_x + 3 * (b->vert0 + b->search.live[i]));
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->gq[i] += t->alpha * s->Ap[i];
     b->elastic.ahead = 0;
-    if (embi_is_whole(t->isle, t->alpha)) embi_body_arrive(b);
-    else embi_search_moved(s, b);
+    if (embi_is_whole(t->isle, t->alpha)) embi_body_take_end_bounds(b);
+    else embi_body_bound_present(s, b);
 }
 
 /* The trial state becomes the state of the island. */
@@ -21731,9 +21755,9 @@ static int embi_island_is_short(const embi_island *isle)
  * -1. Returns 0 for lack of memory or time. */
 static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, int *limit)
 {
-    (void)embi_stage(s, EMBIPC_STAGE_CCD);
+    (void)embi_time_stage(s, EMBIPC_STAGE_CCD);
     if (!isle->bound.is_known && !embi_island_ccd(m, s, isle)) return 0;
-    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+    (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
     *limit = isle->bound.limit_pair < 0 ? -1 : s->pair[isle->bound.limit_pair].first + isle->bound.limit_at;
     return 1;
 }
@@ -21882,7 +21906,7 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
     if (!embi_is_dynamic(b)) return;
     embi_mass_multiply(b, v, s->rhs + o);
     b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
-    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->end.psi[EMBI_NOW].energy,
+    b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->step.psi[EMBI_NOW].energy,
                                          s->scratch.trace + b->scratch.trace);
     b->end.work = 0;
     for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
@@ -21921,7 +21945,8 @@ static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_is
 }
 
 /* Ends the step of an island early, and by backward Euler. If a drive's rotation is half done, the island goes back to
- * its last state with rigid bodies. Otherwise, if its energy is too high, it goes back to q^n. */
+ * its last state with rigid bodies. Then, if its energy is too high, it goes back to q^n. That is never so where a hard
+ * drive has moved a node, so drives and nodes agree at q^n. */
 static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;
@@ -21930,7 +21955,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     isle->active = 0;
     if (embi_island_leave_bdf2(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_back_to_rigid(&w->memory, s, isle)) != EMBIPC_OK) return r;
-    if (embi_island_set_velocities(s, isle, 0) == EMBI_ENDS_TOO_HIGH && !half &&
+    if (embi_island_set_velocities(s, isle, 0) == EMBI_ENDS_TOO_HIGH &&
         !embi_island_end_at_start(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     for (int k = 0; k < isle->body_count; k++) embi_set(s->body[isle->bodies[k]].end.twist, 0, 0, 0);
     return EMBIPC_OK;
@@ -21957,7 +21982,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
     for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
     if (!two_step) return embi_island_end_at_start(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
-    isle->active = isle->passes_left = 1;
+    embi_island_go_on(isle);
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -22026,8 +22051,6 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     isle->changed = EMBI_ISLAND_SAME;
     if (!embi_island_find_contacts(m, s, isle)) return 0;
     isle->bound.is_known = 0;
-    /* the order of elimination is reused while all contacts have places in it */
-    isle->factor.analysed = isle->factor.analysed && isle->factor.same;
     embi_island_nonquadratic(s, isle, s->x);
     return embi_island_unify_integrator(m, s, isle);
 }
@@ -22056,7 +22079,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     }
     jumps = isle->active ? EMBI_NO : embi_island_leave_bdf2(m, s, isle, 0);
     if (jumps == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
-    if (jumps == EMBI_YES) isle->active = isle->passes_left = 1;
+    if (jumps == EMBI_YES) embi_island_go_on(isle);
     if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
     if (!isle->active || !isle->converged) return EMBIPC_OK;
     isle->converged = 0;   /* another pass, with the present friction forces */
@@ -22108,7 +22131,7 @@ static embipc_result embi_islands_begin_round(embipc_world *w)
             (r = embi_island_cut(w, isle)) != EMBIPC_OK)
             return r;
         if (isle->active) w->islands.round[w->islands.round_count++] = w->islands.order[k];
-        for (int i = 0; i < isle->body_count && !isle->active; i++) embi_body_stay(s->body + isle->bodies[i]);
+        for (int i = 0; i < isle->body_count && !isle->active; i++) embi_body_clear_path(s->body + isle->bodies[i]);
     }
     return EMBIPC_OK;
 }
@@ -22129,11 +22152,11 @@ static embipc_result embi_iterate(embipc_world *w)
         if (r == EMBIPC_OK && embi_is_late(s)) r = EMBIPC_ERR_TIME;
         if (r == EMBIPC_ERR_TIME && (r = embi_islands_cut(w)) == EMBIPC_OK) continue;
         if (r != EMBIPC_OK) return r;
-        (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
+        (void)embi_time_stage(s, EMBIPC_STAGE_SEARCH);
         if (!embi_islands_cover(w, changed) || !embi_islands_collect(w, changed)) r = embi_lack(s);
         if (r == EMBIPC_ERR_TIME && (r = embi_islands_cut(w)) == EMBIPC_OK) continue;
         if (r != EMBIPC_OK) return r;
-        (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+        (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
         if (w->sleep.disturbed) return EMBIPC_OK;   /* the step begins again, with more bodies awake */
         w->islands.round_count = 0;
         for (int k = 0; k < w->islands.order_count; k++) {
@@ -22212,18 +22235,18 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     if (s->driven.joint.due) embi_joints_weigh(s, w->islands.parent);
     embi_bodies_begin(w);   /* q^n, qt, forces, targets of drives */
     embi_joints_begin(w);
-    (void)embi_stage(s, EMBIPC_STAGE_ELASTIC);
+    (void)embi_time_stage(s, EMBIPC_STAGE_ELASTIC);
     embi_each_body(w, embi_body_begin_elastic);
-    (void)embi_stage(s, EMBIPC_STAGE_SEARCH);
+    (void)embi_time_stage(s, EMBIPC_STAGE_SEARCH);
     embi_each_body(w, embi_body_expect);    /* where the step may end: trial_q */
     embi_each_body(w, embi_body_foresee);   /* boxes around the way there */
     if ((*lost = embi_body_too_far(s, s->trial_q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
     if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w)) return embi_lack(s);
     if (embi_sleeps(w) && embi_sleep_is_disturbed(w)) return EMBIPC_OK;   /* begins again, with more bodies awake */
     if (!embi_islands_link(w) || embi_islands_round(w, embi_island_start) != EMBIPC_OK) return embi_lack(s);
-    (void)embi_stage(s, EMBIPC_STAGE_MOVE);
+    (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
     r = embi_iterate(w);
-    (void)embi_stage(s, EMBIPC_STAGE_REST);
+    (void)embi_time_stage(s, EMBIPC_STAGE_REST);
     return r == EMBIPC_OK && !w->sleep.disturbed ? embi_step_check(w, lost, away) : r;
 }
 
@@ -25946,7 +25969,7 @@ static void embi_islands_close_gap(embipc_world *w, int at)
     int last = w->s.body_count;
     for (int i = at; i < last; i++) w->islands.list[i] = w->islands.list[i + 1];
     w->islands.list[last] = gone;
-    if (gone) gone->factor.of_count = gone->factor.useful = 0;
+    if (gone) gone->factor.of_count = gone->factor.valid = 0;
 }
 
 /* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay valid. */
@@ -26843,9 +26866,8 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     m->fibre_stiffness *= factor;
     embi_scale(m->mooney, factor, m->mooney);
     for (int i = 0; i < 63 * b->elastic.cells.count; i++) b->elastic.cells.bend[i] *= factor;
-    b->past.continues = 0;   /* its energies are of the old material, and so is A */
+    b->past.continues = 0;   /* its energies are of the old material */
     embi_body_revise(&w->s, b);
-    embi_body_renew(b);
     embi_body_derive(w, b);
     return EMBIPC_OK;
 }
@@ -26964,7 +26986,7 @@ static void embi_places_reset(embipc_world *w)
         embi_island *isle = w->islands.list[i];
         if (V && V->is_odd) embi_inverse_swap(V);
         if (isle && isle->factor.undo.is_odd) embi_island_swap_factors(isle);
-        if (isle) isle->factor.useful = isle->factor.of_count = 0;
+        if (isle) isle->factor.valid = isle->factor.of_count = 0;
     }
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached *k = w->search.cached + n;
@@ -29131,7 +29153,7 @@ static const embi_field embi_body_fields[] = {
     EMBI_INTS(embi_body, step.two_step, 2), EMBI_INTS(embi_body, past.smooth, 4),
     EMBI_REALS(embi_body, past.displacement, 6), EMBI_REALS(embi_body, flight.twisted, 6),
     EMBI_INTS(embi_body, flight.known, 1), EMBI_REALS(embi_body, flight.next_spin, 6),
-    EMBI_REALS(embi_body, end.psi, 6), EMBI_REALS(embi_body, sleep.rested, 1),
+    EMBI_REALS(embi_body, step.psi, 6), EMBI_REALS(embi_body, sleep.rested, 1),
     EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.min_gap, 2)};
 
 /* A slot of a handle that was read gets its place, unless it is taken. */
@@ -29318,7 +29340,7 @@ static int embi_island_factor_body(const embi_state *s, const embi_island *isle,
 static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
 {
     int unknowns = 0;
-    if (!isle || !isle->factor.useful || isle->unknown_count < EMBI_REUSE_NODES ||
+    if (!isle || !isle->factor.valid || isle->unknown_count < EMBI_REUSE_NODES ||
         isle->system.method == EMBI_SYSTEM_CG ||
         (embi_has_dual(isle) && isle->dual->bodies != isle->factor.of_count))
         return 0;
@@ -29447,7 +29469,7 @@ static void embi_stream_island(embi_stream *s, embipc_world *w, int at)
     if (head[0] == 2) embi_stream_dual(s, w, isle);
     else embi_stream_system(s, &w->memory, &isle->system);
     if (!s->from || s->failed) return;
-    isle->factor.useful = 1;
+    isle->factor.valid = 1;
     s->failed = !embi_island_may_recall(&w->s, isle);
 }
 

@@ -105,8 +105,7 @@ static void test_old_factors_of_bodies(void)
         embi_island *I;
         if (!scene_step(&s)) break;
         I = heap_island(s.w);
-        if (!embi_has_dual(I) || !I->factor.useful) continue;
-        I->factor.same = 1;
+        if (!embi_has_dual(I) || !I->factor.valid) continue;
         embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use == EMBI_FACTOR_LAST_STEP);
         s.w->s.body[I->bodies[1]].inverse->taken++;

@@ -661,7 +661,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
         for (int m = 0; m < b->ntet; m++) b->search.strain[m].next = n % 2 ? strain : strain *
             pow(test_uniform(0, 1), 4);
         ENSURE(embi_body_starts(&s.w->memory, st, b, &k));
-        ENSURE(embi_body_stands(b, EMBI_STRAIN_TIMES));
+        ENSURE(embi_body_list_is_complete(b, EMBI_STRAIN_TIMES));
         folds_stand(st, b, 0.5 / EMBI_TURN_COS, k.reach);
         all += b->search.certificates.count;
         walked += b->search.start_count;
