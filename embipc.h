@@ -1974,7 +1974,7 @@ enum {
 /* ---- Islands ---- */
 #define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] Forces in a range */
 #define EMBI_SHARE_VERTICES EMBI_SHARE(1024)   /* [vertices] x = J q and boxes in a range */
-#define EMBI_SLOW 2   /* [solves] Slow ones in a row until negative curvature returns */
+#define EMBI_SLOW_SOLVES 2   /* [solves] Slow ones in a row until negative curvature returns */
 
 /* ---- Joints ---- */
 #define EMBI_JOINT_STIFF ((embipc_real)1000)   /* [1] Stiffness of a joint, times h^2 / M */
@@ -2013,16 +2013,16 @@ enum {
 
 /* ---- Move and stop test ---- */
 /* [tolerance] A direction from one back-solve with an old factor is the last if it is shorter */
-#define EMBI_OLD_SHARE ((embipc_real)0.1)
-#define EMBI_OLD_FALL ((embipc_real)0.2)   /* [last measure] An old factor serves on below it */
-#define EMBI_OLD_FAR 1000   /* [tolerances] A new factor serves again below it */
+#define EMBI_REUSE_SHORT ((embipc_real)0.1)
+#define EMBI_REUSE_FALL ((embipc_real)0.2)   /* [last measure] An old factor serves on below it */
+#define EMBI_REUSE_FAR 1000   /* [tolerances] A new factor serves again below it */
 /* [direction] If less is free and no contact limits it, drives give up because of tets */
-#define EMBI_NO_WAY ((embipc_real)1e-3)
+#define EMBI_GIVE_UP_FREE ((embipc_real)1e-3)
 #define EMBI_INCREMENT_LENGTH ((embipc_real)0.5)   /* [dhat] A longer increment of a blocked drive is divided */
 #define EMBI_BLOCK_FREE ((embipc_real)0.5)   /* [direction] If less is free, a drive may be blocked */
 #define EMBI_BLOCK_GAP ((embipc_real)0.1)   /* [dhat] A drive may be blocked where the gap is smaller */
-#define EMBI_CRAWL 3   /* [moves] Short ones in a row until contacts get their full Hessian */
-#define EMBI_CRAWL_STRIDE ((embipc_real)0.5)   /* [direction] Shorter moves count for EMBI_CRAWL */
+#define EMBI_SLOW_MOVES 3   /* [moves] Short ones in a row until contacts get their full Hessian */
+#define EMBI_SLOW_STRIDE ((embipc_real)0.5)   /* [direction] Shorter moves count for EMBI_SLOW_MOVES */
 
 /* ---- Predictions ---- */
 #define EMBI_PREDICTION_SHARE ((embipc_real)0.25)   /* [displacement] Largest error of a prediction in use */
@@ -11636,11 +11636,11 @@ typedef struct embi_shift {
 } embi_shift;
 
 /* Strain of a tet, |turn^T F - F_0|. F_0 is that of the step's start for the first three, and that of the making
- * of the cached list for the last two. */
+ * of the body's cached list for itself for the last two. */
 typedef struct embi_strain {
     embipc_real now, next;       /* at q; bound all along the present direction */
     embipc_real end;             /* at the end of the direction */
-    embipc_real kept, most;      /* at the start of this step; the list is complete up to this strain */
+    embipc_real start, limit;    /* at the start of this step; the list is complete up to this strain */
 } embi_strain;
 
 /* A patch: the part of a surface below one node of its tree. Bodies are searched for each other patch by patch. So
@@ -11693,10 +11693,15 @@ typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } e
  * lengths of nodal forces, N: what the rounding of q costs, per metre. */
 typedef struct embi_psi { embipc_real energy, force, bending; } embi_psi;
 
-/* A body's energies at the end of a step, J; work: of the forces s->f; linear, square: see embi_body_spin_energy();
- * spin, rad/s, and momentum, kg m^2/s, about its centre; inverse: of its inertia */
+/* What the end of a step computes for a body: see chapter "Velocities at the end". */
 typedef struct embi_end {
-    embipc_real kinetic, elastic, work, linear, square, owed, turn[3], twist[3], spin[3], momentum[3], inverse[9];
+    embipc_real kinetic, elastic, work;   /* energies, and work of the forces load.f, J */
+    embipc_real spin[3], momentum[3];     /* w, rad/s, and L, kg m^2/s, about its centre */
+    embipc_real inverse[9];               /* of its inertia */
+    embipc_real turn[3];                  /* dw, rad/s: what gives the lost angular momentum back */
+    embipc_real linear, square;           /* of z dw the energy z linear + z^2 square, J */
+    embipc_real owed;                     /* energy that the energy bound has taken up to now, J */
+    embipc_real twist[3];                 /* its rotation by forces in this step, rad */
     int in_contact, own_friction;
 } embi_end;
 
@@ -11713,7 +11718,7 @@ typedef struct embi_cached {
     embipc_real range[6];        /* complete for these displacements of pa relative to pb since the search */
     embipc_real drift[6];        /* displacements of the steps since the search */
     embipc_real turn[9];         /* within one body: its rotation since the nodes were at cached_q */
-    int loose;                   /* no search was needed: the range is not checked */
+    int loose;                   /* it needed no search, and is complete for any range */
     embipc_real reach, dhat, xi;
     unsigned joined;             /* as in embi_pair_rule */
     embipc_real room;            /* margin of the range, m */
@@ -11803,7 +11808,7 @@ typedef struct embi_body_search {
     int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
     /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
     embi_cached own;
-    embipc_real *own_state;      /* EMBI_ASIDE_STATE: cached_q (3 nn), and kept and most of the strains (2 ntet) */
+    embipc_real *own_state;      /* EMBI_ASIDE_STATE: cached_q (3 nn), start and limit of the strains (2 ntet) */
     int own_is_odd;              /* lists have changed places an odd number of times */
     int measured_at_start;       /* distances were measured at q^n: drift equals shift */
     int has_reference;           /* its reference positions are those of embi_reference, not q^n and x^n */
@@ -11869,7 +11874,9 @@ typedef struct embi_body {
     embipc_material material;
     embi_body_rules rules;
     int node0, nn, vert0, nv;    /* ranges of the flat arrays */
-    int nt, *tri, *origin, *tet, ntet;
+    int nt, *tri;                /* triangles: numbers of its vertices (3 nt) */
+    int *origin;                 /* number of each vertex in the description */
+    int ntet, *tet;              /* tets: numbers of its nodes (4 ntet) */
     embi_bvh bvh;
     embipc_real diagonal;        /* of the box of the rest surface, m */
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
@@ -11886,9 +11893,9 @@ typedef struct embi_body {
     embi_flight flight;
     embi_end end;
     embi_sums sums;              /* of the last step */
-    int driven_nodes, in_island;  /* in_island: it is part of an island in this step */
+    int driven_nodes;
+    int in_island, island;       /* whether it has an island in this step, and which; -1: none */
     embi_body_joints joints;
-    int island;
     int started, followed;       /* xn = J q^n, x = J q holds for all its vertices */
     embi_body_search search;
     embi_caller caller;
@@ -12062,7 +12069,7 @@ typedef struct embi_state {
     embipc_real *qt, *qc;                      /* of the step form */
     embipc_real *gq, *g;                       /* gradients, J s^2/m: of the part of E whose Hessian is A; of E */
     embipc_real *p, *Ap, *rhs;                 /* direction; A p; right-hand side */
-    embipc_real *trial_q;                      /* trial state, or end of the direction */
+    embipc_real *trial_q;                      /* expected end of the step; end of the direction; trial state */
     int *local;                  /* unknown number in its island or -1 */
     /* per vertex; within a step x and `path` are valid for live vertices, xn for all that are not
        EMBI_VERTEX_UNKNOWN */
@@ -12552,7 +12559,7 @@ static void embi_body_strains(const embi_body *b, const embipc_real *w, embipc_r
 static int embi_body_list_is_complete(const embi_body *b, embipc_real times)
 {
     for (int t = 0; t < embi_strained_tets(b); t++)
-        if (!(b->search.strain[t].kept + times * b->search.strain[t].next <= b->search.strain[t].most)) return 0;
+        if (!(b->search.strain[t].start + times * b->search.strain[t].next <= b->search.strain[t].limit)) return 0;
     return 1;
 }
 
@@ -12825,7 +12832,7 @@ typedef struct embi_found {
     int count;                   /* places reserved for contacts; later the contacts there */
     int first, extra;            /* its first place among contacts, and among gradients of mollifiers */
     int changed;                 /* contacts whose stiffness the last factor has wrong */
-    embipc_real min_gap;         /* of those with a gap of 0 or less, m; INFINITY: none */
+    embipc_real min_gap;         /* of those that touch, which are no contacts: 0 or less, m; INFINITY: none */
 } embi_found;
 
 /* The columns of U of one element: all have the same nodes. */
@@ -12893,7 +12900,7 @@ typedef struct embi_reuse {
     embi_factor_undo undo;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int regularized;             /* pivots that were replaced, in this step */
-    int slow_solves;             /* in a row: see EMBI_SLOW */
+    int slow_solves;             /* in a row: see EMBI_SLOW_SOLVES */
 } embi_reuse;
 
 /* Friction of an island. */
@@ -12982,12 +12989,12 @@ typedef struct embi_island {
     int iterations;              /* directions solved for in this step. Predictions need no solve and do not count */
     int factorizations;
     int passes_left;             /* passes that have not converged yet, the present one included; 0: none is due */
-    int has_moved;               /* an iteration has moved it from q^n, so a deadline may end its step */
-    int nothing_moved;           /* in this step: friction takes secants for its stiffness */
+    int has_moved;               /* an iteration has taken it from q^n, so a deadline may end its step */
+    int before_first_move;       /* no iteration of this step has moved it yet: friction takes secants as stiffness */
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
     int just_predicted;          /* the last move was a prediction */
-    int renewals;                /* rotations: 0 as lagged; 1 renewed once; 2 or more: they follow q */
+    int renewals;                /* of rotations held: 0 those of the begin, 1 new ones; from 2 on they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
     int prediction;              /* order of the prediction that the step begins with; 0: none, or done */
     embipc_real measure, last_measure;   /* of the direction, and of the one before: see embi_island_is_short() */
@@ -13840,11 +13847,11 @@ static void embi_own_state(embi_state *s, embi_body *b, int back)
     for (int t = 0; t < embi_strained_tets(b); t++) {
         embi_strain *e = b->search.strain + t;
         if (back) {
-            e->kept = strain[2 * t];
-            e->most = strain[2 * t + 1];
+            e->start = strain[2 * t];
+            e->limit = strain[2 * t + 1];
         } else {
-            strain[2 * t] = e->kept;
-            strain[2 * t + 1] = e->most;
+            strain[2 * t] = e->start;
+            strain[2 * t + 1] = e->limit;
         }
     }
 }
@@ -13962,8 +13969,8 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
     if (!EMBI_GROW(m, b->search.start, 2)) return 0;
     for (int t = 0; t < embi_strained_tets(b); t++) {
         embi_body_tet_F(b, t, embi_base_q(s, b) + 3 * b->node0, F + 9 * t);
-        b->search.strain[t].kept = 0;
-        b->search.strain[t].most = EMBI_HUGE;
+        b->search.strain[t].start = 0;
+        b->search.strain[t].limit = EMBI_HUGE;
     }
     for (int n = 0; n < b->search.certificates.count;) {
         const embi_certificate *one = b->search.certificates.list + n;
@@ -13974,7 +13981,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
         margin = embi_certificate_margin(&b->search.certificates, one, F, share, k->reach, strain);
         if (margin > strain) {
             for (int i = 0; i < one->tets; i++)
-                b->search.strain[tet[i]].most = embi_min(b->search.strain[tet[i]].most, margin);
+                b->search.strain[tet[i]].limit = embi_min(b->search.strain[tet[i]].limit, margin);
             n = one->next;
             continue;
         }
@@ -14291,7 +14298,7 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
         embi_turn_fit(from, to, a->nn, k->turn);
         embi_warp(from, to, a->nn, k->turn, s->scratch.nodes + 3 * a->node0, k->drift + 3);
         embi_body_strains(a, s->scratch.nodes + 3 * a->node0, strain);
-        for (int t = 0; t < embi_strained_tets(a); t++) a->search.strain[t].kept = strain[t];
+        for (int t = 0; t < embi_strained_tets(a); t++) a->search.strain[t].start = strain[t];
         for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
         return;
     }
@@ -18721,7 +18728,7 @@ static void embi_island_store_stiffness(embi_state *s, embi_island *isle)
     }
     for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
         embi_element *e = embi_element_at(isle, k);
-        e->in_factor = embi_element_kinds[e->kind].stiffness(e, isle->nothing_moved);
+        e->in_factor = embi_element_kinds[e->kind].stiffness(e, isle->before_first_move);
     }
 }
 
@@ -18910,7 +18917,7 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
         embi_friction *f = isle->friction.list + k;
         embipc_real force[3], across, *u = f->base.dir;
         f->reverses = f->reverses && embi_dot(u, u) > f->e * f->e;
-        if (!(f->weight > 0) || (!f->reverses && !(isle->nothing_moved && embi_dot(u, u) > 0))) continue;
+        if (!(f->weight > 0) || (!f->reverses && !(isle->before_first_move && embi_dot(u, u) > 0))) continue;
         any = 1;
         (void)embipc_friction(embi_norm(u), f->e, &across, NULL);
         embi_scale(force, f->weight * (embi_friction_secant(f) - across), u);
@@ -19003,14 +19010,14 @@ static void embi_island_unflatten(embi_state *s, embi_island *isle)
 
 /* The projected Hessian of a nonlinear body is stiffer than the true one, and Newton's method with it is no longer
  * quadratic. Solves are slow where they shorten the direction by less than half; those with a factor of this step do
- * not count. After EMBI_SLOW of them in a row tets get their negative curvature back: all of it, or half, a quarter,
- * an eighth where more leaves pivots that are not positive. While solves stay slow, it is the middle between the
- * least that was too much and the most that was not. Rubber pressed flat between plates takes 11.0 solves per step,
- * and with all or nothing of it 13.0. */
+ * not count. After EMBI_SLOW_SOLVES of them in a row tets get their negative curvature back: all of it, or half, a
+ * quarter, an eighth where more leaves pivots that are not positive. While solves stay slow, it is the middle between
+ * the least that was too much and the most that was not. Rubber pressed flat between plates takes 11.0 solves per
+ * step, and with all or nothing of it 13.0. */
 static void embi_island_allow_negative(embi_island *isle)
 {
     embi_tune *u = &isle->tune;
-    if (EMBI_WITHOUT(NEGATIVE_CURVATURE) || isle->factor.slow_solves < EMBI_SLOW ||
+    if (EMBI_WITHOUT(NEGATIVE_CURVATURE) || isle->factor.slow_solves < EMBI_SLOW_SOLVES ||
         isle->system.method == EMBI_SYSTEM_CG || !(u->too_much - u->negative > (embipc_real)0.03)) return;
     u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
     embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
@@ -19529,7 +19536,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
 static void embi_island_reset(const embi_state *s, embi_island *isle)
 {
     isle->active = 1;
-    isle->nothing_moved = !EMBI_WITHOUT(STICKING);
+    isle->before_first_move = !EMBI_WITHOUT(STICKING);
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->factor.regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
     isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
@@ -19537,7 +19544,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
     isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
     isle->tune.negative = 0;
-    isle->tune.too_much = 2;
+    isle->tune.too_much = 2;   /* above 1: none yet */
     isle->measure = isle->last_measure = 0;
 }
 
@@ -19689,7 +19696,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     embi_state *s = &w->s;
     embi_round t;
     embipc_result r = EMBIPC_OK;
-    int *round = w->islands.round, largest = 0, most = 0, first;
+    int *round = w->islands.round, largest = 0, most = 0, alone;   /* alone: the largest is solved by itself, first */
     long long total = 0;
     t.w = w;
     t.fn = fn;
@@ -19701,18 +19708,18 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
             largest = k;
         }
     }
-    first = most > total / 2;
-    if (total - (first ? most : 0) < 2 * EMBI_SHARE_ISLANDS) {
+    alone = most > total / 2;
+    if (total - (alone ? most : 0) < 2 * EMBI_SHARE_ISLANDS) {
         for (int k = 0; k < w->islands.round_count && r == EMBIPC_OK; k++) r = embi_round_one(&t, s, round[k]);
         return r;
     }
-    if (first) {
+    if (alone) {
         int by_itself = round[largest];
         memmove(round + 1, round, (size_t)largest * sizeof *round);
         round[0] = by_itself;
         if ((r = embi_round_one(&t, s, by_itself)) != EMBIPC_OK) return r;
     }
-    return embi_round_share(&t, first, embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS)));
+    return embi_round_share(&t, alone, embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS)));
 }
 
 /* ==== 67. Islands that meet ==========================================================================
@@ -19771,7 +19778,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
     isle->active = 1;
     isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;   /* embi_dual numbers the bodies, even if unknowns are those of before */
-    isle->nothing_moved &= other->nothing_moved;
+    isle->before_first_move &= other->before_first_move;
     isle->has_moved &= other->has_moved;
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
     isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
@@ -19863,12 +19870,12 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
 }
 
 /* By how much the centre of a body moved in the step, m */
-static void embi_body_way(const embi_state *s, const embi_body *b, embipc_real way[3])
+static void embi_body_centre_motion(const embi_state *s, const embi_body *b, embipc_real move[3])
 {
-    embi_set(way, 0, 0, 0);
+    embi_set(move, 0, 0, 0);
     for (int i = b->node0; i < b->node0 + b->nn; i++)
         for (int c = 0; c < 3; c++)
-            way[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
+            move[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
 }
 
 /* Adds the loss by the motion of centres to dL of two free bodies in contact. In backward Euler the sum
@@ -19881,26 +19888,26 @@ static void embi_island_orbit_loss(embi_state *s, embi_island *isle)
     for (int n = 0; n < isle->pair_count; n++) {
         const embi_pair *pair = s->pair + isle->pairs[n];
         embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        embipc_real way[3], other[3], T[3], share, away, rest;
+        embipc_real move[3], other[3], T[3], share, away, rest;
         if (pair->head != isle->pairs[n] || a == b || !embi_keeps_spin(a) || !embi_keeps_spin(b)) continue;
-        embi_body_way(s, a, way);
-        embi_body_way(s, b, other);
-        embi_sub(way, way, other);
-        away = embi_norm(way);
+        embi_body_centre_motion(s, a, move);
+        embi_body_centre_motion(s, b, other);
+        embi_sub(move, move, other);
+        away = embi_norm(move);
         rest = s->h * (pair->rule.epsv + s->h * embi_norm(s->gravity));
         if (!(away > rest)) continue;
         if (!known) embi_island_pair_forces(s, isle, EMBI_NOW, 1);
         known = 1;
         if (!pair->in_contact[EMBI_NOW]) continue;
-        embi_scale(way, 1 - rest / away, way);
-        embi_cross(T, way, pair->force[EMBI_NOW]);
+        embi_scale(move, 1 - rest / away, move);
+        embi_cross(T, move, pair->force[EMBI_NOW]);
         share = a->mass.total / (a->mass.total + b->mass.total);
         embi_axpy(a->flight.loss, a->step.c * a->step.c / s->h * share, T);
         embi_axpy(b->flight.loss, b->step.c * b->step.c / s->h * (1 - share), T);
     }
 }
 
-/* dw of the body, and its terms of the energy T + s linear + s^2 square. */
+/* dw of the body, and its terms of the energy T + z linear + z^2 square. */
 static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real *square)
 {
     embi_m3_mulv(b->end.turn, b->end.inverse, b->flight.loss);
@@ -19946,8 +19953,8 @@ static embipc_real embi_island_budget(const embi_state *s, const embi_island *is
     return sum + embi_island_drive_work(s, isle);
 }
 
-/* The largest s in [0, 1] with s linear + s^2 square <= room. Where room is negative, the s of the least left side. */
-static embipc_real embi_spin_share(embipc_real room, embipc_real linear, embipc_real square)
+/* The largest z in [0, 1] with z linear + z^2 square <= room. Where room is negative, the z of the least left side. */
+static embipc_real embi_spin_fraction(embipc_real room, embipc_real linear, embipc_real square)
 {
     if (linear + square <= room) return 1;
     if (room > 0) return (sqrt(linear * linear + 4 * square * room) - linear) / (2 * square);
@@ -19971,18 +19978,18 @@ static embipc_real embi_body_speed_up(embi_state *s, embi_body *b, embipc_real m
     return more;
 }
 
-/* v += share dw x r */
-static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real share)
+/* v += z dw x r */
+static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real z)
 {
     int o = 3 * b->node0;
     embipc_real t[3];
-    for (int i = 0; i < 3 * b->nn && share > 0; i += 3) {
+    for (int i = 0; i < 3 * b->nn && z > 0; i += 3) {
         embi_cross(t, b->end.turn, s->p + o + i);
-        embi_axpy(s->v + o + i, share, t);
+        embi_axpy(s->v + o + i, z, t);
     }
-    embi_axpy(b->end.spin, share, b->end.turn);
-    embi_axpy(b->end.momentum, share, b->flight.loss);
-    b->end.kinetic += share * (b->end.linear + share * b->end.square);
+    embi_axpy(b->end.spin, z, b->end.turn);
+    embi_axpy(b->end.momentum, z, b->flight.loss);
+    b->end.kinetic += z * (b->end.linear + z * b->end.square);
 }
 
 /* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
@@ -20113,18 +20120,18 @@ static void embi_island_sum_energies(embi_state *s, embi_island *isle, embipc_re
  * rotations is possible, in case wrong rotations are the reason. */
 static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int may_go_on)
 {
-    embipc_real size, budget, kinetic, linear, square, owed, share, excess, left;
+    embipc_real size, budget, kinetic, linear, square, owed, z, excess, left;
     int driven = embi_island_is_driven(s, isle);
     embi_island_sum_energies(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
     size *= 64 * EMBI_EPS;
     if (may_go_on && !driven && kinetic > budget + size &&
         embi_island_has_wrong_rotations(s, isle, (kinetic - budget) / 2)) return EMBI_ENDS_WRONG_ROTATIONS;
-    share = embi_spin_share(budget + size - kinetic, linear, square);
-    kinetic += share * (linear + share * square);
+    z = embi_spin_fraction(budget + size - kinetic, linear, square);
+    kinetic += z * (linear + z * square);
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
-        if (embi_keeps_spin(b)) embi_body_spin_up(s, b, share);
+        if (embi_keeps_spin(b)) embi_body_spin_up(s, b, z);
     }
     excess = kinetic - budget;
     if (excess > size && !driven) {
@@ -20132,6 +20139,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
         if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
         return left > size ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
     }
+    /* there is room: energy that earlier steps took, as far as this one has lost more than is normal */
     left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
     if (owed > 0 && left > 0) embi_island_speed_up(s, isle, left, owed);
     return EMBI_ENDS_WELL;
@@ -20284,7 +20292,8 @@ static void embi_swap_iterations(embipc_world *w)
     w->report.iteration_before_count = count;
 }
 
-static int embi_has_moved(const embi_body *b)
+/* Did the body move in this step? */
+static int embi_body_has_moved(const embi_body *b)
 {
     return b->in_island && (b->search.has_reference || embi_box_norm(b->search.shift.box) > 0);
 }
@@ -20306,7 +20315,7 @@ static int embi_views_follow(embipc_world *w)
     embi_chunks_clear(&w->search.parts);
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
-        if (!b->caller.viewed || (b->followed && !embi_has_moved(b))) continue;
+        if (!b->caller.viewed || (b->followed && !embi_body_has_moved(b))) continue;
         if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
                              EMBI_SHARE_VERTICES)) return 0;
     }
@@ -20319,7 +20328,7 @@ static void embi_bodies_moved(embi_state *s)
 {
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        if (embi_has_moved(b)) b->started = 0;
+        if (embi_body_has_moved(b)) b->started = 0;
         else if (b->followed) continue;
         b->followed = b->caller.viewed;
     }
@@ -20638,13 +20647,13 @@ static embipc_result embi_fail_step(embipc_world *w)
     embipc_real most = -1;
     for (int k = 0; k < s->body_count; k++)
         for (int i = s->body[k].node0; i < s->body[k].node0 + s->body[k].nn; i++) {
-            embipc_real go = 0;
+            embipc_real size = 0;
             for (int c = 0; c < 3; c++)
-                go += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->h) +
+                size += embi_abs(s->vn[3 * i + c]) + embi_abs(s->p[3 * i + c] / s->h) +
                       embi_abs(s->hh * s->load.f[3 * i + c]);
-            if (!embi_finite(go)) go = (embipc_real)INFINITY;
-            if (!(go > most)) continue;
-            most = go;
+            if (!embi_finite(size)) size = (embipc_real)INFINITY;
+            if (!(size > most)) continue;
+            most = size;
             body = k;
             node = i - s->body[k].node0;
         }
@@ -20759,9 +20768,9 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  *   bodies in no island; history for the next step             embi_velocities_finish()
  *   forces; statistics                                         embi_report(), embi_stats()
  * Element: a term of E at up to four vertices: contact, friction, spring, rod. Contact: two primitives with a gap
- * below dhat. Candidate: a pair that may become one. Iteration: one direction and one move of an island. Round: one
- * iteration of every active island. Pass: iterations with the same friction forces and rotations. Increment: part of
- * a drive's motion in the step. Chapter "Newton loop" has the loop; embi_step() has the lines around it. */
+ * below dhat. Candidate: a pair that may become one. Iteration: one direction that is solved for, and one move of an
+ * island; a move to a prediction counts as none. Round: one iteration of every active island. Pass: iterations with
+ * the same friction forces and rotations. Increment: part of a drive's motion in the step. Chapter "Newton loop" has the loop; embi_step() has the lines around it. */
 
 /* ==== 72. Begin of a step ============================================================================
  * State, qt, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where 0 has
@@ -20859,7 +20868,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_state *s = &w->s;
     if (embi_is_asleep(b)) return;
     b->step.objective_start = -1;
-    if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic)) {
+    if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic)) {   /* rotation_start := R of q^n */
         embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         embi_elastic_swap(&b->elastic);
         b->elastic.ahead = 0;
@@ -21034,7 +21043,7 @@ static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
     embi_island_clear_system(s, isle);     /* H = 0, at least where elements reach */
     embi_island_assemble_bodies(s, isle, 0);   /* A of each body */
-    isle->system.clean = 0;
+    isle->system.clean = 0;   /* here, since threads add the parts of bodies */
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_add_to_system, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
         if (isle->shares.part[k] == 0) return 0;
@@ -21177,7 +21186,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
  * sign in every step let a block on a slope of tan(angle) = mu slide away. */
 static embipc_real embi_island_short_limit(const embi_island *isle)
 {
-    return isle->just_predicted || isle->tune.full_hessian ? EMBI_OLD_SHARE : (embipc_real)1;
+    return isle->just_predicted || isle->tune.full_hessian ? EMBI_REUSE_SHORT : (embipc_real)1;
 }
 
 /* Largest change of a contact's gap along the direction (J p in motion), over a tenth of the gap. A direction can be
@@ -21262,11 +21271,11 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] = -s->g[i];
     }
-    embi_island_allow_negative(isle);   /* for the tangents */
+    embi_island_allow_negative(isle);   /* for the tangents, which one back-solve with a reused factor does not need */
     if (!embi_uses_step_factor(isle) || !isle->tune.full_hessian) embi_island_tangent(s, isle);
     isle->friction.has_secants = embi_island_reverse_rhs(s, isle);   /* which contacts reverse: sets stiffness */
     for (int k = 0; k < isle->friction.count; k++)
-        embi_friction_stiffness(isle->friction.list + k, isle->nothing_moved);
+        embi_friction_stiffness(isle->friction.list + k, isle->before_first_move);
     if (embi_is_driving(isle)) embi_island_subtract_product(s, isle);   /* rhs -= H_fd r */
     for (int k = 0; k < isle->unknown_count; k++) embi_copy(isle->solution + 3 * k, s->rhs + 3 * isle->unknown[k]);
     if ((r = embi_island_solve(m, s, isle)) != EMBIPC_OK) return r;
@@ -21478,8 +21487,8 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
     embi_body_bound_path(s, b);
 }
 
-/* Collision detection ends while up to EMBI_CCD_KEEP of the way to the gap floor is left. This much more reaches it. */
-#define EMBI_LOOK_ON ((embipc_real)1.125)
+/* Collision detection ends while up to EMBI_CCD_KEEP of the path to the gap floor is left. So much more reaches it. */
+#define EMBI_SEARCH_BEYOND ((embipc_real)1.125)
 
 /* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. Candidates are
  * searched for its fraction bound.searched only, so that bounds alpha. It is less than 1 for a direction more than
@@ -21489,7 +21498,7 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
-    int stays = 1;
+    int complete = 1;   /* all present candidates, along the whole direction */
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_aim, NULL, NULL, 0);
     embi_apply_many(s, isle, s->trial_q, s->path.x);
     for (int k = 0; k < isle->body_count; k++)
@@ -21497,8 +21506,9 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
     isle->bound.searched = 1;
     isle->bound.is_known = 0;
     if (EMBI_WITHOUT(SEARCH)) return 1;   /* it is searched whole */
-    for (int n = 0; n < isle->pair_count && stays; n++) stays = embi_pair_is_complete(s, s->pair + isle->pairs[n]);
-    if (!EMBI_WITHOUT(PARTIAL_SEARCH) && (!stays || most > 2 * isle->bound.expected)) {
+    for (int n = 0; n < isle->pair_count && complete; n++)
+        complete = embi_pair_is_complete(s, s->pair + isle->pairs[n]);
+    if (!EMBI_WITHOUT(PARTIAL_SEARCH) && (!complete || most > 2 * isle->bound.expected)) {
         if (most > 2 * isle->bound.expected) {
             isle->bound.expected *= 2;
             isle->bound.searched = isle->bound.expected / most;
@@ -21508,7 +21518,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
         (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
         /* a prediction that is not safe as a whole is not taken, so it needs no candidates */
         isle->bound.searched = isle->prediction && isle->bound.safe < 1 ? (embipc_real)0 :
-            embi_min(isle->bound.searched, isle->bound.safe * EMBI_LOOK_ON);
+            embi_min(isle->bound.searched, isle->bound.safe * EMBI_SEARCH_BEYOND);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -21722,7 +21732,7 @@ static int embi_island_stiffness_is_wrong(const embi_state *s, const embi_island
     if (isle->contacts.changed) return 1;
     for (int k = isle->contacts.count; k < embi_element_count(isle); k++) {
         const embi_element *e = embi_element_at(isle, k);
-        if (embi_stiffness_changed(embi_element_kinds[e->kind].stiffness(e, isle->nothing_moved), e->in_factor,
+        if (embi_stiffness_changed(embi_element_kinds[e->kind].stiffness(e, isle->before_first_move), e->in_factor,
                                    e->pair < 0 ? 0 : s->pair[e->pair].rule.kappa))
             return 1;
     }
@@ -21782,7 +21792,7 @@ static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
     const embi_closest *closest;
     const embi_candidate *c;
     if (limit < 0) {
-        if (!(isle->bound.safe < embi_min(isle->bound.searched, EMBI_NO_WAY))) return 0;
+        if (!(isle->bound.safe < embi_min(isle->bound.searched, EMBI_GIVE_UP_FREE))) return 0;
         embi_island_give_up(s, isle);
         return 1;
     }
@@ -21816,9 +21826,9 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
-/* A move by line search. It is slow where it is less than half of Newton's direction. After EMBI_CRAWL slow moves in a
- * row contacts get their full Hessian until the step ends. The one of rank one does not know how normals rotate along
- * p. Where they rotate much against a small gap, every move is cut. */
+/* A move by line search. It is slow where it is less than half of Newton's direction. After EMBI_SLOW_MOVES slow moves
+ * in a row contacts get their full Hessian until the step ends. The one of rank one does not know how normals rotate
+ * along p. Where they rotate much against a small gap, every move is cut. */
 static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                               embipc_real *alpha)
 {
@@ -21828,8 +21838,8 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
     if (r != EMBIPC_OK) return r;
     embi_island_accept(s, isle, *alpha);
     isle->tune.stride = *alpha * isle->tune.stretch;
-    isle->tune.slow_moves = isle->tune.stride < EMBI_CRAWL_STRIDE ? isle->tune.slow_moves + 1 : 0;
-    if (isle->tune.slow_moves == EMBI_CRAWL && !EMBI_WITHOUT(FULL_HESSIAN)) {
+    isle->tune.slow_moves = isle->tune.stride < EMBI_SLOW_STRIDE ? isle->tune.slow_moves + 1 : 0;
+    if (isle->tune.slow_moves == EMBI_SLOW_MOVES && !EMBI_WITHOUT(FULL_HESSIAN)) {
         isle->tune.full_hessian = 1;
         embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
     }
@@ -21846,14 +21856,14 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
 }
 
 /* Decides whether the factor serves for the next direction, too. One of the last step does until it is given up. One of
- * this step serves on while whole moves shorten the direction enough. A new one serves again below EMBI_OLD_FAR
+ * this step serves on while whole moves shorten the direction enough. A new one serves again below EMBI_REUSE_FAR
  * tolerances, or after a driven move. Neither does with a wrong stiffness: one back-solve, as with full Hessians, would
  * press a contact closed that is too soft in it, and take one that is too stiff for converged. */
 static void embi_island_choose_factor(const embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int serves = !EMBI_WITHOUT(THIS_STEP_FACTOR) && !(alpha < 1) &&
-        (embi_uses_step_factor(isle) ? isle->measure < EMBI_OLD_FALL * isle->last_measure
-                                     : isle->just_drove || isle->measure < EMBI_OLD_FAR);
+        (embi_uses_step_factor(isle) ? isle->measure < EMBI_REUSE_FALL * isle->last_measure
+                                     : isle->just_drove || isle->measure < EMBI_REUSE_FAR);
     if (isle->factor.use == EMBI_FACTOR_LAST_STEP) return;
     isle->factor.use = serves && !embi_island_stiffness_is_wrong(s, isle) ? EMBI_FACTOR_THIS_STEP : EMBI_FACTOR_NEW;
 }
@@ -21881,7 +21891,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     if (r != EMBIPC_OK) return r;
     embi_island_choose_factor(s, isle, alpha);
     if (!embi_is_driving(isle)) isle->just_drove = 0;
-    isle->nothing_moved = isle->just_predicted = 0;
+    isle->before_first_move = isle->just_predicted = 0;
     isle->has_moved |= alpha > 0;
     return EMBIPC_OK;
 }
@@ -21973,7 +21983,8 @@ static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_islan
 }
 
 /* Ends the step of an island, if its energy is within the bound. Otherwise there are three ways: where held rotations
- * are the reason, another pass; after BDF2, again with backward Euler; else it goes back to q^n. */
+ * are the reason, another pass; after BDF2, again with backward Euler; else it goes back to q^n. By the first two it is
+ * active again. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_set_velocities(s, isle, isle->converged && isle->renewals < 2);
@@ -22030,7 +22041,7 @@ static embipc_result embi_island_try_prediction(embi_memory *m, embi_state *s, e
     embi_island_progress(s, isle, alpha);
     if (embi_is_driving(isle) && embi_island_driven_motion(s, isle)) isle->prediction = order;   /* next increment */
     isle->just_predicted = 1;
-    isle->nothing_moved = 0;
+    isle->before_first_move = 0;
     return EMBIPC_OK;
 }
 
@@ -22098,7 +22109,7 @@ static embipc_result embi_islands_cut(embipc_world *w)
     embipc_result r;
     int ends = embi_islands_have_moved(w);
     if (!ends && w->budget.strict) return EMBIPC_ERR_TIME;
-    s->threads.clock = NULL;
+    s->threads.clock = NULL;   /* nothing looks at the deadline, until embi_islands_set_deadline() */
     s->timer.late = ends;
     for (int k = 0; k < w->islands.order_count; k++) {
         embi_island *isle = w->islands.list[w->islands.order[k]];

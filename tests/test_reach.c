@@ -598,7 +598,7 @@ static void folds_stand(const embi_state *st, const embi_body *b, double share, 
                          EMBI_CERTIFICATE_SLACK);
         if (margin > asked && !walked) {
             for (int k = 0; k < one->tets; k++) ENSURE(b->search.strain[b->search.certificates.tet[one->first +
-                                                                                                   k]].most <= margin);
+                                                                                                   k]].limit <= margin);
             n = one->next;
         } else {
             ENSURE(walked == (one->next == n + 1));
@@ -675,7 +675,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
             embi_shift here = tree_shift(b, part);
             (void)embi_body_shift(b, st->qn, st->driven.target, st->scratch.nodes, NULL, &here);
             for (int m = 0; m < b->ntet; m++)   /* turn (q^n + scale w): w shrinks, the turn stays */
-                scale = fmin(scale, b->search.strain[m].most / tree_strain(b, m, w));
+                scale = fmin(scale, b->search.strain[m].limit / tree_strain(b, m, w));
             for (int i = b->node0; i < b->node0 + b->nn; i++) {
                 double r[3];
                 for (int c = 0; c < 3; c++)
@@ -683,7 +683,7 @@ static void folds_of(test_mesh mesh, embipc_kind kind, double dhat, int nodes, i
                 embi_m3_mulv(st->trial_q + 3 * i, here.turn, r);
             }
             (void)embi_body_shift(b, st->qn, st->trial_q, st->scratch.nodes, NULL, &here);
-            for (int m = 0; m < b->ntet; m++) ENSURE(tree_strain(b, m, w) <= b->search.strain[m].most * (1 + 1e-6) +
+            for (int m = 0; m < b->ntet; m++) ENSURE(tree_strain(b, m, w) <= b->search.strain[m].limit * (1 + 1e-6) +
                                                      1e-9);
             for (int c = 0; c < 3; c++) k.range[c] = -(k.range[3 + c] = here.deformation[c]);
         }

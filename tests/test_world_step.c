@@ -1040,8 +1040,8 @@ static void test_ranges_hold_the_path(void)
                                               &shift);
                         for (int t = 0; t < embi_strained_tets(a); t++) {
                             drift = tree_strain(a, t, w);
-                            ENSURE(drift <= a->search.strain[t].most);
-                            ENSURE(fabs(a->search.strain[t].kept - drift) < 1e-6);
+                            ENSURE(drift <= a->search.strain[t].limit);
+                            ENSURE(fabs(a->search.strain[t].start - drift) < 1e-6);
                             drifts += drift > 1e-3;
                         }
                     }
@@ -1632,7 +1632,7 @@ static void test_looks_end_at_contacts(void)
             ENSURE(embi_island_safe(&sc.w->memory, s, I, &limit));
             if (way == 1) ENSURE(I->bound.searched == 1 && limit < 0);
             else ENSURE(I->bound.safe > 0 && I->bound.safe * 0.05 < s->body[I->bodies[0]].rules.dhat &&
-                        I->bound.searched == (way == 0 ? I->bound.safe * EMBI_LOOK_ON : 0));
+                        I->bound.searched == (way == 0 ? I->bound.safe * EMBI_SEARCH_BEYOND : 0));
             for (int k = 0; k < I->body_count; k++) {
                 const embi_body *b = s->body + I->bodies[k];
                 int from = limit < 0 ? 0 : s->pair[I->bound.limit_pair].first;
