@@ -20770,7 +20770,8 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * Element: a term of E at up to four vertices: contact, friction, spring, rod. Contact: two primitives with a gap
  * below dhat. Candidate: a pair that may become one. Iteration: one direction that is solved for, and one move of an
  * island; a move to a prediction counts as none. Round: one iteration of every active island. Pass: iterations with
- * the same friction forces and rotations. Increment: part of a drive's motion in the step. Chapter "Newton loop" has the loop; embi_step() has the lines around it. */
+ * the same friction forces and rotations. Increment: part of a drive's motion in the step. Chapter "Newton loop" has
+ * the loop; embi_step() has the lines around it. */
 
 /* ==== 72. Begin of a step ============================================================================
  * State, qt, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where 0 has
