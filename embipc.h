@@ -11921,7 +11921,7 @@ typedef struct embi_pair {
     embipc_real radius;          /* while slack is at most this, only active candidates come within reach, m */
     embipc_real reach;           /* 2 dhat and the thickness, with rounding, m */
     embipc_real slack;           /* bound of relative drift from measured_q at the last evaluation, m */
-    int nearby_count;            /* active candidates; < 0: not listed yet */
+    int active_count;            /* active candidates; < 0: not listed yet */
     int row;                     /* in the head: its row in the report of forces; -1: none yet */
 } embi_pair;
 
@@ -12512,8 +12512,8 @@ static embipc_real embi_turn_sine(const embipc_real from[9], const embipc_real t
 }
 
 /* w = turn^T y - x of n points, up to a common displacement, and the extent of the box of all w. */
-static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const embipc_real turn[9], embipc_real *w,
-                      embipc_real warp[3])
+static void embi_deformation(const embipc_real *x, const embipc_real *y, int n, const embipc_real turn[9],
+                             embipc_real *w, embipc_real deformation[3])
 {
     embipc_real box[6], T[9];
     for (int i = 0; i < 9; i++) T[i] = turn[3 * (i % 3) + i / 3];
@@ -12526,7 +12526,7 @@ static void embi_warp(const embipc_real *x, const embipc_real *y, int n, const e
         embi_sub(w, w, u);
         embi_box_add(box, w);
     }
-    embi_sub(warp, box + 3, box);
+    embi_sub(deformation, box + 3, box);
 }
 
 /* Number of tets whose strain is bounded: all, for bodies with rest separation certificates. */
@@ -12583,7 +12583,7 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
         memcpy(r->turn, at->turn, sizeof r->turn);
         sine = 0;
     }
-    embi_warp(from, to, b->nn, r->turn, d, r->deformation);
+    embi_deformation(from, to, b->nn, r->turn, d, r->deformation);
     embi_copy(r->end, r->deformation);
     if (!at) return 0;
     sine *= 2 / EMBI_TURN_COS;
@@ -12764,27 +12764,27 @@ static int embi_is_near(const embi_apart *a, embipc_real reach, embipc_real slac
 }
 
 /* Lists the active candidates of a pair: those that can be nearer than 2 dhat while the slack is at most radius. */
-static void embi_pair_near(embi_state *s, embi_pair *pair, embipc_real radius)
+static void embi_pair_list_active(embi_state *s, embi_pair *pair, embipc_real radius)
 {
-    int *nearby = s->candidates.active + pair->first;
-    pair->nearby_count = 0;
+    int *active = s->candidates.active + pair->first;
+    pair->active_count = 0;
     pair->radius = radius;
     pair->reach = (2 * pair->rule.dhat + pair->rule.xi) / 0.999 +
                   4 * embi_pair_rounding(s->body + pair->a, s->body + pair->b);
     for (int k = 0; k < pair->count; k++)
-        if (embi_is_near(s->candidates.apart + pair->first + k, pair->reach, radius)) nearby[pair->nearby_count++] = k;
+        if (embi_is_near(s->candidates.apart + pair->first + k, pair->reach, radius)) active[pair->active_count++] = k;
 }
 
 /* The present positions become measured_q. slack: bound of the drift until here. stamp: of the evaluation here,
  * whose distances are exact. */
-static void embi_pair_know(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
+static void embi_pair_remeasure(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
-    const int *nearby = s->candidates.active + pair->first;
+    const int *active = s->candidates.active + pair->first;
     for (int k = pair->first; k < pair->first + pair->count; k++)
         s->candidates.apart[k].least -= s->candidates.apart[k].share * slack;
-    for (int i = 0; i < pair->nearby_count; i++) {
-        const embi_closest *c = s->candidates.closest + pair->first + nearby[i];
-        if (c->stamp == stamp && !(c->in_factor > 0)) s->candidates.apart[pair->first + nearby[i]].least = c->d;
+    for (int i = 0; i < pair->active_count; i++) {
+        const embi_closest *c = s->candidates.closest + pair->first + active[i];
+        if (c->stamp == stamp && !(c->in_factor > 0)) s->candidates.apart[pair->first + active[i]].least = c->d;
     }
     pair->radius -= slack;
 }
@@ -14084,7 +14084,8 @@ static void embi_body_unfit(embi_state *s, embi_body *b)
     embipc_real most = b->scale_x + 4 * b->diagonal;
     for (int i = 0; i < 3 * b->nn; i++) most = embi_max(most, embi_abs(from[i]));
     embi_turn_fit(from, to, b->nn, b->search.moved.turn);
-    embi_warp(from, to, b->nn, b->search.moved.turn, s->scratch.nodes + 3 * b->node0, b->search.moved.deformation);
+    embi_deformation(from, to, b->nn, b->search.moved.turn, s->scratch.nodes + 3 * b->node0,
+                     b->search.moved.deformation);
     b->search.moved.q = s->qn;
     b->search.moved.rounding = 64 * EMBI_EPS * most;
     memset(b->bvh.known, 0, 2 * (size_t)b->bvh.leaves);
@@ -14296,7 +14297,7 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     if (a == b) {
         if (!all) embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE);
         embi_turn_fit(from, to, a->nn, k->turn);
-        embi_warp(from, to, a->nn, k->turn, s->scratch.nodes + 3 * a->node0, k->drift + 3);
+        embi_deformation(from, to, a->nn, k->turn, s->scratch.nodes + 3 * a->node0, k->drift + 3);
         embi_body_strains(a, s->scratch.nodes + 3 * a->node0, strain);
         for (int t = 0; t < embi_strained_tets(a); t++) a->search.strain[t].start = strain[t];
         for (int i = 0; i < 3; i++) k->drift[i] = -k->drift[3 + i];
@@ -14390,7 +14391,7 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
     embi_pair *pair = s->pair + one->pair;
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
-    pair->nearby_count = -1;
+    pair->active_count = -1;
     /* from measured_q to x */
     if (pair->path) embi_relative_box(&A->search.drift, pair->pa, &B->search.drift, pair->pb, r);
     /* from the middle of the range to measured_q */
@@ -15333,7 +15334,7 @@ static int embi_plain_search(embipc_world *w, int aimed)
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *pair = s->pair + n;
         pair->first = s->candidates.count;
-        pair->nearby_count = -1;
+        pair->active_count = -1;
         if (!embi_plain_pairs(&w->memory, w->search.surface + pair->a, w->search.surface + pair->b, &pair->rule,
                               embi_pair_reach(s, pair), &w->search.primitives, &s->candidates.list,
                                   &s->candidates.count))
@@ -17981,8 +17982,8 @@ static void embi_active_work(void *arg, int begin, int end)
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + t->isle->pairs[k];
         pair->slack = embi_pair_slack(pair, &s->body[pair->a].search.drift, &s->body[pair->b].search.drift);
-        if (pair->nearby_count < 0 || pair->slack > pair->radius)
-            embi_pair_near(s, pair, pair->slack + pair->rule.dhat / 2);
+        if (pair->active_count < 0 || pair->slack > pair->radius)
+            embi_pair_list_active(s, pair, pair->slack + pair->rule.dhat / 2);
     }
 }
 
@@ -17996,7 +17997,7 @@ static int embi_island_count_contacts(embi_memory *m, embi_state *s, embi_island
     embi_for_work(&s->threads, isle->pair_count, candidates, EMBI_SHARE_SCAN, embi_active_work, task);
     embi_chunks_clear(&isle->shares.by_active);
     for (int n = 0; n < isle->pair_count; n++)
-        if (!embi_chunks_add(m, &isle->shares.by_active, n, 0, s->pair[isle->pairs[n]].nearby_count,
+        if (!embi_chunks_add(m, &isle->shares.by_active, n, 0, s->pair[isle->pairs[n]].active_count,
                              EMBI_SHARE_NEAR)) return 0;
     if (!EMBI_GROW(m, isle->shares.found, isle->shares.by_active.count)) return 0;
     embi_for_chunks(&s->threads, &isle->shares.by_active, EMBI_SHARE_NEAR, embi_closest_work, task);
@@ -21491,11 +21492,11 @@ static void embi_body_aim(const embi_bodies_task *t, embi_body *b, int k)
 /* Collision detection ends while up to EMBI_CCD_KEEP of the path to the gap floor is left. So much more reaches it. */
 #define EMBI_SEARCH_BEYOND ((embipc_real)1.125)
 
-/* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. Candidates are
- * searched for its fraction bound.searched only, so that bounds alpha. It is less than 1 for a direction more than
- * twice as long as expected, else too many pairs become candidates. A direction that needs new candidates is searched
- * only a little beyond where present ones end it. Ten bears in a heap take 0.8 of the time so. Returns 0 for lack of
- * memory or time. */
+/* The end of the direction: trial_q = q + p, path.x = J trial_q, and bounds of each body along the path. Candidates
+ * are searched for its fraction bound.searched only, so that bounds alpha. It is less than 1 for a direction more than
+ * twice as long as expected, else too many pairs become candidates. Then twice as much is expected from there on. A
+ * direction that needs new candidates is searched only a little beyond where present ones end it. Ten bears in a heap
+ * take 0.8 of the time so. Returns 0 for lack of memory or time. */
 static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
@@ -21565,17 +21566,17 @@ static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, emb
 /* Where many candidates are active, q becomes measured_q: new lower bounds of their distances leave few active. */
 static void embi_island_remeasure(embi_state *s, const embi_island *isle)
 {
-    int nearby = 0, all = 0;
+    int active = 0, all = 0;
     if (EMBI_WITHOUT(SEARCH) || EMBI_WITHOUT(DISTANCE_BOUNDS) || EMBI_WITHOUT(REMEASURING)) return;
     for (int n = 0; n < isle->pair_count; n++) {
-        nearby += s->pair[isle->pairs[n]].nearby_count;
+        active += s->pair[isle->pairs[n]].active_count;
         all += s->pair[isle->pairs[n]].count;
     }
-    if (nearby < 256 + all / 256) return;
+    if (active < 256 + all / 256) return;
     for (int n = 0; n < isle->pair_count; n++) {
         embi_pair *pair = s->pair + isle->pairs[n];
-        embi_pair_know(s, pair, embi_pair_slack(pair, &s->body[pair->a].search.drift, &s->body[pair->b].search.drift),
-                       isle->stamp);
+        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+        embi_pair_remeasure(s, pair, embi_pair_slack(pair, &a->search.drift, &b->search.drift), isle->stamp);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -22067,10 +22068,21 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     return embi_island_unify_integrator(m, s, isle);
 }
 
+/* Begins another pass, with the present friction forces. So E is another one, and its elements are evaluated again: at
+ * q^n, to compare with, and at q. Returns 0 out of memory. */
+static int embi_island_next_pass(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    isle->converged = 0;
+    embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
+    if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return 0;
+    isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
+    embi_island_nonquadratic(s, isle, s->x);
+    return 1;
+}
+
 /* Second half of an iteration: the move, once all candidates along the directions are known. An island that has
  * converged begins another pass if one is due: passes_left counts them, and embi_island_ask_pass() may add one. Else
- * its step ends, unless it leaves BDF2 or its rotations are renewed. A new pass has other friction, and so another E:
- * its elements are evaluated at q^n, to compare with, and again at q. */
+ * its step ends, unless it leaves BDF2 or its rotations are renewed: then it goes on. */
 static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, embi_island *isle)
 {
     embi_memory *m = &w->memory;
@@ -22094,12 +22106,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (jumps == EMBI_YES) embi_island_go_on(isle);
     if (!isle->active && (r = embi_island_end(m, s, isle)) != EMBIPC_OK) return r;
     if (!isle->active || !isle->converged) return EMBIPC_OK;
-    isle->converged = 0;   /* another pass, with the present friction forces */
-    embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
-    if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return EMBIPC_ERR_MEMORY;
-    isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
-    embi_island_nonquadratic(s, isle, s->x);
-    return EMBIPC_OK;
+    return embi_island_next_pass(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
 /* The deadline has passed: embi_island_cut() ends each active island, and may move it back. If one has not moved yet,
