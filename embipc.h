@@ -18209,33 +18209,25 @@ static void embi_island_motion(embi_state *s, embi_island *isle)
     embi_apply_list(s, isle->vertices.list, isle->vertices.count, 0, s->p, s->path.motion);
 }
 
-/* Assembles A of a body, for the system. */
-static void embi_body_assemble_for_system(const embi_bodies_task *t, embi_body *b, int k)
+/* Assembles A of a body. */
+static void embi_body_assemble_work(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
     embi_body_assemble(t->s, b);
 }
 
-/* Assembles A of a body where products with A always need it; elsewhere embi_body_multiply() chooses. */
-static void embi_body_assemble_for_products(const embi_bodies_task *t, embi_body *b, int k)
-{
-    (void)k;
-    if (b->elastic.nonlinear && embi_body_stiffness(t->s, b) > 0) embi_body_assemble(t->s, b);
-}
-
-/* Assembles A of all bodies that lack it; for_products: only of bodies whose products need it. */
-static void embi_island_assemble_bodies(embi_state *s, embi_island *isle, int for_products)
+/* Assembles A of all bodies that lack it. */
+static void embi_island_assemble_bodies(embi_state *s, embi_island *isle)
 {
     embipc_stage was;
     int lacking = 0;
     for (int k = 0; k < isle->body_count && !lacking; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        lacking = embi_is_dynamic(b) && !b->step.assembled && (!for_products || b->elastic.nonlinear);
+        lacking = embi_is_dynamic(b) && !b->step.assembled;
     }
     if (!lacking) return;
     was = embi_time_stage(s, EMBIPC_STAGE_ELASTIC);
-    embi_for_bodies(s, isle, &isle->shares.by_tets,
-                    for_products ? embi_body_assemble_for_products : embi_body_assemble_for_system, NULL, NULL, 0);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_assemble_work, NULL, NULL, 0);
     (void)embi_time_stage(s, was);
 }
 
@@ -18251,7 +18243,6 @@ static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 /* Ap = A p over the nodes of the island, J s^2/m */
 static void embi_island_multiply(embi_state *s, embi_island *isle)
 {
-    embi_island_assemble_bodies(s, isle, 1);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_product, NULL, NULL, 0);
 }
 
@@ -18273,7 +18264,6 @@ static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, 
 static void embi_island_subtract_product(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_island_assemble_bodies(s, isle, 1);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_subtract_product, NULL, NULL, 0);
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++)
@@ -18580,7 +18570,7 @@ static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island
     if (!embi_island_wants_dual(s, isle)) return EMBIPC_OK;
     if (!isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
     if ((D = isle->dual) == NULL) return EMBIPC_ERR_MEMORY;
-    embi_island_assemble_bodies(s, isle, 0);
+    embi_island_assemble_bodies(s, isle);
     if (!embi_dual_bodies(m, s, isle)) return EMBIPC_ERR_MEMORY;
     (void)embi_time_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
@@ -21044,7 +21034,7 @@ static int embi_island_add_element(embi_state *s, embi_island *isle, const embi_
 static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
     embi_island_clear_system(s, isle);     /* H = 0, at least where elements reach */
-    embi_island_assemble_bodies(s, isle, 0);   /* A of each body */
+    embi_island_assemble_bodies(s, isle);   /* A of each body */
     isle->system.clean = 0;   /* here, since threads add the parts of bodies */
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_add_to_system, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
@@ -21804,7 +21794,7 @@ static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
            closest->d - c->xi < EMBI_BLOCK_GAP * c->dhat && embi_island_block(s, isle, limit);
 }
 
-/* A move while drives have motion left: by alpha = bound.safe, without line search, since drives do work on E. */
+/* A move while drives have motion left: by alpha = bound.safe. */
 static embipc_result embi_island_drive_move(embi_memory *m, embi_state *s, embi_island *isle, embipc_real *alpha)
 {
     embipc_result r = embi_island_try_finite(m, s, isle, alpha);
@@ -22000,8 +21990,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
 }
 
 /* ==== 80. Newton loop ================================================================================
- * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12]. In a round every
- * active island computes a direction, gets the candidates that it needs, and moves.
+ * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12].
  * Uses: positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV, part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
@@ -22156,7 +22145,8 @@ static embipc_result embi_islands_begin_round(embipc_world *w)
 }
 
 /* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged, found no descent, or was cut. Each
- * pass minimises its own E: friction forces or rotations change between passes. Ends early if a body must wake. */
+ * pass minimises its own E: friction forces or rotations change between passes. Ends early if a body must wake: then
+ * embi_step() begins again. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -22176,7 +22166,7 @@ static embipc_result embi_iterate(embipc_world *w)
         if (r == EMBIPC_ERR_TIME && (r = embi_islands_cut(w)) == EMBIPC_OK) continue;
         if (r != EMBIPC_OK) return r;
         (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
-        if (w->sleep.disturbed) return EMBIPC_OK;   /* the step begins again, with more bodies awake */
+        if (w->sleep.disturbed) return EMBIPC_OK;
         w->islands.round_count = 0;
         for (int k = 0; k < w->islands.order_count; k++) {
             embi_island *isle = w->islands.list[w->islands.order[k]];
@@ -22236,11 +22226,11 @@ static void embi_drives_gradient(embipc_world *w)
 }
 
 /* ==== 82. World step =================================================================================
- * embi_step(): begin, iterate, finish. After an error everything is restored.
+ * embi_step(): begin, iterate, finish.
  * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* Begin and iterate: q at the end of the step, and v of bodies in islands. Where sleep.disturbed is set, both are void,
- * and the step begins again. *lost, *away: a body too far from the origin, and how far, m. */
+/* Begin and iterate: q at the end of the step, and v of bodies in islands; void where sleep.disturbed is set. *lost,
+ * *away: a body too far from the origin, and how far, m. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     embi_state *s = &w->s;
@@ -22261,7 +22251,7 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     embi_each_body(w, embi_body_foresee);   /* boxes around the way there */
     if ((*lost = embi_body_too_far(s, s->trial_q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
     if (!embi_seams_update(w) || !embi_vertices_begin(w) || !embi_search_pairs(w)) return embi_lack(s);
-    if (embi_sleeps(w) && embi_sleep_is_disturbed(w)) return EMBIPC_OK;   /* begins again, with more bodies awake */
+    if (embi_sleeps(w) && embi_sleep_is_disturbed(w)) return EMBIPC_OK;
     if (!embi_islands_link(w) || embi_islands_round(w, embi_island_start) != EMBIPC_OK) return embi_lack(s);
     (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
     r = embi_iterate(w);
