@@ -13551,9 +13551,9 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 
 /* ---- numbers that cannot be simulated ---- */
 
-#define EMBI_SIZES ((embipc_real)1e9)
-#define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
-#define EMBI_FRICTION_MOST ((embipc_real)1e9)
+#define EMBI_SIZES (1e9)
+#define EMBI_SIZES_AT_MOST (1e12)
+#define EMBI_FRICTION_MOST (1e9)
 
 /* |a|, also where its square would leave the range of a double. */
 static embipc_real embi_long_norm(const embipc_real a[3])
@@ -15774,7 +15774,7 @@ static void embi_friction_stiffness(embi_friction *f, int first)
     memset(f->S, 0, sizeof f->S);
     if (f->weight > 0)   /* subtracted contacts have no stiffness */
         embi_friction_hessian(secant ? none : f->base.dir, f->n, f->e,
-                              f->reverses ? f->e : first ? f->expected : (embipc_real)0, f->weight, f->S);
+                              f->reverses ? f->e : first ? f->expected : 0, f->weight, f->S);
 }
 
 static void embi_friction_take(const embi_element *e, embipc_real S[9])
@@ -15812,7 +15812,7 @@ static void embi_spring_evaluate(embi_element *e, const embipc_real *xn, const e
         p->rKr += e->dir[i] * r;
     }
     size = sqrt(p->rKr / k);
-    e->first = k * size > p->limit ? p->limit / (k * size) : (embipc_real)1;
+    e->first = k * size > p->limit ? p->limit / (k * size) : 1;
     e->energy = e->first < 1 ? p->limit * (size - p->limit / (2 * k)) : k * size * size / 2;
 }
 
@@ -15820,7 +15820,7 @@ static void embi_spring_evaluate(embi_element *e, const embipc_real *xn, const e
 static void embi_spring_hessian(const embi_element *e, embipc_real S[9])
 {
     const embi_spring *p = (const embi_spring *)e;
-    for (int i = 0; i < 9; i++) S[i] = i % 4 ? (embipc_real)0 : e->first * p->K[i / 4];
+    for (int i = 0; i < 9; i++) S[i] = i % 4 ? 0 : e->first * p->K[i / 4];
     for (int i = 0; i < 9 && e->first < 1; i++) S[i] -= e->first * e->dir[i / 3] * e->dir[i % 3] / p->rKr;
 }
 
@@ -15829,7 +15829,7 @@ static void embi_spring_hessian(const embi_element *e, embipc_real S[9])
 static embipc_real embi_spring_stiffness(const embi_element *e, int first)
 {
     (void)first;
-    return e->first < 1 ? e->first : (embipc_real)4;
+    return e->first < 1 ? e->first : 4;
 }
 
 /* Does the force of a spring, evaluated at y, differ from its linear model at x by more than a hundredth of
@@ -15846,7 +15846,7 @@ static int embi_spring_misses(const embi_element *e, const embipc_real *x, const
     embi_m3_mulv(off, S, move);
     embi_axpy(off, p.base.first, p.base.dir);
     embi_axpy(off, -e->first, e->dir);
-    return embi_norm(off) > (embipc_real)0.01 * p.limit;
+    return embi_norm(off) > 0.01 * p.limit;
 }
 
 /* ---- rod ----
@@ -15867,8 +15867,8 @@ static void embi_rod_slide(embi_rod *p, const embipc_real *x)
     embi_sub(r, x + 3 * v[0], x + 3 * v[1]);
     embi_sub(along, x + 3 * v[2], x + 3 * v[3]);
     size = embi_dot(along, along);
-    t = size > 0 ? embi_dot(r, along) / size : (embipc_real)0;
-    embi_scale(p->axis, size > 0 ? 1 / sqrt(size) : (embipc_real)0, along);
+    t = size > 0 ? embi_dot(r, along) / size : 0;
+    embi_scale(p->axis, size > 0 ? 1 / sqrt(size) : 0, along);
     p->base.w[2] = -t;
     p->base.w[3] = t;
 }
@@ -15883,7 +15883,7 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
     embi_point_motion(e->v, e->w, x, r);
     p->length = p->form == EMBI_ROD_ALONG ? embi_dot(p->axis, r) : embi_norm(r);
     if (p->form == EMBI_ROD_ALONG) embi_copy(e->dir, p->axis);
-    else embi_scale(e->dir, p->length > 0 ? 1 / p->length : (embipc_real)0, r);
+    else embi_scale(e->dir, p->length > 0 ? 1 / p->length : 0, r);
     excess = p->length > p->most ? p->length - p->most : embi_min(p->length - p->least, 0);
     size = embi_abs(excess);
     p->share = p->K * size > p->limit ? p->limit / (p->K * size) : size > 0 || !(p->most > p->least) ? 1 : 0;
@@ -15896,10 +15896,10 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
 static void embi_rod_hessian(const embi_element *e, embipc_real S[9])
 {
     const embi_rod *p = (const embi_rod *)e;
-    embipc_real along = p->share == 1 ? p->K : (embipc_real)0, across = p->length > 0 ? e->first / p->length : along;
-    across = p->form == EMBI_ROD_ALONG ? (embipc_real)0 : embi_max(across, 0);
+    embipc_real along = p->share == 1 ? p->K : 0, across = p->length > 0 ? e->first / p->length : along;
+    across = p->form == EMBI_ROD_ALONG ? 0 : embi_max(across, 0);
     for (int i = 0; i < 9; i++) {
-        embipc_real nn = e->dir[i / 3] * e->dir[i % 3], one = i % 4 ? (embipc_real)0 : (embipc_real)1;
+        embipc_real nn = e->dir[i / 3] * e->dir[i % 3], one = i % 4 ? 0 : 1;
         if (p->form == EMBI_ROD_ON_LINE) one -= p->axis[i / 3] * p->axis[i % 3];
         S[i] = along * nn + across * (one - nn);
     }
@@ -15910,7 +15910,7 @@ static embipc_real embi_rod_stiffness(const embi_element *e, int first)
 {
     const embi_rod *p = (const embi_rod *)e;
     (void)first;
-    return p->share < 1 ? p->share : (embipc_real)4;
+    return p->share < 1 ? p->share : 4;
 }
 
 /* Does a rod become taut or slack, or does its force reach the limit, within a motion that counts as converged? Then
@@ -15923,9 +15923,9 @@ static int embi_rod_misses(const embi_element *e, const embipc_real *x, const em
     (void)y;
     embi_rod_evaluate(&p.base, NULL, x);
     if (p.share == now->share) return 0;
-    stiff = p.share == 1 ? p.K : (embipc_real)0;
+    stiff = p.share == 1 ? p.K : 0;
     off = embi_abs(p.base.first + stiff * (now->length - p.length) - e->first);
-    return off > (embipc_real)0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first));
+    return off > 0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first));
 }
 
 /* ---- all kinds ---- */
@@ -16056,11 +16056,16 @@ static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_
     }
 }
 
+/* The part of a node in the mass. Without mass all have equal parts. */
+static embipc_real embi_node_share(const embi_body *b, int i)
+{
+    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
+}
+
 /* Factor of K in A, with damping. K of a nonlinear material is in A for its damping only. */
 static embipc_real embi_body_stiffness(const embi_state *s, const embi_body *b)
 {
-    embipc_real own = b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1;
-    return s->hh * (own + b->material.damping[1] / b->step.c);
+    return s->hh * (!b->elastic.nonlinear + b->material.damping[1] / b->step.c);
 }
 
 /* Factor of M in A, with damping. */
@@ -16151,8 +16156,7 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
         embi_mass_multiply(b, d, s->Ap + o);
         for (int i = 0; i < n; i++) gq[i] += mass * s->Ap[o + i];
         if (b->material.damping[1] > 0) {   /* beta/c K d = (A d - (1/s + ...) M d) beta/c / (1 + beta/c) */
-            embipc_real beta = b->material.damping[1] / b->step.c,
-                        share = beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta);
+            embipc_real beta = b->material.damping[1] / b->step.c, share = beta / (!b->elastic.nonlinear + beta);
             embi_body_multiply(s, b, d, y);
             for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (b->step.inertia + mass) * s->Ap[o + i]);
         }
@@ -16196,9 +16200,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
         embi_body_multiply(s, b, d, y);
         for (int i = 0; i < n; i++) kd += d[i] * y[i];
         kd -= (b->step.inertia + mass) * md;   /* h^2 (1 + beta/c) d.K d */
-        damping = mass * md / 2 +
-            (beta > 0 ? kd / 2 * beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta)
-                      : (embipc_real)0);
+        damping = mass * md / 2 + (beta > 0 ? kd / 2 * beta / (!b->elastic.nonlinear + beta) : 0);
     }
     *size += inertia + s->hh * (psi.energy + psi.force * b->scale_x + embi_abs(work)) + embi_abs(damping);
     return inertia + s->hh * (psi.energy - work) + damping;
@@ -16401,22 +16403,28 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
         embi_anchor_at(&p, s->qn + 3 * b->node0, r);
         embi_sub(r, r, o);
         embi_cross(t, f->axis, r);
-        if (away > 0 && embi_norm(t) > (embipc_real)1e-6 * b->diagonal) return EMBI_PIVOT_NONE;
+        if (away > 0 && embi_norm(t) > 1e-6 * b->diagonal) return EMBI_PIVOT_NONE;
     }
     return away > 0 ? EMBI_PIVOT_AXIS : EMBI_PIVOT_POINT;
 }
 
-/* r = x - c. c is the point that the body rotates about, counted from its first node. x: positions or velocities */
-static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real c[3])
+/* The point that a body rotates about; NULL: its centre of mass */
+static const embi_anchor *embi_body_pinned(const embi_body *b)
 {
-    embipc_real base[3];
-    embi_copy(base, x);
+    return b->flight.pivot.count ? &b->flight.pivot : NULL;
+}
+
+/* r = x - c at the nodes of a body. c is the point `pivot`, or without one the centre of mass. It is counted from the
+ * first node, since weights sum to 1 up to rounding only. x: positions or velocities */
+static void embi_body_about(const embi_body *b, const embi_anchor *pivot, const embipc_real *x, embipc_real *r,
+                            embipc_real c[3])
+{
     embi_set(c, 0, 0, 0);
     for (int i = 0; i < b->nn; i++) {
-        embi_sub(r + 3 * i, x + 3 * i, base);
-        if (!b->flight.pivot.count) embi_axpy(c, b->mass.node[i] / b->mass.total, r + 3 * i);
+        embi_sub(r + 3 * i, x + 3 * i, x);
+        if (!pivot) embi_axpy(c, embi_node_share(b, i), r + 3 * i);
     }
-    if (b->flight.pivot.count) embi_anchor_at(&b->flight.pivot, r, c);
+    if (pivot) embi_anchor_at(pivot, r, c);
     for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
 }
 
@@ -16463,9 +16471,10 @@ typedef struct embi_turning {
 /* Fills p for the body at x with the velocities v (both of all nodes). */
 static void embi_turning_of(const embi_body *b, const embipc_real *x, const embipc_real *v, embi_turning *p)
 {
+    const embi_anchor *pivot = embi_body_pinned(b);
     int o = 3 * b->node0;
-    embi_body_about(b, x + o, p->r, p->c);
-    embi_body_about(b, v + o, p->u, p->vc);
+    embi_body_about(b, pivot, x + o, p->r, p->c);
+    embi_body_about(b, pivot, v + o, p->u, p->vc);
     embi_add(p->vc, p->vc, v + o);
     embi_mass_multiply(b, p->r, p->Mr);
     embi_cross_sum(p->Mr, p->u, b->nn, p->L);
@@ -16497,13 +16506,13 @@ static void embi_turning_look_back(embi_state *s, const embi_body *b, const embi
     embi_turning_of(b, s->last.q, s->last.v, &before);
     embi_subtract_rotation(b, w, before.r, before.u);
     embi_sub(d, p->L, before.L);
-    embi_axpy(L, (embipc_real)1 / 3, d);
+    embi_axpy(L, 1.0 / 3, d);
     embi_sub(d, s->qn + o, s->last.q + o);   /* displacement of the centre */
     embi_add(d, d, p->c);
     embi_sub(d, d, before.c);
-    embi_axpy(p->c, (embipc_real)1 / 3, d);
+    embi_axpy(p->c, 1.0 / 3, d);
     embi_sub(d, p->vc, before.vc);
-    embi_axpy(p->vc, (embipc_real)1 / 3, d);
+    embi_axpy(p->vc, 1.0 / 3, d);
     for (int i = 0; i < 3 * b->nn; i += 3) {
         embipc_real r[3], u[3];
         embi_m3_tmulv(r, R, before.r + i);
@@ -16625,7 +16634,7 @@ static int embi_body_fly(embi_state *s, embi_body *b)
     }
     f->on = 1;
     embi_m3_cross(f->bend, f->spin, -s->h);
-    for (int i = 0; i < 9; i++) f->bend[i] += f->turn[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0);
+    for (int i = 0; i < 9; i++) f->bend[i] += f->turn[i] - (i % 4 == 0 ? 1 : 0);
     return 1;
 }
 
@@ -16638,7 +16647,7 @@ static int embi_body_arcs(const embi_body *b) { return b->flight.on && !b->fligh
 /* The angle of its free flight in the step, rad */
 static embipc_real embi_body_turns(const embi_state *s, const embi_body *b)
 {
-    return b->flight.on ? s->h * embi_norm(b->flight.spin) : (embipc_real)0;
+    return b->flight.on ? s->h * embi_norm(b->flight.spin) : 0;
 }
 
 /* Rotations as those of a body that was just made, with those of q^n ahead as after a step. Their last bits depend on
@@ -16829,6 +16838,14 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
  * fits into any pattern.
  * Uses: small math, memory, part III, contact elements, energy of a body.   Checked by: tests/world_drive.h */
 
+/* The drive of an island that follows d; NULL: its first one, or no other */
+static embi_drive *embi_island_drive(const embi_state *s, const embi_island *isle, const embi_drive *d)
+{
+    for (int n = d ? (int)(d - s->driven.list) + 1 : 0; n < embi_drive_count(s); n++)
+        if (s->body[s->driven.list[n].body].island == isle->index) return s->driven.list + n;
+    return NULL;
+}
+
 /* y: where vertex k of a drive is to be in a pose, R its rotation */
 static void embi_drive_place(const embi_drive *d, const embipc_real pose[6], const embipc_real R[9], int k,
                              embipc_real y[3])
@@ -16870,17 +16887,15 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
     embipc_real Rn[9], R[9], y[3];
     isle->springs.count = 0;
     isle->vertices.stamp = -1;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        embi_body *b = s->body + d->body;
-        if (!d->soft || b->island != isle->index) continue;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
+        if (!d->soft) continue;
         if (!EMBI_GROW(m, isle->springs.list, isle->springs.count + d->node_count)) return 0;
         embi_m3_rotation(Rn, d->pose + 3);
         embi_m3_rotation(R, d->pose_next + 3);
         for (int k = 0; k < d->node_count; k++) {
             embi_spring *p = isle->springs.list + isle->springs.count++;
             *p = embi_drive_spring(s, d, Rn, R, k, y);
-            if (!embi_vertex_wake(m, s, b, p->base.v[0])) return 0;
+            if (!embi_vertex_wake(m, s, s->body + d->body, p->base.v[0])) return 0;
         }
     }
     return 1;
@@ -16950,7 +16965,7 @@ static void embi_drives_begin(embipc_world *w)
             embi_sub(r, d->start + 3 * k, d->centre);
             radius = embi_max(radius, embi_norm(r));
         }
-        chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : (embipc_real)1;
+        chord = radius > 0 ? 0.1 * b->rules.dhat / radius : 1;
         d->rotating = angle > 0;
         d->increments = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
         d->increment = d->safe_increment = 0;
@@ -17026,7 +17041,7 @@ static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
         d->reached.limited += p.base.first < 1;
         embi_scale(f, -p.base.first, p.base.dir);
         embi_drive_feel(d, d->pose_next, x, f);
-        for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : (embipc_real)0;
+        for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : 0;
         d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(y));
     }
     memcpy(d->pose, d->pose_next, sizeof d->pose);
@@ -17094,8 +17109,6 @@ static void embi_drives_finish(embipc_world *w)
  * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements,
  * rotation.   Checked by: tests/test_joint.c */
 
-#ifndef EMBIPC_NO_JOINTS
-
 /* Points of a frame. Those of b follow those of a. */
 enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
 
@@ -17103,7 +17116,7 @@ enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
  * its first anchor. The rotation is x + k x x + k x (k x x)/(1 + z.z'), k = z x z'. */
 static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, embipc_real swung[2][3])
 {
-    const embipc_real full = (embipc_real)6.283185307179586;
+    const embipc_real full = 6.283185307179586;
     embipc_real z[2][3], k[3], r[3], t[3], c, angle;
     for (int i = 0; i < 2; i++) {
         const embipc_real *o = x + 3 * EMBI_FRAME * i;
@@ -17117,17 +17130,17 @@ static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, em
         embi_cross(t, k, r);
         embi_add(swung[i], r, t);
         embi_cross(r, k, t);
-        embi_axpy(swung[i], c > 0 ? 1 / c : (embipc_real)0, r);
+        embi_axpy(swung[i], c > 0 ? 1 / c : 0, r);
     }
     embi_sub(r, x + 3 * (EMBI_FRAME + EMBI_FRAME_U), x + 3 * EMBI_FRAME);
     angle = atan2(embi_dot(r, swung[1]), embi_dot(r, swung[0]));
-    return angle + full * floor((nearby - angle) / full + (embipc_real)0.5);
+    return angle + full * floor((nearby - angle) / full + 0.5);
 }
 
 /* Position of a joint with its anchors at x; nearby: an angle that it continues from. */
 static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x, embipc_real nearby)
 {
-    const embipc_real full = (embipc_real)6.283185307179586;
+    const embipc_real full = 6.283185307179586;
     const embipc_real *o, *p;
     embipc_real axis[3], r[3], u[3], v[3], size;
     x += 3 * j->first;
@@ -17138,7 +17151,7 @@ static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x
     if (j->def.kind == EMBIPC_ROD) return embi_norm(r);
     embi_sub(axis, x + 3 * EMBI_FRAME_Z, o);
     size = embi_norm(axis);
-    if (j->def.kind == EMBIPC_SLIDER) return size > 0 ? embi_dot(r, axis) / size : (embipc_real)0;
+    if (j->def.kind == EMBIPC_SLIDER) return size > 0 ? embi_dot(r, axis) / size : 0;
     if (j->def.kind == EMBIPC_BALL) {
         embi_sub(r, p + 3 * EMBI_FRAME_Z, p);
         embi_cross(u, axis, r);
@@ -17148,38 +17161,38 @@ static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x
     embi_sub(u, x + 3 * EMBI_FRAME_U, o);
     embi_sub(v, x + 3 * EMBI_FRAME_V, o);
     size = atan2(embi_dot(r, v), embi_dot(r, u));
-    return size + full * floor((nearby - size) / full + (embipc_real)0.5);
+    return size + full * floor((nearby - size) / full + 0.5);
 }
 
 /* A rod of a joint with the stiffness K, that holds the points `at` with weights w. */
 static embi_rod embi_rod_make(const embi_joint *j, embipc_real K, int a0, int a1, int a2, int a3, embipc_real w1,
                               embipc_real w2, embipc_real w3)
 {
+    const int at[4] = {a0, a1, a2, a3};
+    const embipc_real w[4] = {1, w1, w2, w3};
     embi_rod p;
     memset(&p, 0, sizeof p);
     p.base.kind = EMBI_ELEMENT_ROD;
     p.base.pair = -1;
-    p.base.v[0] = j->first + a0;
-    p.base.v[1] = j->first + a1;
-    p.base.v[2] = j->first + a2;
-    p.base.v[3] = j->first + a3;
-    p.base.w[0] = 1;
-    p.base.w[1] = w1;
-    p.base.w[2] = w2;
-    p.base.w[3] = w3;
+    for (int k = 0; k < 4; k++) p.base.v[k] = j->first + at[k];
+    memcpy(p.base.w, w, sizeof w);
     p.base.in_factor = 4;
     p.K = K;
     p.limit = (embipc_real)INFINITY;
     return p;
 }
 
-/* d = the direction d of body a's frame at q^n, of length 1, as its free flight turns it. */
-static void embi_joint_turn(const embi_state *s, const embi_joint *j, embipc_real d[3])
+/* Makes a rod one along its axis, with lengths in [least, most]. The axis is given in body a's frame at q^n; it becomes
+ * 1 long, and turns with the body's free flight. */
+static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p, embipc_real least, embipc_real most)
 {
-    embipc_real r[3], size = embi_norm(d);
-    embi_scale(r, size > 0 ? 1 / size : (embipc_real)0, d);
-    embi_copy(d, r);
-    if (j->body[0] >= 0) embi_flight_turns(s->body + j->body[0], r, d);
+    embipc_real r[3], size = embi_norm(p->axis);
+    embi_scale(r, size > 0 ? 1 / size : 0, p->axis);
+    embi_copy(p->axis, r);
+    if (j->body[0] >= 0) embi_flight_turns(s->body + j->body[0], r, p->axis);
+    p->form = EMBI_ROD_ALONG;
+    p->least = least;
+    p->most = most;
 }
 
 /* The rod from the point of a at an angle to u', along the tangent there, with lengths in [least, most]. */
@@ -17194,12 +17207,11 @@ static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embi
     embi_sub(v, x + 3 * EMBI_FRAME_V, x);
     embi_scale(p.axis, -n, u);
     embi_axpy(p.axis, c, v);
-    embi_joint_turn(s, j, p.axis);
-    p.form = EMBI_ROD_ALONG;
+    embi_rod_align(s, j, &p, least, most);
     embi_sub(gap, x + 3 * EMBI_FRAME, x);
     offset = embi_dot(gap, p.axis);   /* of the length, by the gap of the joint at q^n alone */
-    p.least = least + offset;
-    p.most = most + offset;
+    p.least += offset;
+    p.most += offset;
     return p;
 }
 
@@ -17209,10 +17221,7 @@ static embi_rod embi_rod_on_axis(const embi_state *s, const embi_joint *j, embip
 {
     embi_rod p = embi_rod_make(j, K, EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
     embi_sub(p.axis, s->xn + 3 * (j->first + EMBI_FRAME_Z), s->xn + 3 * j->first);
-    embi_joint_turn(s, j, p.axis);
-    p.form = EMBI_ROD_ALONG;
-    p.least = least;
-    p.most = most;
+    embi_rod_align(s, j, &p, least, most);
     return p;
 }
 
@@ -17230,11 +17239,11 @@ static embipc_real embi_joint_epsv(const embi_state *s, const embi_joint *j)
 static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod)
 {
     int n = 0, turns = j->def.kind == EMBIPC_HINGE;
-    embipc_real K = j->def.motor_stiffness + j->def.motor_damping / s->h, lever = turns ? j->arm : (embipc_real)1;
-    embipc_real step, way, ahead = turns ? embi_max(embi_min(s->h * j->reached.velocity, 1), -1) : (embipc_real)0;
+    embipc_real K = j->def.motor_stiffness + j->def.motor_damping / s->h, lever = turns ? j->arm : 1;
+    embipc_real step, way, ahead = turns ? embi_max(embi_min(s->h * j->reached.velocity, 1), -1) : 0;
     if (K > 0) {
         step = (j->def.motor_stiffness * (j->target[0] - now) + j->def.motor_damping * j->target[1]) / K - ahead;
-        way = turns ? sin(embi_max(embi_min(step, (embipc_real)0.5), (embipc_real)-0.5)) : step;
+        way = turns ? sin(embi_max(embi_min(step, 0.5), -0.5)) : step;
         if (way != 0) K *= step / way;
         way *= lever;
         K /= lever * lever;
@@ -17255,7 +17264,7 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
 /* Angle of a limit, as far as pi/2 from `now`. Returns whether it is within reach at all. */
 static int embi_limit_is_near(const embipc_real lim[2], int upper, embipc_real now, embipc_real *at)
 {
-    const embipc_real quarter = (embipc_real)1.5707963267948966;
+    const embipc_real quarter = 1.5707963267948966;
     *at = upper ? embi_max(lim[1], now - quarter) : embi_min(lim[0], now + quarter);
     return embi_abs(*at - now) <= quarter;
 }
@@ -17272,10 +17281,8 @@ static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_re
         *p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, 2 * EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
         embi_scale(p->axis, -sin(at), swung[0]);
         embi_axpy(p->axis, cos(at), swung[1]);
-        embi_joint_turn(s, j, p->axis);
-        p->form = EMBI_ROD_ALONG;
-        p->least = upper ? -none : j->arm * sin(at - now);
-        p->most = upper ? j->arm * sin(at - now) : none;
+        at = j->arm * sin(at - now);
+        embi_rod_align(s, j, p, upper ? -none : at, upper ? at : none);
         n++;
     }
     return n;
@@ -17284,7 +17291,7 @@ static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_re
 /* Limits of a ball. Returns how many rods. */
 static int embi_ball_limits(const embi_state *s, const embi_joint *j, embipc_real K, embi_rod *rod)
 {
-    const embipc_real pi = (embipc_real)3.141592653589793, cone = j->def.limits[1];
+    const embipc_real pi = 3.141592653589793, cone = j->def.limits[1];
     int narrow = cone < pi / 2;
     if (!(cone < pi)) return embi_twist_limits(s, j, K, rod);
     *rod = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_Z, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O, narrow ? 0 : -2,
@@ -17353,13 +17360,13 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real
  * the ground. parent: scratch for union-find. */
 static void embi_joints_weigh(embi_state *s, int *parent)
 {
-    for (int i = 0; i < s->body_count; i++) {
+    for (int i = 0; i < s->body_count && EMBI_JOINTS; i++) {
         parent[i] = i;
         s->body[i].flight.grounded = 0;
         s->body[i].joints.first = 0;
         s->body[i].joints.mass = 0;
     }
-    for (int n = s->driven.joint.count - 1; n >= 0; n--) {   /* backwards, so that lists ascend */
+    for (int n = embi_joint_count(s) - 1; n >= 0; n--) {   /* backwards, so that lists ascend */
         embi_joint *j = s->driven.joint.list + n;
         int grounded = embi_joint_is_grounded(s, j);
         if (j->body[0] >= 0 && j->body[1] >= 0) embi_join(parent, j->body[0], j->body[1]);
@@ -17370,9 +17377,9 @@ static void embi_joints_weigh(embi_state *s, int *parent)
             s->body[j->body[k]].flight.grounded += grounded;
         }
     }
-    for (int i = 0; i < s->body_count; i++)
+    for (int i = 0; i < s->body_count && EMBI_JOINTS; i++)
         if (embi_is_dynamic(s->body + i)) s->body[embi_root(parent, i)].joints.mass += s->body[i].mass.total;
-    for (int n = 0; n < s->driven.joint.count; n++) {
+    for (int n = 0; n < embi_joint_count(s); n++) {
         embi_joint *j = s->driven.joint.list + n;
         j->mass = s->body[embi_root(parent, embi_max_int(j->body[0], j->body[1]))].joints.mass;
     }
@@ -17408,7 +17415,7 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
     if (j->target[2] == 0 || !(size > 0)) return;
     embi_scale(axis, j->target[2] / size, axis);
     for (int side = 0, o = 0; side < 2; side++, o = EMBI_FRAME) {
-        embipc_real sign = side ? (embipc_real)1 : (embipc_real)-1;
+        embipc_real sign = side ? 1 : -1;
         if (j->def.kind == EMBIPC_SLIDER) {
             embi_vertex_scatter(&s->J, j->first + o, sign, axis, s->load.f);
             continue;
@@ -17417,7 +17424,7 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
         if (j->body[side] >= 0) {   /* as it stands in the middle of the step */
             embi_flight_turns(s->body + j->body[side], r, f);
             embi_add(r, r, f);
-            embi_scale(r, (embipc_real)0.5, r);
+            embi_scale(r, 0.5, r);
         }
         embi_cross(f, axis, r);
         size = embi_dot(r, r);
@@ -17539,7 +17546,7 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
     if (j->def.kind == EMBIPC_BALL) j->reached.twist = embi_joint_twist(s->x + 3 * j->first, twist, swung);
     embi_sub(axis, s->x + 3 * (j->first + EMBI_FRAME_Z), s->x + 3 * j->first);
     size = embi_norm(axis);
-    embi_scale(axis, size > 0 ? 1 / size : (embipc_real)0, axis);
+    embi_scale(axis, size > 0 ? 1 / size : 0, axis);
     for (int n = 0; n < count; n++) {
         embi_rod_evaluate(&rod[n].base, s->xn, s->x);
         embi_copy(before, total);
@@ -17566,18 +17573,6 @@ static void embi_joints_finish(embipc_world *w)
         w->s.driven.joint.energy += j->energy;
     }
 }
-
-#else
-static void embi_joints_weigh(embi_state *s, int *parent) { (void)s; (void)parent; }
-static void embi_joints_begin(embipc_world *w) { (void)w; }
-static void embi_joints_link(const embi_state *s, int *parent) { (void)s; (void)parent; }
-static void embi_joints_finish(embipc_world *w) { (void)w; }
-static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    (void)m; (void)s; (void)isle;
-    return 1;
-}
-#endif /* EMBIPC_NO_JOINTS */
 
 /* ==== 56. Sleep ======================================================================================
  * An island whose bodies have all been at rest for sleep_after sleeps: its velocities become 0. A step takes its bodies
@@ -17716,7 +17711,7 @@ static void embi_sleep_watch(embipc_world *w)
     embi_state *s = &w->s;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        if (b->in_island) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : (embipc_real)0;
+        if (b->in_island) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : 0;
     }
     for (int n = 0; n < embi_drive_count(s); n++)
         if (embi_drive_moves(s->driven.list + n)) s->body[s->driven.list[n].body].sleep.rested = 0;
@@ -18089,10 +18084,8 @@ static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when 
 static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
 {
     embi_set(v, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++)
-        embi_axpy(v, embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn,
-                  s->vn + 3 * (b->node0 + i));
-    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : (embipc_real)0;
+    for (int i = 0; i < b->nn; i++) embi_axpy(v, embi_node_share(b, i), s->vn + 3 * (b->node0 + i));
+    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : 0;
 }
 
 /* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? The
@@ -18111,7 +18104,7 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
     embi_sub(change, now, lagged);
     force = embi_norm(change);
     share = fresh ? EMBI_PASS_FRESH : a->past.own_friction || b->past.own_friction ? EMBI_PASS_OWN :
-        (embipc_real)1;
+        1;
     if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
     mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
     embi_sub(va, va, vb);
@@ -18974,8 +18967,8 @@ static void embi_island_allow_negative(embi_island *isle)
 {
     embi_tune *u = &isle->tune;
     if (EMBI_WITHOUT(NEGATIVE) || isle->factor.slow_solves < EMBI_SLOW || isle->system.method == EMBI_SYSTEM_CG ||
-        !(u->too_much - u->negative > (embipc_real)0.03)) return;
-    u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
+        !(u->too_much - u->negative > 0.03)) return;
+    u->negative = u->too_much > 1 ? 1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
     embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
 }
 
@@ -19016,7 +19009,7 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
         isle->tune.stretch > 1) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
-        embipc_real loss = c->second > 0 ? embi_contact_loss(s, c) : (embipc_real)0;
+        embipc_real loss = c->second > 0 ? embi_contact_loss(s, c) : 0;
         if (!(loss > 0)) continue;
         any |= loss > EMBI_CORRECT_LOSS * c->gap;
         embi_scale(force, loss * c->second, c->base.dir);
@@ -19043,19 +19036,16 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
 /* Is a rotation by a drive half done, so that its body is not rigid? */
 static int embi_island_is_rotated(const embi_state *s, const embi_island *isle)
 {
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island == isle->index && d->rotating && d->phi > 0) return 1;
-    }
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
+        if (d->rotating && d->phi > 0) return 1;
     return 0;
 }
 
 /* Drives of the island return to the increment of its last state in which every rotating body was rigid. */
 static void embi_drives_rewind(embi_state *s, const embi_island *isle)
 {
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island != isle->index || d->increment == d->increments) continue;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
+        if (d->increment == d->increments) continue;
         d->increment = d->safe_increment;
         d->phi = d->safe_phi;
         embi_drive_aim(s, d);
@@ -19069,9 +19059,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
         const embi_body *b = s->body + isle->bodies[k];
         memcpy(s->driven.safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     }
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island != isle->index) continue;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
         d->safe_increment = d->increment;
         d->safe_phi = d->phi;
     }
@@ -19081,9 +19069,8 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
 static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int rigid = 1;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island != isle->index || d->done) continue;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
+        if (d->done) continue;
         d->phi += (1 - d->phi) * alpha;
         if (alpha == 1) {
             d->increment++;
@@ -19098,7 +19085,7 @@ static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real a
 
 /* Change of a candidate's gap by one drive alone, m: by its motion, and the response of the free nodes with the
  * present factor. Negative: it closes the gap. */
-static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int drive, const embi_candidate *c,
+static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, const embi_drive *d, const embi_candidate *c,
                                        const embi_closest *closest)
 {
     embipc_real n[3], r[3];
@@ -19108,7 +19095,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_set(s->p + 3 * i, 0, 0, 0);
             embi_set(s->rhs + 3 * i, 0, 0, 0);
-            if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
+            if (embi_drive_of(s, i) == (int)(d - s->driven.list)) embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
         }
     }
     embi_island_subtract_product(s, isle);
@@ -19160,32 +19147,29 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
     const embi_candidate *c = s->candidates.list + limit;
-    embi_drive *d;
+    embi_drive *worst = NULL;
     embipc_real most = 0;
-    int worst = -1, a, b;
+    int a, b;
     embi_island_save_direction(s, isle, 0);
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embipc_real approach;
-        if (s->body[s->driven.list[n].body].island != isle->index || s->driven.list[n].done) continue;
-        approach = embi_drive_approach(s, isle, n, c, s->candidates.closest + limit);
-        if (approach < most) {
-            most = approach;
-            worst = n;
-        }
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
+        embipc_real approach = d->done ? 0 : embi_drive_approach(s, isle, d, c, s->candidates.closest + limit);
+        if (!(approach < most)) continue;
+        most = approach;
+        worst = d;
     }
     embi_island_save_direction(s, isle, 1);
-    if (worst < 0 || most > -1e-6 * c->dhat) return 0;
-    d = s->driven.list + worst;
-    if (d->rotating && d->increments < 1000000 && embi_drive_increment_length(s, d) > EMBI_INCREMENT_LENGTH * c->dhat) {
-        d->increments *= 4;   /* a rotation ends only where an increment does: smaller ones get nearer */
-        d->increment *= 4;
-        d->safe_increment *= 4;
-        embi_drive_aim(s, d);
+    if (!worst || most > -1e-6 * c->dhat) return 0;
+    if (worst->rotating && worst->increments < 1000000 &&
+        embi_drive_increment_length(s, worst) > EMBI_INCREMENT_LENGTH * c->dhat) {
+        worst->increments *= 4;   /* a rotation ends only where an increment does: smaller ones get nearer */
+        worst->increment *= 4;
+        worst->safe_increment *= 4;
+        embi_drive_aim(s, worst);
         return 1;
     }
     a = embi_body_of_vertex(s, c->v[0]);
     b = embi_body_of_vertex(s, c->v[3]);
-    embi_drive_stop(d, s->body[a == d->body ? b : a].handle, s->candidates.closest[limit].d - c->xi);
+    embi_drive_stop(worst, s->body[a == worst->body ? b : a].handle, s->candidates.closest[limit].d - c->xi);
     return 1;
 }
 
@@ -19194,11 +19178,8 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
  * blame. */
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        const embi_body *b = s->body + d->body;
-        if (b->island == isle->index && !d->done) embi_drive_stop(d, b->handle, 0);
-    }
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
+        if (!d->done) embi_drive_stop(d, s->body[d->body].handle, 0);
 }
 
 /* ==== 64. Predictions ================================================================================
@@ -19320,7 +19301,7 @@ static void embi_body_compare(const embi_state *s, embi_body *b)
 static void embi_body_remember(const embi_state *s, embi_body *b)
 {
     embi_body_compare(s, b);
-    if (b->in_island) b->past.owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
+    if (b->in_island) b->past.owed = embi_keeps_spin(b) ? b->end.owed : 0;
     else embi_body_forget(b);
     b->past.smooth = embi_is_dynamic(b) && b->in_island && !b->step.jump;
     b->past.continues = embi_is_dynamic(b);
@@ -19330,7 +19311,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     b->flight.known = b->in_island && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
     embi_copy(b->flight.next_spin, b->end.spin);
     embi_copy(b->flight.next_momentum, b->end.momentum);
-    b->past.kinetic = b->in_island ? b->end.kinetic : (embipc_real)0;
+    b->past.kinetic = b->in_island ? b->end.kinetic : 0;
     if (b->in_island) b->past.elastic = b->end.elastic;
 }
 
@@ -19340,10 +19321,8 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
     int left = 1;
     (void)embi_stage(s, EMBIPC_STAGE_MOVE);
     isle->driving = embi_island_driven_motion(s, isle);
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->increments - d->increment);
-    }
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
+        if (!d->done) left = embi_max_int(left, d->increments - d->increment);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
@@ -19394,8 +19373,7 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
     if (!embi_is_second_order(s)) return 0;
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
-    for (int n = 0; n < embi_drive_count(s); n++)
-        jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) jump |= d->blocked;
     for (int n = 0; EMBI_JOINTS && n < isle->rods.count; n++)
         jump |= embi_rod_jumps(s, isle->rods.list + n, 10 * embi_island_tolerance(s, isle));
     for (int k = 0; k < isle->body_count; k++) {
@@ -19808,7 +19786,7 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     embi_flight *f = &b->flight;
     int o = 3 * b->node0;
     embipc_real *d = s->g + o, c[3], l[3];
-    embi_body_about(b, s->q + o, r, c);
+    embi_body_about(b, embi_body_pinned(b), s->q + o, r, c);
     embi_mass_multiply(b, r, Mr);
     embi_inertia_inverse(b, r, Mr, b->end.inverse);
     embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
@@ -24032,7 +24010,7 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
-    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12], root3 = sqrt((embipc_real)3);
+    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12], root3 = sqrt(3);
     embi_box_points(box, x, count);
     for (int k = 0; k < 3; k++) longest = embi_max(longest, (box[3 + k] - box[k]) / 2);
     embi_box_middle(o, box);
@@ -24327,7 +24305,6 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void)
     d.cookie = EMBI_WORLD_COOKIE;
     d.gravity[2] = -9.81;
     d.time_step = 0.01;
-    d.friction_iterations = 0;
     d.max_iterations = 100;
     d.keep_spin = 1;
     return d;
@@ -24472,7 +24449,6 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->memory = m;
     w->def = *def;
     w->warned = 1;
-    w->stuck = 0;
     w->s.h = def->time_step;
     w->s.hh = def->time_step * def->time_step;
     w->s.settings.integrator = def->integrator;
@@ -24562,6 +24538,14 @@ static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int nee
     return 1;
 }
 
+/* J finds its arrays again. */
+static void embi_rows_moved(embi_state *s)
+{
+    s->J.node = s->rows.node;
+    s->J.weight = s->rows.weight;
+    s->J.count = s->rows.count;
+}
+
 /* Room for this many nodes, vertices of bodies, and bodies, beside anchors of joints. Contents survive a failure. */
 static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 {
@@ -24578,9 +24562,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
          EMBI_GROW(m, s->rows.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
          EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
          EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
-    s->J.node = s->rows.node;   /* these may have moved even if a later array found no room */
-    s->J.weight = s->rows.weight;
-    s->J.count = s->rows.count;
+    embi_rows_moved(s);   /* they may have even if a later array found no room */
     return ok;
 }
 
@@ -25464,32 +25446,12 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
-/* The part of a node in the mass. Without mass all have equal parts. */
-static embipc_real embi_node_share(const embi_body *b, int i)
-{
-    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
-}
-
-/* r = x - c at the nodes, with the centre of mass c, and Mr = M r unless NULL. Without mass M is the identity. */
-static void embi_body_arms(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real *Mr, embipc_real c[3])
-{
-    embipc_real away[3] = {0, 0, 0};
-    for (int i = 0; i < b->nn; i++) {   /* counted from the first node, since weights sum to 1 up to rounding only */
-        embi_sub(r + 3 * i, x + 3 * i, x);
-        embi_axpy(away, embi_node_share(b, i), r + 3 * i);
-    }
-    for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, away);
-    embi_add(c, x, away);
-    if (Mr && embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
-    else if (Mr) memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
-}
-
 /* out (3 nn) = velocity + w x (q - c) at the nodes. Returns 0 where a value is not finite. */
 static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real velocity[3],
                      const embipc_real spin[3], embipc_real *out)
 {
     embipc_real c[3], t[3];
-    embi_body_arms(b, s->q + 3 * b->node0, out, NULL, c);
+    embi_body_about(b, NULL, s->q + 3 * b->node0, out, c);
     for (int i = 0; i < b->nn; i++) {
         embi_cross(t, spin, out + 3 * i);
         embi_add(out + 3 * i, velocity, t);
@@ -25785,15 +25747,21 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
 
+/* Moves what stands behind a gap of `count` elements, `rest` ones of this size, to its place `at`. */
+static void embi_close_gap(void *list, int at, int count, int rest, size_t size)
+{
+    char *gap = (char *)list + (size_t)at * size;
+    if (rest) memmove(gap, gap + (size_t)count * size, (size_t)rest * size);
+}
+
 /* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
 static void embi_slot_close(embi_slot *slot, int slot_count, int index1, void *list, int *count, size_t size)
 {
     int at = slot[index1 - 1].at;
-    char *gap = (char *)list + (size_t)at * size;
     slot[index1 - 1].at = -1;
     slot[index1 - 1].generation++;
     --*count;
-    memmove(gap, gap + size, (size_t)(*count - at) * size);
+    embi_close_gap(list, at, 1, *count - at, size);
     memset((char *)list + (size_t)*count * size, 0, size);
     for (int i = 0; i < slot_count; i++) slot[i].at -= slot[i].at > at;
 }
@@ -25849,22 +25817,18 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 {
     embi_state *s = &w->s;
     embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
-    size_t nodes = (size_t)(s->node_count - b->node0 - b->nn), verts = (size_t)(s->vert_count - b->vert0 - b->nv);
-    int n0 = b->node0, v0 = b->vert0;
+    const int n0 = b->node0, nn = b->nn, v0 = b->vert0, nv = b->nv;
+    const int nodes = s->node_count - n0 - nn, verts = s->vert_count - v0 - nv;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    for (int i = 0; nodes && i < EMBI_NODE_FIELDS; i++)
-        memmove(*node[i] + 3 * n0, *node[i] + 3 * (n0 + b->nn), 3 * nodes * sizeof **node[i]);
-    for (int i = 0; verts && i < EMBI_VERTEX_FIELDS; i++)
-        memmove(*vertex[i] + 3 * v0, *vertex[i] + 3 * (v0 + b->nv), 3 * verts * sizeof **vertex[i]);
-    if (nodes) memmove(s->driven.of + n0, s->driven.of + n0 + b->nn, nodes * sizeof *s->driven.of);
-    if (nodes) memmove(w->applied + 3 * n0, w->applied + 3 * (n0 + b->nn), 3 * nodes * sizeof *w->applied);
-    if (verts) {
-        memmove(s->rows.count + v0, s->rows.count + v0 + b->nv, verts);
-        memmove(s->rows.weight + 4 * v0, s->rows.weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->rows.weight);
-        memmove(s->rows.node + 4 * v0, s->rows.node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->rows.node);
-    }
-    for (size_t i = 0; i < 4 * verts; i++) s->rows.node[4 * (size_t)v0 + i] -= b->nn;
+    for (int i = 0; i < EMBI_NODE_FIELDS; i++) embi_close_gap(*node[i], n0, nn, nodes, 3 * sizeof **node[i]);
+    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++) embi_close_gap(*vertex[i], v0, nv, verts, 3 * sizeof **vertex[i]);
+    embi_close_gap(s->driven.of, n0, nn, nodes, sizeof *s->driven.of);
+    embi_close_gap(w->applied, n0, nn, nodes, 3 * sizeof *w->applied);
+    embi_close_gap(s->rows.count, v0, nv, verts, sizeof *s->rows.count);
+    embi_close_gap(s->rows.weight, v0, nv, verts, 4 * sizeof *s->rows.weight);
+    embi_close_gap(s->rows.node, v0, nv, verts, 4 * sizeof *s->rows.node);
+    for (int i = 4 * v0; i < 4 * (v0 + verts); i++) s->rows.node[i] -= nn;
     s->node_count -= b->nn;
     s->vert_count -= b->nv;
 }
@@ -27714,8 +27678,11 @@ static void embi_body_match(const embi_state *s, const embi_body *b, const embip
                             embipc_real from[3], embipc_real to[3])
 {
     int o = 3 * b->node0;
-    embipc_real *Mr = s->Ap + o, d[3];
-    embi_body_arms(b, s->creation.q + o, s->trial_q + o, Mr, from);
+    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, d[3];
+    embi_body_about(b, NULL, s->creation.q + o, r, from);
+    embi_add(from, from, s->creation.q + o);
+    if (embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
+    else memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
     memset(A, 0, 9 * sizeof *A);
     embi_copy(to, q + o);
     for (int i = 0; i < b->nn; i++) {   /* Mr sums to 0, so q need not count from its centre */
@@ -27914,7 +27881,9 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
             return NULL;
         }
     if (!embi_is_dynamic(b)) return NULL;
-    embi_body_arms(b, w->s.q + 3 * b->node0, a, Ma, c);
+    embi_body_about(b, NULL, w->s.q + 3 * b->node0, a, c);
+    embi_add(c, c, w->s.q + 3 * b->node0);
+    embi_mass_multiply(b, a, Ma);
     embi_inertia(a, Ma, b->nn, J);
     embi_sub(t, all[2], c);
     embi_cross(L, t, all[0]);
@@ -28314,7 +28283,7 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
     embi_copy(r->x + 3, to);
     for (int i = 0; i < 3; i++) {
         embipc_real inverse = 1 / (to[i] - from[i]);
-        r->inverse[i] = embi_finite(inverse) ? inverse : (embipc_real)0;
+        r->inverse[i] = embi_finite(inverse) ? inverse : 0;
         r->across |= r->inverse[i] == 0;
         r->first[i] = to[i] < from[i] ? i + 3 : i;
         r->last[i] = to[i] < from[i] ? i : i + 3;
@@ -28403,7 +28372,7 @@ static int embi_ray_meet(void *query, int triangle)
     r->hit.triangle = triangle;
     r->hit.fraction = at;
     for (int k = 0; k < 3; k++) sum += r->hit.weight[(k + 2) % 3] = embi_max(f[k][0] + at * (f[k][1] - f[k][0]), 0);
-    for (int k = 0; k < 3; k++) r->hit.weight[k] = sum > 0 ? r->hit.weight[k] / sum : (embipc_real)1 / 3;
+    for (int k = 0; k < 3; k++) r->hit.weight[k] = sum > 0 ? r->hit.weight[k] / sum : 1.0 / 3;
     return 0;
 }
 
@@ -28557,8 +28526,8 @@ static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc
     if (!b->bvh.closed || !embi_is_between(p, box, box + 3)) return 0;
     for (int k = 0; k < 64; k++) {
         embi_ray r;
-        embi_set(to, box[3] + size, p[1] + size * ((embipc_real)0.3819 - (embipc_real)0.0117 * k),
-                 p[2] + size * ((embipc_real)0.1459 - (embipc_real)0.0071 * k));
+        embi_set(to, box[3] + size, p[1] + size * (0.3819 - 0.0117 * k),
+                 p[2] + size * (0.1459 - 0.0071 * k));
         embi_ray_begin(&r, p, to);
         r.counts = 1;
         embi_ray_through(&r, b, x);
@@ -28643,9 +28612,7 @@ static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_
     embi_vertex_fields(&c->s, vertex);
     for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase(node[i], w->s.q, c->s.q);
     for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase(vertex[i], w->s.x, c->s.x);
-    c->s.J.node = c->s.rows.node;
-    c->s.J.weight = c->s.rows.weight;
-    c->s.J.count = c->s.rows.count;
+    embi_rows_moved(&c->s);
     return 1;
 }
 
@@ -31038,7 +31005,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     embipc_world_def d = embipc_default_world_def();
     embipc_body *handle = (embipc_body *)embi_alloc(&p->m, p->count, sizeof *handle);
     embipc_world *w = NULL;
-    embipc_real travel = 1, factor = pow(scale, (embipc_real)-1 / (embipc_real)EMBI_PART_STEPS);
+    embipc_real travel = 1, factor = pow(scale, -1 / (embipc_real)EMBI_PART_STEPS);
     embipc_result r = EMBIPC_ERR_MEMORY;
     embi_set(d.gravity, 0, 0, 0);
     d.time_step = 1;
