@@ -12277,17 +12277,13 @@ static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc
 /* Makes the patches, without their bounds. A body without nodes is one patch. */
 static int embi_body_cut(embi_memory *m, embi_body *b)
 {
+    embi_shift *const shift[5] = {&b->search.shift, &b->search.shift_next, &b->search.drift, &b->search.drift_next,
+                                  &b->search.shift_measured};
     int n = 1;
-    embi_shift *shift[5];
     while (!EMBI_WITHOUT(PATCHES) && b->nn && n < EMBI_PATCHES && b->bvh.leaves >= 2 * n * EMBI_PATCH_LEAVES) n *= 2;
     if (!EMBI_GROW(m, b->search.patch, n) || !EMBI_GROW(m, b->search.part, 30 * n)) return 0;
     memset(b->search.patch, 0, (size_t)n * sizeof *b->search.patch);
     memset(b->search.part, 0, (size_t)(30 * n) * sizeof *b->search.part);
-    shift[0] = &b->search.shift;
-    shift[1] = &b->search.shift_next;
-    shift[2] = &b->search.drift;
-    shift[3] = &b->search.drift_next;
-    shift[4] = &b->search.shift_measured;
     for (int k = 0; k < 5; k++) shift[k]->part = b->search.part + 6 * n * k;
     b->search.patch_count = 0;
     for (int k = 0; k < n; k++)
@@ -13422,12 +13418,6 @@ static const embi_rule *embi_find_rule(const embipc_world *w, embipc_body a, emb
     return NULL;
 }
 
-/* Does each body have a group of the other's mask? A body with itself does. */
-static int embi_groups_meet(const embi_body *a, const embi_body *b)
-{
-    return a == b || ((a->rules.groups & b->rules.mask) && (b->rules.groups & a->rules.mask));
-}
-
 /* Does the pair callback keep two bodies apart? */
 static int embi_is_kept_apart(const embi_body *a, const embi_body *b)
 {
@@ -13437,10 +13427,11 @@ static int embi_is_kept_apart(const embi_body *a, const embi_body *b)
     return EMBI_PAIR_FN && i != j && apart && (apart[low / 32] >> (low % 32) & 1u);
 }
 
-/* Where no rule says so: may the two be tested for contact? */
+/* Where no rule says so: may the two be tested for contact? Each needs a group of the other's mask. */
 static int embi_tested_unruled(const embi_body *a, const embi_body *b)
 {
-    return embi_groups_meet(a, b) && !embi_is_kept_apart(a, b);
+    return a == b || ((a->rules.groups & b->rules.mask) && (b->rules.groups & a->rules.mask) &&
+                      !embi_is_kept_apart(a, b));
 }
 
 /* Are two bodies (or one with itself) ever tested for contact? */
@@ -17322,17 +17313,11 @@ static int embi_joint_limits(const embi_state *s, const embi_joint *j, embipc_re
 /* At most so many rods of one joint, beside one for each attached vertex. */
 enum { EMBI_JOINT_RODS = 6 };
 
-/* Stiffness of a held point of a joint, N/m */
-static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
-{
-    return j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
-}
-
 /* The rods of a joint that is at `now` at q^n, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half
  * of its anchors. Its anchors are at x^n. Returns how many. */
 static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod, int *holding)
 {
-    const embipc_real K = embi_joint_stiffness(s, j);
+    const embipc_real K = j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
     embipc_joint_kind kind = j->def.kind;
     int b = j->anchor_count / 2, n = 0, points = kind == EMBIPC_HINGE ? 2 : kind == EMBIPC_BALL ? 1 : b;
     if (kind == EMBIPC_SLIDER)
@@ -17486,18 +17471,6 @@ static void embi_joints_link(const embi_state *s, int *parent)
     }
 }
 
-/* Adds the rods of a joint to the island. Returns 0 out of memory. */
-static int embi_island_add_rods(embi_memory *m, embi_state *s, embi_island *isle, const embi_joint *j)
-{
-    int holding;
-    if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
-    for (int i = 0; i < j->anchor_count; i++)
-        if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i)) return 0;
-    isle->rods.count += embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position),
-                                        isle->rods.list + isle->rods.count, &holding);
-    return 1;
-}
-
 /* The rods of all joints of the island in this step. Returns 0 out of memory. */
 static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 {
@@ -17505,10 +17478,15 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
         for (int next, at = s->body[isle->bodies[k]].joints.first; at; at = next) {
             const embi_joint *j = s->driven.joint.list + (at - 1) / 2;
-            int side = (at - 1) % 2;
+            int side = (at - 1) % 2, holding;
             next = j->next[side];
             if (!side && embi_joint_moves(s, j, 1)) continue;   /* the list of b has it too */
-            if (!embi_island_add_rods(m, s, isle, j)) return 0;
+            if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
+            for (int i = 0; i < j->anchor_count; i++)
+                if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i))
+                    return 0;
+            isle->rods.count += embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position),
+                                                isle->rods.list + isle->rods.count, &holding);
         }
     isle->vertices.stamp = -1;
     return 1;
@@ -18280,12 +18258,6 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* the body of an unknown */
-static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
-{
-    return embi_find_place(D->first, bodies + 1, unknown + 1) - 1;
-}
-
 /* A link at the point of an element, without its columns; coef: of its unknowns, in their order. Registers which
  * columns of A^-1 it needs. Returns NULL out of memory. */
 static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isle, const embi_element *e,
@@ -18297,7 +18269,7 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isl
     embipc_real share[EMBI_STAMP];
     int n = embi_point_unknowns(&s->J, s->local, e->v, e->w, node, share);
     for (int i = 0; i < n; i++) {
-        body[i] = embi_dual_body(D, isle->body_count, node[i]);
+        body[i] = embi_find_place(D->first, isle->body_count + 1, node[i] + 1) - 1;
         a = embi_min_int(a, body[i]);
         b = embi_max_int(b, body[i]);
     }
@@ -25888,21 +25860,12 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
     for (int n = 0; n < w->tiles.joined_count; n++) w->tiles.joined[n].key -= embi_lo(w->tiles.joined[n].key) > at;
 }
 
-/* Islands without the destroyed body keep their factors, at the new index of their first body. */
-static void embi_islands_close_gap(embipc_world *w, int at)
-{
-    embi_island *gone = w->islands.list[at];
-    int last = w->s.body_count;
-    for (int i = at; i < last; i++) w->islands.list[i] = w->islands.list[i + 1];
-    w->islands.list[last] = gone;
-    if (gone) gone->factor.of_count = gone->factor.useful = 0;
-}
-
 /* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
     embi_step_report *report;
+    embi_island *isle;
     embi_body gone;
     int at = embi_find_body(w, body), kept = 0;
     if (at < 0) return embi_no_body(w, body);
@@ -25928,7 +25891,10 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < embi_drive_count(s); i++)
         if (s->driven.list[i].body > at) s->driven.list[i].body--;
     embi_cached_close_gap(w, at, &gone);
-    embi_islands_close_gap(w, at);
+    isle = w->islands.list[at];   /* the others keep their factors, at the new index of their first body */
+    embi_close_gap(w->islands.list, at, 1, s->body_count - at, sizeof isle);
+    w->islands.list[s->body_count] = isle;
+    if (isle) isle->factor.of_count = isle->factor.useful = 0;
     embi_body_free(&w->memory, &gone);
     embi_rows_forget(report->before, sizeof *report->before, &report->before_count, body);
     embi_rows_forget(report->contact, sizeof *report->contact, &report->contact_count, body);
@@ -26482,6 +26448,7 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
 /* Checks the bodies of a joint, and sets their places: -1 for the world and for fixed ones. */
 static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint_def *d, int body[2])
 {
+    const char *wrong;
     int dynamic = 0;
     for (int k = 0; k < 2; k++) {
         embipc_body handle = k ? d->b : d->a;
@@ -26493,16 +26460,11 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
         dynamic += embi_is_dynamic(b);
         if (b->kind == EMBIPC_FIXED) body[k] = -1;
     }
-    if (body[0] == body[1] && body[0] >= 0)
-        return embi_blame(w, embi_refuse(&w->error, "a joint links two bodies, not one with itself"),
-                          w->s.body[body[0]].name, d->b);
-    if (body[1] < 0)
-        return embi_blame(w, embi_refuse(&w->error, "body b of a joint must not be fixed: give the fixed one as a"),
-                          w->s.body[embi_find_body(w, d->b)].name, d->b);
-    if (!dynamic)
-        return embi_blame(w, embi_refuse(&w->error, "no forces move it; a joint needs an affine, cage or full body"),
-                          w->s.body[body[1]].name, d->b);
-    return EMBIPC_OK;
+    if (body[0] == body[1] && body[0] >= 0) wrong = "a joint links two bodies, not one with itself";
+    else if (body[1] < 0) wrong = "body b of a joint must not be fixed: give the fixed one as a";
+    else if (!dynamic) wrong = "no forces move it; a joint needs an affine, cage or full body";
+    else return EMBIPC_OK;
+    return embi_blame(w, embi_refuse(&w->error, "%s", wrong), embi_body_of(w, d->b)->name, d->b);
 }
 
 /* Checks that the points of a joint are not so far from its bodies that rounding would decide. */
