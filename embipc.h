@@ -12193,17 +12193,24 @@ static int embi_body_patch(const embi_body *b)
     return b->elastic.averaged ? b->nn + 3 * b->elastic.near_row[b->nn] : 0;
 }
 
-/* the surface of a body at the positions x (of all vertices) */
-static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, const embipc_real *x)
+/* a surface at rest at the positions x, with its tree */
+static embi_surface embi_surface_at(const embipc_real *x, const int *tri, int nt, const embi_bvh *bvh)
 {
     embi_surface r;
     memset(&r, 0, sizeof r);
-    r.x = x + 3 * b->vert0;
+    r.x = r.rest = x;
+    r.tri = tri;
+    r.nt = nt;
+    r.bvh = bvh;
+    return r;
+}
+
+/* the surface of a body at the positions x (of all vertices) */
+static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, const embipc_real *x)
+{
+    embi_surface r = embi_surface_at(x + 3 * b->vert0, b->tri, b->nt, &b->bvh);
     r.rest = s->creation.rest + 3 * b->vert0;
-    r.tri = b->tri;
-    r.nt = b->nt;
     r.base = b->vert0;
-    r.bvh = &b->bvh;
     r.J = b->bvh.vary ? &s->J : NULL;
     return r;
 }
@@ -16339,9 +16346,7 @@ typedef struct embi_hold { int node, joint, end; } embi_hold;
 /* The place of a body's first held point. */
 static embi_hold embi_hold_first(const embi_body *b)
 {
-    embi_hold k;
-    k.node = k.end = 0;
-    k.joint = b->flight.grounded ? b->joints.first : 0;
+    embi_hold k = {0, b->flight.grounded ? b->joints.first : 0, 0};
     return k;
 }
 
@@ -17957,13 +17962,10 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
 {
     embipc_stage was = embi_stage(s, EMBIPC_STAGE_CONTACT);
     embi_contacts *contacts = &isle->contacts;
-    embi_contacts_task task;
+    embi_contacts_task task = {s, isle, x};
     int ok;
     embi_contacts_clear(contacts);
     isle->stamp = ++s->candidates.stamp;
-    task.s = s;
-    task.isle = isle;
-    task.x = x;
     ok = embi_island_count_contacts(m, s, isle, &task);
     if (ok) embi_for_chunks(&s->threads, &isle->shares.by_active, EMBI_SHARE_NEAR, embi_contact_work, &task);
     for (int n = 0; n < isle->shares.by_active.count && ok;) {  /* merges by pair of bodies */
@@ -18112,9 +18114,7 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 /* Where forces on vertices are summed. */
 static embi_pull embi_pull_of(const embi_state *s)
 {
-    embi_pull to;
-    to.f = s->load.pull;
-    to.known = s->vertex_state;
+    embi_pull to = {s->load.pull, s->vertex_state};
     return to;
 }
 
@@ -19312,7 +19312,8 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
  * Where velocities or contacts change abruptly, or a limit of a joint begins or ends to hold, BDF2 does not serve. A
  * body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Then all bodies of the island end the
  * step with backward Euler: see embi_island_restart(). Forces between two rules would not be equal and opposite.
- * Uses: islands, small math, positions of vertices, contact elements, energy of a body, friction within a step.
+ * Uses: islands, small math, positions of vertices, contact elements, energy of a body, drives,
+ * friction within a step.
  * Checked by: tests/test_integrator.c */
 
 /* Did the bodies of a pair come into contact or separate, or did the force between them change abruptly? */
@@ -23099,13 +23100,9 @@ static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole)
 /* Adds a cut of the triangle in the tet. sides: bits of the kinds of its sides. */
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
-    embi_cut *k;
+    const embi_cut cut = {tri, tet, -1, sides};
     if (!EMBI_GROW(c->m, c->cuts.list, c->cuts.count + 1)) return 0;
-    k = &c->cuts.list[c->cuts.count++];
-    k->tri = tri;
-    k->tet = tet;
-    k->sides = sides;
-    k->copy = -1;
+    c->cuts.list[c->cuts.count++] = cut;
     return 1;
 }
 
@@ -23237,6 +23234,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
     for (int n = 0; n < 12; n++) {
         int s = n / 4, f = n % 4;
         const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
+        const embi_along along = {cut, s, f};
         embipc_real from = 0, to = 1;
         if (c->cuts.home[v[s]] >= 0 || c->cuts.home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
         if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
@@ -23248,9 +23246,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
         }
         if (!(to - from > EMBI_INSIDE_TOLERANCE)) continue;
         if (!EMBI_GROW(c->m, c->cuts.along, c->cuts.along_count + 1)) return 0;
-        c->cuts.along[c->cuts.along_count].cut = cut;
-        c->cuts.along[c->cuts.along_count].side = s;
-        c->cuts.along[c->cuts.along_count++].face = f;
+        c->cuts.along[c->cuts.along_count++] = along;
     }
     return 1;
 }
@@ -24657,8 +24653,7 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (d->vertex_count > INT_MAX / 16 || d->triangle_count > INT_MAX / 64 || d->tet_count > INT_MAX / 64)
         return embi_refuse(e, "%d vertices, %d triangles, %d tets: too many",
                            d->vertex_count, d->triangle_count, d->tet_count);
-    if (d->vertex_count < 0 || d->triangle_count < 0 || d->tet_count < 0 || d->cage_node_count < 0 ||
-        d->cage_tet_count < 0)
+    if (d->triangle_count < 0 || d->tet_count < 0 || d->cage_node_count < 0 || d->cage_tet_count < 0)
         return embi_refuse(e, "a count is negative");
     if (!d->triangles && !d->tets) return embi_refuse(e, "neither triangles nor tets");
     if (d->kind == EMBIPC_FULL && !d->tets)
@@ -24674,9 +24669,8 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "rotation, position, velocity or angular_velocity is not finite");
     if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK ||
-        (r = embi_check_rotation(d->rotation, e)) != EMBIPC_OK)
-        return r;
-    if ((r = embi_check_friction(d->friction, d->static_friction, e)) != EMBIPC_OK ||
+        (r = embi_check_rotation(d->rotation, e)) != EMBIPC_OK ||
+        (r = embi_check_friction(d->friction, d->static_friction, e)) != EMBIPC_OK ||
         (r = embi_check_value(e, "thickness", d->thickness, " m", 1)) != EMBIPC_OK ||
         (r = embi_check_contact(d->dhat, d->kappa, d->friction_velocity, d->tolerance, e)) != EMBIPC_OK)
         return r;
@@ -25132,10 +25126,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     embi_free(m, used);
     if (ok) ok = embi_build_panels(m, b, t);
     if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
-        embi_rows J;
-        J.node = t->node;
-        J.weight = t->weight;
-        J.count = t->count;
+        const embi_rows J = {t->node, t->weight, t->count};
         ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) && (!large || embi_bvh_ready(m, &b->bvh));
     }
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
@@ -25143,12 +25134,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state, 3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
-        embi_surface s;
-        memset(&s, 0, sizeof s);
-        s.x = s.rest = t->x;
-        s.tri = b->tri;
-        s.nt = b->nt;
-        s.bvh = &b->bvh;
+        const embi_surface s = embi_surface_at(t->x, b->tri, b->nt, &b->bvh);
         ok = embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->nn, b->tet, b->ntet,
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
              EMBI_GROW(m, b->search.strain, embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
@@ -25281,13 +25267,11 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_real 
     /* boxes are rounded differently, so pairs nearby are tested, too */
     embi_traversal walk = embi_traverse_of(&sa, &sb, embi_none, embi_max(reach, embi_pair_rounding(a, b)));
     embi_approach still = embi_approach_of(embi_none, reach);
+    const embipc_body body[2] = {a->handle, b->handle};
     embi_pair_rule rule;
-    embipc_body body[2];
     int opened[EMBI_STARTS][2], starts;
     const int *start = embi_traverse_starts(&walk, opened, &starts);
     memset(&rule, 0, sizeof rule);
-    body[0] = a->handle;
-    body[1] = b->handle;
     s->candidates.count = 0;
     for (int n = 0; n < starts; n++) {   /* one by one, for short lists */
         embi_key **pairs = &w->search.tri_pairs;
@@ -25513,12 +25497,9 @@ static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart
 /* Appends a rule; there is room. */
 static embi_rule *embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, embipc_real friction, int contact)
 {
-    embi_rule *rule = w->rule + w->rule_count++;
-    rule->a = a;
-    rule->b = b;
-    rule->friction = friction;
-    rule->contact = contact;
-    return rule;
+    const embi_rule rule = {a, b, friction, contact};
+    w->rule[w->rule_count] = rule;
+    return w->rule + w->rule_count++;
 }
 
 /* Adds the no_contact rules of a body that is about to be created. */
@@ -26011,7 +25992,6 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
-    int v;
     const embi_body *b = embi_body_of(w, body);
     embipc_real size;
     embipc_result r;
@@ -26026,10 +26006,9 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     size = embi_long_norm(force);
     if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
-    v = b->vert0 + vertex;
-    if (vertex >= 0) embi_vertex_scatter(&w->s.J, v, 1, force, w->applied);
+    if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
-        embi_axpy(w->applied + 3 * (b->node0 + i), b->mass.node[i] / b->mass.total, force);
+        embi_axpy(w->applied + 3 * (b->node0 + i), embi_node_share(b, i), force);
     return EMBIPC_OK;
 }
 
@@ -26108,8 +26087,7 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
 static const int *embi_drive_list(const embipc_drive_def *d, const embi_body *b, int soft, int *n)
 {
     const int *list = soft ? d->vertices : d->nodes;
-    if (list) *n = soft ? d->vertex_count : d->node_count;
-    else *n = soft ? b->nv : b->nn;
+    *n = list ? (soft ? d->vertex_count : d->node_count) : soft ? b->nv : b->nn;
     return list;
 }
 
@@ -26477,10 +26455,8 @@ static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint
         embi_sub(r, k && d->kind == EMBIPC_ROD ? d->point_b : d->point, w->s.q + 3 * b->node0);
         away = embi_long_norm(r);
         if (away <= 1000 * b->diagonal) continue;
-        (void)embi_refuse_value(&w->error, away,
-                                "a joint's point is %g m away from it; the limit is %g m, 1000 of its sizes", away,
-                                1000 * b->diagonal);
-        return embi_blame(w, EMBIPC_ERR_ARGUMENT, b->name, b->handle);
+        return embi_blame(w, embi_refuse_value(&w->error, away, "a joint's point is %g m away from it; the limit is %g m, "
+                                               "1000 of its sizes", away, 1000 * b->diagonal), b->name, b->handle);
     }
     return EMBIPC_OK;
 }
@@ -27306,11 +27282,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
     int ok;
     memset(b, 0, sizeof *b);
-    memset(s, 0, sizeof *s);
-    s->x = s->rest = x;
-    s->tri = tri;
-    s->nt = tri_count;
-    s->bvh = b;
+    *s = embi_surface_at(x, tri, tri_count, b);
     ok = keys && used && embi_bvh_build(m, b, x, tri, tri_count, vertex_count, keys, used);
     if (ok) embi_bvh_refit(b, x, tri, tri_count);
     embi_free(m, keys);
@@ -27413,11 +27385,8 @@ static void embi_rings(embipc_real radius, embipc_real height, int round, int ri
     for (int k = 0; k < rings; k++)
         for (int j = 0; j < n; j++) {
             int a = 2 + k * n + j, b = 2 + k * n + (j + 1) % n;
-            int of[4][3], below = k ? a - n : 0;
-            of[0][0] = 0; of[0][1] = b; of[0][2] = a;
-            of[1][0] = 1; of[1][1] = a; of[1][2] = b;
-            of[2][0] = below; of[2][1] = b - n; of[2][2] = b;
-            of[3][0] = below; of[3][1] = b; of[3][2] = a;
+            int below = k ? a - n : 0;
+            const int of[4][3] = {{0, b, a}, {1, a, b}, {below, b - n, b}, {below, b, a}};
             for (int i = 0; i < 4; i++) {
                 if (i == 0 ? k > 0 : i == 1 ? 2 + k * n != last : k == 0) continue;
                 memcpy(tri + 3 * count++, of[i], sizeof of[i]);
@@ -27831,11 +27800,8 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
 static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, const embipc_real push[3],
                                          const embipc_real twist[3], const embipc_real point[3], embipc_real *Ma)
 {
-    const embipc_real none[3] = {0, 0, 0}, *all[3];
+    const embipc_real *const all[3] = {push ? push : embi_none, twist ? twist : embi_none, point ? point : embi_none};
     embipc_real *a = w->s.trial_q + 3 * b->node0, J[9], K[9], c[3], L[3], t[3];
-    all[0] = push ? push : none;
-    all[1] = twist ? twist : none;
-    all[2] = point ? point : none;
     w->error.code = EMBIPC_OK;
     for (int i = 0; i < 3; i++)
         if (!embi_all_finite(all[i], 3)) {
@@ -29067,9 +29033,7 @@ static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slot **slot, 
 static void embi_stream_elastic(embi_stream *s, embi_memory *m, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
-    int flags[2], n = 9 * e->nt;
-    flags[0] = e->ahead;
-    flags[1] = e->follows;
+    int flags[2] = {e->ahead, e->follows}, n = 9 * e->nt;
     embi_stream_ints(s, flags, 2);
     embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
     if (!embi_elastic_turns(e)) return;
@@ -29249,10 +29213,7 @@ static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
 /* Passes the factor of a system: its pattern, from which its structure is made again, and its numbers. */
 static void embi_stream_system(embi_stream *s, embi_memory *m, embi_system *S)
 {
-    int head[3], blocks;
-    head[0] = S->n;
-    head[1] = S->asked;
-    head[2] = S->dense;
+    int head[3] = {S->n, S->asked, S->dense}, blocks;
     embi_stream_ints(s, head, 3);
     blocks = embi_stream_count(s, s->from || S->dense ? 0 : S->A.row[S->n], 1);
     if (s->from) {
@@ -29495,9 +29456,7 @@ static void embi_stream_def(embi_stream *s, embipc_world_def *d)
     static const embi_field fields[] = {
         EMBI_REALS(embipc_world_def, gravity, 8), EMBI_INTS(embipc_world_def, friction_iterations, 2),
         EMBI_INTS(embipc_world_def, keep_spin, 1), EMBI_REALS(embipc_world_def, sleep_after, 2)};
-    int chosen[2];
-    chosen[0] = (int)d->solver;
-    chosen[1] = (int)d->integrator;
+    int chosen[2] = {(int)d->solver, (int)d->integrator};
     EMBI_STREAM(s, d, fields);
     embi_stream_ints(s, chosen, 2);
     if (!embi_is_one_of(chosen[0], EMBIPC_SOLVER_CG + 1) || !embi_is_one_of(chosen[1], EMBIPC_BDF2 + 1)) s->failed = 1;
@@ -29527,7 +29486,7 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world)
 EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buffer, size_t capacity, size_t *bytes)
 {
     embi_stream s;
-    embi_u64 head[EMBI_SNAPSHOT_HEAD];
+    embi_u64 hash;
     if (bytes) *bytes = 0;
     if (!world || !bytes) return EMBIPC_ERR_ARGUMENT;
     memset(&s, 0, sizeof s);
@@ -29538,12 +29497,13 @@ EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buff
     *bytes = 8 * s.at;
     if (!buffer) return EMBIPC_OK;
     if (s.at > s.room) return EMBIPC_ERR_ARGUMENT;
-    head[0] = embi_snapshot_name;
-    head[1] = EMBI_SNAPSHOT_FORMAT;
-    head[2] = s.at;
-    head[3] = s.hash;
+    s.room = s.at;
     s.at = 0;
-    for (int k = 0; k < EMBI_SNAPSHOT_HEAD; k++) (void)embi_stream_word(&s, head[k]);
+    hash = s.hash;
+    (void)embi_stream_word(&s, embi_snapshot_name);
+    (void)embi_stream_word(&s, EMBI_SNAPSHOT_FORMAT);
+    (void)embi_stream_word(&s, s.room);
+    (void)embi_stream_word(&s, hash);
     return EMBIPC_OK;
 }
 
@@ -29692,7 +29652,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
                                             void *ctx, embipc_step_stats *stats, embipc_result *result)
 {
     embi_threads threads = {NULL, NULL, NULL, NULL, 0};
-    embi_batch task;
+    embi_batch task = {world, stats};
     embipc_result first = EMBIPC_OK;
     if (count < 0 || (count && !world)) return EMBIPC_ERR_ARGUMENT;
     for (int n = 0; n < count; n++) {
@@ -29703,8 +29663,6 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
         if (world[n]->batch != n) return EMBIPC_ERR_ARGUMENT;
     threads.run = parallel_for;
     threads.ctx = ctx;
-    task.world = world;
-    task.stats = stats;
     embi_for(&threads, count, 1, embi_batch_work, &task);
     for (int n = count - 1; n >= 0; n--) {
         if (world[n]->stepped) first = world[n]->stepped;
@@ -30673,12 +30631,9 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
                             embipc_real gap, embipc_real shift[3], int *found)
 {
     embipc_real u[3];
-    embi_part_way way;
+    const int linked = !p->unlink && embi_part_linked(a, b, NULL);
+    embi_part_way way = {EMBI_HUGE, {1, 0, 0}, !linked, linked};
     embipc_overlap_kind kind;
-    way.linked = !p->unlink && embi_part_linked(a, b, NULL);
-    way.found = !way.linked;
-    way.length = EMBI_HUGE;
-    embi_set(way.along, 1, 0, 0);
     if (embi_part_apart(p, a, b, embi_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
     embi_part_directions(p, a, b);
     for (int i = 0; i < p->direction_count; i++) {
