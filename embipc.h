@@ -18143,25 +18143,18 @@ static void embi_island_motion(embi_state *s, embi_island *isle)
     embi_apply_list(s, isle->vertices.list, isle->vertices.count, 0, s->p, s->path.motion);
 }
 
-/* Assembles A of a body. t->alpha is no fraction here: 1 means only if products with A need it. */
+/* Assembles A of a body. */
 static void embi_body_make(const embi_bodies_task *t, embi_body *b, int k)
 {
     (void)k;
-    if (t->alpha == 0 || (b->elastic.nonlinear && embi_body_stiffness(t->s, b) > 0)) embi_body_assemble(t->s, b);
+    embi_body_assemble(t->s, b);
 }
 
-/* Assembles A of all bodies that lack it; for_products: only of bodies whose products need it. */
-static void embi_island_assemble_bodies(embi_state *s, embi_island *isle, int for_products)
+/* Assembles A of all bodies that lack it. */
+static void embi_island_assemble_bodies(embi_state *s, embi_island *isle)
 {
-    embipc_stage was;
-    int lacking = 0;
-    for (int k = 0; k < isle->body_count && !lacking; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        lacking = embi_is_dynamic(b) && !b->step.assembled && (!for_products || b->elastic.nonlinear);
-    }
-    if (!lacking) return;
-    was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_make, NULL, NULL, (embipc_real)for_products);
+    embipc_stage was = embi_stage(s, EMBIPC_STAGE_ELASTIC);
+    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_make, NULL, NULL, 0);
     (void)embi_stage(s, was);
 }
 
@@ -18177,7 +18170,6 @@ static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 /* Ap = A p over the nodes of the island, J s^2/m */
 static void embi_island_multiply(embi_state *s, embi_island *isle)
 {
-    embi_island_assemble_bodies(s, isle, 1);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_product, NULL, NULL, 0);
 }
 
@@ -18199,7 +18191,6 @@ static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, 
 static void embi_island_subtract_product(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_island_assemble_bodies(s, isle, 1);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_subtract_product, NULL, NULL, 0);
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++)
@@ -18500,7 +18491,7 @@ static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island
     if (!embi_island_wants_dual(s, isle)) return EMBIPC_OK;
     if (!isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
     if ((D = isle->dual) == NULL) return EMBIPC_ERR_MEMORY;
-    embi_island_assemble_bodies(s, isle, 0);
+    embi_island_assemble_bodies(s, isle);
     if (!embi_dual_bodies(m, s, isle)) return EMBIPC_ERR_MEMORY;
     (void)embi_stage(s, EMBIPC_STAGE_FACTOR);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
@@ -20948,7 +20939,7 @@ static int embi_island_add_element(embi_state *s, embi_island *isle, const embi_
 static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
     embi_island_clear_system(s, isle);     /* H = 0, at least where elements reach */
-    embi_island_assemble_bodies(s, isle, 0);   /* A of each body */
+    embi_island_assemble_bodies(s, isle);      /* A of each body */
     isle->system.clean = 0;
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_add_to_system, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
@@ -26354,20 +26345,6 @@ static void embi_attach_set(const embi_state *s, const embi_joint *j, const int 
 
 /* ---- checks ---- */
 
-/* Checks that numbers of a joint lie in [0, 1e18]. */
-static embipc_result embi_check_efforts(const embipc_joint_def *d, embipc_error *e)
-{
-    const embipc_real value[7] = {d->twist, d->friction, d->motor_stiffness, d->motor_damping, d->motor_limit,
-                                  d->stiffness, d->distance};
-    static const char *const name[7] = {"twist", "friction", "motor_stiffness", "motor_damping", "motor_limit",
-                                        "stiffness", "distance"};
-    for (int i = 0; i < 7; i++)
-        if (!(value[i] >= 0 && value[i] <= 1e18))
-            return embi_refuse_value(e, value[i],
-                                     "%s of the joint is %g; it must be finite, >= 0 and <= 1e18", name[i], value[i]);
-    return EMBIPC_OK;
-}
-
 /* Checks position, velocity and effort of a motor. */
 static embipc_result embi_check_target(const embipc_real t[3], embipc_error *e)
 {
@@ -26398,6 +26375,10 @@ static embipc_result embi_check_joint_limits(const embipc_joint_def *d, embipc_e
 /* Checks the numbers of a joint. */
 static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_error *e)
 {
+    const embipc_real value[7] = {d->twist, d->friction, d->motor_stiffness, d->motor_damping, d->motor_limit,
+                                  d->stiffness, d->distance};
+    static const char *const name[7] = {"twist", "friction", "motor_stiffness", "motor_damping", "motor_limit",
+                                        "stiffness", "distance"};
     embipc_result r;
     int needs_axis = d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER || (d->kind == EMBIPC_BALL && d->limited);
     if (!embi_is_one_of((int)d->kind, EMBIPC_JOINT_KINDS))
@@ -26410,9 +26391,11 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
     }
     if (needs_axis && !(embi_long_norm(d->axis) > 0))
         return embi_refuse(e, "the axis of the joint is (0, 0, 0); it must have a direction");
-    if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK || (r = embi_check_target(d->target, e)) != EMBIPC_OK ||
-        (r = embi_check_efforts(d, e)) != EMBIPC_OK)
-        return r;
+    if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK || (r = embi_check_target(d->target, e)) != EMBIPC_OK) return r;
+    for (int i = 0; i < 7; i++)
+        if (!(value[i] >= 0 && value[i] <= 1e18))
+            return embi_refuse_value(e, value[i],
+                                     "%s of the joint is %g; it must be finite, >= 0 and <= 1e18", name[i], value[i]);
     if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER &&
         (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
         return embi_refuse(e, "only hinges and sliders have friction and motors; friction of the joint is %g, "
