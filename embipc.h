@@ -17769,8 +17769,8 @@ static int embi_row_sleeps(const embipc_world *w, embipc_body a, embipc_body b)
 /* Stores |u| of a friction contact for the next step. */
 static void embi_friction_remember(embipc_world *w, embi_u64 key, embipc_real u)
 {
-    w->lagged.key[w->lagged.count].key = key;
-    w->lagged.key[w->lagged.count].value = w->lagged.count;
+    const embi_key one = {key, w->lagged.count};
+    w->lagged.key[w->lagged.count] = one;
     w->lagged.u[w->lagged.count++] = u;
 }
 
@@ -25777,7 +25777,7 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     s->vert_count -= b->nv;
 }
 
-/* Removes the rows of a destroyed body from a report whose rows, of `size` bytes, begin with two bodies. */
+/* Removes the rows of a destroyed body from a list whose rows, of `size` bytes, begin with two bodies. */
 static void embi_rows_forget(void *list, size_t size, int *count, embipc_body gone)
 {
     char *row = (char *)list, *to = row;
@@ -25839,7 +25839,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_step_report *report;
     embi_island *isle;
     embi_body gone;
-    int at = embi_find_body(w, body), kept = 0;
+    int at = embi_find_body(w, body);
     if (at < 0) return embi_no_body(w, body);
     s = &w->s;
     report = &w->report;
@@ -25847,9 +25847,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
     embi_joints_close_gap(w, at);
-    for (int i = 0; i < w->rule_count; i++)
-        if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body)) w->rule[kept++] = w->rule[i];
-    w->rule_count = kept;
+    embi_rows_forget(w->rule, sizeof *w->rule, &w->rule_count, body);
     gone = s->body[at];
     if (gone.kind == EMBIPC_FIXED) w->tiles.due = 1;
     embi_seams_close_gap(w, at, &gone);
@@ -27321,11 +27319,8 @@ static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, 
     for (int f = 0; f < s->nt; f++)
         for (int i = 0; i <= s->n; i++)
             for (int j = 0; j <= s->n - i; j++) {
-                int w[3], corner[4];
+                int w[3] = {s->n - i - j, i, j}, corner[4];
                 embipc_real *p, length;
-                w[0] = s->n - i - j;
-                w[1] = i;
-                w[2] = j;
                 corner[0] = embi_coarse_place(s, f, w);
                 p = x + 3 * corner[0];
                 embi_set(p, 0, 0, 0);
@@ -28853,6 +28848,15 @@ static void embi_stream_ints(embi_stream *s, int *x, size_t n)
     }
 }
 
+/* Passes one of `count` choices. */
+static int embi_stream_choice(embi_stream *s, int choice, int count)
+{
+    embi_stream_ints(s, &choice, 1);
+    if (embi_is_one_of(choice, count)) return choice;
+    s->failed = 1;
+    return 0;
+}
+
 /* Passes a number of things that take at least `words` words each. */
 static int embi_stream_count(embi_stream *s, int count, size_t words)
 {
@@ -28942,7 +28946,7 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
 {
     embi_given read, *g = s->from ? &read : &w->s.body[at].caller.given;
     char name[64];
-    int length[EMBI_GIVEN_ARRAYS], sum[2], kind[2];
+    int length[EMBI_GIVEN_ARRAYS], sum[2];
     embipc_body body;
     embipc_result r = EMBIPC_OK;
     memset(&read, 0, sizeof read);
@@ -28953,18 +28957,14 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
         for (int k = 0; k < 8; k++) name[i + k] = (char)(unsigned char)(word >> 8 * k);
     }
     name[63] = 0;
-    kind[0] = (int)g->def.kind;
-    kind[1] = (int)g->def.material.model;
-    embi_stream_ints(s, kind, 2);
+    g->def.kind = (embipc_kind)embi_stream_choice(s, (int)g->def.kind, EMBIPC_FULL + 1);
+    g->def.material.model = (embipc_model)embi_stream_choice(s, (int)g->def.material.model, EMBIPC_MODEL_COUNT);
     EMBI_STREAM(s, g, embi_given_fields);
     if (s->from) {
         g->def.cookie = EMBI_BODY_COOKIE;
-        g->def.kind = (embipc_kind)(embi_is_one_of(kind[0], EMBIPC_FULL + 1) ? kind[0] : 0);
-        g->def.material.model = (embipc_model)(embi_is_one_of(kind[1], EMBIPC_MODEL_COUNT) ? kind[1] : 0);
         g->def.name = name;
     }
-    if (!embi_given_lengths(g, length, sum) || (int)g->def.kind != kind[0] || (int)g->def.material.model != kind[1])
-        s->failed = 1;
+    if (!embi_given_lengths(g, length, sum)) s->failed = 1;
     if (s->from && (s->failed || (size_t)sum[0] + (size_t)sum[1] + (size_t)embi_max_int(g->def.cage_nodes, 0) >
                                      s->room - s->at)) {
         s->failed = 1;
@@ -29140,16 +29140,14 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 16)};
     static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
     embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
-    int kind, half;
+    int half;
     memset(&read, 0, sizeof read);
-    kind = (int)j->def.kind;
-    embi_stream_ints(s, &kind, 1);
+    j->def.kind = (embipc_joint_kind)embi_stream_choice(s, (int)j->def.kind, EMBIPC_JOINT_KINDS);
     EMBI_STREAM(s, j, fields);
     EMBI_STREAM_LIST(s, &w->memory, j->anchor, j->anchor_count, anchor);
     if (!s->from) return;
-    j->def.kind = (embipc_joint_kind)(embi_is_one_of(kind, EMBIPC_JOINT_KINDS) ? kind : 0);
     half = j->def.kind == EMBIPC_ATTACH ? j->anchor_count / 2 : EMBI_FRAME;
-    if (s->failed || (int)j->def.kind != kind || half < 1 || j->anchor_count != 2 * half + (j->def.twist > 0) ||
+    if (s->failed || half < 1 || j->anchor_count != 2 * half + (j->def.twist > 0) ||
         embi_check_joint_numbers(&j->def, &w->error) != EMBIPC_OK || !embi_finite(j->arm) ||
         embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3))
         s->failed = 1;
@@ -29439,13 +29437,9 @@ static void embi_stream_def(embi_stream *s, embipc_world_def *d)
     static const embi_field fields[] = {
         EMBI_REALS(embipc_world_def, gravity, 8), EMBI_INTS(embipc_world_def, friction_iterations, 2),
         EMBI_INTS(embipc_world_def, keep_spin, 1), EMBI_REALS(embipc_world_def, sleep_after, 2)};
-    int chosen[2] = {(int)d->solver, (int)d->integrator};
     EMBI_STREAM(s, d, fields);
-    embi_stream_ints(s, chosen, 2);
-    if (!embi_is_one_of(chosen[0], EMBIPC_SOLVER_CG + 1) || !embi_is_one_of(chosen[1], EMBIPC_BDF2 + 1)) s->failed = 1;
-    if (!s->from || s->failed) return;
-    d->solver = (embipc_solver)chosen[0];
-    d->integrator = (embipc_integrator)chosen[1];
+    d->solver = (embipc_solver)embi_stream_choice(s, (int)d->solver, EMBIPC_SOLVER_CG + 1);
+    d->integrator = (embipc_integrator)embi_stream_choice(s, (int)d->integrator, EMBIPC_BDF2 + 1);
 }
 
 /* Writes a world, whose members it only reads. */
@@ -29842,12 +29836,11 @@ static int embi_longest_side(const embipc_real *x, const int v[3])
  * these is flat or the edge c-d exists already. k[0..edges): sorted half-edges. */
 static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
 {
-    int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
+    int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), at;
+    const int t[3] = {c, a, d}, u[3] = {d, b, c};
     embi_u64 edge = embi_pack_edge(c, d);
     if (c == d || a == b || embi_half_end(tri, h) != b || embi_half_end(tri, g) != a) return 0;
     at = embi_lower_bound(k, edges, edge);
-    t[0] = c; t[1] = a; t[2] = d;
-    u[0] = d; u[1] = b; u[2] = c;
     if ((at < edges && k[at].key == edge) || !(embi_triangle_shape(x, t) > EMBI_FLAT) ||
         !(embi_triangle_shape(x, u) > EMBI_FLAT))
         return 0;
@@ -30003,8 +29996,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
             if (at < edges && k[at].key == edge) continue;
             for (int c = i + 1; c < j; c++) {
                 embipc_real area = best[i * n + c] + best[c * n + j];
-                int t[3];
-                t[0] = v[i]; t[1] = v[c]; t[2] = v[j];
+                const int t[3] = {v[i], v[c], v[j]};
                 if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > EMBI_FLAT)) continue;
                 area += embi_triangle_area(x, t);
                 if (!(area < best[i * n + j])) continue;
@@ -30288,10 +30280,9 @@ static int embi_part_link(const embi_part_body *body_a, int i, const embi_part_b
     if (!embi_boxes_meet(one, two)) return 0;
     for (int u = 0; u < na; u++)
         for (int v = 0; v < nb; v++) {
-            const embipc_real *p[2], *q[2];
+            const embipc_real *const p[2] = {a + 3 * u, a + 3 * ((u + 1) % na)};
+            const embipc_real *const q[2] = {b + 3 * v, b + 3 * ((v + 1) % nb)};
             embipc_real d[12];
-            p[0] = a + 3 * u; p[1] = a + 3 * ((u + 1) % na);
-            q[0] = b + 3 * v; q[1] = b + 3 * ((v + 1) % nb);
             for (int k = 0; k < 4; k++) {
                 embi_sub(d + 3 * k, q[k / 2], p[(k + 1) / 2 % 2]);
                 embi_sub(d + 3 * k, d + 3 * k, t);
