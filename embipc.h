@@ -23077,12 +23077,9 @@ static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, int tet, i
 }
 
 /* Clips a triangle to the tet. Returns the kinds of its sides as bits, or 0 when nothing is left. */
-static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole)
+static int embi_polygon_clip(embi_polygon *p)
 {
     int sides = 0;
-    p->n = 3;
-    memcpy(p->w, whole->w, 3 * sizeof p->w[0]);
-    memcpy(p->side, whole->side, 3 * sizeof p->side[0]);
     for (int i = 0; i < 4 && p->n > 0; i++) embi_polygon_cut(p, i);
     for (int j = 0; j < p->n; j++) sides |= 1 << p->side[j];
     return sides;
@@ -23114,9 +23111,9 @@ static int embi_cut_triangle(embi_caging *c, int t)
             for (i[2] = from[2]; i[2] <= to[2]; i[2]++)
                 for (int n = 0; n < 6; n++) {
                     int tet = 6 * embi_lattice_box(c, i) + n, sides;
-                    embi_polygon whole, p;
-                    embi_polygon_whole(&whole, c, tet, t);
-                    sides = embi_polygon_in_tet(&p, &whole);
+                    embi_polygon p;
+                    embi_polygon_whole(&p, c, tet, t);
+                    sides = embi_polygon_clip(&p);
                     if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
                 }
     return 1;
@@ -23254,16 +23251,16 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     if (!EMBI_GROW(c->m, p->shape, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_cut *cut = &c->cuts.list[p->cuts[k]];
-        embi_polygon whole, *q;
+        embi_polygon *q;
         c->local[cut->tri] = k;
         p->shape[k] = -1;
         if (cut->sides == 7) continue;
         if (!EMBI_GROW(c->m, p->polygon, p->polygon_count + 1)) return 0;
         q = &p->polygon[p->polygon_count];
         p->shape[k] = p->polygon_count++;
-        embi_polygon_whole(&whole, c, p->tet, cut->tri);
-        (void)embi_polygon_in_tet(q, &whole);
-        if (!embi_cut_along(c, p->cuts[k], &whole)) return 0;
+        embi_polygon_whole(q, c, p->tet, cut->tri);
+        if (!embi_cut_along(c, p->cuts[k], q)) return 0;
+        (void)embi_polygon_clip(q);
         for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
