@@ -13297,9 +13297,6 @@ typedef struct embi_budget {
     double reserve;              /* s, what the end of a step has taken recently */
 } embi_budget;
 
-#ifdef EMBIPC_NO_CAGE_BUILDER
-typedef struct embi_last_cage { int none; } embi_last_cage;
-#else
 /* The last cage that a world built, with its input: consecutive bodies often have one shape. */
 typedef struct embi_last_cage {
     embipc_cage cage;
@@ -13308,7 +13305,6 @@ typedef struct embi_last_cage {
     int *tri;
     int vertex_count, tri_count;
 } embi_last_cage;
-#endif
 
 struct embipc_world {
     embi_memory memory;
@@ -24762,17 +24758,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
-#ifdef EMBIPC_NO_CAGE_BUILDER
-/* This build needs a given cage. */
-static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
-                                     embipc_error *e)
-{
-    (void)m; (void)d; (void)b; (void)t;
-    return embi_refuse(e, "this build makes no cages (EMBIPC_NO_CAGE_BUILDER): give cage_x and "
-                       "cage_tets, or a cage that another build has made");
-}
-#else
-
+#ifndef EMBIPC_NO_CAGE_BUILDER
 /* Is the body too stiff for its deformation to matter? A bar of length L (the diagonal) and thickness t that is held
  * at one end sags under g by
  *   3/2 rho g L^4 / (E t^2),   t^2 = 12 times the smallest principal second moment over the volume.
@@ -24787,11 +24773,17 @@ static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, co
     least = embi_min(S[0], embi_min(S[4], S[8])) / solid.volume;   /* t^2 / 12 */
     return 1.5 * load * L * L * L < 1e-3 * d->material.young * 12 * least;
 }
+#endif
 
 /* The cage is built in the description's coordinates, so it does not depend on the body's rotation. */
 static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                      embipc_error *e)
 {
+#ifdef EMBIPC_NO_CAGE_BUILDER
+    (void)m; (void)d; (void)b; (void)t;
+    return embi_refuse(e, "this build makes no cages (EMBIPC_NO_CAGE_BUILDER): give cage_x and "
+                       "cage_tets, or a cage that another build has made");
+#else
     int nodes = !d->cage_nodes && embi_body_is_stiff(d, t->x, b) ? 4 : d->cage_nodes;
     embipc_result r;
     embipc_real *x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *x);
@@ -24801,9 +24793,8 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
     embi_free(m, x);
     t->cage = &t->last->cage;
     return r;
+#endif
 }
-
-#endif /* EMBIPC_NO_CAGE_BUILDER */
 
 /* Checks that the cells of a cage are boxes, whose corners its tets have. */
 static embipc_result embi_check_cells(const embipc_cage *cage, embipc_error *e)
