@@ -12213,17 +12213,24 @@ static int embi_body_patch(const embi_body *b)
     return b->elastic.averaged ? b->nn + 3 * b->elastic.near_row[b->nn] : 0;
 }
 
-/* the surface of a body at the positions x (of all vertices) */
-static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, const embipc_real *x)
+/* a surface at rest at the positions x, with its tree */
+static embi_surface embi_surface_at(const embipc_real *x, const int *tri, int nt, const embi_bvh *bvh)
 {
     embi_surface r;
     memset(&r, 0, sizeof r);
-    r.x = x + 3 * b->vert0;
+    r.x = r.rest = x;
+    r.tri = tri;
+    r.nt = nt;
+    r.bvh = bvh;
+    return r;
+}
+
+/* the surface of a body at the positions x (of all vertices) */
+static embi_surface embi_surface_of(const embi_state *s, const embi_body *b, const embipc_real *x)
+{
+    embi_surface r = embi_surface_at(x + 3 * b->vert0, b->tri, b->nt, &b->bvh);
     r.rest = s->creation.rest + 3 * b->vert0;
-    r.tri = b->tri;
-    r.nt = b->nt;
     r.base = b->vert0;
-    r.bvh = &b->bvh;
     r.J = b->bvh.vary ? &s->J : NULL;
     return r;
 }
@@ -12297,17 +12304,13 @@ static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc
 /* Makes the patches, without their bounds. A body without nodes is one patch. */
 static int embi_body_cut(embi_memory *m, embi_body *b)
 {
+    embi_shift *const shift[5] = {&b->search.shift, &b->search.shift_next, &b->search.drift, &b->search.drift_next,
+                                  &b->search.shift_measured};
     int n = 1;
-    embi_shift *shift[5];
     while (!EMBI_WITHOUT(PATCHES) && b->nn && n < EMBI_PATCHES && b->bvh.leaves >= 2 * n * EMBI_PATCH_LEAVES) n *= 2;
     if (!EMBI_GROW(m, b->search.patch, n) || !EMBI_GROW(m, b->search.part, 30 * n)) return 0;
     memset(b->search.patch, 0, (size_t)n * sizeof *b->search.patch);
     memset(b->search.part, 0, (size_t)(30 * n) * sizeof *b->search.part);
-    shift[0] = &b->search.shift;
-    shift[1] = &b->search.shift_next;
-    shift[2] = &b->search.drift;
-    shift[3] = &b->search.drift_next;
-    shift[4] = &b->search.shift_measured;
     for (int k = 0; k < 5; k++) shift[k]->part = b->search.part + 6 * n * k;
     b->search.patch_count = 0;
     for (int k = 0; k < n; k++)
@@ -13323,9 +13326,6 @@ typedef struct embi_budget {
     double reserve;              /* s, what the end of a step has taken recently */
 } embi_budget;
 
-#ifdef EMBIPC_NO_CAGE_BUILDER
-typedef struct embi_last_cage { int none; } embi_last_cage;
-#else
 /* The last cage that a world built, with its input: consecutive bodies often have one shape. */
 typedef struct embi_last_cage {
     embipc_cage cage;
@@ -13334,7 +13334,6 @@ typedef struct embi_last_cage {
     int *tri;
     int vertex_count, tri_count;
 } embi_last_cage;
-#endif
 
 struct embipc_world {
     embi_memory memory;
@@ -13451,12 +13450,6 @@ static const embi_rule *embi_find_rule(const embipc_world *w, embipc_body a, emb
     return NULL;
 }
 
-/* Does each body have a group of the other's mask? A body with itself does. */
-static int embi_groups_meet(const embi_body *a, const embi_body *b)
-{
-    return a == b || ((a->rules.groups & b->rules.mask) && (b->rules.groups & a->rules.mask));
-}
-
 /* Does the pair callback keep two bodies apart? */
 static int embi_is_kept_apart(const embi_body *a, const embi_body *b)
 {
@@ -13466,10 +13459,11 @@ static int embi_is_kept_apart(const embi_body *a, const embi_body *b)
     return EMBI_PAIR_FN && i != j && apart && (apart[low / 32] >> (low % 32) & 1u);
 }
 
-/* Where no rule says so: may the two be tested for contact? */
+/* Where no rule says so: may the two be tested for contact? Each needs a group of the other's mask. */
 static int embi_tested_unruled(const embi_body *a, const embi_body *b)
 {
-    return embi_groups_meet(a, b) && !embi_is_kept_apart(a, b);
+    return a == b || ((a->rules.groups & b->rules.mask) && (b->rules.groups & a->rules.mask) &&
+                      !embi_is_kept_apart(a, b));
 }
 
 /* Are two bodies (or one with itself) ever tested for contact? */
@@ -13580,9 +13574,9 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 
 /* ---- numbers that cannot be simulated ---- */
 
-#define EMBI_SIZES ((embipc_real)1e9)
-#define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
-#define EMBI_FRICTION_MOST ((embipc_real)1e9)
+#define EMBI_SIZES (1e9)
+#define EMBI_SIZES_AT_MOST (1e12)
+#define EMBI_FRICTION_MOST (1e9)
 
 /* |a|, also where its square would leave the range of a double. */
 static embipc_real embi_long_norm(const embipc_real a[3])
@@ -15804,7 +15798,7 @@ static void embi_friction_stiffness(embi_friction *f, int first)
     memset(f->S, 0, sizeof f->S);
     if (f->weight > 0)   /* subtracted contacts have no stiffness */
         embi_friction_hessian(secant ? none : f->base.dir, f->n, f->e,
-                              f->reverses ? f->e : first ? f->expected : (embipc_real)0, f->weight, f->S);
+                              f->reverses ? f->e : first ? f->expected : 0, f->weight, f->S);
 }
 
 static void embi_friction_take(const embi_element *e, embipc_real S[9])
@@ -15842,7 +15836,7 @@ static void embi_spring_evaluate(embi_element *e, const embipc_real *xn, const e
         p->rKr += e->dir[i] * r;
     }
     size = sqrt(p->rKr / k);
-    e->first = k * size > p->limit ? p->limit / (k * size) : (embipc_real)1;
+    e->first = k * size > p->limit ? p->limit / (k * size) : 1;
     e->energy = e->first < 1 ? p->limit * (size - p->limit / (2 * k)) : k * size * size / 2;
 }
 
@@ -15850,7 +15844,7 @@ static void embi_spring_evaluate(embi_element *e, const embipc_real *xn, const e
 static void embi_spring_hessian(const embi_element *e, embipc_real S[9])
 {
     const embi_spring *p = (const embi_spring *)e;
-    for (int i = 0; i < 9; i++) S[i] = i % 4 ? (embipc_real)0 : e->first * p->K[i / 4];
+    for (int i = 0; i < 9; i++) S[i] = i % 4 ? 0 : e->first * p->K[i / 4];
     for (int i = 0; i < 9 && e->first < 1; i++) S[i] -= e->first * e->dir[i / 3] * e->dir[i % 3] / p->rKr;
 }
 
@@ -15859,7 +15853,7 @@ static void embi_spring_hessian(const embi_element *e, embipc_real S[9])
 static embipc_real embi_spring_stiffness(const embi_element *e, int first)
 {
     (void)first;
-    return e->first < 1 ? e->first : (embipc_real)4;
+    return e->first < 1 ? e->first : 4;
 }
 
 /* Does the force of a spring, evaluated at y, differ from its linear model at x by more than a hundredth of
@@ -15876,7 +15870,7 @@ static int embi_spring_misses(const embi_element *e, const embipc_real *x, const
     embi_m3_mulv(off, S, move);
     embi_axpy(off, p.base.first, p.base.dir);
     embi_axpy(off, -e->first, e->dir);
-    return embi_norm(off) > (embipc_real)0.01 * p.limit;
+    return embi_norm(off) > 0.01 * p.limit;
 }
 
 /* ---- rod ----
@@ -15897,8 +15891,8 @@ static void embi_rod_slide(embi_rod *p, const embipc_real *x)
     embi_sub(r, x + 3 * v[0], x + 3 * v[1]);
     embi_sub(along, x + 3 * v[2], x + 3 * v[3]);
     size = embi_dot(along, along);
-    t = size > 0 ? embi_dot(r, along) / size : (embipc_real)0;
-    embi_scale(p->axis, size > 0 ? 1 / sqrt(size) : (embipc_real)0, along);
+    t = size > 0 ? embi_dot(r, along) / size : 0;
+    embi_scale(p->axis, size > 0 ? 1 / sqrt(size) : 0, along);
     p->base.w[2] = -t;
     p->base.w[3] = t;
 }
@@ -15913,7 +15907,7 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
     embi_point_motion(e->v, e->w, x, r);
     p->length = p->form == EMBI_ROD_ALONG ? embi_dot(p->axis, r) : embi_norm(r);
     if (p->form == EMBI_ROD_ALONG) embi_copy(e->dir, p->axis);
-    else embi_scale(e->dir, p->length > 0 ? 1 / p->length : (embipc_real)0, r);
+    else embi_scale(e->dir, p->length > 0 ? 1 / p->length : 0, r);
     excess = p->length > p->most ? p->length - p->most : embi_min(p->length - p->least, 0);
     size = embi_abs(excess);
     p->share = p->K * size > p->limit ? p->limit / (p->K * size) : size > 0 || !(p->most > p->least) ? 1 : 0;
@@ -15926,10 +15920,10 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
 static void embi_rod_hessian(const embi_element *e, embipc_real S[9])
 {
     const embi_rod *p = (const embi_rod *)e;
-    embipc_real along = p->share == 1 ? p->K : (embipc_real)0, across = p->length > 0 ? e->first / p->length : along;
-    across = p->form == EMBI_ROD_ALONG ? (embipc_real)0 : embi_max(across, 0);
+    embipc_real along = p->share == 1 ? p->K : 0, across = p->length > 0 ? e->first / p->length : along;
+    across = p->form == EMBI_ROD_ALONG ? 0 : embi_max(across, 0);
     for (int i = 0; i < 9; i++) {
-        embipc_real nn = e->dir[i / 3] * e->dir[i % 3], one = i % 4 ? (embipc_real)0 : (embipc_real)1;
+        embipc_real nn = e->dir[i / 3] * e->dir[i % 3], one = i % 4 ? 0 : 1;
         if (p->form == EMBI_ROD_ON_LINE) one -= p->axis[i / 3] * p->axis[i % 3];
         S[i] = along * nn + across * (one - nn);
     }
@@ -15940,7 +15934,7 @@ static embipc_real embi_rod_stiffness(const embi_element *e, int first)
 {
     const embi_rod *p = (const embi_rod *)e;
     (void)first;
-    return p->share < 1 ? p->share : (embipc_real)4;
+    return p->share < 1 ? p->share : 4;
 }
 
 /* Does a rod become taut or slack, or does its force reach the limit, within a motion that counts as converged? Then
@@ -15953,9 +15947,9 @@ static int embi_rod_misses(const embi_element *e, const embipc_real *x, const em
     (void)y;
     embi_rod_evaluate(&p.base, NULL, x);
     if (p.share == now->share) return 0;
-    stiff = p.share == 1 ? p.K : (embipc_real)0;
+    stiff = p.share == 1 ? p.K : 0;
     off = embi_abs(p.base.first + stiff * (now->length - p.length) - e->first);
-    return off > (embipc_real)0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first));
+    return off > 0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first));
 }
 
 /* ---- all kinds ---- */
@@ -16086,11 +16080,16 @@ static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_
     }
 }
 
+/* The part of a node in the mass. Without mass all have equal parts. */
+static embipc_real embi_node_share(const embi_body *b, int i)
+{
+    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
+}
+
 /* Factor of K in A, with damping. K of a nonlinear material is in A for its damping only. */
 static embipc_real embi_body_stiffness(const embi_state *s, const embi_body *b)
 {
-    embipc_real own = b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1;
-    return s->hh * (own + b->material.damping[1] / b->step.c);
+    return s->hh * (!b->elastic.nonlinear + b->material.damping[1] / b->step.c);
 }
 
 /* Factor of M in A, with damping. */
@@ -16184,8 +16183,7 @@ static void embi_body_gradient(embi_state *s, embi_body *b)
         embi_mass_multiply(b, d, s->Ap + o);
         for (int i = 0; i < n; i++) gq[i] += mass * s->Ap[o + i];
         if (b->material.damping[1] > 0) {   /* beta/c K d = (A d - (1/s + ...) M d) beta/c / (1 + beta/c) */
-            embipc_real beta = b->material.damping[1] / b->step.c,
-                        share = beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta);
+            embipc_real beta = b->material.damping[1] / b->step.c, share = beta / (!b->elastic.nonlinear + beta);
             embi_body_multiply(s, b, d, y);
             for (int i = 0; i < n; i++) gq[i] += share * (y[i] - (b->step.inertia + mass) * s->Ap[o + i]);
         }
@@ -16230,9 +16228,7 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
         embi_body_multiply(s, b, d, y);
         for (int i = 0; i < n; i++) kd += d[i] * y[i];
         kd -= (b->step.inertia + mass) * md;   /* h^2 (1 + beta/c) d.K d */
-        damping = mass * md / 2 +
-            (beta > 0 ? kd / 2 * beta / ((b->elastic.nonlinear ? (embipc_real)0 : (embipc_real)1) + beta)
-                      : (embipc_real)0);
+        damping = mass * md / 2 + (beta > 0 ? kd / 2 * beta / (!b->elastic.nonlinear + beta) : 0);
     }
     *size += inertia + s->hh * (psi.energy + psi.force * b->scale_x + embi_abs(work)) + embi_abs(damping);
     return inertia + s->hh * (psi.energy - work) + damping;
@@ -16382,9 +16378,7 @@ typedef struct embi_hold { int node, joint, end; } embi_hold;
 /* The place of a body's first held point. */
 static embi_hold embi_hold_first(const embi_body *b)
 {
-    embi_hold k;
-    k.node = k.end = 0;
-    k.joint = b->flight.grounded ? b->joints.first : 0;
+    embi_hold k = {0, b->flight.grounded ? b->joints.first : 0, 0};
     return k;
 }
 
@@ -16437,22 +16431,28 @@ static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
         embi_anchor_at(&p, s->qn + 3 * b->node0, r);
         embi_sub(r, r, o);
         embi_cross(t, f->axis, r);
-        if (away > 0 && embi_norm(t) > (embipc_real)1e-6 * b->diagonal) return EMBI_PIVOT_NONE;
+        if (away > 0 && embi_norm(t) > 1e-6 * b->diagonal) return EMBI_PIVOT_NONE;
     }
     return away > 0 ? EMBI_PIVOT_AXIS : EMBI_PIVOT_POINT;
 }
 
-/* r = x - c. c is the point that the body rotates about, counted from its first node. x: positions or velocities */
-static void embi_body_about(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real c[3])
+/* The point that a body rotates about; NULL: its centre of mass */
+static const embi_anchor *embi_body_pinned(const embi_body *b)
 {
-    embipc_real base[3];
-    embi_copy(base, x);
+    return b->flight.pivot.count ? &b->flight.pivot : NULL;
+}
+
+/* r = x - c at the nodes of a body. c is the point `pivot`, or without one the centre of mass. It is counted from the
+ * first node, since weights sum to 1 up to rounding only. x: positions or velocities */
+static void embi_body_about(const embi_body *b, const embi_anchor *pivot, const embipc_real *x, embipc_real *r,
+                            embipc_real c[3])
+{
     embi_set(c, 0, 0, 0);
     for (int i = 0; i < b->nn; i++) {
-        embi_sub(r + 3 * i, x + 3 * i, base);
-        if (!b->flight.pivot.count) embi_axpy(c, b->mass.node[i] / b->mass.total, r + 3 * i);
+        embi_sub(r + 3 * i, x + 3 * i, x);
+        if (!pivot) embi_axpy(c, embi_node_share(b, i), r + 3 * i);
     }
-    if (b->flight.pivot.count) embi_anchor_at(&b->flight.pivot, r, c);
+    if (pivot) embi_anchor_at(pivot, r, c);
     for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
 }
 
@@ -16499,9 +16499,10 @@ typedef struct embi_turning {
 /* Fills p for the body at x with the velocities v (both of all nodes). */
 static void embi_turning_of(const embi_body *b, const embipc_real *x, const embipc_real *v, embi_turning *p)
 {
+    const embi_anchor *pivot = embi_body_pinned(b);
     int o = 3 * b->node0;
-    embi_body_about(b, x + o, p->r, p->c);
-    embi_body_about(b, v + o, p->u, p->vc);
+    embi_body_about(b, pivot, x + o, p->r, p->c);
+    embi_body_about(b, pivot, v + o, p->u, p->vc);
     embi_add(p->vc, p->vc, v + o);
     embi_mass_multiply(b, p->r, p->Mr);
     embi_cross_sum(p->Mr, p->u, b->nn, p->L);
@@ -16533,13 +16534,13 @@ static void embi_turning_look_back(embi_state *s, const embi_body *b, const embi
     embi_turning_of(b, s->last.q, s->last.v, &before);
     embi_subtract_rotation(b, w, before.r, before.u);
     embi_sub(d, p->L, before.L);
-    embi_axpy(L, (embipc_real)1 / 3, d);
+    embi_axpy(L, 1.0 / 3, d);
     embi_sub(d, s->qn + o, s->last.q + o);   /* displacement of the centre */
     embi_add(d, d, p->c);
     embi_sub(d, d, before.c);
-    embi_axpy(p->c, (embipc_real)1 / 3, d);
+    embi_axpy(p->c, 1.0 / 3, d);
     embi_sub(d, p->vc, before.vc);
-    embi_axpy(p->vc, (embipc_real)1 / 3, d);
+    embi_axpy(p->vc, 1.0 / 3, d);
     for (int i = 0; i < 3 * b->nn; i += 3) {
         embipc_real r[3], u[3];
         embi_m3_tmulv(r, R, before.r + i);
@@ -16661,7 +16662,7 @@ static int embi_body_fly(embi_state *s, embi_body *b)
     }
     f->on = 1;
     embi_m3_cross(f->bend, f->spin, -s->h);
-    for (int i = 0; i < 9; i++) f->bend[i] += f->turn[i] - (i % 4 == 0 ? (embipc_real)1 : (embipc_real)0);
+    for (int i = 0; i < 9; i++) f->bend[i] += f->turn[i] - (i % 4 == 0 ? 1 : 0);
     return 1;
 }
 
@@ -16674,7 +16675,7 @@ static int embi_body_arcs(const embi_body *b) { return b->flight.on && !b->fligh
 /* The angle of its free flight in the step, rad */
 static embipc_real embi_body_turns(const embi_state *s, const embi_body *b)
 {
-    return b->flight.on ? s->h * embi_norm(b->flight.spin) : (embipc_real)0;
+    return b->flight.on ? s->h * embi_norm(b->flight.spin) : 0;
 }
 
 /* Rotations as those of a body that was just made, with those of q^n ahead as after a step. Their last bits depend on
@@ -16866,6 +16867,14 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
  * fits into any pattern.
  * Uses: small math, memory, part III, contact elements, energy of a body.   Checked by: tests/world_drive.h */
 
+/* The drive of an island that follows d; NULL: its first one, or no other */
+static embi_drive *embi_island_drive(const embi_state *s, const embi_island *isle, const embi_drive *d)
+{
+    for (int n = d ? (int)(d - s->driven.list) + 1 : 0; n < embi_drive_count(s); n++)
+        if (s->body[s->driven.list[n].body].island == isle->index) return s->driven.list + n;
+    return NULL;
+}
+
 /* y: where vertex k of a drive is to be in a pose, R its rotation */
 static void embi_drive_place(const embi_drive *d, const embipc_real pose[6], const embipc_real R[9], int k,
                              embipc_real y[3])
@@ -16907,17 +16916,15 @@ static int embi_island_springs(embi_memory *m, embi_state *s, embi_island *isle)
     embipc_real Rn[9], R[9], y[3];
     isle->springs.count = 0;
     isle->vertices.stamp = -1;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        embi_body *b = s->body + d->body;
-        if (!d->soft || b->island != isle->index) continue;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
+        if (!d->soft) continue;
         if (!EMBI_GROW(m, isle->springs.list, isle->springs.count + d->node_count)) return 0;
         embi_m3_rotation(Rn, d->pose + 3);
         embi_m3_rotation(R, d->pose_next + 3);
         for (int k = 0; k < d->node_count; k++) {
             embi_spring *p = isle->springs.list + isle->springs.count++;
             *p = embi_drive_spring(s, d, Rn, R, k, y);
-            if (!embi_vertex_wake(m, s, b, p->base.v[0])) return 0;
+            if (!embi_vertex_wake(m, s, s->body + d->body, p->base.v[0])) return 0;
         }
     }
     return 1;
@@ -16987,7 +16994,7 @@ static void embi_drives_begin(embipc_world *w)
             embi_sub(r, d->start + 3 * k, d->centre);
             radius = embi_max(radius, embi_norm(r));
         }
-        chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : (embipc_real)1;
+        chord = radius > 0 ? 0.1 * b->rules.dhat / radius : 1;
         d->rotating = angle > 0;
         d->increments = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * acos(1 - chord))) : 1;
         d->increment = d->safe_increment = 0;
@@ -17063,7 +17070,7 @@ static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
         d->reached.limited += p.base.first < 1;
         embi_scale(f, -p.base.first, p.base.dir);
         embi_drive_feel(d, d->pose_next, x, f);
-        for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : (embipc_real)0;
+        for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : 0;
         d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(y));
     }
     memcpy(d->pose, d->pose_next, sizeof d->pose);
@@ -17131,8 +17138,6 @@ static void embi_drives_finish(embipc_world *w)
  * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements,
  * rotation.   Checked by: tests/test_joint.c */
 
-#ifndef EMBIPC_NO_JOINTS
-
 /* Points of a frame. Those of b follow those of a. */
 enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
 
@@ -17140,7 +17145,7 @@ enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
  * its first anchor. The rotation is x + k x x + k x (k x x)/(1 + z.z'), k = z x z'. */
 static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, embipc_real swung[2][3])
 {
-    const embipc_real full = (embipc_real)6.283185307179586;
+    const embipc_real full = 6.283185307179586;
     embipc_real z[2][3], k[3], r[3], t[3], c, angle;
     for (int i = 0; i < 2; i++) {
         const embipc_real *o = x + 3 * EMBI_FRAME * i;
@@ -17154,17 +17159,17 @@ static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, em
         embi_cross(t, k, r);
         embi_add(swung[i], r, t);
         embi_cross(r, k, t);
-        embi_axpy(swung[i], c > 0 ? 1 / c : (embipc_real)0, r);
+        embi_axpy(swung[i], c > 0 ? 1 / c : 0, r);
     }
     embi_sub(r, x + 3 * (EMBI_FRAME + EMBI_FRAME_U), x + 3 * EMBI_FRAME);
     angle = atan2(embi_dot(r, swung[1]), embi_dot(r, swung[0]));
-    return angle + full * floor((nearby - angle) / full + (embipc_real)0.5);
+    return angle + full * floor((nearby - angle) / full + 0.5);
 }
 
 /* Position of a joint with its anchors at x; nearby: an angle that it continues from. */
 static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x, embipc_real nearby)
 {
-    const embipc_real full = (embipc_real)6.283185307179586;
+    const embipc_real full = 6.283185307179586;
     const embipc_real *o, *p;
     embipc_real axis[3], r[3], u[3], v[3], size;
     x += 3 * j->first;
@@ -17175,7 +17180,7 @@ static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x
     if (j->def.kind == EMBIPC_ROD) return embi_norm(r);
     embi_sub(axis, x + 3 * EMBI_FRAME_Z, o);
     size = embi_norm(axis);
-    if (j->def.kind == EMBIPC_SLIDER) return size > 0 ? embi_dot(r, axis) / size : (embipc_real)0;
+    if (j->def.kind == EMBIPC_SLIDER) return size > 0 ? embi_dot(r, axis) / size : 0;
     if (j->def.kind == EMBIPC_BALL) {
         embi_sub(r, p + 3 * EMBI_FRAME_Z, p);
         embi_cross(u, axis, r);
@@ -17185,38 +17190,38 @@ static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x
     embi_sub(u, x + 3 * EMBI_FRAME_U, o);
     embi_sub(v, x + 3 * EMBI_FRAME_V, o);
     size = atan2(embi_dot(r, v), embi_dot(r, u));
-    return size + full * floor((nearby - size) / full + (embipc_real)0.5);
+    return size + full * floor((nearby - size) / full + 0.5);
 }
 
 /* A rod of a joint with the stiffness K, that holds the points `at` with weights w. */
 static embi_rod embi_rod_make(const embi_joint *j, embipc_real K, int a0, int a1, int a2, int a3, embipc_real w1,
                               embipc_real w2, embipc_real w3)
 {
+    const int at[4] = {a0, a1, a2, a3};
+    const embipc_real w[4] = {1, w1, w2, w3};
     embi_rod p;
     memset(&p, 0, sizeof p);
     p.base.kind = EMBI_ELEMENT_ROD;
     p.base.pair = -1;
-    p.base.v[0] = j->first + a0;
-    p.base.v[1] = j->first + a1;
-    p.base.v[2] = j->first + a2;
-    p.base.v[3] = j->first + a3;
-    p.base.w[0] = 1;
-    p.base.w[1] = w1;
-    p.base.w[2] = w2;
-    p.base.w[3] = w3;
+    for (int k = 0; k < 4; k++) p.base.v[k] = j->first + at[k];
+    memcpy(p.base.w, w, sizeof w);
     p.base.in_factor = 4;
     p.K = K;
     p.limit = (embipc_real)INFINITY;
     return p;
 }
 
-/* d = the direction d of body a's frame at q^n, of length 1, as its free flight turns it. */
-static void embi_joint_turn(const embi_state *s, const embi_joint *j, embipc_real d[3])
+/* Makes a rod one along its axis, with lengths in [least, most]. The axis is given in body a's frame at q^n; it becomes
+ * 1 long, and turns with the body's free flight. */
+static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p, embipc_real least, embipc_real most)
 {
-    embipc_real r[3], size = embi_norm(d);
-    embi_scale(r, size > 0 ? 1 / size : (embipc_real)0, d);
-    embi_copy(d, r);
-    if (j->body[0] >= 0) embi_flight_turns(s->body + j->body[0], r, d);
+    embipc_real r[3], size = embi_norm(p->axis);
+    embi_scale(r, size > 0 ? 1 / size : 0, p->axis);
+    embi_copy(p->axis, r);
+    if (j->body[0] >= 0) embi_flight_turns(s->body + j->body[0], r, p->axis);
+    p->form = EMBI_ROD_ALONG;
+    p->least = least;
+    p->most = most;
 }
 
 /* The rod from the point of a at an angle to u', along the tangent there, with lengths in [least, most]. */
@@ -17231,12 +17236,11 @@ static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embi
     embi_sub(v, x + 3 * EMBI_FRAME_V, x);
     embi_scale(p.axis, -n, u);
     embi_axpy(p.axis, c, v);
-    embi_joint_turn(s, j, p.axis);
-    p.form = EMBI_ROD_ALONG;
+    embi_rod_align(s, j, &p, least, most);
     embi_sub(gap, x + 3 * EMBI_FRAME, x);
     offset = embi_dot(gap, p.axis);   /* of the length, by the gap of the joint at q^n alone */
-    p.least = least + offset;
-    p.most = most + offset;
+    p.least += offset;
+    p.most += offset;
     return p;
 }
 
@@ -17246,10 +17250,7 @@ static embi_rod embi_rod_on_axis(const embi_state *s, const embi_joint *j, embip
 {
     embi_rod p = embi_rod_make(j, K, EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
     embi_sub(p.axis, s->xn + 3 * (j->first + EMBI_FRAME_Z), s->xn + 3 * j->first);
-    embi_joint_turn(s, j, p.axis);
-    p.form = EMBI_ROD_ALONG;
-    p.least = least;
-    p.most = most;
+    embi_rod_align(s, j, &p, least, most);
     return p;
 }
 
@@ -17267,11 +17268,11 @@ static embipc_real embi_joint_epsv(const embi_state *s, const embi_joint *j)
 static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod)
 {
     int n = 0, turns = j->def.kind == EMBIPC_HINGE;
-    embipc_real K = j->def.motor_stiffness + j->def.motor_damping / s->h, lever = turns ? j->arm : (embipc_real)1;
-    embipc_real step, way, ahead = turns ? embi_max(embi_min(s->h * j->reached.velocity, 1), -1) : (embipc_real)0;
+    embipc_real K = j->def.motor_stiffness + j->def.motor_damping / s->h, lever = turns ? j->arm : 1;
+    embipc_real step, way, ahead = turns ? embi_max(embi_min(s->h * j->reached.velocity, 1), -1) : 0;
     if (K > 0) {
         step = (j->def.motor_stiffness * (j->target[0] - now) + j->def.motor_damping * j->target[1]) / K - ahead;
-        way = turns ? sin(embi_max(embi_min(step, (embipc_real)0.5), (embipc_real)-0.5)) : step;
+        way = turns ? sin(embi_max(embi_min(step, 0.5), -0.5)) : step;
         if (way != 0) K *= step / way;
         way *= lever;
         K /= lever * lever;
@@ -17292,7 +17293,7 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
 /* Angle of a limit, as far as pi/2 from `now`. Returns whether it is within reach at all. */
 static int embi_limit_is_near(const embipc_real lim[2], int upper, embipc_real now, embipc_real *at)
 {
-    const embipc_real quarter = (embipc_real)1.5707963267948966;
+    const embipc_real quarter = 1.5707963267948966;
     *at = upper ? embi_max(lim[1], now - quarter) : embi_min(lim[0], now + quarter);
     return embi_abs(*at - now) <= quarter;
 }
@@ -17309,10 +17310,8 @@ static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_re
         *p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, 2 * EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
         embi_scale(p->axis, -sin(at), swung[0]);
         embi_axpy(p->axis, cos(at), swung[1]);
-        embi_joint_turn(s, j, p->axis);
-        p->form = EMBI_ROD_ALONG;
-        p->least = upper ? -none : j->arm * sin(at - now);
-        p->most = upper ? j->arm * sin(at - now) : none;
+        at = j->arm * sin(at - now);
+        embi_rod_align(s, j, p, upper ? -none : at, upper ? at : none);
         n++;
     }
     return n;
@@ -17321,7 +17320,7 @@ static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_re
 /* Limits of a ball. Returns how many rods. */
 static int embi_ball_limits(const embi_state *s, const embi_joint *j, embipc_real K, embi_rod *rod)
 {
-    const embipc_real pi = (embipc_real)3.141592653589793, cone = j->def.limits[1];
+    const embipc_real pi = 3.141592653589793, cone = j->def.limits[1];
     int narrow = cone < pi / 2;
     if (!(cone < pi)) return embi_twist_limits(s, j, K, rod);
     *rod = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_Z, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O, narrow ? 0 : -2,
@@ -17352,17 +17351,11 @@ static int embi_joint_limits(const embi_state *s, const embi_joint *j, embipc_re
 /* At most so many rods of one joint, beside one for each attached vertex. */
 enum { EMBI_JOINT_RODS = 6 };
 
-/* Stiffness of a held point of a joint, N/m */
-static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
-{
-    return j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
-}
-
 /* The rods of a joint that is at `now` at q^n, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half
  * of its anchors. Its anchors are at x^n. Returns how many. */
 static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod, int *holding)
 {
-    const embipc_real K = embi_joint_stiffness(s, j);
+    const embipc_real K = j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
     embipc_joint_kind kind = j->def.kind;
     int b = j->anchor_count / 2, n = 0, points = kind == EMBIPC_HINGE ? 2 : kind == EMBIPC_BALL ? 1 : b;
     if (kind == EMBIPC_SLIDER)
@@ -17390,13 +17383,13 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real
  * the ground. parent: scratch for union-find. */
 static void embi_joints_weigh(embi_state *s, int *parent)
 {
-    for (int i = 0; i < s->body_count; i++) {
+    for (int i = 0; i < s->body_count && EMBI_JOINTS; i++) {
         parent[i] = i;
         s->body[i].flight.grounded = 0;
         s->body[i].joints.first = 0;
         s->body[i].joints.mass = 0;
     }
-    for (int n = s->driven.joint.count - 1; n >= 0; n--) {   /* backwards, so that lists ascend */
+    for (int n = embi_joint_count(s) - 1; n >= 0; n--) {   /* backwards, so that lists ascend */
         embi_joint *j = s->driven.joint.list + n;
         int grounded = embi_joint_is_grounded(s, j);
         if (j->body[0] >= 0 && j->body[1] >= 0) embi_join(parent, j->body[0], j->body[1]);
@@ -17407,9 +17400,9 @@ static void embi_joints_weigh(embi_state *s, int *parent)
             s->body[j->body[k]].flight.grounded += grounded;
         }
     }
-    for (int i = 0; i < s->body_count; i++)
+    for (int i = 0; i < s->body_count && EMBI_JOINTS; i++)
         if (embi_is_dynamic(s->body + i)) s->body[embi_root(parent, i)].joints.mass += s->body[i].mass.total;
-    for (int n = 0; n < s->driven.joint.count; n++) {
+    for (int n = 0; n < embi_joint_count(s); n++) {
         embi_joint *j = s->driven.joint.list + n;
         j->mass = s->body[embi_root(parent, embi_max_int(j->body[0], j->body[1]))].joints.mass;
     }
@@ -17445,7 +17438,7 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
     if (j->target[2] == 0 || !(size > 0)) return;
     embi_scale(axis, j->target[2] / size, axis);
     for (int side = 0, o = 0; side < 2; side++, o = EMBI_FRAME) {
-        embipc_real sign = side ? (embipc_real)1 : (embipc_real)-1;
+        embipc_real sign = side ? 1 : -1;
         if (j->def.kind == EMBIPC_SLIDER) {
             embi_vertex_scatter(&s->J, j->first + o, sign, axis, s->load.f);
             continue;
@@ -17454,7 +17447,7 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
         if (j->body[side] >= 0) {   /* as it stands in the middle of the step */
             embi_flight_turns(s->body + j->body[side], r, f);
             embi_add(r, r, f);
-            embi_scale(r, (embipc_real)0.5, r);
+            embi_scale(r, 0.5, r);
         }
         embi_cross(f, axis, r);
         size = embi_dot(r, r);
@@ -17516,18 +17509,6 @@ static void embi_joints_link(const embi_state *s, int *parent)
     }
 }
 
-/* Adds the rods of a joint to the island. Returns 0 out of memory. */
-static int embi_island_add_rods(embi_memory *m, embi_state *s, embi_island *isle, const embi_joint *j)
-{
-    int holding;
-    if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
-    for (int i = 0; i < j->anchor_count; i++)
-        if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i)) return 0;
-    isle->rods.count += embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position),
-                                        isle->rods.list + isle->rods.count, &holding);
-    return 1;
-}
-
 /* The rods of all joints of the island in this step. Returns 0 out of memory. */
 static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 {
@@ -17535,10 +17516,15 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
         for (int next, at = s->body[isle->bodies[k]].joints.first; at; at = next) {
             const embi_joint *j = s->driven.joint.list + (at - 1) / 2;
-            int side = (at - 1) % 2;
+            int side = (at - 1) % 2, holding;
             next = j->next[side];
             if (!side && embi_joint_moves(s, j, 1)) continue;   /* the list of b has it too */
-            if (!embi_island_add_rods(m, s, isle, j)) return 0;
+            if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
+            for (int i = 0; i < j->anchor_count; i++)
+                if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i))
+                    return 0;
+            isle->rods.count += embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position),
+                                                isle->rods.list + isle->rods.count, &holding);
         }
     isle->vertices.stamp = -1;
     return 1;
@@ -17576,7 +17562,7 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
     if (j->def.kind == EMBIPC_BALL) j->reached.twist = embi_joint_twist(s->x + 3 * j->first, twist, swung);
     embi_sub(axis, s->x + 3 * (j->first + EMBI_FRAME_Z), s->x + 3 * j->first);
     size = embi_norm(axis);
-    embi_scale(axis, size > 0 ? 1 / size : (embipc_real)0, axis);
+    embi_scale(axis, size > 0 ? 1 / size : 0, axis);
     for (int n = 0; n < count; n++) {
         embi_rod_evaluate(&rod[n].base, s->xn, s->x);
         embi_copy(before, total);
@@ -17603,18 +17589,6 @@ static void embi_joints_finish(embipc_world *w)
         w->s.driven.joint.energy += j->energy;
     }
 }
-
-#else
-static void embi_joints_weigh(embi_state *s, int *parent) { (void)s; (void)parent; }
-static void embi_joints_begin(embipc_world *w) { (void)w; }
-static void embi_joints_link(const embi_state *s, int *parent) { (void)s; (void)parent; }
-static void embi_joints_finish(embipc_world *w) { (void)w; }
-static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    (void)m; (void)s; (void)isle;
-    return 1;
-}
-#endif /* EMBIPC_NO_JOINTS */
 
 /* ==== 56. Sleep ======================================================================================
  * An island whose bodies have all been at rest for sleep_after sleeps: its velocities become 0. A step takes its bodies
@@ -17753,7 +17727,7 @@ static void embi_sleep_watch(embipc_world *w)
     embi_state *s = &w->s;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
-        if (b->in_island) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : (embipc_real)0;
+        if (b->in_island) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : 0;
     }
     for (int n = 0; n < embi_drive_count(s); n++)
         if (embi_drive_moves(s->driven.list + n)) s->body[s->driven.list[n].body].sleep.rested = 0;
@@ -17828,8 +17802,8 @@ static int embi_row_sleeps(const embipc_world *w, embipc_body a, embipc_body b)
 /* Stores |u| of a friction contact for the next step. */
 static void embi_friction_remember(embipc_world *w, embi_u64 key, embipc_real u)
 {
-    w->lagged.key[w->lagged.count].key = key;
-    w->lagged.key[w->lagged.count].value = w->lagged.count;
+    const embi_key one = {key, w->lagged.count};
+    w->lagged.key[w->lagged.count] = one;
     w->lagged.u[w->lagged.count++] = u;
 }
 
@@ -18021,13 +17995,10 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
 {
     embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_CONTACT);
     embi_contacts *contacts = &isle->contacts;
-    embi_contacts_task task;
+    embi_contacts_task task = {s, isle, x};
     int ok;
     embi_contacts_clear(contacts);
     isle->stamp = ++s->candidates.stamp;
-    task.s = s;
-    task.isle = isle;
-    task.x = x;
     ok = embi_island_count_contacts(m, s, isle, &task);
     if (ok) embi_for_chunks(&s->threads, &isle->shares.by_active, EMBI_SHARE_NEAR, embi_contact_work, &task);
     for (int n = 0; n < isle->shares.by_active.count && ok;) {  /* merges by pair of bodies */
@@ -18126,10 +18097,8 @@ static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when 
 static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
 {
     embi_set(v, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++)
-        embi_axpy(v, embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn,
-                  s->vn + 3 * (b->node0 + i));
-    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : (embipc_real)0;
+    for (int i = 0; i < b->nn; i++) embi_axpy(v, embi_node_share(b, i), s->vn + 3 * (b->node0 + i));
+    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : 0;
 }
 
 /* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? The
@@ -18148,7 +18117,7 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
     embi_sub(change, now, lagged);
     force = embi_norm(change);
     share = fresh ? EMBI_PASS_FRESH : a->past.own_friction || b->past.own_friction ? EMBI_PASS_OWN :
-        (embipc_real)1;
+        1;
     if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
     mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
     embi_sub(va, va, vb);
@@ -18178,9 +18147,7 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 /* Where forces on vertices are summed. */
 static embi_pull embi_pull_of(const embi_state *s)
 {
-    embi_pull to;
-    to.f = s->load.pull;
-    to.known = s->vertex_state;
+    embi_pull to = {s->load.pull, s->vertex_state};
     return to;
 }
 
@@ -18219,14 +18186,7 @@ static void embi_body_assemble_work(const embi_bodies_task *t, embi_body *b, int
 /* Assembles A of all bodies that lack it. */
 static void embi_island_assemble_bodies(embi_state *s, embi_island *isle)
 {
-    embipc_stage was;
-    int lacking = 0;
-    for (int k = 0; k < isle->body_count && !lacking; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        lacking = embi_is_dynamic(b) && !b->step.assembled;
-    }
-    if (!lacking) return;
-    was = embi_time_stage(s, EMBIPC_STAGE_ELASTIC);
+    embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_ELASTIC);
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_assemble_work, NULL, NULL, 0);
     (void)embi_time_stage(s, was);
 }
@@ -18322,12 +18282,6 @@ static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* the body of an unknown */
-static int embi_dual_body(const embi_dual *D, int bodies, int unknown)
-{
-    return embi_find_place(D->first, bodies + 1, unknown + 1) - 1;
-}
-
 /* A link at the point of an element, without its columns; coef: of its unknowns, in their order. Registers which
  * columns of A^-1 it needs. Returns NULL out of memory. */
 static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isle, const embi_element *e,
@@ -18339,7 +18293,7 @@ static embi_link *embi_dual_link(embi_memory *m, embi_state *s, embi_island *isl
     embipc_real share[EMBI_STAMP];
     int n = embi_point_unknowns(&s->J, s->local, e->v, e->w, node, share);
     for (int i = 0; i < n; i++) {
-        body[i] = embi_dual_body(D, isle->body_count, node[i]);
+        body[i] = embi_find_place(D->first, isle->body_count + 1, node[i] + 1) - 1;
         a = embi_min_int(a, body[i]);
         b = embi_max_int(b, body[i]);
     }
@@ -19009,8 +18963,8 @@ static void embi_island_allow_negative(embi_island *isle)
 {
     embi_tune *u = &isle->tune;
     if (EMBI_WITHOUT(NEGATIVE_CURVATURE) || isle->factor.slow_solves < EMBI_SLOW_SOLVES ||
-        isle->system.method == EMBI_SYSTEM_CG || !(u->too_much - u->negative > (embipc_real)0.03)) return;
-    u->negative = u->too_much > 1 ? (embipc_real)1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
+        isle->system.method == EMBI_SYSTEM_CG || !(u->too_much - u->negative > 0.03)) return;
+    u->negative = u->too_much > 1 ? 1 : (u->negative + u->too_much) / 2;   /* above 1: none was too much */
     embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
 }
 
@@ -19051,7 +19005,7 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
         isle->tune.stretch > 1) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
-        embipc_real loss = c->second > 0 ? embi_contact_loss(s, c) : (embipc_real)0;
+        embipc_real loss = c->second > 0 ? embi_contact_loss(s, c) : 0;
         if (!(loss > 0)) continue;
         any |= loss > EMBI_CORRECT_LOSS * c->gap;
         embi_scale(force, loss * c->second, c->base.dir);
@@ -19078,19 +19032,16 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
 /* Is a rotation by a drive half done, so that its body is not rigid? */
 static int embi_island_is_rotated(const embi_state *s, const embi_island *isle)
 {
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island == isle->index && d->rotating && d->phi > 0) return 1;
-    }
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
+        if (d->rotating && d->phi > 0) return 1;
     return 0;
 }
 
 /* Drives of the island return to the increment of its last state in which every rotating body was rigid. */
 static void embi_drives_rewind(embi_state *s, const embi_island *isle)
 {
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island != isle->index || d->increment == d->increments) continue;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
+        if (d->increment == d->increments) continue;
         d->increment = d->safe_increment;
         d->phi = d->safe_phi;
         embi_drive_aim(s, d);
@@ -19104,9 +19055,7 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
         const embi_body *b = s->body + isle->bodies[k];
         memcpy(s->driven.safe_q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     }
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island != isle->index) continue;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
         d->safe_increment = d->increment;
         d->safe_phi = d->phi;
     }
@@ -19116,9 +19065,8 @@ static void embi_island_secure(embi_state *s, const embi_island *isle)
 static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     int rigid = 1;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island != isle->index || d->done) continue;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
+        if (d->done) continue;
         d->phi += (1 - d->phi) * alpha;
         if (alpha == 1) {
             d->increment++;
@@ -19133,7 +19081,7 @@ static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real a
 
 /* Change of a candidate's gap by one drive alone, m: by its motion, and the response of the free nodes with the
  * present factor. Negative: it closes the gap. */
-static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int drive, const embi_candidate *c,
+static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, const embi_drive *d, const embi_candidate *c,
                                        const embi_closest *closest)
 {
     embipc_real n[3], r[3];
@@ -19143,7 +19091,7 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, int dri
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
             embi_set(s->p + 3 * i, 0, 0, 0);
             embi_set(s->rhs + 3 * i, 0, 0, 0);
-            if (embi_drive_of(s, i) == drive) embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
+            if (embi_drive_of(s, i) == (int)(d - s->driven.list)) embi_sub(s->p + 3 * i, s->driven.target + 3 * i, s->q + 3 * i);
         }
     }
     embi_island_subtract_product(s, isle);
@@ -19195,32 +19143,29 @@ static void embi_drive_stop(embi_drive *d, embipc_body by, embipc_real gap)
 static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 {
     const embi_candidate *c = s->candidates.list + limit;
-    embi_drive *d;
+    embi_drive *worst = NULL;
     embipc_real most = 0;
-    int worst = -1, a, b;
+    int a, b;
     embi_island_save_direction(s, isle, 0);
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embipc_real approach;
-        if (s->body[s->driven.list[n].body].island != isle->index || s->driven.list[n].done) continue;
-        approach = embi_drive_approach(s, isle, n, c, s->candidates.closest + limit);
-        if (approach < most) {
-            most = approach;
-            worst = n;
-        }
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
+        embipc_real approach = d->done ? 0 : embi_drive_approach(s, isle, d, c, s->candidates.closest + limit);
+        if (!(approach < most)) continue;
+        most = approach;
+        worst = d;
     }
     embi_island_save_direction(s, isle, 1);
-    if (worst < 0 || most > -1e-6 * c->dhat) return 0;
-    d = s->driven.list + worst;
-    if (d->rotating && d->increments < 1000000 && embi_drive_increment_length(s, d) > EMBI_INCREMENT_LENGTH * c->dhat) {
-        d->increments *= 4;   /* a rotation ends only where an increment does: smaller ones get nearer */
-        d->increment *= 4;
-        d->safe_increment *= 4;
-        embi_drive_aim(s, d);
+    if (!worst || most > -1e-6 * c->dhat) return 0;
+    if (worst->rotating && worst->increments < 1000000 &&
+        embi_drive_increment_length(s, worst) > EMBI_INCREMENT_LENGTH * c->dhat) {
+        worst->increments *= 4;   /* a rotation ends only where an increment does: smaller ones get nearer */
+        worst->increment *= 4;
+        worst->safe_increment *= 4;
+        embi_drive_aim(s, worst);
         return 1;
     }
     a = embi_body_of_vertex(s, c->v[0]);
     b = embi_body_of_vertex(s, c->v[3]);
-    embi_drive_stop(d, s->body[a == d->body ? b : a].handle, s->candidates.closest[limit].d - c->xi);
+    embi_drive_stop(worst, s->body[a == worst->body ? b : a].handle, s->candidates.closest[limit].d - c->xi);
     return 1;
 }
 
@@ -19229,11 +19174,8 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
  * blame. */
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        embi_drive *d = s->driven.list + n;
-        const embi_body *b = s->body + d->body;
-        if (b->island == isle->index && !d->done) embi_drive_stop(d, b->handle, 0);
-    }
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
+        if (!d->done) embi_drive_stop(d, s->body[d->body].handle, 0);
 }
 
 /* ==== 64. Predictions ================================================================================
@@ -19355,7 +19297,7 @@ static void embi_body_compare(const embi_state *s, embi_body *b)
 static void embi_body_remember(const embi_state *s, embi_body *b)
 {
     embi_body_compare(s, b);
-    if (b->in_island) b->past.owed = embi_keeps_spin(b) ? b->end.owed : (embipc_real)0;
+    if (b->in_island) b->past.owed = embi_keeps_spin(b) ? b->end.owed : 0;
     else embi_body_forget(b);
     b->past.smooth = embi_is_dynamic(b) && b->in_island && !b->step.jump;
     b->past.continues = embi_is_dynamic(b);
@@ -19365,7 +19307,7 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     b->flight.known = b->in_island && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
     embi_copy(b->flight.next_spin, b->end.spin);
     embi_copy(b->flight.next_momentum, b->end.momentum);
-    b->past.kinetic = b->in_island ? b->end.kinetic : (embipc_real)0;
+    b->past.kinetic = b->in_island ? b->end.kinetic : 0;
     if (b->in_island) b->past.elastic = b->end.elastic;
 }
 
@@ -19375,10 +19317,8 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
     int left = 1;
     (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
     isle->driving = embi_island_driven_motion(s, isle);
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island == isle->index && !d->done) left = embi_max_int(left, d->increments - d->increment);
-    }
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
+        if (!d->done) left = embi_max_int(left, d->increments - d->increment);
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = b->node0; i < b->node0 + b->nn; i++) {
@@ -19396,7 +19336,8 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
  * Where velocities or contacts change abruptly, or a limit of a joint begins or ends to hold, BDF2 does not serve. A
  * body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Then all bodies of the island end the
  * step with backward Euler: see embi_island_restart(). Forces between two rules would not be equal and opposite.
- * Uses: islands, small math, positions of vertices, contact elements, energy of a body, friction within a step.
+ * Uses: islands, small math, positions of vertices, contact elements, energy of a body, drives,
+ * friction within a step.
  * Checked by: tests/test_integrator.c */
 
 /* Did the bodies of a pair come into contact or separate, or did the force between them change abruptly? */
@@ -19429,8 +19370,7 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
     if (!embi_is_second_order(s)) return 0;
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
-    for (int n = 0; n < embi_drive_count(s); n++)
-        jump |= s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].blocked;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) jump |= d->blocked;
     for (int n = 0; EMBI_JOINTS && n < isle->rods.count; n++)
         jump |= embi_rod_jumps(s, isle->rods.list + n, 10 * embi_island_tolerance(s, isle));
     for (int k = 0; k < isle->body_count; k++) {
@@ -19842,7 +19782,7 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     embi_flight *f = &b->flight;
     int o = 3 * b->node0;
     embipc_real *d = s->g + o, c[3], l[3];
-    embi_body_about(b, s->q + o, r, c);
+    embi_body_about(b, embi_body_pinned(b), s->q + o, r, c);
     embi_mass_multiply(b, r, Mr);
     embi_inertia_inverse(b, r, Mr, b->end.inverse);
     embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
@@ -23180,12 +23120,9 @@ static void embi_polygon_whole(embi_polygon *p, const embi_caging *c, int tet, i
 }
 
 /* Clips a triangle to the tet. Returns the kinds of its sides as bits, or 0 when nothing is left. */
-static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole)
+static int embi_polygon_clip(embi_polygon *p)
 {
     int sides = 0;
-    p->n = 3;
-    memcpy(p->w, whole->w, 3 * sizeof p->w[0]);
-    memcpy(p->side, whole->side, 3 * sizeof p->side[0]);
     for (int i = 0; i < 4 && p->n > 0; i++) embi_polygon_cut(p, i);
     for (int j = 0; j < p->n; j++) sides |= 1 << p->side[j];
     return sides;
@@ -23194,13 +23131,9 @@ static int embi_polygon_in_tet(embi_polygon *p, const embi_polygon *whole)
 /* Adds a cut of the triangle in the tet. sides: bits of the kinds of its sides. */
 static int embi_cut_add(embi_caging *c, int tri, int tet, int sides)
 {
-    embi_cut *k;
+    const embi_cut cut = {tri, tet, -1, sides};
     if (!EMBI_GROW(c->m, c->cuts.list, c->cuts.count + 1)) return 0;
-    k = &c->cuts.list[c->cuts.count++];
-    k->tri = tri;
-    k->tet = tet;
-    k->sides = sides;
-    k->copy = -1;
+    c->cuts.list[c->cuts.count++] = cut;
     return 1;
 }
 
@@ -23221,9 +23154,9 @@ static int embi_cut_triangle(embi_caging *c, int t)
             for (i[2] = from[2]; i[2] <= to[2]; i[2]++)
                 for (int n = 0; n < 6; n++) {
                     int tet = 6 * embi_lattice_box(c, i) + n, sides;
-                    embi_polygon whole, p;
-                    embi_polygon_whole(&whole, c, tet, t);
-                    sides = embi_polygon_in_tet(&p, &whole);
+                    embi_polygon p;
+                    embi_polygon_whole(&p, c, tet, t);
+                    sides = embi_polygon_clip(&p);
                     if (sides && !embi_cut_add(c, t, tet, sides)) return 0;
                 }
     return 1;
@@ -23332,6 +23265,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
     for (int n = 0; n < 12; n++) {
         int s = n / 4, f = n % 4;
         const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
+        const embi_along along = {cut, s, f};
         embipc_real from = 0, to = 1;
         if (c->cuts.home[v[s]] >= 0 || c->cuts.home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
         if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
@@ -23343,9 +23277,7 @@ static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
         }
         if (!(to - from > EMBI_INSIDE_TOLERANCE)) continue;
         if (!EMBI_GROW(c->m, c->cuts.along, c->cuts.along_count + 1)) return 0;
-        c->cuts.along[c->cuts.along_count].cut = cut;
-        c->cuts.along[c->cuts.along_count].side = s;
-        c->cuts.along[c->cuts.along_count++].face = f;
+        c->cuts.along[c->cuts.along_count++] = along;
     }
     return 1;
 }
@@ -23362,16 +23294,16 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     if (!EMBI_GROW(c->m, p->shape, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_cut *cut = &c->cuts.list[p->cuts[k]];
-        embi_polygon whole, *q;
+        embi_polygon *q;
         c->local[cut->tri] = k;
         p->shape[k] = -1;
         if (cut->sides == 7) continue;
         if (!EMBI_GROW(c->m, p->polygon, p->polygon_count + 1)) return 0;
         q = &p->polygon[p->polygon_count];
         p->shape[k] = p->polygon_count++;
-        embi_polygon_whole(&whole, c, p->tet, cut->tri);
-        (void)embi_polygon_in_tet(q, &whole);
-        if (!embi_cut_along(c, p->cuts[k], &whole)) return 0;
+        embi_polygon_whole(q, c, p->tet, cut->tri);
+        if (!embi_cut_along(c, p->cuts[k], q)) return 0;
+        (void)embi_polygon_clip(q);
         for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
             int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
@@ -24078,7 +24010,7 @@ static embipc_real embi_tet_round(embipc_real X[12], const embipc_real n[12], co
 static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, int count)
 {
     static const embipc_real corner[12] = {1, 1, 1, 1, -1, -1, -1, 1, -1, -1, -1, 1};
-    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12], root3 = sqrt((embipc_real)3);
+    embipc_real box[6], o[3], size[3], longest = 0, least = EMBI_HUGE, X[12], n[12], root3 = sqrt(3);
     embi_box_points(box, x, count);
     for (int k = 0; k < 3; k++) longest = embi_max(longest, (box[3 + k] - box[k]) / 2);
     embi_box_middle(o, box);
@@ -24373,7 +24305,6 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void)
     d.cookie = EMBI_WORLD_COOKIE;
     d.gravity[2] = -9.81;
     d.time_step = 0.01;
-    d.friction_iterations = 0;
     d.max_iterations = 100;
     d.keep_spin = 1;
     return d;
@@ -24518,7 +24449,6 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->memory = m;
     w->def = *def;
     w->warned = 1;
-    w->stuck = 0;
     w->s.h = def->time_step;
     w->s.hh = def->time_step * def->time_step;
     w->s.settings.integrator = def->integrator;
@@ -24608,6 +24538,14 @@ static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int nee
     return 1;
 }
 
+/* J finds its arrays again. */
+static void embi_rows_moved(embi_state *s)
+{
+    s->J.node = s->rows.node;
+    s->J.weight = s->rows.weight;
+    s->J.count = s->rows.count;
+}
+
 /* Room for this many nodes, vertices of bodies, and bodies, beside anchors of joints. Contents survive a failure. */
 static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 {
@@ -24624,9 +24562,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
          EMBI_GROW(m, s->rows.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
          EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
          EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
-    s->J.node = s->rows.node;   /* these may have moved even if a later array found no room */
-    s->J.weight = s->rows.weight;
-    s->J.count = s->rows.count;
+    embi_rows_moved(s);   /* they may have even if a later array found no room */
     return ok;
 }
 
@@ -24749,8 +24685,7 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
     if (d->vertex_count > INT_MAX / 16 || d->triangle_count > INT_MAX / 64 || d->tet_count > INT_MAX / 64)
         return embi_refuse(e, "%d vertices, %d triangles, %d tets: too many",
                            d->vertex_count, d->triangle_count, d->tet_count);
-    if (d->vertex_count < 0 || d->triangle_count < 0 || d->tet_count < 0 || d->cage_node_count < 0 ||
-        d->cage_tet_count < 0)
+    if (d->triangle_count < 0 || d->tet_count < 0 || d->cage_node_count < 0 || d->cage_tet_count < 0)
         return embi_refuse(e, "a count is negative");
     if (!d->triangles && !d->tets) return embi_refuse(e, "neither triangles nor tets");
     if (d->kind == EMBIPC_FULL && !d->tets)
@@ -24766,9 +24701,8 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "rotation, position, velocity or angular_velocity is not finite");
     if ((r = embi_check_value(e, "scale", d->scale, "", 0)) != EMBIPC_OK ||
-        (r = embi_check_rotation(d->rotation, e)) != EMBIPC_OK)
-        return r;
-    if ((r = embi_check_friction(d->friction, d->static_friction, e)) != EMBIPC_OK ||
+        (r = embi_check_rotation(d->rotation, e)) != EMBIPC_OK ||
+        (r = embi_check_friction(d->friction, d->static_friction, e)) != EMBIPC_OK ||
         (r = embi_check_value(e, "thickness", d->thickness, " m", 1)) != EMBIPC_OK ||
         (r = embi_check_contact(d->dhat, d->kappa, d->friction_velocity, d->tolerance, e)) != EMBIPC_OK)
         return r;
@@ -24872,17 +24806,7 @@ static int embi_build_tet(embi_memory *m, embi_body *b, embi_build *t)
     return 1;
 }
 
-#ifdef EMBIPC_NO_CAGE_BUILDER
-/* This build needs a given cage. */
-static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
-                                     embipc_error *e)
-{
-    (void)m; (void)d; (void)b; (void)t;
-    return embi_refuse(e, "this build makes no cages (EMBIPC_NO_CAGE_BUILDER): give cage_x and "
-                       "cage_tets, or a cage that another build has made");
-}
-#else
-
+#ifndef EMBIPC_NO_CAGE_BUILDER
 /* Is the body too stiff for its deformation to matter? A bar of length L (the diagonal) and thickness t that is held
  * at one end sags under g by
  *   3/2 rho g L^4 / (E t^2),   t^2 = 12 times the smallest principal second moment over the volume.
@@ -24897,11 +24821,17 @@ static int embi_body_is_stiff(const embipc_body_def *d, const embipc_real *x, co
     least = embi_min(S[0], embi_min(S[4], S[8])) / solid.volume;   /* t^2 / 12 */
     return 1.5 * load * L * L * L < 1e-3 * d->material.young * 12 * least;
 }
+#endif
 
 /* The cage is built in the description's coordinates, so it does not depend on the body's rotation. */
 static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                      embipc_error *e)
 {
+#ifdef EMBIPC_NO_CAGE_BUILDER
+    (void)m; (void)d; (void)b; (void)t;
+    return embi_refuse(e, "this build makes no cages (EMBIPC_NO_CAGE_BUILDER): give cage_x and "
+                       "cage_tets, or a cage that another build has made");
+#else
     int nodes = !d->cage_nodes && embi_body_is_stiff(d, t->x, b) ? 4 : d->cage_nodes;
     embipc_result r;
     embipc_real *x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *x);
@@ -24911,9 +24841,8 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
     embi_free(m, x);
     t->cage = &t->last->cage;
     return r;
+#endif
 }
-
-#endif /* EMBIPC_NO_CAGE_BUILDER */
 
 /* Checks that the cells of a cage are boxes, whose corners its tets have. */
 static embipc_result embi_check_cells(const embipc_cage *cage, embipc_error *e)
@@ -25225,10 +25154,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     embi_free(m, used);
     if (ok) ok = embi_build_panels(m, b, t);
     if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
-        embi_rows J;
-        J.node = t->node;
-        J.weight = t->weight;
-        J.count = t->count;
+        const embi_rows J = {t->node, t->weight, t->count};
         ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) && (!large || embi_bvh_ready(m, &b->bvh));
     }
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
@@ -25236,12 +25162,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
     ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state, 3 * b->nn + 2 * b->ntet));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
-        embi_surface s;
-        memset(&s, 0, sizeof s);
-        s.x = s.rest = t->x;
-        s.tri = b->tri;
-        s.nt = b->nt;
-        s.bvh = &b->bvh;
+        const embi_surface s = embi_surface_at(t->x, b->tri, b->nt, &b->bvh);
         ok = embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->nn, b->tet, b->ntet,
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
              EMBI_GROW(m, b->search.strain, embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
@@ -25374,13 +25295,11 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_real 
     /* boxes are rounded differently, so pairs nearby are tested, too */
     embi_traversal walk = embi_traverse_of(&sa, &sb, embi_none, embi_max(reach, embi_pair_rounding(a, b)));
     embi_approach still = embi_approach_of(embi_none, reach);
+    const embipc_body body[2] = {a->handle, b->handle};
     embi_pair_rule rule;
-    embipc_body body[2];
     int opened[EMBI_STARTS][2], starts;
     const int *start = embi_traverse_starts(&walk, opened, &starts);
     memset(&rule, 0, sizeof rule);
-    body[0] = a->handle;
-    body[1] = b->handle;
     s->candidates.count = 0;
     for (int n = 0; n < starts; n++) {   /* one by one, for short lists */
         embi_key **pairs = &w->search.tri_pairs;
@@ -25511,32 +25430,12 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
-/* The part of a node in the mass. Without mass all have equal parts. */
-static embipc_real embi_node_share(const embi_body *b, int i)
-{
-    return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
-}
-
-/* r = x - c at the nodes, with the centre of mass c, and Mr = M r unless NULL. Without mass M is the identity. */
-static void embi_body_arms(const embi_body *b, const embipc_real *x, embipc_real *r, embipc_real *Mr, embipc_real c[3])
-{
-    embipc_real away[3] = {0, 0, 0};
-    for (int i = 0; i < b->nn; i++) {   /* counted from the first node, since weights sum to 1 up to rounding only */
-        embi_sub(r + 3 * i, x + 3 * i, x);
-        embi_axpy(away, embi_node_share(b, i), r + 3 * i);
-    }
-    for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, away);
-    embi_add(c, x, away);
-    if (Mr && embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
-    else if (Mr) memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
-}
-
 /* out (3 nn) = velocity + w x (q - c) at the nodes. Returns 0 where a value is not finite. */
 static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real velocity[3],
                      const embipc_real spin[3], embipc_real *out)
 {
     embipc_real c[3], t[3];
-    embi_body_arms(b, s->q + 3 * b->node0, out, NULL, c);
+    embi_body_about(b, NULL, s->q + 3 * b->node0, out, c);
     for (int i = 0; i < b->nn; i++) {
         embi_cross(t, spin, out + 3 * i);
         embi_add(out + 3 * i, velocity, t);
@@ -25626,12 +25525,9 @@ static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart
 /* Appends a rule; there is room. */
 static embi_rule *embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, embipc_real friction, int contact)
 {
-    embi_rule *rule = w->rule + w->rule_count++;
-    rule->a = a;
-    rule->b = b;
-    rule->friction = friction;
-    rule->contact = contact;
-    return rule;
+    const embi_rule rule = {a, b, friction, contact};
+    w->rule[w->rule_count] = rule;
+    return w->rule + w->rule_count++;
 }
 
 /* Adds the no_contact rules of a body that is about to be created. */
@@ -25832,15 +25728,21 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
 
+/* Moves what stands behind a gap of `count` elements, `rest` ones of this size, to its place `at`. */
+static void embi_close_gap(void *list, int at, int count, int rest, size_t size)
+{
+    char *gap = (char *)list + (size_t)at * size;
+    if (rest) memmove(gap, gap + (size_t)count * size, (size_t)rest * size);
+}
+
 /* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
 static void embi_slot_close(embi_slot *slot, int slot_count, int index1, void *list, int *count, size_t size)
 {
     int at = slot[index1 - 1].at;
-    char *gap = (char *)list + (size_t)at * size;
     slot[index1 - 1].at = -1;
     slot[index1 - 1].generation++;
     --*count;
-    memmove(gap, gap + size, (size_t)(*count - at) * size);
+    embi_close_gap(list, at, 1, *count - at, size);
     memset((char *)list + (size_t)*count * size, 0, size);
     for (int i = 0; i < slot_count; i++) slot[i].at -= slot[i].at > at;
 }
@@ -25896,27 +25798,23 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 {
     embi_state *s = &w->s;
     embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
-    size_t nodes = (size_t)(s->node_count - b->node0 - b->nn), verts = (size_t)(s->vert_count - b->vert0 - b->nv);
-    int n0 = b->node0, v0 = b->vert0;
+    const int n0 = b->node0, nn = b->nn, v0 = b->vert0, nv = b->nv;
+    const int nodes = s->node_count - n0 - nn, verts = s->vert_count - v0 - nv;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    for (int i = 0; nodes && i < EMBI_NODE_FIELDS; i++)
-        memmove(*node[i] + 3 * n0, *node[i] + 3 * (n0 + b->nn), 3 * nodes * sizeof **node[i]);
-    for (int i = 0; verts && i < EMBI_VERTEX_FIELDS; i++)
-        memmove(*vertex[i] + 3 * v0, *vertex[i] + 3 * (v0 + b->nv), 3 * verts * sizeof **vertex[i]);
-    if (nodes) memmove(s->driven.of + n0, s->driven.of + n0 + b->nn, nodes * sizeof *s->driven.of);
-    if (nodes) memmove(w->applied + 3 * n0, w->applied + 3 * (n0 + b->nn), 3 * nodes * sizeof *w->applied);
-    if (verts) {
-        memmove(s->rows.count + v0, s->rows.count + v0 + b->nv, verts);
-        memmove(s->rows.weight + 4 * v0, s->rows.weight + 4 * (v0 + b->nv), 4 * verts * sizeof *s->rows.weight);
-        memmove(s->rows.node + 4 * v0, s->rows.node + 4 * (v0 + b->nv), 4 * verts * sizeof *s->rows.node);
-    }
-    for (size_t i = 0; i < 4 * verts; i++) s->rows.node[4 * (size_t)v0 + i] -= b->nn;
+    for (int i = 0; i < EMBI_NODE_FIELDS; i++) embi_close_gap(*node[i], n0, nn, nodes, 3 * sizeof **node[i]);
+    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++) embi_close_gap(*vertex[i], v0, nv, verts, 3 * sizeof **vertex[i]);
+    embi_close_gap(s->driven.of, n0, nn, nodes, sizeof *s->driven.of);
+    embi_close_gap(w->applied, n0, nn, nodes, 3 * sizeof *w->applied);
+    embi_close_gap(s->rows.count, v0, nv, verts, sizeof *s->rows.count);
+    embi_close_gap(s->rows.weight, v0, nv, verts, 4 * sizeof *s->rows.weight);
+    embi_close_gap(s->rows.node, v0, nv, verts, 4 * sizeof *s->rows.node);
+    for (int i = 4 * v0; i < 4 * (v0 + verts); i++) s->rows.node[i] -= nn;
     s->node_count -= b->nn;
     s->vert_count -= b->nv;
 }
 
-/* Removes the rows of a destroyed body from a report whose rows, of `size` bytes, begin with two bodies. */
+/* Removes the rows of a destroyed body from a list whose rows, of `size` bytes, begin with two bodies. */
 static void embi_rows_forget(void *list, size_t size, int *count, embipc_body gone)
 {
     char *row = (char *)list, *to = row;
@@ -25971,23 +25869,14 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
     for (int n = 0; n < w->tiles.joined_count; n++) w->tiles.joined[n].key -= embi_lo(w->tiles.joined[n].key) > at;
 }
 
-/* Islands without the destroyed body keep their factors, at the new index of their first body. */
-static void embi_islands_close_gap(embipc_world *w, int at)
-{
-    embi_island *gone = w->islands.list[at];
-    int last = w->s.body_count;
-    for (int i = at; i < last; i++) w->islands.list[i] = w->islands.list[i + 1];
-    w->islands.list[last] = gone;
-    if (gone) gone->factor.of_count = gone->factor.valid = 0;
-}
-
 /* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
     embi_step_report *report;
+    embi_island *isle;
     embi_body gone;
-    int at = embi_find_body(w, body), kept = 0;
+    int at = embi_find_body(w, body);
     if (at < 0) return embi_no_body(w, body);
     s = &w->s;
     report = &w->report;
@@ -25995,9 +25884,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
     embi_joints_close_gap(w, at);
-    for (int i = 0; i < w->rule_count; i++)
-        if (!embi_same_body(w->rule[i].a, body) && !embi_same_body(w->rule[i].b, body)) w->rule[kept++] = w->rule[i];
-    w->rule_count = kept;
+    embi_rows_forget(w->rule, sizeof *w->rule, &w->rule_count, body);
     gone = s->body[at];
     if (gone.kind == EMBIPC_FIXED) w->tiles.due = 1;
     embi_seams_close_gap(w, at, &gone);
@@ -26011,7 +25898,10 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < embi_drive_count(s); i++)
         if (s->driven.list[i].body > at) s->driven.list[i].body--;
     embi_cached_close_gap(w, at, &gone);
-    embi_islands_close_gap(w, at);
+    isle = w->islands.list[at];   /* the others keep their factors, at the new index of their first body */
+    embi_close_gap(w->islands.list, at, 1, s->body_count - at, sizeof isle);
+    w->islands.list[s->body_count] = isle;
+    if (isle) isle->factor.of_count = isle->factor.valid = 0;
     embi_body_free(&w->memory, &gone);
     embi_rows_forget(report->before, sizeof *report->before, &report->before_count, body);
     embi_rows_forget(report->contact, sizeof *report->contact, &report->contact_count, body);
@@ -26128,7 +26018,6 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body body, int vertex,
                                                  const embipc_real force[3])
 {
-    int v;
     const embi_body *b = embi_body_of(w, body);
     embipc_real size;
     embipc_result r;
@@ -26143,10 +26032,9 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     size = embi_long_norm(force);
     if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
-    v = b->vert0 + vertex;
-    if (vertex >= 0) embi_vertex_scatter(&w->s.J, v, 1, force, w->applied);
+    if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
-        embi_axpy(w->applied + 3 * (b->node0 + i), b->mass.node[i] / b->mass.total, force);
+        embi_axpy(w->applied + 3 * (b->node0 + i), embi_node_share(b, i), force);
     return EMBIPC_OK;
 }
 
@@ -26225,8 +26113,7 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
 static const int *embi_drive_list(const embipc_drive_def *d, const embi_body *b, int soft, int *n)
 {
     const int *list = soft ? d->vertices : d->nodes;
-    if (list) *n = soft ? d->vertex_count : d->node_count;
-    else *n = soft ? b->nv : b->nn;
+    *n = list ? (soft ? d->vertex_count : d->node_count) : soft ? b->nv : b->nn;
     return list;
 }
 
@@ -26493,20 +26380,6 @@ static void embi_attach_set(const embi_state *s, const embi_joint *j, const int 
 
 /* ---- checks ---- */
 
-/* Checks that numbers of a joint lie in [0, 1e18]. */
-static embipc_result embi_check_efforts(const embipc_joint_def *d, embipc_error *e)
-{
-    const embipc_real value[7] = {d->twist, d->friction, d->motor_stiffness, d->motor_damping, d->motor_limit,
-                                  d->stiffness, d->distance};
-    static const char *const name[7] = {"twist", "friction", "motor_stiffness", "motor_damping", "motor_limit",
-                                        "stiffness", "distance"};
-    for (int i = 0; i < 7; i++)
-        if (!(value[i] >= 0 && value[i] <= 1e18))
-            return embi_refuse_value(e, value[i],
-                                     "%s of the joint is %g; it must be finite, >= 0 and <= 1e18", name[i], value[i]);
-    return EMBIPC_OK;
-}
-
 /* Checks position, velocity and effort of a motor. */
 static embipc_result embi_check_target(const embipc_real t[3], embipc_error *e)
 {
@@ -26537,6 +26410,10 @@ static embipc_result embi_check_joint_limits(const embipc_joint_def *d, embipc_e
 /* Checks the numbers of a joint. */
 static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_error *e)
 {
+    const embipc_real value[7] = {d->twist, d->friction, d->motor_stiffness, d->motor_damping, d->motor_limit,
+                                  d->stiffness, d->distance};
+    static const char *const name[7] = {"twist", "friction", "motor_stiffness", "motor_damping", "motor_limit",
+                                        "stiffness", "distance"};
     embipc_result r;
     int needs_axis = d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER || (d->kind == EMBIPC_BALL && d->limited);
     if (!embi_is_one_of((int)d->kind, EMBIPC_JOINT_KINDS))
@@ -26549,9 +26426,11 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
     }
     if (needs_axis && !(embi_long_norm(d->axis) > 0))
         return embi_refuse(e, "the axis of the joint is (0, 0, 0); it must have a direction");
-    if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK || (r = embi_check_target(d->target, e)) != EMBIPC_OK ||
-        (r = embi_check_efforts(d, e)) != EMBIPC_OK)
-        return r;
+    if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK || (r = embi_check_target(d->target, e)) != EMBIPC_OK) return r;
+    for (int i = 0; i < 7; i++)
+        if (!(value[i] >= 0 && value[i] <= 1e18))
+            return embi_refuse_value(e, value[i],
+                                     "%s of the joint is %g; it must be finite, >= 0 and <= 1e18", name[i], value[i]);
     if (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER &&
         (d->friction + d->motor_stiffness + d->motor_damping > 0 || d->target[2] != 0))
         return embi_refuse(e, "only hinges and sliders have friction and motors; friction of the joint is %g, "
@@ -26565,6 +26444,7 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
 /* Checks the bodies of a joint, and sets their places: -1 for the world and for fixed ones. */
 static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint_def *d, int body[2])
 {
+    const char *wrong;
     int dynamic = 0;
     for (int k = 0; k < 2; k++) {
         embipc_body handle = k ? d->b : d->a;
@@ -26576,16 +26456,11 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
         dynamic += embi_is_dynamic(b);
         if (b->kind == EMBIPC_FIXED) body[k] = -1;
     }
-    if (body[0] == body[1] && body[0] >= 0)
-        return embi_blame(w, embi_refuse(&w->error, "a joint links two bodies, not one with itself"),
-                          w->s.body[body[0]].name, d->b);
-    if (body[1] < 0)
-        return embi_blame(w, embi_refuse(&w->error, "body b of a joint must not be fixed: give the fixed one as a"),
-                          w->s.body[embi_find_body(w, d->b)].name, d->b);
-    if (!dynamic)
-        return embi_blame(w, embi_refuse(&w->error, "no forces move it; a joint needs an affine, cage or full body"),
-                          w->s.body[body[1]].name, d->b);
-    return EMBIPC_OK;
+    if (body[0] == body[1] && body[0] >= 0) wrong = "a joint links two bodies, not one with itself";
+    else if (body[1] < 0) wrong = "body b of a joint must not be fixed: give the fixed one as a";
+    else if (!dynamic) wrong = "no forces move it; a joint needs an affine, cage or full body";
+    else return EMBIPC_OK;
+    return embi_blame(w, embi_refuse(&w->error, "%s", wrong), embi_body_of(w, d->b)->name, d->b);
 }
 
 /* Checks that the points of a joint are not so far from its bodies that rounding would decide. */
@@ -26598,10 +26473,8 @@ static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint
         embi_sub(r, k && d->kind == EMBIPC_ROD ? d->point_b : d->point, w->s.q + 3 * b->node0);
         away = embi_long_norm(r);
         if (away <= 1000 * b->diagonal) continue;
-        (void)embi_refuse_value(&w->error, away,
-                                "a joint's point is %g m away from it; the limit is %g m, 1000 of its sizes", away,
-                                1000 * b->diagonal);
-        return embi_blame(w, EMBIPC_ERR_ARGUMENT, b->name, b->handle);
+        return embi_blame(w, embi_refuse_value(&w->error, away, "a joint's point is %g m away from it; the limit is %g m, "
+                                               "1000 of its sizes", away, 1000 * b->diagonal), b->name, b->handle);
     }
     return EMBIPC_OK;
 }
@@ -27428,11 +27301,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
     int ok;
     memset(b, 0, sizeof *b);
-    memset(s, 0, sizeof *s);
-    s->x = s->rest = x;
-    s->tri = tri;
-    s->nt = tri_count;
-    s->bvh = b;
+    *s = embi_surface_at(x, tri, tri_count, b);
     ok = keys && used && embi_bvh_build(m, b, x, tri, tri_count, vertex_count, keys, used);
     if (ok) embi_bvh_refit(b, x, tri, tri_count);
     embi_free(m, keys);
@@ -27488,11 +27357,8 @@ static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, 
     for (int f = 0; f < s->nt; f++)
         for (int i = 0; i <= s->n; i++)
             for (int j = 0; j <= s->n - i; j++) {
-                int w[3], corner[4];
+                int w[3] = {s->n - i - j, i, j}, corner[4];
                 embipc_real *p, length;
-                w[0] = s->n - i - j;
-                w[1] = i;
-                w[2] = j;
                 corner[0] = embi_coarse_place(s, f, w);
                 p = x + 3 * corner[0];
                 embi_set(p, 0, 0, 0);
@@ -27535,11 +27401,8 @@ static void embi_rings(embipc_real radius, embipc_real height, int round, int ri
     for (int k = 0; k < rings; k++)
         for (int j = 0; j < n; j++) {
             int a = 2 + k * n + j, b = 2 + k * n + (j + 1) % n;
-            int of[4][3], below = k ? a - n : 0;
-            of[0][0] = 0; of[0][1] = b; of[0][2] = a;
-            of[1][0] = 1; of[1][1] = a; of[1][2] = b;
-            of[2][0] = below; of[2][1] = b - n; of[2][2] = b;
-            of[3][0] = below; of[3][1] = b; of[3][2] = a;
+            int below = k ? a - n : 0;
+            const int of[4][3] = {{0, b, a}, {1, a, b}, {below, b - n, b}, {below, b, a}};
             for (int i = 0; i < 4; i++) {
                 if (i == 0 ? k > 0 : i == 1 ? 2 + k * n != last : k == 0) continue;
                 memcpy(tri + 3 * count++, of[i], sizeof of[i]);
@@ -27762,8 +27625,11 @@ static void embi_body_match(const embi_state *s, const embi_body *b, const embip
                             embipc_real from[3], embipc_real to[3])
 {
     int o = 3 * b->node0;
-    embipc_real *Mr = s->Ap + o, d[3];
-    embi_body_arms(b, s->creation.q + o, s->trial_q + o, Mr, from);
+    embipc_real *r = s->trial_q + o, *Mr = s->Ap + o, d[3];
+    embi_body_about(b, NULL, s->creation.q + o, r, from);
+    embi_add(from, from, s->creation.q + o);
+    if (embi_is_dynamic(b)) embi_mass_multiply(b, r, Mr);
+    else memcpy(Mr, r, (size_t)(3 * b->nn) * sizeof *r);
     memset(A, 0, 9 * sizeof *A);
     embi_copy(to, q + o);
     for (int i = 0; i < b->nn; i++) {   /* Mr sums to 0, so q need not count from its centre */
@@ -27950,11 +27816,8 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
 static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, const embipc_real push[3],
                                          const embipc_real twist[3], const embipc_real point[3], embipc_real *Ma)
 {
-    const embipc_real none[3] = {0, 0, 0}, *all[3];
+    const embipc_real *const all[3] = {push ? push : embi_none, twist ? twist : embi_none, point ? point : embi_none};
     embipc_real *a = w->s.trial_q + 3 * b->node0, J[9], K[9], c[3], L[3], t[3];
-    all[0] = push ? push : none;
-    all[1] = twist ? twist : none;
-    all[2] = point ? point : none;
     w->error.code = EMBIPC_OK;
     for (int i = 0; i < 3; i++)
         if (!embi_all_finite(all[i], 3)) {
@@ -27962,7 +27825,9 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
             return NULL;
         }
     if (!embi_is_dynamic(b)) return NULL;
-    embi_body_arms(b, w->s.q + 3 * b->node0, a, Ma, c);
+    embi_body_about(b, NULL, w->s.q + 3 * b->node0, a, c);
+    embi_add(c, c, w->s.q + 3 * b->node0);
+    embi_mass_multiply(b, a, Ma);
     embi_inertia(a, Ma, b->nn, J);
     embi_sub(t, all[2], c);
     embi_cross(L, t, all[0]);
@@ -28362,7 +28227,7 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
     embi_copy(r->x + 3, to);
     for (int i = 0; i < 3; i++) {
         embipc_real inverse = 1 / (to[i] - from[i]);
-        r->inverse[i] = embi_finite(inverse) ? inverse : (embipc_real)0;
+        r->inverse[i] = embi_finite(inverse) ? inverse : 0;
         r->across |= r->inverse[i] == 0;
         r->first[i] = to[i] < from[i] ? i + 3 : i;
         r->last[i] = to[i] < from[i] ? i : i + 3;
@@ -28451,7 +28316,7 @@ static int embi_ray_meet(void *query, int triangle)
     r->hit.triangle = triangle;
     r->hit.fraction = at;
     for (int k = 0; k < 3; k++) sum += r->hit.weight[(k + 2) % 3] = embi_max(f[k][0] + at * (f[k][1] - f[k][0]), 0);
-    for (int k = 0; k < 3; k++) r->hit.weight[k] = sum > 0 ? r->hit.weight[k] / sum : (embipc_real)1 / 3;
+    for (int k = 0; k < 3; k++) r->hit.weight[k] = sum > 0 ? r->hit.weight[k] / sum : 1.0 / 3;
     return 0;
 }
 
@@ -28605,8 +28470,8 @@ static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc
     if (!b->bvh.closed || !embi_is_between(p, box, box + 3)) return 0;
     for (int k = 0; k < 64; k++) {
         embi_ray r;
-        embi_set(to, box[3] + size, p[1] + size * ((embipc_real)0.3819 - (embipc_real)0.0117 * k),
-                 p[2] + size * ((embipc_real)0.1459 - (embipc_real)0.0071 * k));
+        embi_set(to, box[3] + size, p[1] + size * (0.3819 - 0.0117 * k),
+                 p[2] + size * (0.1459 - 0.0071 * k));
         embi_ray_begin(&r, p, to);
         r.counts = 1;
         embi_ray_through(&r, b, x);
@@ -28691,9 +28556,7 @@ static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_
     embi_vertex_fields(&c->s, vertex);
     for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase(node[i], w->s.q, c->s.q);
     for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase(vertex[i], w->s.x, c->s.x);
-    c->s.J.node = c->s.rows.node;
-    c->s.J.weight = c->s.rows.weight;
-    c->s.J.count = c->s.rows.count;
+    embi_rows_moved(&c->s);
     return 1;
 }
 
@@ -29023,6 +28886,15 @@ static void embi_stream_ints(embi_stream *s, int *x, size_t n)
     }
 }
 
+/* Passes one of `count` choices. */
+static int embi_stream_choice(embi_stream *s, int choice, int count)
+{
+    embi_stream_ints(s, &choice, 1);
+    if (embi_is_one_of(choice, count)) return choice;
+    s->failed = 1;
+    return 0;
+}
+
 /* Passes a number of things that take at least `words` words each. */
 static int embi_stream_count(embi_stream *s, int count, size_t words)
 {
@@ -29112,7 +28984,7 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
 {
     embi_given read, *g = s->from ? &read : &w->s.body[at].caller.given;
     char name[64];
-    int length[EMBI_GIVEN_ARRAYS], sum[2], kind[2];
+    int length[EMBI_GIVEN_ARRAYS], sum[2];
     embipc_body body;
     embipc_result r = EMBIPC_OK;
     memset(&read, 0, sizeof read);
@@ -29123,18 +28995,14 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
         for (int k = 0; k < 8; k++) name[i + k] = (char)(unsigned char)(word >> 8 * k);
     }
     name[63] = 0;
-    kind[0] = (int)g->def.kind;
-    kind[1] = (int)g->def.material.model;
-    embi_stream_ints(s, kind, 2);
+    g->def.kind = (embipc_kind)embi_stream_choice(s, (int)g->def.kind, EMBIPC_FULL + 1);
+    g->def.material.model = (embipc_model)embi_stream_choice(s, (int)g->def.material.model, EMBIPC_MODEL_COUNT);
     EMBI_STREAM(s, g, embi_given_fields);
     if (s->from) {
         g->def.cookie = EMBI_BODY_COOKIE;
-        g->def.kind = (embipc_kind)(embi_is_one_of(kind[0], EMBIPC_FULL + 1) ? kind[0] : 0);
-        g->def.material.model = (embipc_model)(embi_is_one_of(kind[1], EMBIPC_MODEL_COUNT) ? kind[1] : 0);
         g->def.name = name;
     }
-    if (!embi_given_lengths(g, length, sum) || (int)g->def.kind != kind[0] || (int)g->def.material.model != kind[1])
-        s->failed = 1;
+    if (!embi_given_lengths(g, length, sum)) s->failed = 1;
     if (s->from && (s->failed || (size_t)sum[0] + (size_t)sum[1] + (size_t)embi_max_int(g->def.cage_nodes, 0) >
                                      s->room - s->at)) {
         s->failed = 1;
@@ -29186,9 +29054,7 @@ static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slot **slot, 
 static void embi_stream_elastic(embi_stream *s, embi_memory *m, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
-    int flags[2], n = 9 * e->nt;
-    flags[0] = e->ahead;
-    flags[1] = e->follows;
+    int flags[2] = {e->ahead, e->follows}, n = 9 * e->nt;
     embi_stream_ints(s, flags, 2);
     embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
     if (!embi_elastic_turns(e)) return;
@@ -29312,16 +29178,14 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 16)};
     static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
     embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
-    int kind, half;
+    int half;
     memset(&read, 0, sizeof read);
-    kind = (int)j->def.kind;
-    embi_stream_ints(s, &kind, 1);
+    j->def.kind = (embipc_joint_kind)embi_stream_choice(s, (int)j->def.kind, EMBIPC_JOINT_KINDS);
     EMBI_STREAM(s, j, fields);
     EMBI_STREAM_LIST(s, &w->memory, j->anchor, j->anchor_count, anchor);
     if (!s->from) return;
-    j->def.kind = (embipc_joint_kind)(embi_is_one_of(kind, EMBIPC_JOINT_KINDS) ? kind : 0);
     half = j->def.kind == EMBIPC_ATTACH ? j->anchor_count / 2 : EMBI_FRAME;
-    if (s->failed || (int)j->def.kind != kind || half < 1 || j->anchor_count != 2 * half + (j->def.twist > 0) ||
+    if (s->failed || half < 1 || j->anchor_count != 2 * half + (j->def.twist > 0) ||
         embi_check_joint_numbers(&j->def, &w->error) != EMBIPC_OK || !embi_finite(j->arm) ||
         embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3))
         s->failed = 1;
@@ -29368,10 +29232,7 @@ static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
 /* Passes the factor of a system: its pattern, from which its structure is made again, and its numbers. */
 static void embi_stream_system(embi_stream *s, embi_memory *m, embi_system *S)
 {
-    int head[3], blocks;
-    head[0] = S->n;
-    head[1] = S->asked;
-    head[2] = S->dense;
+    int head[3] = {S->n, S->asked, S->dense}, blocks;
     embi_stream_ints(s, head, 3);
     blocks = embi_stream_count(s, s->from || S->dense ? 0 : S->A.row[S->n], 1);
     if (s->from) {
@@ -29614,15 +29475,9 @@ static void embi_stream_def(embi_stream *s, embipc_world_def *d)
     static const embi_field fields[] = {
         EMBI_REALS(embipc_world_def, gravity, 8), EMBI_INTS(embipc_world_def, friction_iterations, 2),
         EMBI_INTS(embipc_world_def, keep_spin, 1), EMBI_REALS(embipc_world_def, sleep_after, 2)};
-    int chosen[2];
-    chosen[0] = (int)d->solver;
-    chosen[1] = (int)d->integrator;
     EMBI_STREAM(s, d, fields);
-    embi_stream_ints(s, chosen, 2);
-    if (!embi_is_one_of(chosen[0], EMBIPC_SOLVER_CG + 1) || !embi_is_one_of(chosen[1], EMBIPC_BDF2 + 1)) s->failed = 1;
-    if (!s->from || s->failed) return;
-    d->solver = (embipc_solver)chosen[0];
-    d->integrator = (embipc_integrator)chosen[1];
+    d->solver = (embipc_solver)embi_stream_choice(s, (int)d->solver, EMBIPC_SOLVER_CG + 1);
+    d->integrator = (embipc_integrator)embi_stream_choice(s, (int)d->integrator, EMBIPC_BDF2 + 1);
 }
 
 /* Writes a world, whose members it only reads. */
@@ -29646,7 +29501,7 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world)
 EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buffer, size_t capacity, size_t *bytes)
 {
     embi_stream s;
-    embi_u64 head[EMBI_SNAPSHOT_HEAD];
+    embi_u64 hash;
     if (bytes) *bytes = 0;
     if (!world || !bytes) return EMBIPC_ERR_ARGUMENT;
     memset(&s, 0, sizeof s);
@@ -29657,12 +29512,13 @@ EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buff
     *bytes = 8 * s.at;
     if (!buffer) return EMBIPC_OK;
     if (s.at > s.room) return EMBIPC_ERR_ARGUMENT;
-    head[0] = embi_snapshot_name;
-    head[1] = EMBI_SNAPSHOT_FORMAT;
-    head[2] = s.at;
-    head[3] = s.hash;
+    s.room = s.at;
     s.at = 0;
-    for (int k = 0; k < EMBI_SNAPSHOT_HEAD; k++) (void)embi_stream_word(&s, head[k]);
+    hash = s.hash;
+    (void)embi_stream_word(&s, embi_snapshot_name);
+    (void)embi_stream_word(&s, EMBI_SNAPSHOT_FORMAT);
+    (void)embi_stream_word(&s, s.room);
+    (void)embi_stream_word(&s, hash);
     return EMBIPC_OK;
 }
 
@@ -29811,7 +29667,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
                                             void *ctx, embipc_step_stats *stats, embipc_result *result)
 {
     embi_threads threads = {NULL, NULL, NULL, NULL, 0};
-    embi_batch task;
+    embi_batch task = {world, stats};
     embipc_result first = EMBIPC_OK;
     if (count < 0 || (count && !world)) return EMBIPC_ERR_ARGUMENT;
     for (int n = 0; n < count; n++) {
@@ -29822,8 +29678,6 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
         if (world[n]->batch != n) return EMBIPC_ERR_ARGUMENT;
     threads.run = parallel_for;
     threads.ctx = ctx;
-    task.world = world;
-    task.stats = stats;
     embi_for(&threads, count, 1, embi_batch_work, &task);
     for (int n = count - 1; n >= 0; n--) {
         if (world[n]->stepped) first = world[n]->stepped;
@@ -30020,12 +29874,11 @@ static int embi_longest_side(const embipc_real *x, const int v[3])
  * these is flat or the edge c-d exists already. k[0..edges): sorted half-edges. */
 static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_key *k, int edges)
 {
-    int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), t[3], u[3], at;
+    int a = tri[h], b = tri[g], c = embi_opposite(tri, h), d = embi_opposite(tri, g), at;
+    const int t[3] = {c, a, d}, u[3] = {d, b, c};
     embi_u64 edge = embi_pack_edge(c, d);
     if (c == d || a == b || embi_half_end(tri, h) != b || embi_half_end(tri, g) != a) return 0;
     at = embi_lower_bound(k, edges, edge);
-    t[0] = c; t[1] = a; t[2] = d;
-    u[0] = d; u[1] = b; u[2] = c;
     if ((at < edges && k[at].key == edge) || !(embi_triangle_shape(x, t) > EMBI_FLAT) ||
         !(embi_triangle_shape(x, u) > EMBI_FLAT))
         return 0;
@@ -30181,8 +30034,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
             if (at < edges && k[at].key == edge) continue;
             for (int c = i + 1; c < j; c++) {
                 embipc_real area = best[i * n + c] + best[c * n + j];
-                int t[3];
-                t[0] = v[i]; t[1] = v[c]; t[2] = v[j];
+                const int t[3] = {v[i], v[c], v[j]};
                 if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > EMBI_FLAT)) continue;
                 area += embi_triangle_area(x, t);
                 if (!(area < best[i * n + j])) continue;
@@ -30466,10 +30318,9 @@ static int embi_part_link(const embi_part_body *body_a, int i, const embi_part_b
     if (!embi_boxes_meet(one, two)) return 0;
     for (int u = 0; u < na; u++)
         for (int v = 0; v < nb; v++) {
-            const embipc_real *p[2], *q[2];
+            const embipc_real *const p[2] = {a + 3 * u, a + 3 * ((u + 1) % na)};
+            const embipc_real *const q[2] = {b + 3 * v, b + 3 * ((v + 1) % nb)};
             embipc_real d[12];
-            p[0] = a + 3 * u; p[1] = a + 3 * ((u + 1) % na);
-            q[0] = b + 3 * v; q[1] = b + 3 * ((v + 1) % nb);
             for (int k = 0; k < 4; k++) {
                 embi_sub(d + 3 * k, q[k / 2], p[(k + 1) / 2 % 2]);
                 embi_sub(d + 3 * k, d + 3 * k, t);
@@ -30792,12 +30643,9 @@ static int embi_part_search(embi_parting *p, const embi_part_body *a, const embi
                             embipc_real gap, embipc_real shift[3], int *found)
 {
     embipc_real u[3];
-    embi_part_way way;
+    const int linked = !p->unlink && embi_part_linked(a, b, NULL);
+    embi_part_way way = {EMBI_HUGE, {1, 0, 0}, !linked, linked};
     embipc_overlap_kind kind;
-    way.linked = !p->unlink && embi_part_linked(a, b, NULL);
-    way.found = !way.linked;
-    way.length = EMBI_HUGE;
-    embi_set(way.along, 1, 0, 0);
     if (embi_part_apart(p, a, b, embi_none, gap, &kind) == EMBI_NO_MEMORY) return 0;
     embi_part_directions(p, a, b);
     for (int i = 0; i < p->direction_count; i++) {
@@ -31086,7 +30934,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     embipc_world_def d = embipc_default_world_def();
     embipc_body *handle = (embipc_body *)embi_alloc(&p->m, p->count, sizeof *handle);
     embipc_world *w = NULL;
-    embipc_real travel = 1, factor = pow(scale, (embipc_real)-1 / (embipc_real)EMBI_PART_STEPS);
+    embipc_real travel = 1, factor = pow(scale, -1 / (embipc_real)EMBI_PART_STEPS);
     embipc_result r = EMBIPC_ERR_MEMORY;
     embi_set(d.gravity, 0, 0, 0);
     d.time_step = 1;
