@@ -80,7 +80,7 @@ static void test_box(void)
     ENSURE(says("E / h^2 goes from %.6g J to", t.stats.objective_before));
     ENSURE(says(" J to %.6g J. Then %d pairs are active, merged to %d contacts, and the smallest distance is %.4e m.",
                 t.stats.objective_after, t.stats.contacts, t.stats.merged_contacts, t.stats.min_distance));
-    ENSURE(says("This took %d linear solve", t.stats.newton_iterations));
+    ENSURE(says("This took %d iteration", t.stats.newton_iterations));
     ENSURE(says("All islands made %d solves and %d factorizations, in %d pass", t.stats.total_iterations,
                 t.stats.total_factorizations, t.stats.passes));
     ENSURE(embipc_world_pair_forces(t.world, &f, 1) == 1);

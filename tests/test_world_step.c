@@ -1318,7 +1318,7 @@ static void test_kept_candidates_are_searched_ones(void)
     ENSURE(served > 100 && searched > 20 && large > 20 && stayed > 2 && rebased > 20);
 }
 
-/* every linear solve has its record, also those of islands that were joined on the way */
+/* every iteration has its record, also those of islands that were joined on the way */
 /* The largest distance of a vertex from where J q says. */
 static double off_the_nodes(const embipc_world *w, embipc_body body, const embipc_body_view *v)
 {
@@ -1525,7 +1525,7 @@ static void test_impact_table(void)
 
 /* Balls that lie close and settle turn their slip round on one another, several contacts in each step. The line search
  * must not end the moves of all for them, one after the other: less than a tenth of the moves are cut by it (16 % by
- * tangents alone). */
+ * tangents alone, 12 % where no direction is solved for again). */
 static void test_turning_friction(void)
 {
     int moves = 0, cut = 0;
@@ -1555,7 +1555,7 @@ static void test_turning_friction(void)
         scene_end(&s);
     }
     printf("  balls that settle: %d of %d moves cut by the line search\n", cut, moves);
-    ENSURE(moves > 2000 / TEST_STRIDE && cut < 0.13 * moves);   /* 0.07 to 0.14 by how the balls are turned at first */
+    ENSURE(moves > 2000 / TEST_STRIDE && cut < (TEST_STRIDE > 1 ? 0.13 : 0.1) * moves);   /* by how the balls are turned: 0.07 to 0.14 */
 }
 
 /* A spring drags a ball 0.3 m along the ground in one step, a thousand times as far as it was foreseen to go. Each

@@ -188,7 +188,7 @@ static void explain_island(const explain *x, int island, int max)
         return;
     }
     explain_end(x, island, k, max, last);
-    tool_put(x->t, "This took %d linear solve%s with %d factorization%s.\n", k, k == 1 ? "" : "s", fresh,
+    tool_put(x->t, "This took %d iteration%s with %d factorization%s.\n", k, k == 1 ? "" : "s", fresh,
              fresh == 1 ? "" : "s");
 }
 

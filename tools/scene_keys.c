@@ -114,7 +114,7 @@ const scene_key scene_keys[] = {
     { SCENE_SOLVER, "tolerance", "number > 0", "m/s", "derived: a tenth of friction_velocity",
       "A step ends when Newton's method moves less than this times the time step.", "\"tolerance\": 1e-4" },
     { SCENE_SOLVER, "max_iterations", "whole number >= 1", "", "100",
-      "Most linear solves of a step, up to 1e6. A step that needs more is cut short, without intersections.",
+      "Most Newton iterations of a step, up to 1e6. A step that needs more is cut short, without intersections.",
       "\"max_iterations\": 40" },
 
     { SCENE_BODY, "name", "name", "", "body N, the N-th of the file",
