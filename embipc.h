@@ -26544,8 +26544,8 @@ static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint
         embi_sub(r, k && d->kind == EMBIPC_ROD ? d->point_b : d->point, w->s.q + 3 * b->node0);
         away = embi_long_norm(r);
         if (away <= 1000 * b->diagonal) continue;
-        return embi_blame(w, embi_refuse_value(&w->error, away, "a joint's point is %g m away from it; the limit is %g m, "
-                                               "1000 of its sizes", away, 1000 * b->diagonal), b->name, b->handle);
+        return embi_blame(w, embi_refuse_value(&w->error, away, "a joint's point is %g m away from it; the limit is %g "
+                                               "m, 1000 of its sizes", away, 1000 * b->diagonal), b->name, b->handle);
     }
     return EMBIPC_OK;
 }
