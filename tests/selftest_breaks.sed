@@ -13,8 +13,7 @@ s/^    \*toi = keep < 0 ? now.t : keep;/    *toi = BROKEN(11) * (keep < 0 ? now.
 s/^    return embi_orient3d_exact(a, b, c, d);/    return BROKEN(12) > 1 ? embi_sign(det) : embi_orient3d_exact(a, b, c, d);/
 s/^        embi_axpy(s->qt + i, b->step.c, s->vn + i);/        embi_axpy(s->qt + i, BROKEN(13) * b->step.c, s->vn + i);/
 s/^                embipc_real mass = b->material.density/                embipc_real mass = BROKEN(14) * b->material.density/
-s/^    if (vertex >= 0) embi_vertex_scatter(&w->s.J, v, 1, force/    if (vertex >= 0) embi_vertex_scatter(\&w->s.J, v, BROKEN(15), force/
-s/^    v = b->vert0 + vertex;/    v = b->vert0 + vertex + (BROKEN(16) > 1);/
+s/^    if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force/    if (vertex >= 0) embi_vertex_scatter(\&w->s.J, b->vert0 + vertex + (BROKEN(16) > 1), BROKEN(15), force/
 s/^        f->weight = pair->rule.mu \* -c->first;/        f->weight = BROKEN(17) * pair->rule.mu * -c->first;/
 s/^    embi_add(row->force, row->force, f);/    embi_axpy(row->force, BROKEN(18), f);/
 s/^    for (int i = 0; i < n; i++) b\[i\] \/= LD\[/    for (int i = 0; i < n; i++) b[i] \/= BROKEN(19) * LD[/

@@ -58,7 +58,7 @@ static scene threads_scene(int which, embipc_parallel_for_fn *loop, void *ctx)
         scene_heap(&s);
         return s;
     }
-    wd.dhat = 4e-3;
+    wd.dhat = 5e-3;
     s = scene_empty(&wd);
     fine_scene(&s);
     return s;
