@@ -1738,6 +1738,7 @@ static void embi_unlock(int *p) { embi_atomic_set(p, 0); }
 
 #define EMBI_EPS ((embipc_real)DBL_EPSILON)
 #define EMBI_HUGE ((embipc_real)DBL_MAX)
+#define EMBI_PI ((embipc_real)3.14159265358979323846)
 
 static int embi_min_int(int a, int b) { return a < b ? a : b; }
 static int embi_max_int(int a, int b) { return a > b ? a : b; }
@@ -5076,7 +5077,7 @@ static embipc_real embi_winding(const embipc_real p[3], const embipc_real *x, co
         const int *v = tri + 3 * t;
         sum += embi_solid_angle(p, x + 3 * (size_t)v[0], x + 3 * (size_t)v[1], x + 3 * (size_t)v[2]);
     }
-    return sum / (4 * 3.14159265358979323846);
+    return sum / (4 * EMBI_PI);
 }
 
 /* n = the normal of a triangle, as long as twice its area */
@@ -17150,7 +17151,6 @@ enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
  * its first anchor. The rotation is x + k x x + k x (k x x)/(1 + z.z'), k = z x z'. */
 static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, embipc_real swung[2][3])
 {
-    const embipc_real full = 6.283185307179586;
     embipc_real z[2][3], k[3], r[3], t[3], c, angle;
     for (int i = 0; i < 2; i++) {
         const embipc_real *o = x + 3 * EMBI_FRAME * i;
@@ -17168,13 +17168,12 @@ static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, em
     }
     embi_sub(r, x + 3 * (EMBI_FRAME + EMBI_FRAME_U), x + 3 * EMBI_FRAME);
     angle = atan2(embi_dot(r, swung[1]), embi_dot(r, swung[0]));
-    return angle + full * floor((nearby - angle) / full + 0.5);
+    return angle + 2 * EMBI_PI * floor((nearby - angle) / (2 * EMBI_PI) + 0.5);
 }
 
 /* Position of a joint with its anchors at x; nearby: an angle that it continues from. */
 static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x, embipc_real nearby)
 {
-    const embipc_real full = 6.283185307179586;
     const embipc_real *o, *p;
     embipc_real axis[3], r[3], u[3], v[3], size;
     x += 3 * j->first;
@@ -17195,7 +17194,7 @@ static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x
     embi_sub(u, x + 3 * EMBI_FRAME_U, o);
     embi_sub(v, x + 3 * EMBI_FRAME_V, o);
     size = atan2(embi_dot(r, v), embi_dot(r, u));
-    return size + full * floor((nearby - size) / full + 0.5);
+    return size + 2 * EMBI_PI * floor((nearby - size) / (2 * EMBI_PI) + 0.5);
 }
 
 /* A rod of a joint with the stiffness K, that holds the points `at` with weights w. */
@@ -17325,9 +17324,9 @@ static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_re
 /* Limits of a ball. Returns how many rods. */
 static int embi_ball_limits(const embi_state *s, const embi_joint *j, embipc_real K, embi_rod *rod)
 {
-    const embipc_real pi = 3.141592653589793, cone = j->def.limits[1];
-    int narrow = cone < pi / 2;
-    if (!(cone < pi)) return embi_twist_limits(s, j, K, rod);
+    const embipc_real cone = j->def.limits[1];
+    int narrow = cone < EMBI_PI / 2;
+    if (!(cone < EMBI_PI)) return embi_twist_limits(s, j, K, rod);
     *rod = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_Z, EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_O, narrow ? 0 : -2,
                          narrow ? -1 : 1, 0);
     rod->least = narrow ? 0 : 2 * j->arm * cos(cone / 2);
@@ -18856,7 +18855,7 @@ static int embi_friction_reverses(const embi_friction *f, const embipc_real *mot
  * it back through the sticking zone and out on the other side. Then the line search ends the move of the whole island
  * there, for one such contact after the other. So these contacts count as sticking in the next direction, with the
  * force weight u/e, which goes through 0. They do so until they are in the zone, or until such a direction ends
- * outside again; adds: those that are marked stay so. Takes J p from motion. */
+ * outside again. With `adds` none loses its mark. Takes J p from motion. */
 static void embi_island_mark_reversals(embi_state *s, embi_island *isle, int adds)
 {
     embipc_real to[3];
@@ -18873,12 +18872,13 @@ static void embi_island_clear_reversals(embi_island *isle)
     for (int k = 0; k < isle->friction.count; k++) isle->friction.list[k].reverses = 0;
 }
 
-/* Would friction that reverses end the move along the direction? The model of E has slope 0 at q + p. Forces of these
- * contacts, weight u/|u|, turn round on the way, which the model lacks; so the slope there is the change of their work.
- * The line search goes on up to EMBI_SLOPE_LEFT of the slope at q. Takes J p from motion. */
+/* Would friction that reverses end the move along the direction? The model of E has slope 0 at q + p. It lacks that the
+ * forces of these contacts, weight u/|u|, turn round on the way. What that adds to the slope is summed here, and the
+ * line search accepts EMBI_SLOPE_LEFT of the slope at q. Takes J p from motion. */
 static int embi_island_is_held_back(const embi_state *s, const embi_island *isle)
 {
     embipc_real slope = 0, to[3], r[3];
+    if (!(isle->energy.slope < 0) || embi_uses_one_back_solve(isle)) return 0;
     for (int k = 0; k < isle->friction.count; k++) {
         const embi_friction *f = isle->friction.list + k;
         if (f->reverses || !embi_friction_reverses(f, s->path.motion, to)) continue;
@@ -18886,7 +18886,7 @@ static int embi_island_is_held_back(const embi_state *s, const embi_island *isle
         slope += s->hh * f->weight *
                  (embi_dot(to, r) / embi_norm(to) - embi_dot(f->base.dir, r) / embi_norm(f->base.dir));
     }
-    return slope > EMBI_SLOPE_LEFT * -isle->energy.slope && isle->energy.slope < 0 && !embi_uses_one_back_solve(isle);
+    return slope > EMBI_SLOPE_LEFT * -isle->energy.slope;
 }
 
 /* Contacts that are in the sticking zone by now no longer reverse. For the others the matrix has a spring whose
@@ -21229,8 +21229,8 @@ static void embi_island_correct_direction(embi_state *s, embi_island *isle)
     embi_island_motion(s, isle);
 }
 
-/* p := H^-1 (-g - H_fd r) on free nodes, r on driven ones; J p in motion, and the length of p in measure. Friction
- * contacts that are marked as reversing count as sticking. */
+/* p := H^-1 (-g - H_fd r) on free nodes, r on driven ones. Sets motion to J p, measure to the length of p, and
+ * energy.slope. Friction contacts that are marked as reversing count as sticking. */
 static embipc_result embi_island_solve_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -21257,8 +21257,8 @@ static embipc_result embi_island_solve_direction(embi_memory *m, embi_state *s, 
 
 /* Solves for p; again where friction that reverses would end the move, with these contacts as sticking. Each such
  * solve adds contacts to them and takes none away, so that two sets cannot follow each other for ever. The forces of
- * their springs can be far above those of friction; then p hardly descends, and the first p is better. A pile of ten
- * cages takes 0.89 times as many instructions so [measured]. */
+ * their springs can be far above those of friction. Then p hardly descends, and it is solved for without any of them.
+ * A pile of ten cages takes 0.89 times as many instructions so [measured]. */
 static embipc_result embi_island_solve_unhindered(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r = embi_island_solve_direction(m, s, isle);
@@ -21680,10 +21680,10 @@ static int embi_island_grows(const embi_island *isle, const embi_line *e, embipc
     return !(change <= 16 * EMBI_EPS * size);
 }
 
-/* The line search: finds alpha in (0, bound] where E has not grown beyond rounding, and rises with at most half of the
- * slope at q. An alpha that is too large gives a bracket [lo, hi]. Within it, regula falsi finds a slope of at most a
- * tenth of that at q, up or down. Every third trial halves the bracket, so no end of it can be stuck. Where no alpha is
- * found, or the deadline passes, it is lo, perhaps 0. The trial state is left at *alpha. */
+/* The line search: finds alpha in (0, bound] where E has not grown beyond rounding, and rises with at most
+ * EMBI_SLOPE_LEFT of the slope at q. An alpha that is too large gives a bracket [lo, hi]. Within it, regula falsi finds
+ * a slope of at most a tenth of that at q, up or down. Every third trial halves the bracket, so no end of it can be
+ * stuck. Where no alpha is found, or the deadline passes, it is lo, perhaps 0. The trial state is left at *alpha. */
 static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                              embipc_real *alpha)
 {
@@ -24092,8 +24092,8 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
             axis[way / 24] = way % 24 < 12 ? 1 : -1;
             embi_cross(turn, corner, axis);
             embi_scale(turn, acos(embi_dot(corner, axis) / root3) / embi_norm(turn), turn);
-            embi_scale(twist, (way % 12) * (3.14159265358979323846 / 18), axis);
-        } else embi_set(turn, 0, 0, way == 72 ? 0 : 3.14159265358979323846 / 2);
+            embi_scale(twist, (way % 12) * (EMBI_PI / 18), axis);
+        } else embi_set(turn, 0, 0, way == 72 ? 0 : EMBI_PI / 2);
         embi_m3_rotation(R, turn);
         embi_m3_rotation(S, twist);
         embi_m3_mul(T, S, R);
@@ -26277,13 +26277,12 @@ EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive driv
 /* out: the nearest to `from` of all rotation vectors r (1 + 2 pi k/|r|), which mean one rotation. */
 static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const embipc_real from[3])
 {
-    const embipc_real full = 6.283185307179586;
     embipc_real axis[3], angle = embi_norm(r), size = angle > 0 ? angle : embi_norm(from), turns;
     embi_copy(out, r);
     if (!(size > 0)) return;
     embi_scale(axis, 1 / size, angle > 0 ? r : from);
-    turns = floor((embi_dot(axis, from) - angle) / full + 0.5);
-    if (turns != 0) embi_axpy(out, turns * full, axis);
+    turns = floor((embi_dot(axis, from) - angle) / (2 * EMBI_PI) + 0.5);
+    if (turns != 0) embi_axpy(out, 2 * EMBI_PI * turns, axis);
 }
 
 /* The drive takes the vector of the target rotation that is nearest to its present one. */
@@ -26507,7 +26506,7 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
         return embi_refuse(e, "only hinges and sliders have friction and motors; friction of the joint is %g, "
                            "motor_stiffness %g, motor_damping %g, effort %g",
                            d->friction, d->motor_stiffness, d->motor_damping, d->target[2]);
-    if (d->twist > 0 && !(d->kind == EMBIPC_BALL && d->limited && d->twist < 3.141592653589793))
+    if (d->twist > 0 && !(d->kind == EMBIPC_BALL && d->limited && d->twist < EMBI_PI))
         return embi_refuse_value(e, d->twist, "twist %g: it is for balls with limits, and below pi", d->twist);
     return EMBIPC_OK;
 }
@@ -27458,14 +27457,13 @@ static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, 
 /* Writes rings of n vertices between two poles; round: with round ends. The lower half mirrors the upper one. */
 static void embi_rings(embipc_real radius, embipc_real height, int round, int rings, int n, embipc_real *x, int *tri)
 {
-    const embipc_real pi = 3.141592653589793;
     int count = 0, half = rings / 2, last = 2 + n * (rings - 1);
     embi_set(x, 0, 0, -height / 2);
     embi_set(x + 3, 0, 0, height / 2);
     for (int k = 0; k < rings; k++)
         for (int j = 0; j < n; j++) {
             int m = k < half ? half - 1 - k : k - half;   /* from the middle outwards */
-            embipc_real a = pi * m / (2 * half), b = 2 * pi * j / n, r = radius * cos(a),
+            embipc_real a = EMBI_PI * m / (2 * half), b = 2 * EMBI_PI * j / n, r = radius * cos(a),
                 z = height / 2 - (round ? radius * (1 - sin(a)) : 0);
             embi_set(x + 3 * (2 + k * n + j), r * cos(b), r * sin(b), k < half ? -z : z);
         }
@@ -30398,7 +30396,7 @@ static int embi_part_link(const embi_part_body *body_a, int i, const embi_part_b
             }
             sum += embi_solid_angle(embi_none, d, d + 3, d + 6) + embi_solid_angle(embi_none, d, d + 6, d + 9);
         }
-    return (int)floor(sum / (4 * 3.14159265358979323846) + 0.5);
+    return (int)floor(sum / (4 * EMBI_PI) + 0.5);
 }
 
 /* Are two bodies linked as given? Or, unless t is NULL: does a linking number change if a is shifted by t? */
@@ -31191,7 +31189,6 @@ static embipc_real embi_selftest_off(embipc_real error, embipc_real a, embipc_re
 static void embi_selftest_machine(embi_selftest *t)
 {
     volatile embipc_real one = 1, half = EMBI_EPS / 2, tiny = DBL_MIN, none = -1, x, y;
-    const embipc_real pi = 3.141592653589793;
     embipc_real off = 0, err, p;
     x = one + half; off = embi_selftest_off(off, x, 1);
     x = one + 3 * half; off = embi_selftest_off(off, x, 1 + 2 * EMBI_EPS);
@@ -31217,8 +31214,9 @@ static void embi_selftest_machine(embi_selftest *t)
     off = 0;
     for (int i = 1; i < 60; i++) {
         embipc_real a = (embipc_real)i / 19, s = (x = a, sin(x)), c = cos(x), small = (y = a / 4096, log1p(y));
-        off = embi_selftest_off(embi_selftest_off(off, s * s + c * c, 1), acos(c), a < pi ? a : 2 * pi - a);
-        off = embi_selftest_off(embi_selftest_off(off, exp(log(x)) / a, 1), atan2(s, c), a < pi ? a : a - 2 * pi);
+        off = embi_selftest_off(embi_selftest_off(off, s * s + c * c, 1), acos(c), a < EMBI_PI ? a : 2 * EMBI_PI - a);
+        off = embi_selftest_off(embi_selftest_off(off, exp(log(x)) / a, 1), atan2(s, c),
+                                a < EMBI_PI ? a : a - 2 * EMBI_PI);
         off = embi_selftest_off(embi_selftest_off(off, pow(x, 3) / (a * a * a), 1), small / y,
                                 1 - y / 2 + y * y / 3 - y * y * y / 4 + y * y * y * y / 5);
     }
