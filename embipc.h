@@ -11787,6 +11787,10 @@ typedef struct embi_body_joined {
     embipc_real asked_dhat;      /* and its dhat then, m */
 } embi_body_joined;
 
+/* Has the body been searched along paths in this step? NOW: in the present round, so that its tree is that of its
+ * paths, unless current. BEFORE: in an earlier one. In both cases its candidates at q^n may be lost. */
+enum { EMBI_SWEPT_BEFORE = 1, EMBI_SWEPT_NOW };
+
 /* What the search for contacts keeps of a body. */
 typedef struct embi_body_search {
     int tree_is_current;         /* the tree was refitted at the reference positions, or is refitted on demand */
@@ -11819,7 +11823,7 @@ typedef struct embi_body_search {
     int has_reference;           /* its reference positions are those of embi_reference, not q^n and x^n */
     int takes_reference;         /* the present positions are about to become its reference */
     int has_direction;           /* in the present round */
-    int swept;                   /* searched along paths in this step: its tree is that of the paths, unless current */
+    int swept;                   /* EMBI_SWEPT_...; 0: no */
     embipc_real expected;        /* displacement in this step, m */
     embipc_real start_box[6];    /* bounds of the surface at x^n */
     embipc_real around;          /* between steps: width around start_box in which gaps are tested, m; 0: start_box is
@@ -14487,7 +14491,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     embi_bodies_task t;
     embi_surface paths;
     t.s = s;
-    if (b->search.swept || b->kind == EMBIPC_FIXED) return 1;
+    if (b->search.swept == EMBI_SWEPT_NOW || b->kind == EMBIPC_FIXED) return 1;
     if (!EMBI_GROW(&w->memory, s->path.way, 3 * s->vert_count)) return 0;
     if (!b->started) {   /* candidates may need x^n of any vertex */
         embi_apply_rows(s, b, s->qn, s->xn);
@@ -14500,7 +14504,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
         embi_body_drift(&t, b, 0);
     }
     if (b->search.has_direction) embi_body_ways(s, b, w->islands.list[b->island]->bound.searched);
-    b->search.swept = 1;
+    b->search.swept = EMBI_SWEPT_NOW;
     b->search.tree_is_current = 0;
     paths = embi_body_paths(w, b);
     return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
@@ -14559,7 +14563,9 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
     w->search.lane[0].count = 0;
     for (int n = begin; n < end; n++) {
         const embi_pair *pair = w->s.pair + w->search.due[n].pair;
-        w->s.body[pair->a].search.swept = w->s.body[pair->b].search.swept = 0;
+        embi_body_search *a = &w->s.body[pair->a].search, *b = &w->s.body[pair->b].search;
+        if (a->swept) a->swept = EMBI_SWEPT_BEFORE;
+        if (b->swept) b->swept = EMBI_SWEPT_BEFORE;
     }
     for (int own = 0; own < 2; own++)
         for (int n = begin; n < end; n++) {

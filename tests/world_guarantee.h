@@ -159,6 +159,50 @@ static void test_fine_ones_thrown(void)
     ENSURE(swept > 4 / TEST_STRIDE && touching > 4 / TEST_STRIDE);
 }
 
+static double ticking(void *ctx) { return (double)++*(long *)ctx; }
+/* Of a body that was searched along paths, candidates at the start of the step may be lost. It stays marked as such at
+ * whichever tick of its clock a step ends: as the budget grows, no mark goes away. */
+static void test_searched_stays_searched(void)
+{
+    int late = 0, marked = 0, lost = 0;
+    long tick = 0;
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("plate", EMBIPC_FIXED, 0, 0, 0);
+    scene s;
+    wd.clock = ticking;
+    wd.clock_ctx = &tick;
+    s = scene_empty(&wd);
+    scene_box(&s, d, 0.6, 0.6, 0.002, 1);
+    d = scene_def("ball", EMBIPC_CAGE, 0.01, 0, 0.08);
+    d.velocity[2] = -30;
+    scene_ball(&s, d, 0.06, 2, 2);
+    for (int n = 0; n < 4; n++) {
+        int before = 0;
+        long ticks = 1;
+        for (long t = 1; t <= ticks; t += t == 1 ? 1 : 1 + ticks / (200 / TEST_STRIDE)) {
+            scene c = s;
+            if (!ENSURE_OK(s.w, embipc_world_copy(s.w, &c.w))) break;
+            (void)ENSURE_OK(c.w, embipc_world_set_budget(c.w, t == 1 ? 1e9 : (double)t, 0));
+            tick = 0;
+            ENSURE(scene_step(&c));
+            if (t == 1) ticks = tick;
+            else {
+                int now = c.w->s.body[1].search.swept != 0;
+                late += c.stats.late;
+                marked += now;
+                lost += before && !now;
+                before |= now;
+            }
+            c.n = c.drives = 0;
+            embipc_world_destroy(c.w);
+        }
+        ENSURE(scene_step(&s));
+    }
+    printf("  searched along paths: %d steps ended by a budget, in %d candidates at the start may be lost\n", late, marked);
+    ENSURE(lost == 0 && late > 200 / TEST_STRIDE && marked > 100 / TEST_STRIDE);
+    scene_end(&s);
+}
+
 /* ---- links: what no state can show, whether something passed through something on the way ---- */
 
 #define RING 12
@@ -603,6 +647,7 @@ static void world_guarantee(void)
     RUN(thrown_at_a_plate);
     RUN(thrown_at_each_other);
     RUN(fine_ones_thrown);
+    RUN(searched_stays_searched);
     RUN(chain_links_stay_linked);
     RUN(locked_in);
     RUN(every_scene_is_free_of_crossings);
