@@ -312,6 +312,9 @@ fuzz:
 campaign: $(BUILD)/test_campaign
 	@$(BUILD)/test_campaign $(or $(T),500) $(or $(FIRST),1) $(if $(PLAIN_TOO),plain)
 
+# the same bits with each compiler and machine that can be had (BITS="gcc-O0 tcc": those)
+bits: | $(BUILD)
+	@sh tests/bits.sh $(BUILD)/bits $(BITS)
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 

@@ -56,6 +56,48 @@ static double stretch4(const double F[9])
     return part[0];
 }
 
+/* |got - want| in units of the last place of want */
+static double places(double got, long double want)
+{
+    int e;
+    (void)frexp((double)want, &e);
+    return (double)fabsl((got - want) / ldexpl(1, e < -1021 ? -1074 : e - 53));
+}
+/* Of all sizes, positive. */
+static double any_size(void) { return ldexp(1 + test_random(), (int)(test_random() * 2044) - 1022); }
+
+/* beside libm's, of more digits where long double has them */
+static void test_elementary(void)
+{
+    double most[8] = {0};
+    for (int n = 0; n < 200000 / TEST_SKIP; n++) {
+        double x = any_size(), y = test_uniform(0.5, 2), z = test_uniform(-1, 1), small = z * ldexp(1, -(n % 60)), s, c;
+        double angle = test_uniform(-40, 40), u = test_uniform(-3, 3), v = n % 2 ? u * small : test_uniform(-3, 3);
+        most[0] = fmax(most[0], fmax(places(embi_log(x), logl(x)), places(embi_log(y), logl(y))));
+        most[1] = fmax(most[1], fmax(places(embi_log1p(small), log1pl(small)), places(embi_log1p(x), log1pl(x))));
+        most[2] = fmax(most[2], fmax(places(embi_exp(700 * z), expl(700 * z)), places(embi_exp(small), expl(small))));
+        embi_sin_cos(angle, &s, &c);
+        most[3] = fmax(most[3], fmax(places(s, sinl(angle)), places(embi_sin(small), sinl(small))));
+        most[4] = fmax(most[4], fmax(places(c, cosl(angle)), places(embi_cos(small), cosl(small))));
+        most[5] = fmax(most[5], fmax(places(embi_acos(z), acosl(z)), places(embi_acos(1 - fabs(small)), acosl(1 - fabs(small)))));
+        most[6] = fmax(most[6], fmax(places(embi_atan2(v, u), atan2l(v, u)), places(embi_atan2(u, v), atan2l(u, v))));
+        most[7] = fmax(most[7], fmax(places(embi_cbrt(x), cbrtl(x)), places(embi_cbrt(y), cbrtl(y))));
+        ENSURE_CLOSE(embi_sin(x < 1e15 ? x : 0), sin(x < 1e15 ? x : 0), 1e-16 * fmin(x, 1e15) + 1e-15);
+    }
+    printf("  places off: log %.2f, log1p %.2f, exp %.2f, sin %.2f, cos %.2f, acos %.2f, atan2 %.2f, cbrt %.2f\n",
+           most[0], most[1], most[2], most[3], most[4], most[5], most[6], most[7]);
+    for (int k = 0; k < 8; k++) ENSURE(most[k] < (k < 5 || k == 7 ? 2 : 4));
+    ENSURE(embi_log(0) == -HUGE_VAL && isnan(embi_log(-1)) && embi_log(HUGE_VAL) == HUGE_VAL && embi_log(1) == 0);
+    ENSURE(embi_log1p(-1) == -HUGE_VAL && isnan(embi_log1p(-2)) && embi_log1p(0) == 0 && embi_log1p(HUGE_VAL) == HUGE_VAL);
+    ENSURE(embi_exp(0) == 1 && embi_exp(-900) == 0 && embi_exp(900) == HUGE_VAL && isnan(embi_exp((double)NAN)));
+    ENSURE(embi_exp(-744) > 0 && embi_exp(709.7) < HUGE_VAL);
+    ENSURE(embi_sin(0) == 0 && embi_cos(0) == 1 && isnan(embi_sin(HUGE_VAL)) && isnan(embi_cos((double)NAN)));
+    ENSURE(embi_acos(1) == 0 && embi_acos(-1) == EMBI_PI && embi_acos(0) == EMBI_PI / 2 && isnan(embi_acos(1.1)));
+    ENSURE(embi_atan2(0, 0) == 0 && embi_atan2(0, -1) == EMBI_PI && embi_atan2(-1, 0) == -EMBI_PI / 2);
+    ENSURE(embi_atan2(1e308, 1e308) == EMBI_PI / 4 && embi_atan2(5e-324, 1e308) == 0 && isnan(embi_atan2((double)NAN, 1)));
+    ENSURE(embi_cbrt(0) == 0 && embi_cbrt(27) == 3 && embi_cbrt(1e-300) > 0 && embi_cbrt(HUGE_VAL) == HUGE_VAL);
+}
+
 /* bounds of singular values: the least from below, the largest from above, for all, two or no equal ones, and none */
 static void test_stretch(void)
 {
@@ -352,6 +394,7 @@ int main(int argc, char **argv)
     RUN(matrices);
     RUN(rotation_vector);
     RUN(eigen_symmetric);
+    RUN(elementary);
     RUN(stretch);
     RUN(polar_random);
     RUN(polar_exact);
