@@ -21,7 +21,9 @@
 #   make browser    the page of embipc run --view in headless Chromium; needs node and chromium, else it says so
 #                   (web-browser: the page of make web)
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
-#   make fuzz       damaged files for each of 7 mesh readers, damaged robots, random worlds, forged snapshots, under
+#   make bits       ten small worlds end with the same bits with each compiler and machine that can be had (BITS="tcc wasm")
+#   make mutants    wrong versions of the header, of which each must fail a test; about an hour (M="names": those)
+#   make fuzz       damaged files for each of 7 mesh readers, damaged robots and scenes, random worlds, forged snapshots, under
 #                   sanitizers (T=seconds for each, 60; 600 before a release, 8 for a minute or so)
 #   make size       bytes of code of two programs at -Os, x86 and Cortex-M7, without each part that can be left out;
 #                   needs arm-none-eabi-gcc with newlib, else it says so
@@ -312,7 +314,8 @@ fuzz:
 campaign: $(BUILD)/test_campaign
 	@$(BUILD)/test_campaign $(or $(T),500) $(or $(FIRST),1) $(if $(PLAIN_TOO),plain)
 
-# the same bits with each compiler and machine that can be had (BITS="gcc-O0 tcc": those)
+mutants: | $(BUILD)
+	@sh tests/mutants.sh $(BUILD)/mutants $(M)
 bits: | $(BUILD)
 	@sh tests/bits.sh $(BUILD)/bits $(BITS)
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
@@ -394,7 +397,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib install uninstall install-check tuning demo paper paper-quick paper-browser pictures browser web \
-        web-browser tests test test-all begin validate asan tsan fuzzers bench bench-compare compare fuzz campaign valgrind check matrix order \
+        web-browser tests test test-all begin validate asan tsan fuzzers bits mutants bench bench-compare compare fuzz campaign valgrind check matrix order \
         symbols size memory metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:
