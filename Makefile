@@ -22,6 +22,7 @@
 #                   (web-browser: the page of make web)
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make bits       ten small worlds end with the same bits with each compiler and machine that can be had (BITS="tcc wasm")
+#   make coverage   how much of the header make test-all runs, by gcov; build/coverage/missed lists the rest
 #   make mutants    wrong versions of the header, of which each must fail a test; about an hour (M="names": those)
 #   make fuzz       damaged files for each of 7 mesh readers, damaged robots and scenes, random worlds, forged snapshots, under
 #                   sanitizers (T=seconds for each, 60; 600 before a release, 8 for a minute or so)
@@ -314,6 +315,9 @@ fuzz:
 campaign: $(BUILD)/test_campaign
 	@$(BUILD)/test_campaign $(or $(T),500) $(or $(FIRST),1) $(if $(PLAIN_TOO),plain)
 
+coverage:
+	@-MAKEFLAGS= $(MAKE) --no-print-directory BUILD=$(BUILD)/coverage CFLAGS="-O1 --coverage -fprofile-update=atomic" DATA="$(DATA)" test-all
+	@python3 tests/coverage.py $(BUILD)/coverage $(BUILD)/coverage/missed
 mutants: | $(BUILD)
 	@sh tests/mutants.sh $(BUILD)/mutants $(M)
 bits: | $(BUILD)
@@ -397,7 +401,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib install uninstall install-check tuning demo paper paper-quick paper-browser pictures browser web \
-        web-browser tests test test-all begin validate asan tsan fuzzers bits mutants bench bench-compare compare fuzz campaign valgrind check matrix order \
+        web-browser tests test test-all begin validate asan tsan fuzzers bits mutants coverage bench bench-compare compare fuzz campaign valgrind check matrix order \
         symbols size memory metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:
