@@ -6933,29 +6933,70 @@ static void embi_cell_blocks(const embi_cells *c, int t, embipc_real scale, embi
         }
 }
 
+/* W_m(b) = sum_n B_mn mode_n(b) for four nodes from `first` on; W: number i of W_m(b) at [m][i][b - first] */
+EMBI_KERNEL void embi_cell_modes_half(const embipc_real *mode, int first, embipc_real B[7][7][9],
+                                      embipc_real W[7][9][4])
+{
+    const embi_wide zero = {0};
+    for (int m = 0; m < 7; m++)
+        for (int i = 0; i < 9; i++)
+            for (int b = 0; b < 4; b += EMBI_WIDE) {
+                embi_wide sum = zero, v;
+                for (int n = m < 3 ? 0 : 3; n < (m < 3 ? 3 : 7); n++) {
+                    memcpy(&v, mode + 8 * n + first + b, sizeof v);
+                    sum += v * B[m][n][i];
+                }
+                memcpy(W[m][i] + b, &sum, sizeof sum);
+            }
+}
+
+/* K_ab = sum_m mode_m(a) W_m(b) for one b and all a from `first` on; K: number i of K_ab at [i][a] */
+EMBI_KERNEL void embi_cell_column(const embipc_real *mode, int first, embipc_real W[7][9][4], int b,
+                                  embipc_real K[9][8])
+{
+    const embi_wide zero = {0};
+    for (int a = first; a < 8; a += EMBI_WIDE)
+        for (int i = 0; i < 9; i += 3) {
+            embi_wide s0 = zero, s1 = zero, s2 = zero, v;
+            for (int m = 0; m < 7; m++) {
+                memcpy(&v, mode + 8 * m + a, sizeof v);
+                s0 += v * W[m][i][b];
+                s1 += v * W[m][i + 1][b];
+                s2 += v * W[m][i + 2][b];
+            }
+            memcpy(K[i] + a, &s0, sizeof s0);
+            memcpy(K[i + 1] + a, &s1, sizeof s1);
+            memcpy(K[i + 2] + a, &s2, sizeof s2);
+        }
+}
+
+/* A += the blocks K_ab of a cell, a >= b, b = first .. first + 3. node, place, mode: of this cell */
+EMBI_KERNEL void embi_cell_add_half_kernel(const int *node, const int *place, const embipc_real *mode, int first,
+                                           embipc_real B[7][7][9], embipc_real *val)
+{
+    embipc_real W[7][9][4], K[9][8];
+    embi_cell_modes_half(mode, first, B, W);
+    for (int b = first; b < first + 4; b++) {
+        embi_cell_column(mode, first, W, b - first, K);
+        for (int a = b; a < 8; a++) {
+            embipc_real *to = val + 9 * (size_t)place[a * (a + 1) / 2 + b];
+            int transposed = node[a] < node[b];
+            for (int i = 0; i < 9; i++) to[transposed ? 3 * (i % 3) + i / 3 : i] += K[i][a];
+        }
+    }
+}
+
+EMBI_COMPILE(embi_cell_add_half, (const int *node, const int *place, const embipc_real *mode, int first,
+                                  embipc_real B[7][7][9], embipc_real *val), (node, place, mode, first, B, val))
+
 /* A += K of the cells: that of their strain tets, which stands in `block`, and scale times that of the bending part */
 static void embi_cells_add_hessian(const embi_cells *c, embipc_real scale, embi_bsr *A)
 {
-    embipc_real B[7][7][9], W[7][9];
+    embipc_real B[7][7][9];
     for (int t = 0; t < c->count; t++) {
-        const embipc_real *mode = c->mode + 56 * t;
-        const int *v = c->node + 8 * t, *place = c->place + 36 * t;
         embi_cell_blocks(c, t, scale, B);
-        for (int b = 0; b < 8; b++) {
-            memset(W, 0, sizeof W);
-            for (int m = 0; m < 7; m++)
-                for (int n = m < 3 ? 0 : 3; n < (m < 3 ? 3 : 7); n++)
-                    for (int i = 0; i < 9; i++) W[m][i] += mode[8 * n + b] * B[m][n][i];
-            for (int a = b; a < 8; a++) {
-                embipc_real *to = A->val + 9 * (size_t)place[a * (a + 1) / 2 + b];
-                int transposed = v[a] < v[b];
-                for (int i = 0; i < 9; i++) {
-                    embipc_real sum = 0;
-                    for (int m = 0; m < 7; m++) sum += mode[8 * m + a] * W[m][i];
-                    to[transposed ? 3 * (i % 3) + i / 3 : i] += sum;
-                }
-            }
-        }
+        for (int first = 0; first < 8; first += 4)
+            embi_cell_add_half(c->node + 8 * t, c->place + 36 * t, c->mode + 56 * t, first, B, A->val);
     }
 }
 
