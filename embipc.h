@@ -6986,6 +6986,7 @@ EMBI_KERNEL void embi_cell_add_half_kernel(const int *node, const int *place, co
     }
 }
 
+/* The function of this kernel. */
 EMBI_COMPILE(embi_cell_add_half, (const int *node, const int *place, const embipc_real *mode, int first,
                                   embipc_real B[7][7][9], embipc_real *val), (node, place, mode, first, B, val))
 
