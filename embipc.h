@@ -38,7 +38,7 @@
  * DOES      full-space IPC, Embedded IPC and affine body dynamics as one mechanism, x = J q; Coulomb
  *           friction; nodes and bodies driven by position, or by springs of limited force; joints with limits
  *           and motors; forces of contacts, drives and joints in newtons; steps that may be cut short at any
- *           iteration; equal bits for equal input, on every machine, with any number of threads; no allocation
+ *           iteration; equal bits for equal input on all machines tried, with any number of threads; no allocation
  *           in a warmed-up step; a cage for any closed surface; eight materials, one of which never lets a tet
  *           invert; rays, contact events, poses within a step and vertices to draw; copies of worlds, to branch,
  *           to go back, and to step side by side; snapshots of worlds as bytes that are the same on every
@@ -176,14 +176,15 @@
 /* ---- Configuration --------------------------------------------------------------------------
  * Define these before the include, equally in every translation unit.
  *   EMBIPC_IMPLEMENTATION  compiles the library here, in exactly one C or C++ file. Options of -ffast-math would
- *                          break the guarantee in this file; other files may use them
+ *                          break the guarantee in this file; other files may use them. -ffp-contract=fast of
+ *                          clang changes last bits
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       checks internal invariants; default: assert() of <assert.h>
  *   EMBIPC_PLAIN           the reference method: each iteration searches all pairs of primitives, and each solve
  *                          factors a new matrix. Same results within the tolerance of a step; small, and slow
- *   EMBIPC_PLAIN_KERNEL    LDL^T does not use AVX; same bits, slower, 10 kB less. Implied by optimization for
- *                          size (-Os)
+ *   EMBIPC_PLAIN_KERNEL    LDL^T and stiffness of cells do not use AVX; same bits, slower, 10 kB less. Implied by
+ *                          optimization for size (-Os)
  *   EMBIPC_LANES           1, 2 or 4: this many numbers are processed together, in vectors of gcc and clang.
  *                          Default: what the registers of the target hold, 4 with AVX and AVX-512.
  *                          Results have the same bits
@@ -483,8 +484,8 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
  * than `capacity`. No allocation. */
 EMBIPC_API embipc_result embipc_world_save(const embipc_world *world, void *buffer, size_t capacity, size_t *bytes);
 
-/* Makes a world from these bytes. Its next steps have the bits of those of the saved world, on any machine, unless
- * one of the two builds is EMBIPC_PLAIN. Handles of that world are valid in it. def begins as
+/* Makes a world from these bytes. Its next steps have the bits of those of the saved world, on all machines tried,
+ * unless one of the two builds is EMBIPC_PLAIN. Handles of that world are valid in it. def begins as
  * embipc_default_world_def(): its allocator and callbacks are taken, no numbers. User pointers of bodies are NULL.
  * It takes as long as creating the bodies, cages included. Refuses, with *world NULL, whatever bytes do not describe
  * a sound world: damage, other formats, indices and numbers out of range, surfaces that cross. error may be NULL. */
@@ -1702,17 +1703,6 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
     !defined(EMBIPC_ALLOW_EXTENDED_PRECISION)
 #error "embipc: extended intermediate precision (x87); build with -msse2 -mfpmath=sse"
 #endif
-/* Machines with fused multiply-add would skip the rounding of a product, where and as the compiler likes. Results would
- * depend on it. */
-#if defined(__clang__)
-#pragma STDC FP_CONTRACT OFF
-#elif defined(__GNUC__) && defined(__FP_FAST_FMA)
-#define EMBI_FUSED
-#pragma GCC push_options
-#pragma GCC optimize("fp-contract=off")
-#elif defined(_MSC_VER)
-#pragma fp_contract(off)
-#endif
 
 /* ######## Part I. Ground #############################################################################
  * What everything below stands on: numbers, memory, errors, threads, sorting, exact signs, matrices. A reader
@@ -1733,6 +1723,18 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #ifdef EMBIPC_PTHREADS
 #include <pthread.h>
 #include <sched.h>
+#endif
+
+/* Machines with fused multiply-add would skip the rounding of a product, where and as the compiler likes. Results would
+ * depend on it. The end of the header goes back to what the command line says. */
+#if defined(_MSC_VER) && !defined(__clang__)
+#pragma fp_contract(off)
+#elif !defined(__GNUC__) || defined(__clang__)
+#pragma STDC FP_CONTRACT OFF
+#elif defined(__FP_FAST_FMA)
+#define EMBI_FUSED
+#pragma GCC push_options
+#pragma GCC optimize("fp-contract=off")
 #endif
 
 /* Numbers that threads share; C99 knows no such thing. */
@@ -2086,8 +2088,8 @@ enum {
 
 /* ---- Elementary functions ----
  * Those of libm differ in the last bit from system to system, and so would all results. These have equal bits wherever
- * sums, products, quotients and roots round as IEEE 754 says. Errors are below 2 units in the last place, of acos and
- * atan2 below 4. */
+ * sums, products, quotients and roots round as IEEE 754 says. (floor, frexp, ldexp and fmod of libm are exact.) Errors
+ * are below 2 units in the last place, of acos and atan2 below 4; of sin and cos up to 40 rad. */
 
 /* c_0 + c_1 z + ... + c_(n-1) z^(n-1), n even: two short chains of sums take less time than a long one. */
 static embipc_real embi_series(const embipc_real *c, int n, embipc_real z)
@@ -2100,17 +2102,18 @@ static embipc_real embi_series(const embipc_real *c, int n, embipc_real z)
     return even + z * odd;
 }
 
-/* e ln 2 + ln(1 + f), |f| < 0.42: with s = f/(2 + f), ln(1 + f) = 2 s + 2 s^3/3 + 2 s^5/5 + ..., and 2 s = f - s f */
+/* e ln 2 + ln(1 + f), |f| < 0.42: with s = f/(2 + f), ln(1 + f) = 2 s + 2 s^3/3 + 2 s^5/5 + ..., where
+ * 2 s = f - s f, and s f = f^2/2 - s f^2/2. */
 static embipc_real embi_log_of(int e, embipc_real f)
 {
     static const embipc_real c[10] = {2.0 / 3, 2.0 / 5, 2.0 / 7, 2.0 / 9, 2.0 / 11,
                                       2.0 / 13, 2.0 / 15, 2.0 / 17, 2.0 / 19, 2.0 / 21};
     embipc_real s = f / (2 + f), z = s * s, square = f * f / 2;
-    embipc_real small = s * (square + z * embi_series(c, 10, z)) + e * 1.9082149292705877e-10;
-    return e * 0.6931471803691238 - ((square - small) - f);   /* ln 2 in two parts; e times the first is exact */
+    embipc_real rest = s * (square + z * embi_series(c, 10, z)) + e * 1.9082149292705877e-10;
+    return e * 0.6931471803691238 - ((square - rest) - f);   /* ln 2 in two parts; e times the first is exact */
 }
 
-/* ln x; nan below 0 */
+/* ln x; -inf at 0, nan below it */
 static embipc_real embi_log(embipc_real x)
 {
     int e;
@@ -2141,11 +2144,12 @@ static embipc_real embi_exp(embipc_real x)
     if (!(x > -800 && x < 800)) return x > 0 ? (embipc_real)INFINITY : x < 0 ? 0 : x;
     k = floor(x / 0.6931471805599453 + 0.5);
     r = (x - k * 0.6931471803691238) - k * 1.9082149292705877e-10;
-    return ldexp(1 + (r + r * r * embi_series(c, 12, r)), (int)k);
+    r = 1 + (r + r * r * embi_series(c, 12, r));
+    return r * ldexp(1, (int)k / 2) * ldexp(1, (int)k - (int)k / 2);   /* the last product may round, below 2^-1022 */
 }
 
-/* Sine and cosine of x = n pi/2 + r, |r| <= pi/4. pi/2 in three parts; n times the first two is exact. The error of a
- * number beyond 1e6 that is rounded is as large as what 2 pi, rounded, does to its remainder. */
+/* Sine and cosine of x = n pi/2 + r, |r| <= pi/4. pi/2 in three parts; n times the first two is exact. Beyond 1e6, 2 pi
+ * is taken as it is rounded: the error is then no larger than what half a unit in the last place of x does. */
 static void embi_sin_cos(embipc_real x, embipc_real *sine, embipc_real *cosine)
 {
     static const embipc_real odd[8] = {-1.0 / 6, 1.0 / 120, -1.0 / 5040, 1.0 / 362880, -1.0 / 39916800,
@@ -2182,13 +2186,13 @@ static embipc_real embi_cos(embipc_real x)
     return c;
 }
 
-/* Angle of the point (x, y), rad in [-pi, pi]; 0 at the origin. atan t = atan a + atan((t - a)/(1 + a t)), a = k/4 */
+/* Angle of the point (x, y), rad in [-pi, pi]: 0 at the origin, nan where x or y is not finite; -0 counts as 0.
+ * atan t = atan a + atan((t - a)/(1 + a t)), a = k/4 */
 static embipc_real embi_atan2(embipc_real y, embipc_real x)
 {
     static const embipc_real known[5] = {0, 0.24497866312686414, 0.4636476090008061, 0.6435011087932844,
                                          0.7853981633974483};
-    static const embipc_real c[10] = {-1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11,
-                                      1.0 / 13, -1.0 / 15, 1.0 / 17, -1.0 / 19, 1.0 / 21};
+    static const embipc_real c[8] = {-1.0 / 3, 1.0 / 5, -1.0 / 7, 1.0 / 9, -1.0 / 11, 1.0 / 13, -1.0 / 15, 1.0 / 17};
     embipc_real across = embi_abs(y), along = embi_abs(x), most = embi_max(across, along), t, z, angle;
     int k;
     if (!embi_finite(x) || !embi_finite(y)) return (embipc_real)NAN;
@@ -2196,16 +2200,16 @@ static embipc_real embi_atan2(embipc_real y, embipc_real x)
     k = (int)(4 * t + 0.5);
     t = (t - k / (embipc_real)4) / (1 + k * t / 4);
     z = t * t;
-    angle = known[k] + (t + t * z * embi_series(c, 10, z));
+    angle = known[k] + (t + t * z * embi_series(c, 8, z));
     if (across > along) angle = EMBI_PI / 2 - (angle - 6.123233995736766e-17);
     if (x < 0) angle = EMBI_PI - (angle - 1.2246467991473532e-16);
     return y < 0 ? -angle : angle;
 }
 
-/* In [0, pi], for x in [-1, 1]. */
+/* Arc cosine of x, rad in [0, pi]; nan outside of [-1, 1] */
 static embipc_real embi_acos(embipc_real x) { return 2 * embi_atan2(sqrt(1 - x), sqrt(1 + x)); }
 
-/* Third root of x >= 0: Newton on y^3 = m, x = 8^k m, 1/2 <= m < 4 */
+/* Cube root of x >= 0; other numbers are returned. Newton on y^3 = m, x = 8^k m, 1/2 <= m < 4 */
 static embipc_real embi_cbrt(embipc_real x)
 {
     int e, k;
@@ -2215,7 +2219,7 @@ static embipc_real embi_cbrt(embipc_real x)
     k = (e - (e < 0 ? 2 : 0)) / 3;
     m = ldexp(m, e - 3 * k);
     y = 0.7 + 0.24 * m;
-    for (int i = 0; i < 5; i++) y -= (y - m / (y * y)) / 3;
+    for (int i = 0; i < 4; i++) y -= (y - m / (y * y)) / 3;
     return ldexp(y, k);
 }
 
@@ -3692,15 +3696,21 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  * Uses: tuning, threads.   Checked by: tests/test_ldlt.c */
 
 /* Kernels work on vectors. Builds for any x86-64 machine compile each of them for AVX too, and ask the one they run on
- * whether it has that. Every number comes from the same operations in the same order, so no bit depends on the answer
- * (there is no fused multiply-add). EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
-#define EMBI_QUAD 4   /* long sums are four sums, and then their sum, whatever the lanes */
+ * whether it has that. Every number comes from the same operations in the same order, so no bit depends on the answer.
+ * EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
 #if EMBI_LANES > 1
 #define EMBI_KERNEL static inline __attribute__((always_inline))
-typedef embipc_real embi_quad __attribute__((vector_size(EMBI_QUAD * sizeof(embipc_real))));
 #else
 #define EMBI_KERNEL static
+#endif
+
+/* A long sum is made of four sums, which are added at the end: so it does not depend on the lanes. */
+#define EMBI_QUAD 4
+#if EMBI_LANES == 1 || (defined(_WIN32) && defined(__AVX__) && !defined(__clang__))   /* as for EMBI_LANES */
+#define EMBI_QUAD_IS_STRUCT
 typedef struct embi_quad { embipc_real part[EMBI_QUAD]; } embi_quad;
+#else
+typedef embipc_real embi_quad __attribute__((vector_size(EMBI_QUAD * sizeof(embipc_real))));
 #endif
 
 /* EMBI_COMPILE makes the function `name` of name_kernel(). embi_wide: what the registers hold. */
@@ -3732,13 +3742,13 @@ static void embi_row_subtract(int n, embipc_real s, const embipc_real *x, embipc
 /* sum += x y, four numbers side by side */
 EMBI_KERNEL void embi_quad_add(embi_quad *sum, const embipc_real *x, const embipc_real *y)
 {
-#if EMBI_LANES > 1
+#ifdef EMBI_QUAD_IS_STRUCT
+    for (int l = 0; l < EMBI_QUAD; l++) sum->part[l] += x[l] * y[l];
+#else
     embi_quad v, w;
     memcpy(&v, x, sizeof v);
     memcpy(&w, y, sizeof w);
     *sum += v * w;
-#else
-    for (int l = 0; l < EMBI_QUAD; l++) sum->part[l] += x[l] * y[l];
 #endif
 }
 
@@ -6950,7 +6960,8 @@ EMBI_KERNEL void embi_cell_modes_half(const embipc_real *mode, int first, embipc
             }
 }
 
-/* K_ab = sum_m mode_m(a) W_m(b) for one b and all a from `first` on; K: number i of K_ab at [i][a] */
+/* K_ab = sum_m mode_m(a) W_m(b) for one b and all a from `first` on; K: number i of K_ab at [i][a]. Those of a < b are
+ * not used. */
 EMBI_KERNEL void embi_cell_column(const embipc_real *mode, int first, embipc_real W[7][9][4], int b,
                                   embipc_real K[9][8])
 {
@@ -6970,7 +6981,8 @@ EMBI_KERNEL void embi_cell_column(const embipc_real *mode, int first, embipc_rea
         }
 }
 
-/* A += the blocks K_ab of a cell, a >= b, b = first .. first + 3. node, place, mode: of this cell */
+/* A += the blocks K_ab of a cell, a >= b, of the four columns b from `first` on: half of them at a time, for a small W.
+ * node, place, mode: of this cell */
 EMBI_KERNEL void embi_cell_add_half_kernel(const int *node, const int *place, const embipc_real *mode, int first,
                                            embipc_real B[7][7][9], embipc_real *val)
 {
@@ -11985,8 +11997,8 @@ typedef struct embi_body_joined {
     embipc_real asked_dhat;      /* and its dhat then, m */
 } embi_body_joined;
 
-/* Has the body been searched along paths in this step? NOW: in the present round, so that its tree is that of its
- * paths, unless current. BEFORE: in an earlier one. In both cases its candidates at q^n may be lost. */
+/* 0: the body was not searched along paths in this step. NOW: its paths, and its tree unless current, are those of the
+ * last such search of its pairs. BEFORE: they must be made anew. If not 0, candidates at q^n may be lost. */
 enum { EMBI_SWEPT_BEFORE = 1, EMBI_SWEPT_NOW };
 
 /* What the search for contacts keeps of a body. */
@@ -31408,7 +31420,7 @@ static void embi_selftest_machine(embi_selftest *t)
     p = x;
     err = y;
     p = p * err - one;   /* 0, or -2^-60 of a product that was not rounded */
-    embi_selftest_tell(t, "machine: products are rounded before they are added to", p, 0);
+    embi_selftest_tell(t, "machine: a product is rounded before anything is added to it", embi_abs(p), 0);
     p = embi_two_product(x, y, &err);
     off = embi_selftest_off(!embi_sums_are_exact(), p, 1);
     embi_selftest_tell(t, "machine: sums and products of two numbers, with their errors",
@@ -31422,7 +31434,8 @@ static void embi_selftest_machine(embi_selftest *t)
     embi_selftest_tell(t, "machine: square roots are the nearest numbers", off, 1 + 1e-9);
     off = 0;
     for (int i = 1; i < 60; i++) {
-        embipc_real a = (embipc_real)i / 19, s = embi_sin(a), c = embi_cos(a), b = a / 4096, root = embi_cbrt(a);
+        embipc_real a = (x = (embipc_real)i / 19, x), s = embi_sin(a), c = embi_cos(a), b = a / 4096;
+        embipc_real root = embi_cbrt(a);
         off = embi_selftest_off(embi_selftest_off(off, s * s + c * c, 1), embi_acos(c),
                                 a < EMBI_PI ? a : 2 * EMBI_PI - a);
         off = embi_selftest_off(embi_selftest_off(off, embi_exp(embi_log(a)) / a, 1), embi_atan2(s, c),
@@ -31726,7 +31739,11 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #ifdef EMBI_LESS
 #pragma GCC diagnostic pop
 #endif
-#if defined(__clang__)
+#if defined(_MSC_VER) && !defined(__clang__)
+#if _MSC_VER < 1930 || defined(_M_FP_CONTRACT)
+#pragma fp_contract(on)
+#endif
+#elif !defined(__GNUC__) || defined(__clang__)
 #pragma STDC FP_CONTRACT DEFAULT
 #elif defined(EMBI_FUSED)
 #pragma GCC pop_options

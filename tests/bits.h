@@ -1,6 +1,5 @@
-/* Ten small worlds, and a number of 64 bits for where each ends: nothing that a machine, a compiler or its options may
- * choose changes it. tests/bits.golden has them. tests/test_bits.c compares; `make bits` does with whatever compilers and
- * machines can be had. */
+/* Runs ten small worlds. Each gives a hash of 64 bits, which must not depend on machine, compiler or options.
+ * tests/test_bits.c compares the hashes with tests/bits.golden. `make bits` does so with other compilers and machines. */
 #ifndef BITS_H
 #define BITS_H
 

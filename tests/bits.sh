@@ -3,14 +3,6 @@
 # tests/bits.golden. Usage: bits.sh DIR [NAME...]   without names: all
 dir=$1; shift
 mkdir -p "$dir"
-cat > "$dir/wasm.mjs" <<'END'
-import { WASI } from "node:wasi";
-import { readFileSync } from "node:fs";
-const wasi = new WASI({ version: "preview1" });
-const module = await WebAssembly.compile(readFileSync(process.argv[2]));
-wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
-END
-
 # name, compiler and options, what runs its programs, Debian's packages of both. -O2 without -std: products and sums may
 # be fused where the machine can.
 builds() {
@@ -19,6 +11,8 @@ gcc-O0|gcc -O0||gcc
 gcc-O3-native|gcc -O3 -march=native||gcc
 clang-O3-native|clang -O3 -march=native||clang
 c++|g++ -x c++ -O1 -march=native||g++
+lanes-1|gcc -O1 -DEMBIPC_LANES=1||gcc
+avx|gcc -O1 -mavx -DEMBIPC_PLAIN_KERNEL||gcc
 tcc|tcc||tcc
 musl|musl-gcc -O1 -static||musl-tools
 i686|i686-linux-gnu-gcc -O1 -msse2 -mfpmath=sse -static||gcc-i686-linux-gnu libc6-dev-i386-cross
@@ -49,6 +43,15 @@ one() {
 }
 
 if [ "$1" = --one ]; then shift; one "$@"; exit; fi
+cat > "$dir/wasm.mjs" <<'END'
+import { WASI } from "node:wasi";
+import { readFileSync } from "node:fs";
+const wasi = new WASI({ version: "preview1" });
+const module = await WebAssembly.compile(readFileSync(process.argv[2]));
+wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
+END
+
+for n; do builds | grep -q "^$n|" || { echo "bits: there is no build $n"; exit 1; }; done
 rm -f "$dir"/*.said
 builds | while IFS='|' read -r name compiler runner packages; do
     case " ${*:-$name} " in *" $name "*) printf '%s\0%s\0%s\0%s\0' "$name" "$compiler" "$runner" "$packages" ;; esac

@@ -26,7 +26,12 @@ for name in glob.glob(os.path.join(build, "*.gcov.json.gz")):
                 lines[n] = lines.get(n, 0) + line["count"]
                 taken = [b["count"] for b in line["branches"] if not b["throw"]]
                 old = branches.get(n, [])
-                branches[n] = [a + b for a, b in zip(old, taken)] if len(old) == len(taken) else max(old, taken, key=sum)
+                if not old or len(old) != len(taken):
+                    branches[n] = max(taken, old, key=sum)
+                else:
+                    branches[n] = [a + b for a, b in zip(old, taken)]
+if not lines:
+    sys.exit("coverage: no test has run in " + build)
 with open("embipc.h", encoding="utf-8") as f:
     text = f.read().split("\n")
 chapter, of = "public", {}

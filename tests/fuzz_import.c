@@ -81,7 +81,7 @@ static int fuzz_scene_try(const char *data, size_t size)
     return ok;
 }
 
-/* What `feed` is given begins as these texts. */
+/* text: the undamaged files that damage starts from */
 static void fuzz_files(const char *name, const char *const *text, int texts, int (*feed)(const char *, size_t), double seconds)
 {
     fuzz_text pool[FUZZ_POOL];

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds wrong versions of embipc.h (tests/mutants.txt), two at a time, and tells which test catches each. A list of tests
-# runs until one fails: those of the mutant's line, then LATER. Usage: mutants.sh DIR [NAME...]   without names: all
+# Builds wrong versions of embipc.h (tests/mutants.txt), two at a time, and tells which test catches each. First the tests of
+# the mutant's line run, then those in $later. The first failure ends the run. The header itself must pass all of them.
+# Usage: mutants.sh DIR [NAME...]   without names: all
 dir=$1; shift
 mkdir -p "$dir"
 list=tests/mutants.txt
@@ -12,38 +13,55 @@ change() {
     "s/"*) sed "$1" embipc.h ;;
     *)  awk -v name="${1%% *}" -v text="${1#* }" '
             !waits && !done && index($0, " " name "(") && /^(static|EMBIPC_API)/ && !/;[ \t]*$/ { waits = 1 }
-            waits && /\{/ { sub(/\{/, "{ " text); waits = 0; done = 1 }
+            waits && /\{/ { gsub(/&/, "\\\\&", text); sub(/\{/, "{ " text); waits = 0; done = 1 }
             { print }' embipc.h ;;
     esac
 }
 
+# Builds and runs tests in $work until one fails, and says which in $said.
+try() {   # tests
+    said=survived
+    for t; do
+        if ! MAKEFLAGS= make -s -C "$work" BUILD=build CFLAGS="-O1 -w" "build/test_$t" > "$work/log" 2>&1; then
+            said="does not compile: $(grep -m 1 error "$work/log")"; return
+        fi
+        (cd "$work" && timeout 600 "build/test_$t" > log 2>&1)
+        case $? in
+        0) ;;
+        124) said="caught by test_$t, which does not end"; return ;;
+        *) said="caught by test_$t"; return ;;
+        esac
+    done
+}
 one() {
     name=$1
     line=$(grep "^$name ; " $list)
-    first=$(echo "$line" | awk -F' ; ' '{ print $2 }')
+    first=$(printf '%s\n' "$line" | awk -F' ; ' '{ print $2 }')
     work=$dir/$name
     rm -rf "$work" && mkdir -p "$work"
     cp -r Makefile README.md embipc.h tests tools examples docs "$work"
-    change "$(echo "$line" | sed 's/^[^;]* ; [^;]* ; //')" > "$work/embipc.h"
-    said="survived"
-    if cmp -s embipc.h "$work/embipc.h"; then said="changes nothing"
+    if [ "$name" = none ]; then try $(tests_of '.')
     else
-        for t in $first $later; do
-            [ -f "tests/test_$t.c" ] || continue
-            if ! MAKEFLAGS= make -s -C "$work" BUILD=build CFLAGS="-O1 -w" "build/test_$t" > "$work/log" 2>&1; then
-                said="does not compile: $(grep -m 1 error "$work/log")"; break
-            fi
-            if ! (cd "$work" && timeout 600 "build/test_$t" > log 2>&1); then said="caught by test_$t"; break; fi
-        done
+        change "$(printf '%s\n' "$line" | sed 's/^[^;]* ; [^;]* ; //')" > "$work/embipc.h"
+        if cmp -s embipc.h "$work/embipc.h"; then said="changes nothing"; else try $first $later; fi
     fi
     rm -rf "$work"
     echo "$said" > "$dir/$name.said"
     echo "$name: $said"
 }
+# all tests of the lines that match, and $later
+tests_of() { { grep -v '^#' $list | grep "$1" | awk -F' ; ' '{ print $2 }'; echo "$later"; } | tr ' ' '\n' | sort -u; }
 
 if [ "$1" = --one ]; then one "$2"; exit; fi
-rm -f "$dir"/*.said
 names=${*:-$(grep -v '^#' $list | sed 's/ ; .*//')}
+for n in $names; do grep -q "^$n ; " $list || { echo "mutants: there is no $n"; exit 1; }; done
+for t in $(tests_of .); do [ -f "tests/test_$t.c" ] || { echo "mutants: there is no test_$t"; exit 1; }; done
+rm -f "$dir"/*.said
+if [ $# = 0 ]; then
+    one none
+    [ "$said" = survived ] || exit 1
+    rm "$dir/none.said"
+fi
 printf '%s\n' $names | xargs -n 1 -P 2 sh "$0" "$dir" --one
 passed=$(cat "$dir"/*.said | grep -c '^caught') all=$(cat "$dir"/*.said | grep -c .)
 echo "$passed passed, $((all - passed)) failed, 0 skipped"

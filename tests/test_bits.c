@@ -11,12 +11,14 @@ static void test_bits(void)
 {
     unsigned long long bits[BITS_SCENES];
     FILE *f;
+    int all = 1;
     test_share = 1;   /* as users have it */
     for (int i = 0; i < BITS_SCENES; i++) {
         bits[i] = bits_of(i, NULL, NULL);
-        ENSURE(bits[i] != 0);
+        all &= bits[i] != 0;
     }
-    if (getenv("WRITE") && (f = fopen(GOLDEN, "w")) != NULL) {
+    ENSURE(all);
+    if (all && getenv("WRITE") && (f = fopen(GOLDEN, "w")) != NULL) {
         for (int i = 0; i < BITS_SCENES; i++) fprintf(f, "%-8s %016llx\n", bits_name[i], bits[i]);
         fclose(f);
     }

@@ -877,10 +877,39 @@ static void test_values_of_users(void)
 #endif
 }
 
+/* Beside an edge of a triangle: what is `reach` away is near, by the last bits too. */
+static void test_parts_near(void)
+{
+    int lost = 0;
+    for (int n = 0; n < 60000 / TEST_SKIP; n++) {
+        int k = n % 3;   /* the edge */
+        double x[12], size = pow(10, test_uniform(-3, 3)), s = test_random(), reach[2];
+        const double *a = x + 3 + 3 * k, *b = x + 3 + 3 * ((k + 1) % 3);
+        long double rr = 0, re = 0, ee = 0;
+        embi_point p[4];
+        for (int c = 3; c < 12; c++) x[c] = test_uniform(-size, size) + (c % 3 == 0 ? 10 * size : 0);
+        for (int c = 0; c < 4; c++) p[c] = x + 3 * c;
+        for (int i = 0; i < 3; i++) {
+            long double r, e = (long double)b[i] - a[i];
+            x[i] = a[i] + s * (b[i] - a[i]) + test_uniform(-0.1, 0.1) * size;
+            r = (long double)x[i] - a[i];
+            rr += r * r;
+            re += r * e;
+            ee += e * e;
+        }
+        if (ee < 0.01L * size * size) continue;
+        reach[0] = nextafter((double)sqrtl(rr - re * re / ee), HUGE_VAL);
+        reach[1] = nextafter((double)sqrtl(rr), HUGE_VAL);
+        lost += !(embi_parts_near(p, reach[0]) >> k & 1) || !(embi_parts_near(p, reach[1]) >> (3 + k) & 1);
+    }
+    ENSURE(lost == 0);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(values_of_users);
+    RUN(parts_near);
     RUN(trees);
     RUN(coincident_triangles);
     RUN(candidates_soup);

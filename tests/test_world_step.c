@@ -1770,9 +1770,55 @@ static void test_gravity_and_time_step(void)
     }
 }
 
+/* E that grows by a millionth of its terms is seen to grow; what rounding does is not. */
+static void test_growth_is_seen(void)
+{
+    static embi_island isle;   /* zeros */
+    const embi_line at_q = {1, 1, 0, 0};
+    isle.energy.size = 1;
+    for (int k = 0; k < 5; k++) {
+        static const double more[5] = {-1e-3, 0, 1e-16, 1e-12, 1e-6};
+        isle.energy.nonquadratic = 1 + more[k];
+        ENSURE(embi_island_grows(&isle, &at_q, 1) == (more[k] > 1e-14));
+    }
+    isle.energy.nonquadratic = (double)NAN;
+    ENSURE(embi_island_grows(&isle, &at_q, 1));
+}
+
+/* The part of a correction that the energy bound leaves room for. */
+static void test_spin_fraction(void)
+{
+    for (int n = 0; n < 1000; n++) {
+        double square = test_uniform(0.1, 2), linear = test_uniform(-2, 2), room = test_uniform(-1, 4), least = fmin(0, -linear * linear / (4 * square));
+        double z = embi_spin_fraction(room, linear, square), gain = z * linear + z * z * square;
+        ENSURE(z >= 0 && z <= 1);
+        if (linear + square <= room) ENSURE(z == 1);
+        else if (room > 0) ENSURE(gain <= room + 1e-14 && (z == 1 || gain > room - 1e-14));
+        else if (linear < 0 && -linear < 2 * square) ENSURE_CLOSE(gain, least, 1e-14);
+        else ENSURE(z == (linear < 0));
+    }
+}
+
+/* Half way through a turn by theta, two points of a body are d cos(theta/2) apart. Candidates of it with itself are
+ * listed from a distance that such turns bring within reach. */
+static void test_reach_of_a_turning_body(void)
+{
+    scene s = scene_make(SCENE_DROP, NULL);
+    embi_pair own;
+    memset(&own, 0, sizeof own);
+    own.a = own.b = s.w->s.body_count - 1;
+    own.rule.dhat = 0.01;
+    own.rule.xi = 0.002;
+    ENSURE(embi_pair_reach(&s.w->s, &own) * EMBI_TURN_COS >= own.rule.dhat + own.rule.xi);
+    scene_end(&s);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
+    RUN(growth_is_seen);
+    RUN(spin_fraction);
+    RUN(reach_of_a_turning_body);
     RUN(free_fall);
     RUN(linear_momentum);
     RUN(angular_momentum_converges);

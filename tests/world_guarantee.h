@@ -160,8 +160,8 @@ static void test_fine_ones_thrown(void)
 }
 
 static double ticking(void *ctx) { return (double)++*(long *)ctx; }
-/* Of a body that was searched along paths, candidates at the start of the step may be lost. It stays marked as such at
- * whichever tick of its clock a step ends: as the budget grows, no mark goes away. */
+/* A step may end at any tick. Once a body is marked as searched along paths, a larger budget keeps the mark: candidates
+ * at the start of the step may be lost. */
 static void test_searched_stays_searched(void)
 {
     int late = 0, marked = 0, lost = 0;
