@@ -20,7 +20,7 @@ aarch64|aarch64-linux-gnu-gcc -O2 -static|qemu-aarch64|gcc-aarch64-linux-gnu lib
 armhf|arm-linux-gnueabihf-gcc -O2 -static|qemu-arm|gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user
 riscv64|riscv64-linux-gnu-gcc -O2 -static|qemu-riscv64|gcc-riscv64-linux-gnu libc6-dev-riscv64-cross qemu-user
 s390x|s390x-linux-gnu-gcc -O2 -static|qemu-s390x|gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
-wasm|clang --target=wasm32-wasi -O2 -nodefaultlibs -Wl,-z,stack-size=1048576|node --no-warnings $dir/wasm.mjs|clang lld wasi-libc nodejs
+wasm|clang --target=wasm32-wasi -O2 -nodefaultlibs -Wl,-z,stack-size=1048576|node --no-warnings --experimental-wasi-unstable-preview1 $dir/wasm.mjs|clang lld wasi-libc nodejs
 END
 }
 
@@ -48,7 +48,7 @@ import { WASI } from "node:wasi";
 import { readFileSync } from "node:fs";
 const wasi = new WASI({ version: "preview1" });
 const module = await WebAssembly.compile(readFileSync(process.argv[2]));
-wasi.start(await WebAssembly.instantiate(module, wasi.getImportObject()));
+wasi.start(await WebAssembly.instantiate(module, { wasi_snapshot_preview1: wasi.wasiImport }));
 END
 
 for n; do builds | grep -q "^$n|" || { echo "bits: there is no build $n"; exit 1; }; done
