@@ -248,7 +248,7 @@ typedef enum embipc_result {
     EMBIPC_ERR_DEF,           /* a description that did not come from its embipc_default_*_def() */
     EMBIPC_ERR_ARGUMENT,      /* a NULL, a negative count, a parameter out of its range */
     EMBIPC_ERR_HANDLE,        /* a body, drive or joint that does not exist, or no longer */
-    EMBIPC_ERR_MEMORY,        /* the allocator returned NULL, or a size overflowed */
+    EMBIPC_ERR_MEMORY,        /* the allocator returned NULL, or a size overflowed; values: bytes asked for, in use */
     EMBIPC_ERR_NOT_FINITE,    /* inf or nan in the input, or found during a step */
     EMBIPC_ERR_INDEX,         /* an index out of range in a mesh */
     EMBIPC_ERR_OPEN,          /* a surface that must be closed has a border */
@@ -2766,6 +2766,7 @@ typedef struct embi_memory {
     size_t bytes, peak;          /* in use now, and at most */
     long allocations;            /* since creation */
     int failed;                  /* sticky: an allocation failed or a size overflowed */
+    size_t asked;                /* bytes of the last one that failed; 0: a size overflowed */
     int copying;                 /* arrays are not freed but replaced by copies */
     int lock;                    /* of the hooks and the numbers above: threads search and solve side by side */
 } embi_memory;
@@ -2820,7 +2821,10 @@ static void *embi_alloc_bytes(embi_memory *m, size_t bytes, int capacity)
         m->allocations++;
         m->bytes += bytes;
         if (m->bytes > m->peak) m->peak = m->bytes;
-    } else m->failed = 1;
+    } else {
+        m->failed = 1;
+        m->asked = bytes;
+    }
     embi_unlock(&m->lock);
     return p;
 }
@@ -2969,9 +2973,16 @@ static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_pr
 #define embi_refuse(e, ...) embi_fail((e), EMBIPC_ERR_ARGUMENT, __VA_ARGS__)
 #define embi_refuse_value(e, value, ...) embi_fail_value((e), EMBIPC_ERR_ARGUMENT, (value), __VA_ARGS__)
 
-static embipc_result embi_fail_memory(embipc_error *e)
+/* Tells of the last allocation that failed. */
+static embipc_result embi_fail_memory(const embi_memory *m, embipc_error *e)
 {
-    return embi_fail(e, EMBIPC_ERR_MEMORY, "the allocator returned no memory");
+    embipc_real used = (embipc_real)m->bytes;
+    if (m->asked == 0) return embi_fail(e, EMBIPC_ERR_MEMORY, "the allocator returned no memory: a size overflows");
+    (void)embi_fail_value(e, EMBIPC_ERR_MEMORY, (embipc_real)m->asked,
+                          "the allocator returned no memory for %.0f bytes; %.0f are in use", (double)m->asked,
+                          (double)used);
+    if (e) e->value[1] = used;
+    return EMBIPC_ERR_MEMORY;
 }
 
 /* ==== 6. Threads =====================================================================================
@@ -5360,7 +5371,7 @@ static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int
 {
     int idle = -1;
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
-    if (!used) return embi_fail_memory(e);
+    if (!used) return embi_fail_memory(m, e);
     for (int i = 0; i < corners * count; i++) used[element[i]] = 1;
     for (int i = vertex_count - 1; i >= 0; i--)
         if (!used[i]) idle = i;
@@ -5425,7 +5436,7 @@ static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, cons
     embipc_result r = EMBIPC_OK;
     int *label = (int *)embi_alloc(m, n, sizeof *label);
     embipc_real *sum = (embipc_real *)embi_alloc(m, 2 * n, sizeof *sum);
-    if (!label || !sum) r = embi_fail_memory(e);
+    if (!label || !sum) r = embi_fail_memory(m, e);
     else embi_label_parts(label, n, k, 3 * n);
     for (int t = 0; r == EMBIPC_OK && t < n; t++) {
         const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
@@ -5468,14 +5479,14 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
                              "triangle %d has no area: its height is %g of its longest edge; collapse it", t, shape);
     }
     if (r == EMBIPC_OK) r = embi_check_used(m, vertex_count, tri, n, 3, e);
-    if (r == EMBIPC_OK && !embi_sort_faces(m, &keys, tri, n)) r = embi_fail_memory(e);
+    if (r == EMBIPC_OK && !embi_sort_faces(m, &keys, tri, n)) r = embi_fail_memory(m, e);
     for (int i = 1; r == EMBIPC_OK && i < n; i++) {
         int t = keys.a[i - 1].value, u = keys.a[i].value;
         if (embi_same_face(tri + 3 * t, tri + 3 * u))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, u, (embipc_real)t,
                              "triangles %d and %d have the same three vertices: remove one or both", t, u);
     }
-    if (r == EMBIPC_OK && !embi_half_edges(m, &keys, tri, n)) r = embi_fail_memory(e);
+    if (r == EMBIPC_OK && !embi_half_edges(m, &keys, tri, n)) r = embi_fail_memory(m, e);
     if (r == EMBIPC_OK) r = embi_check_edges(keys.a, 3 * n, tri, closed, e);
     if (r == EMBIPC_OK && closed) r = embi_check_solid(m, x, tri, n, keys.a, e);
     embi_keys_release(m, &keys);
@@ -5489,7 +5500,7 @@ static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n
     embipc_result r = EMBIPC_OK;
     int *face = (int *)embi_alloc(m, 12 * n, sizeof *face);
     if (face) embi_tet_faces(face, tets, n);
-    if (!face || !embi_sort_faces(m, &keys, face, 4 * n)) r = embi_fail_memory(e);
+    if (!face || !embi_sort_faces(m, &keys, face, 4 * n)) r = embi_fail_memory(m, e);
     for (int i = 1; r == EMBIPC_OK && i < 4 * n; i++) {
         int a = keys.a[i - 1].value, b = keys.a[i].value;
         const int *f = face + 3 * a, *g = face + 3 * b;
@@ -5818,7 +5829,7 @@ static embipc_result embi_embed(embi_memory *m, const embipc_real *x, int node_c
     embi_tet_grid g;
     embipc_result r = EMBIPC_OK;
     memset(&g, 0, sizeof g);
-    if (!embi_tet_grid_build(m, &g, x, node_count, tets, tet_count)) r = embi_fail_memory(e);
+    if (!embi_tet_grid_build(m, &g, x, node_count, tets, tet_count)) r = embi_fail_memory(m, e);
     for (int i = 0; i < point_count && r == EMBIPC_OK; i++) {
         const embipc_real *p = points + 3 * (size_t)i;
         embipc_real best = 0, box[6], X[12], *wi = w + 4 * (size_t)i;
@@ -5963,7 +5974,7 @@ static embipc_result embi_check_held(embi_memory *m, embi_holding *h, const embi
     embi_free(m, part);
     EMBI_RELEASE(m, h->stretch);
     embi_tet_grid_release(m, &h->grid);
-    if (!ok) return embi_fail_memory(e);
+    if (!ok) return embi_fail_memory(m, e);
     if (bad < 0) return EMBIPC_OK;
     return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, bad / 3, (embipc_real)h->tet_of[tri[bad]],
                         "triangle %d would be torn: its corners %d and %d hang in tets %d and %d of the cage, and "
@@ -6167,7 +6178,7 @@ static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, c
     embipc_solid solid;
     embipc_real held;
     held = embi_solid_in_tets(m, X, tets, tet_count, x, vertex_count, tri, tri_count, volume, moment);
-    if (held < 0) return embi_fail_memory(e);
+    if (held < 0) return embi_fail_memory(m, e);
     embi_solid(&solid, x, vertex_count, tri, tri_count);
     if (!(held >= solid.volume * (1 - EMBI_COVER_TOLERANCE)))
         return embi_fail_value(e, EMBIPC_ERR_OUTSIDE, solid.volume - held,
@@ -20925,7 +20936,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
     if (embi_sleeps(w)) embi_sleep_undo(w);
     if (r == EMBIPC_ERR_TIME) return embi_fail_time(w);
     w->s.threads.clock = NULL;
-    if (r == EMBIPC_ERR_MEMORY) return embi_fail_memory(&w->error);
+    if (r == EMBIPC_ERR_MEMORY) return embi_fail_memory(&w->memory, &w->error);
     return lost ? embi_fail_far(w, lost, away) : embi_fail_step(w);
 }
 
@@ -24464,7 +24475,7 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
     if (r == EMBIPC_OK && c->faulty)
         return embi_fail(e, EMBIPC_ERR_OUTSIDE, "no tets of the lattice hold the solid: does the surface "
                          "cross itself?");
-    return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(e) : r;
+    return r == EMBIPC_ERR_MEMORY ? embi_fail_memory(c->m, e) : r;
 }
 
 /* Makes the cage of a surface that is closed and outward. */
@@ -24472,7 +24483,7 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
 {
     int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
     embipc_result r = EMBIPC_OK;
-    if (!embi_caging_begin(c) || !embi_solids_find(c)) r = embi_fail_memory(e);
+    if (!embi_caging_begin(c) || !embi_solids_find(c)) r = embi_fail_memory(c->m, e);
     if (!wish) wish = embi_max_int(30, 8 * c->solids);
     if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * c->solids)
         r = embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_NO_PRIMITIVE, 0, 4 * c->solids,
@@ -24481,7 +24492,7 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, &each, e);
     if (r == EMBIPC_OK) {
         int built = single || each ? embi_cage_single(c, each, cage) : embi_cage_extract(c, cage);
-        if (!built) r = embi_fail_memory(e);
+        if (!built) r = embi_fail_memory(c->m, e);
     }
     if (r == EMBIPC_OK) {
         embi_cage_measure(c, cage);
@@ -24516,7 +24527,7 @@ static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def,
     embi_near_origin(origin, middle, embi_box_diagonal(box));
     if (origin[0] != 0 || origin[1] != 0 || origin[2] != 0) {
         near_x = (embipc_real *)embi_alloc(m, 3 * vertex_count, sizeof *near_x);
-        if (!near_x) return embi_fail_memory(error);
+        if (!near_x) return embi_fail_memory(m, error);
         for (int i = 0; i < vertex_count; i++) embi_sub(near_x + 3 * (size_t)i, x + 3 * (size_t)i, origin);
     }
     c.m = m;
@@ -24567,7 +24578,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
         return EMBIPC_OK;
     embi_last_cage_free(m, last);
     if (!EMBI_GROW(m, last->x, 3 * vertex_count) || !EMBI_GROW(m, last->tri, 3 * tri_count))
-        return embi_fail_memory(e);
+        return embi_fail_memory(m, e);
     memcpy(last->x, x, (size_t)(3 * vertex_count) * sizeof *x);
     memcpy(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri);
     last->vertex_count = vertex_count;
@@ -24731,7 +24742,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
 #endif
     embi_memory_init(&m, &def->allocator);
     w = (embipc_world *)embi_alloc(&m, 1, sizeof *w);
-    if (!w) return embi_fail_memory(error);
+    if (!w) return embi_fail_memory(&m, error);
     w->memory = m;
     w->def = *def;
     w->warned = 1;
@@ -25045,16 +25056,17 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
     embipc_result r;
     int n = d->vertex_count;
     if (!EMBI_GROW(m, t->index, n) || !EMBI_GROW(m, b->origin, n) || !EMBI_GROW(m, t->x, 3 * n))
-        return embi_fail_memory(e);
+        return embi_fail_memory(m, e);
     if (d->tets && (r = embi_tets_check(m, d->x, n, d->tets, d->tet_count, e)) != EMBIPC_OK) return r;
     if (d->triangles) {
         if ((r = embi_surface_check(m, d->x, n, d->triangles, d->triangle_count, d->kind >= EMBIPC_AFFINE,
                                     e)) != EMBIPC_OK)
             return r;
-        if (!EMBI_GROW(m, b->tri, 3 * d->triangle_count)) return embi_fail_memory(e);
+        if (!EMBI_GROW(m, b->tri, 3 * d->triangle_count)) return embi_fail_memory(m, e);
         memcpy(b->tri, d->triangles, (size_t)(3 * d->triangle_count) * sizeof *b->tri);
         b->nt = d->triangle_count;
-    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->nt) != EMBIPC_OK) return embi_fail_memory(e);
+    } else if (embi_tets_boundary(m, d->tets, d->tet_count, &b->tri, &b->nt) != EMBIPC_OK)
+        return embi_fail_memory(m, e);
     for (int i = 0; i < n; i++) t->index[i] = -1;
     for (int i = 0; i < 3 * b->nt; i++) t->index[b->tri[i]] = 0;
     b->nv = 0;
@@ -25121,7 +25133,7 @@ static embipc_result embi_build_cage(embi_memory *m, const embipc_body_def *d, e
     int nodes = !d->cage_nodes && embi_body_is_stiff(d, t->x, b) ? 4 : d->cage_nodes;
     embipc_result r;
     embipc_real *x = (embipc_real *)embi_alloc(m, 3 * b->nv, sizeof *x);
-    if (!x) return embi_fail_memory(e);
+    if (!x) return embi_fail_memory(m, e);
     for (int i = 0; i < b->nv; i++) embi_sub(x + 3 * i, d->x + 3 * b->origin[i], t->from);
     r = embi_last_cage_make(m, t->last, nodes, x, b->nv, b->tri, b->nt, e);
     embi_free(m, x);
@@ -25176,7 +25188,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
     embipc_result r = EMBIPC_OK;
     if (b->kind == EMBIPC_FIXED) return EMBIPC_OK;
     if (b->kind == EMBIPC_KINEMATIC || b->kind == EMBIPC_AFFINE)
-        return embi_build_tet(m, b, t) ? EMBIPC_OK : embi_fail_memory(e);
+        return embi_build_tet(m, b, t) ? EMBIPC_OK : embi_fail_memory(m, e);
     if (b->kind == EMBIPC_FULL) {
         x = d->x;
         tets = d->tets;
@@ -25198,7 +25210,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
         n = t->cage->node_count;
         nt = t->cage->tet_count;
     }
-    if (!EMBI_GROW(m, t->q, 3 * n) || !EMBI_GROW(m, b->tet, 4 * nt)) return embi_fail_memory(e);
+    if (!EMBI_GROW(m, t->q, 3 * n) || !EMBI_GROW(m, b->tet, 4 * nt)) return embi_fail_memory(m, e);
     embi_place(d, t, from, x, n, t->q);
     if (!embi_all_finite(t->q, 3 * n)) return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
     if (t->cage && (r = embi_check_cells(t->cage, e)) != EMBIPC_OK) return r;
@@ -25240,7 +25252,7 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
     embipc_result r;
     if (!EMBI_GROW(m, t->node, 4 * b->nv) || !EMBI_GROW(m, t->weight, 4 * b->nv) || !EMBI_GROW(m, t->count, b->nv) ||
         !EMBI_GROW(m, t->index, b->nv))
-        return embi_fail_memory(e);
+        return embi_fail_memory(m, e);
     memset(t->node, 0, (size_t)(4 * b->nv) * sizeof *t->node);
     memset(t->weight, 0, (size_t)(4 * b->nv) * sizeof *t->weight);
     memset(t->count, 0, (size_t)b->nv);
@@ -25383,7 +25395,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
     embi_free(m, pairs);
     embi_free(m, volume);
     embi_free(m, mark);
-    return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(e);
+    return r != EMBIPC_OK ? r : ok ? EMBIPC_OK : embi_fail_memory(m, e);
 }
 
 /* Patches, and the tets or nodes that bound them. */
@@ -25453,7 +25465,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
              EMBI_GROW(m, b->search.strain, embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
     }
-    return ok ? EMBIPC_OK : embi_fail_memory(e);
+    return ok ? EMBIPC_OK : embi_fail_memory(m, e);
 }
 
 /* Adds a width unless it is listed already. */
@@ -25560,7 +25572,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
         b->mass.total = 0;   /* sum over nodes: the solid's own mass has the rounding of a far origin */
         if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     }
-    if (!embi_build_widths(m, b, t->x)) return embi_fail_memory(e);
+    if (!embi_build_widths(m, b, t->x)) return embi_fail_memory(m, e);
     return embi_build_tree(m, b, t, e);
 }
 
@@ -25676,7 +25688,7 @@ static embipc_result embi_check_start(embipc_world *w, int at, int count)
         if ((i != at && embi_surely_apart(s, s->body + i, b)) || !embi_tested(w, s->body + i, b)) continue;
         if (i != at) embi_body_refit(s, s->body + i);
         meets = embi_check_meeting(w, i, at);
-        if (meets == EMBI_NO_MEMORY) return embi_fail_memory(&w->error);
+        if (meets == EMBI_NO_MEMORY) return embi_fail_memory(&w->memory, &w->error);
         if (meets && !w->report.rejected_count) return EMBIPC_ERR_INTERSECTION;   /* they touch */
         if (w->report.rejected_count > before && !before) embi_fail_crossing(w, b, s->body + i);
     }
@@ -25822,10 +25834,11 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
     embi_body *b = w->s.body + w->s.body_count;
     for (int i = 0; i < w->s.body_count && EMBI_PAIR_FN && w->def.pair; i++)
         if (!embi_keep_apart(&w->memory, b, w->s.body + i, !embi_ask_pair(w, w->s.body + i, b)))
-            return embi_fail_memory(&w->error);
+            return embi_fail_memory(&w->memory, &w->error);
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
-    if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count)) return embi_fail_memory(&w->error);
+    if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count))
+        return embi_fail_memory(&w->memory, &w->error);
     for (int i = 0; i < def->no_contact_count; i++) {
         if (embi_find_body(w, def->no_contact[i]) < 0)
             return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
@@ -25942,7 +25955,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     at = w->s.body_count;
     if (!embi_world_reserve(w, w->s.node_count, w->s.vert_count, at + 1) ||
         (slot = embi_slot_take(m, &w->body_slot, &w->body_slots)) < 0)
-        return embi_fail_memory(&w->error);
+        return embi_fail_memory(&w->memory, &w->error);
     b = w->s.body + at;
     memset(b, 0, sizeof *b);
     if (def->name) (void)snprintf(b->name, sizeof b->name, "%.63s", def->name);
@@ -25971,13 +25984,13 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     r = embi_exempt(w, def, b->handle);
     if (r == EMBIPC_OK) r = embi_build_body(m, def, b, &build, &w->error);
 #ifndef EMBIPC_NO_SNAPSHOT
-    if (r == EMBIPC_OK && !embi_given_keep(m, &b->caller.given, def)) r = embi_fail_memory(&w->error);
+    if (r == EMBIPC_OK && !embi_given_keep(m, &b->caller.given, def)) r = embi_fail_memory(&w->memory, &w->error);
 #endif
     b->node0 = w->s.node_count;
     b->vert0 = w->s.vert_count;
     if (r == EMBIPC_OK && (!embi_world_reserve(w, b->node0 + b->nn, b->vert0 + b->nv, at + 1) ||
                            !embi_state_scratch(m, &w->s, b)))
-        r = embi_fail_memory(&w->error);
+        r = embi_fail_memory(&w->memory, &w->error);
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
@@ -26213,7 +26226,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
                            w->s.body[ia].name);
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (!rule) {
-        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->error);
+        if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->memory, &w->error);
         rule = embi_rule_add(w, a, b, -1, embi_tested_unruled(w->s.body + ia, w->s.body + ib));
     }
     if (contact && !rule->contact) {   /* they were free to cross until now */
@@ -26229,7 +26242,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
             rule->contact = 0;
             w->rule_count = rules;
         }
-        if (meeting == EMBI_NO_MEMORY) return embi_fail_memory(&w->error);
+        if (meeting == EMBI_NO_MEMORY) return embi_fail_memory(&w->memory, &w->error);
         if (meeting)
             return embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                              "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
@@ -26259,7 +26272,7 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
         int apart = asked == at ? 0 : !embi_ask_pair(w, asked < at ? one : b, asked < at ? b : one);
         old[asked] = embi_is_kept_apart(one, b);
         changed |= apart != old[asked];
-        if (asked != at && !embi_keep_apart(&w->memory, one, b, apart)) r = embi_fail_memory(&w->error);
+        if (asked != at && !embi_keep_apart(&w->memory, one, b, apart)) r = embi_fail_memory(&w->memory, &w->error);
     }
     if (r == EMBIPC_OK && !changed) return EMBIPC_OK;
     embi_body_refit(&w->s, b);
@@ -26452,12 +26465,12 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     list = embi_drive_list(def, b, soft, &n);
     if (!EMBI_GROW(m, s->driven.list, s->driven.count + 1) ||
         (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots)) < 0)
-        return embi_fail_memory(&w->error);
+        return embi_fail_memory(&w->memory, &w->error);
     d = s->driven.list + s->driven.count;
     memset(d, 0, sizeof *d);
     if (!EMBI_GROW(m, d->nodes, n) || !EMBI_GROW(m, d->start, 3 * n) || !EMBI_GROW(m, d->keys, 7 * def->key_count)) {
         embi_drive_free(m, d);
-        return embi_fail_memory(&w->error);
+        return embi_fail_memory(&w->memory, &w->error);
     }
     d->body = at;
     d->soft = soft;
@@ -26780,7 +26793,7 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
         return embi_blame(w, twice ? EMBIPC_ERR_ARGUMENT : EMBIPC_ERR_INDEX, b->name, b->handle);
     }
     if (!EMBI_GROW(&w->memory, w->s.driven.joint.attached, d->vertices ? d->vertex_count : b->nv))
-        return embi_fail_memory(&w->error);
+        return embi_fail_memory(&w->memory, &w->error);
     *count = embi_attached(&w->s, d, embi_body_of(w, d->a), b, w->s.driven.joint.attached);
     if (*count > 0) return EMBIPC_OK;
     return embi_blame(w, embi_refuse_value(&w->error, d->distance, "none of its vertices is attached; distance is %g m",
@@ -26853,12 +26866,13 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
         (r = embi_check_joint_places(w, def, body)) != EMBIPC_OK ||
         (r = embi_check_attached(w, def, body[1], &count)) != EMBIPC_OK)
         return r;
-    if (!EMBI_GROW(&w->memory, s->driven.joint.list, s->driven.joint.count + 1)) return embi_fail_memory(&w->error);
+    if (!EMBI_GROW(&w->memory, s->driven.joint.list, s->driven.joint.count + 1))
+        return embi_fail_memory(&w->memory, &w->error);
     j = s->driven.joint.list + s->driven.joint.count;
     memset(j, 0, sizeof *j);
     anchors = 2 * count + (def->twist > 0);
     slot = embi_joint_room(w, j, anchors);
-    r = slot < 0 ? embi_fail_memory(&w->error) : def->contact ? EMBIPC_OK : embi_joint_part(w, def);
+    r = slot < 0 ? embi_fail_memory(&w->memory, &w->error) : def->contact ? EMBIPC_OK : embi_joint_part(w, def);
     if (r != EMBIPC_OK) {
         EMBI_RELEASE(&w->memory, j->anchor);
         return r;
@@ -27133,7 +27147,7 @@ static embipc_result embi_check_reset(embipc_world *w)
     for (int i = 0; r == EMBIPC_OK && i < s->body_count; i++)
         for (int j = i; r == EMBIPC_OK && j < s->body_count; j++) {
             embi_answer meeting = embi_check_meeting(w, i, j);
-            if (meeting == EMBI_NO_MEMORY) r = embi_fail_memory(&w->error);
+            if (meeting == EMBI_NO_MEMORY) r = embi_fail_memory(&w->memory, &w->error);
             else if (meeting) {
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                               "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross "
@@ -28286,7 +28300,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
         return embi_blame(w, r, b->name, b->handle);
     all = EMBI_GROW(&w->memory, w->rule, 2 * rules + def->no_contact_count + w->s.body_count + 1)
               ? (embipc_body *)embi_alloc(&w->memory, w->s.body_count, sizeof *all) : NULL;
-    if (!all) return embi_fail_memory(&w->error);
+    if (!all) return embi_fail_memory(&w->memory, &w->error);
     for (int i = 0; i < w->s.body_count; i++) all[i] = w->s.body[i].handle;
     d = *def;
     d.no_contact = all;
@@ -28890,7 +28904,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
     if (!saved) return embi_refuse(&world->error, "saved is NULL");
     if (saved == world) return EMBIPC_OK;
     c = embi_world_copy(saved, &world->memory.hooks);
-    if (!c) return embi_fail_memory(&world->error);
+    if (!c) return embi_fail_memory(&world->memory, &world->error);
     allocations = world->memory.allocations + c->memory.allocations;
     old = *world;
     *world = *c;
@@ -28971,7 +28985,7 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
         if (r != EMBIPC_OK) return r;
     }
     n = embipc_world_intersections(w, &x, 1);
-    if (n < 0) return embi_fail_memory(error);
+    if (n < 0) return embi_fail_memory(&w->memory, error);
     if (n == 0) return EMBIPC_OK;
     return embi_fail(error, EMBIPC_ERR_INTERSECTION,
                      "%d crossings; the first: edge %d-%d of \"%.40s\", triangle %d of \"%.40s\"", n,
@@ -29837,7 +29851,7 @@ static embipc_result embi_snapshot_read(embi_stream *s, embipc_world *w)
     r = embi_stream_world(s, w);
     w->def.log = log;
     w->def.pair = pair;
-    if (w->memory.failed) return embi_fail_memory(&w->error);
+    if (w->memory.failed) return embi_fail_memory(&w->memory, &w->error);
     if (s->failed || (r == EMBIPC_OK && s->at != s->room))
         return embi_refuse_value(&w->error, (embipc_real)s->at,
                                  "the snapshot has a number out of range, or ends too soon, before word %.0f of %.0f",
@@ -31220,7 +31234,7 @@ static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
     embipc_world_def d = embipc_default_world_def();
     embipc_body *handle = (embipc_body *)embi_alloc(&p->m, p->count, sizeof *handle);
     embipc_world *w = NULL;
-    embipc_real travel = 1, factor = embi_exp(-embi_log(scale) / EMBI_PART_STEPS);
+    embipc_real travel = 1, factor = embi_exp(-embi_log(scale) / (embipc_real)EMBI_PART_STEPS);
     embipc_result r = EMBIPC_ERR_MEMORY;
     embi_set(d.gravity, 0, 0, 0);
     d.time_step = 1;
@@ -31361,7 +31375,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
     if (ok) embi_part_ranks(&p);
     ok = ok && embi_part_rounds(&p) && (left = embi_part_left(&p, &i, &j)) != EMBI_NO_MEMORY;
     if (ok && left) ok = embi_part_regrow(&p, &left, &i, &j);
-    r = !ok ? embi_fail_memory(error) : left ? embi_part_fail(&p, i, j, error) : EMBIPC_OK;
+    r = !ok ? embi_fail_memory(&p.m, error) : left ? embi_part_fail(&p, i, j, error) : EMBIPC_OK;
     if (ok) embi_part_tell(&p, left, movement);
     for (int n = 0; ok && n < p.pair_count && n < capacity; n++) list[n] = p.pair[n].o;
     if (ok && found) *found = p.pair_count;

@@ -45,6 +45,7 @@ static int undo_run(int which, int steps, int broken, int viewed)
             s[0].w->s.h = s[0].w->def.time_step;
             if (r == EMBIPC_OK) break;
             ENSURE(r == (memory ? EMBIPC_ERR_MEMORY : EMBIPC_ERR_NOT_FINITE));
+            if (memory) ENSURE(embipc_world_error(s[0].w)->value[0] == (double)rig[0].refused && embipc_world_error(s[0].w)->value[1] > 0);
             good = before == (viewed ? undo_bits(&s[0]) : nodes_bits(&s[0])) && (!viewed || undo_off(s[0].w) < 1e-14) && failed < 20000;
             if (!good) printf("  scene %d, step %d, try %d: the step that failed left its traces\n", which, n, k);
         }

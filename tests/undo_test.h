@@ -10,6 +10,7 @@ typedef struct undo_rig {
     size_t bytes;                    /* that are not freed */
     int left;                        /* so many allocations succeed, then one fails; < 0: none fails */
     int failed;
+    size_t refused;                  /* bytes of the last one that failed */
     embipc_world *w;                 /* whose step the clock breaks */
     long tick, at;                   /* when it was asked for the at-th time; 0: never */
     int ticks;                       /* nonzero: it returns how often it was asked, else 0 */
@@ -22,6 +23,7 @@ static void *undo_alloc(size_t size, void *ctx)
     r->calls++;
     if (r->left >= 0 && r->left-- == 0) {
         r->failed++;
+        r->refused = size;
         return NULL;
     }
     p = malloc(size);
