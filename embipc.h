@@ -176,8 +176,8 @@
 /* ---- Configuration --------------------------------------------------------------------------
  * Define these before the include, equally in every translation unit.
  *   EMBIPC_IMPLEMENTATION  compiles the library here, in exactly one C or C++ file. Options of -ffast-math would
- *                          break the guarantee in this file; other files may use them. -ffp-contract=fast of
- *                          clang changes last bits
+ *                          break the guarantee in this file; other files may use them. The option
+ *                          -ffp-contract=fast of clang changes last bits
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_ASSERT(c)       checks internal invariants; default: assert() of <assert.h>
@@ -187,7 +187,7 @@
  *                          optimization for size (-Os)
  *   EMBIPC_LANES           1, 2 or 4: this many numbers are processed together, in vectors of gcc and clang.
  *                          Default: what the registers of the target hold, 4 with AVX and AVX-512.
- *                          Results have the same bits
+ *                          Results have the same bits with each
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for debugging)
  *   EMBIPC_SELFTEST        adds embipc_selftest(), which tries the formulas on the machine that runs them
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  compiles even where FLT_EVAL_METHOD is 2 (x87). The exact
@@ -2170,7 +2170,7 @@ static void embi_sin_cos(embipc_real x, embipc_real *sine, embipc_real *cosine)
     *cosine = n == 0 ? c : n == 1 ? -s : n == 2 ? -c : s;
 }
 
-/* sin x */
+/* The sine alone. */
 static embipc_real embi_sin(embipc_real x)
 {
     embipc_real s, c;
@@ -2178,7 +2178,7 @@ static embipc_real embi_sin(embipc_real x)
     return s;
 }
 
-/* cos x */
+/* The cosine alone. */
 static embipc_real embi_cos(embipc_real x)
 {
     embipc_real s, c;
@@ -2973,7 +2973,7 @@ static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_pr
 #define embi_refuse(e, ...) embi_fail((e), EMBIPC_ERR_ARGUMENT, __VA_ARGS__)
 #define embi_refuse_value(e, value, ...) embi_fail_value((e), EMBIPC_ERR_ARGUMENT, (value), __VA_ARGS__)
 
-/* Tells of the last allocation that failed. */
+/* Tells how many bytes the last allocation that failed asked for, and how many are in use. */
 static embipc_result embi_fail_memory(const embi_memory *m, embipc_error *e)
 {
     embipc_real used = (embipc_real)m->bytes;
