@@ -2,6 +2,7 @@
  * bytes and the addresses of the calls that made it, and tools/memory.py adds the lines of the header. */
 #include "../embipc.h"
 #include "test.h"
+#include "scene_test.h"
 
 typedef struct memory_case {
     const char *name;
@@ -18,36 +19,52 @@ static const memory_case memory_cases[] = {
     {"one cage, 2420 triangles", EMBIPC_CAGE, EMBIPC_SPHERE, 11, 1, 1.8e6}};
 enum { MEMORY_CASES = sizeof memory_cases / sizeof *memory_cases, MEMORY_STEPS = 50 };
 
-/* A world with bodies of 0.1 m in layers above a fixed plate, after its steps. */
-static embipc_world *memory_world(const memory_case *c, const embipc_allocator *hooks)
+static double memory_x[3 * 2500];
+static int memory_tri[3 * 5000];
+
+/* A world with a fixed plate. */
+static embipc_world *memory_begin(const embipc_world_def *wd)
 {
-    static double x[3 * 2500];
-    static int tri[3 * 5000];
-    double size[3] = {c->shape == EMBIPC_BOX ? 0.1 : 0.05, 0.1, 0.1}, plate[3] = {4, 4, 0.2};
-    embipc_world_def wd = embipc_default_world_def();
+    double plate[3] = {4, 4, 0.2};
     embipc_body_def bd = embipc_default_body_def();
     embipc_world *w;
     embipc_body b;
-    int side = 1;
-    if (hooks) wd.allocator = *hooks;
-    ENSURE(!embipc_world_create(&wd, &w, NULL));
-    bd.x = x;
-    bd.triangles = tri;
+    ENSURE(!embipc_world_create(wd, &w, NULL));
+    bd.x = memory_x;
+    bd.triangles = memory_tri;
     bd.friction = 0.5;
     bd.position[2] = -0.1;
-    bd.triangle_count = embipc_shape(EMBIPC_BOX, plate, 1, x, tri, 5000);
+    bd.triangle_count = embipc_shape(EMBIPC_BOX, plate, 1, memory_x, memory_tri, 5000);
     bd.vertex_count = bd.triangle_count / 2 + 2;
     ENSURE(!embipc_body_create(w, &bd, &b));
-    bd.kind = c->kind;
-    bd.triangle_count = embipc_shape(c->shape, size, c->detail, x, tri, 5000);
-    bd.vertex_count = bd.triangle_count / 2 + 2;
+    return w;
+}
+
+/* Adds the i-th body of 0.1 m, in layers above the plate. */
+static embipc_result memory_add(embipc_world *w, const memory_case *c, int i)
+{
+    double size[3] = {c->shape == EMBIPC_BOX ? 0.1 : 0.05, 0.1, 0.1};
+    embipc_body_def bd = embipc_default_body_def();
+    embipc_body b;
+    int side = 1;
     while (side * side * side < c->bodies) side++;
-    for (int i = 0; i < c->bodies; i++) {
-        bd.position[0] = 0.12 * (i % side) - 0.06 * side;
-        bd.position[1] = 0.12 * (i / side % side) - 0.06 * side;
-        bd.position[2] = 0.055 + 0.12 * (i / (side * side));
-        ENSURE(!embipc_body_create(w, &bd, &b));
-    }
+    bd.x = memory_x;
+    bd.triangles = memory_tri;
+    bd.friction = 0.5;
+    bd.kind = c->kind;
+    bd.triangle_count = embipc_shape(c->shape, size, c->detail, memory_x, memory_tri, 5000);
+    bd.vertex_count = bd.triangle_count / 2 + 2;
+    bd.position[0] = 0.12 * (i % side) - 0.06 * side;
+    bd.position[1] = 0.12 * (i / side % side) - 0.06 * side;
+    bd.position[2] = 0.055 + 0.12 * (i / (side * side));
+    return embipc_body_create(w, &bd, &b);
+}
+
+/* The world of a case after its steps. */
+static embipc_world *memory_world(const memory_case *c, const embipc_world_def *wd)
+{
+    embipc_world *w = memory_begin(wd);
+    for (int i = 0; i < c->bodies; i++) ENSURE(!memory_add(w, c, i));
     for (int i = 0; i < MEMORY_STEPS; i++) ENSURE(!embipc_world_step(w, NULL));
     return w;
 }
@@ -84,7 +101,10 @@ int main(void)
 {
     embipc_allocator hooks = {note, forget, NULL};
     for (int k = 0; k < MEMORY_CASES; k++) {
-        embipc_world *w = memory_world(memory_cases + k, &hooks);
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_world *w;
+        wd.allocator = hooks;
+        w = memory_world(memory_cases + k, &wd);
         printf("# %s\n", memory_cases[k].name);
         for (int i = 0; i < count; i++) {
             printf("%lu", list[i].size);
@@ -99,7 +119,8 @@ int main(void)
 static void test_small_worlds(void)
 {
     for (int k = 0; k < MEMORY_CASES; k++) {
-        embipc_world *w = memory_world(memory_cases + k, NULL);
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_world *w = memory_world(memory_cases + k, &wd);
         size_t bytes, peak;
         embipc_world_memory(w, &bytes, &peak, NULL);
         ENSURE((double)bytes < memory_cases[k].most);
@@ -109,10 +130,115 @@ static void test_small_worlds(void)
     }
 }
 
+/* Pieces of all sizes, taken and given back by lot: each lies in the block, aligned, and beside the others; in the end the
+ * block is one hole again. */
+static void test_block(void)
+{
+    enum { SIZE = 100000, PIECES = 200 };
+    static unsigned char block[SIZE];
+    unsigned char *piece[PIECES] = {NULL};
+    size_t length[PIECES] = {0};
+    embipc_allocator a;
+    int refused = 0, wrong = 0;
+    ENSURE(embipc_block_allocator(NULL, SIZE, &a) == EMBIPC_ERR_ARGUMENT && !a.alloc);
+    ENSURE(embipc_block_allocator(block, 8, &a) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_block_allocator(block, SIZE, NULL) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(!embipc_block_allocator(block + 3, SIZE - 3, &a));
+    a.free(NULL, 0, a.ctx);
+    for (int n = 0; n < 20000; n++) {
+        int k = (int)test_uniform(0, PIECES);
+        if (piece[k]) {
+            for (size_t i = 0; i < length[k]; i++) wrong += piece[k][i] != (unsigned char)k;
+            a.free(piece[k], length[k], a.ctx);
+            piece[k] = NULL;
+            continue;
+        }
+        length[k] = 1 + (size_t)test_uniform(0, 3000);
+        piece[k] = (unsigned char *)a.alloc(length[k], a.ctx);
+        if (!piece[k]) { refused++; continue; }
+        wrong += (size_t)piece[k] % 16 != 0 || piece[k] < block + 3 || piece[k] + length[k] > block + SIZE;
+        memset(piece[k], k, length[k]);
+    }
+    ENSURE(!wrong && refused > 100 && refused < 15000);
+    for (int k = 0; k < PIECES; k++)
+        if (piece[k]) a.free(piece[k], length[k], a.ctx);
+    piece[0] = (unsigned char *)a.alloc(SIZE - 100, a.ctx);
+    ENSURE(piece[0] && !a.alloc(100, a.ctx) && !a.alloc((size_t)-8, a.ctx));
+}
+
+/* The world of a rehearsal with malloc repeats its bits in a block of the bytes that embipc_world_size() derives from what it
+ * needed, and these are at most twice what it took. */
+static void test_block_of_a_size(void)
+{
+    for (int k = 0; k < MEMORY_CASES; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_world *w = memory_world(memory_cases + k, &wd);
+        unsigned long long bits = embipc_world_hash(w);
+        size_t bytes, peak;
+        unsigned char *block;
+        embipc_error e;
+        ENSURE(embipc_world_size(&wd, &bytes, &e) == EMBIPC_ERR_ARGUMENT && bytes == 0);
+        ENSURE(strstr(e.text, "limits.bodies is 0"));
+        embipc_world_needs(w, &wd.limits);
+        embipc_world_memory(w, NULL, &peak, NULL);
+        embipc_world_destroy(w);
+        ENSURE(!embipc_world_size(&wd, &bytes, &e));
+        ENSURE(bytes > peak && bytes < 2 * peak);
+        block = (unsigned char *)malloc(bytes);
+        ENSURE(block && !embipc_block_allocator(block, bytes, &wd.allocator));
+        w = memory_world(memory_cases + k, &wd);
+        ENSURE(embipc_world_hash(w) == bits);
+        embipc_world_destroy(w);
+        free(block);
+    }
+}
+
+/* With half of what it needs of one thing, a world stops with an error that names it, and is as before this call. */
+static void test_limits(void)
+{
+    static const char *const name[] = {"bodies", "vertices", "nodes", "tets", "pairs", "candidates", "contacts", "factors"};
+    embipc_world_def free_def = embipc_default_world_def();
+    embipc_world *w = memory_world(memory_cases + 3, &free_def);
+    size_t need[8];
+    embipc_limits needs;
+    embipc_world_needs(w, &needs);
+    embipc_world_destroy(w);
+    memcpy(need, &needs, sizeof need);
+    for (int k = 0; k < 8; k++) {
+        embipc_world_def wd = free_def;
+        size_t limit[8] = {0};
+        unsigned long long before = 0;
+        const embipc_error *e;
+        char text[64];
+        limit[k] = need[k] / 2;
+        memcpy(&wd.limits, limit, sizeof limit);
+        w = memory_begin(&wd);
+        for (int i = 0; i < 5; i++) {
+            before = scene_bits(w);
+            if (memory_add(w, memory_cases + 3, i)) break;
+        }
+        for (int i = 0; i < MEMORY_STEPS && embipc_world_error(w)->code != EMBIPC_ERR_CAPACITY; i++) {
+            before = scene_bits(w);
+            if (embipc_world_step(w, NULL)) break;
+        }
+        e = embipc_world_error(w);
+        ENSURE(e->code == EMBIPC_ERR_CAPACITY);
+        (void)snprintf(text, sizeof text, "embipc_world_def.limits.%s is %lu; ", name[k], (unsigned long)limit[k]);
+        ENSURE(strstr(e->text, text));
+        ENSURE(e->value[0] > (double)limit[k] && e->value[0] <= (double)need[k] && e->value[1] == (double)limit[k]);
+        ENSURE(scene_bits(w) == before);
+        ENSURE(k < 4 || embipc_world_step(w, NULL) == EMBIPC_ERR_CAPACITY);   /* and again */
+        embipc_world_destroy(w);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(small_worlds);
+    RUN(block);
+    RUN(block_of_a_size);
+    RUN(limits);
     return test_end("test_memory");
 }
 #endif

@@ -5,7 +5,7 @@ import subprocess
 import sys
 
 SHOWN = 12   # rows of each world
-ALLOCATORS = {"note", "embi_alloc_bytes", "embi_alloc_raw", "embi_alloc", "embi_grow"}
+ALLOCATORS = {"note", "embi_alloc_bytes", "embi_alloc_counted", "embi_alloc", "embi_grow"}
 
 program, header = sys.argv[1:3]
 source = open(header).read().split("\n")
