@@ -2820,7 +2820,7 @@ static void embi_default_free(void *p, size_t size, void *ctx)
 /* A part of a block that is free, with its size; holes are linked in the order of their addresses. */
 typedef struct embi_hole { size_t size; struct embi_hole *next; } embi_hole;
 
-/* What stands at the begin of a block. Nothing is written before or after what is taken, because free receives sizes. */
+/* What stands at the begin of a block. What is taken has no head, because free receives sizes. */
 typedef struct embi_block { embi_hole *free; size_t size; int lock; } embi_block;
 #define EMBI_UNIT ((size_t)16)   /* bytes: holds a hole, and keeps the alignment of every type */
 
@@ -2877,11 +2877,12 @@ static void embi_block_free(void *p, size_t size, void *ctx)
 /* The block begins at the first address of it that is a multiple of a unit. */
 EMBIPC_API embipc_result embipc_block_allocator(void *block, size_t bytes, embipc_allocator *allocator)
 {
-    size_t skip = block ? (EMBI_UNIT - (size_t)block % EMBI_UNIT) % EMBI_UNIT : 0, head = embi_units(sizeof(embi_block));
-    embi_block *b = (embi_block *)(void *)((char *)block + skip);
+    size_t head = embi_units(sizeof(embi_block)), skip = (EMBI_UNIT - (size_t)block % EMBI_UNIT) % EMBI_UNIT;
+    embi_block *b;
     if (!allocator) return EMBIPC_ERR_ARGUMENT;
     memset(allocator, 0, sizeof *allocator);
     if (!block || bytes < skip + head + EMBI_UNIT) return EMBIPC_ERR_ARGUMENT;
+    b = (embi_block *)(void *)((char *)block + skip);
     b->lock = 0;
     b->size = (bytes - skip - head) / EMBI_UNIT * EMBI_UNIT;
     b->free = (embi_hole *)(void *)((char *)b + head);
@@ -3133,8 +3134,8 @@ static embipc_result embi_fail_capacity(const embi_memory *m, embipc_error *e)
 {
     embipc_real limit = (embipc_real)m->limit[m->beyond];
     (void)embi_fail_value(e, EMBIPC_ERR_CAPACITY, (embipc_real)m->asked,
-                          "embipc_world_def.limits.%s is %.0f; %.0f are needed", embi_counted_name[m->beyond], (double)limit,
-                          (double)m->asked);
+                          "embipc_world_def.limits.%s is %.0f; %.0f are needed", embi_counted_name[m->beyond],
+                          (double)limit, (double)m->asked);
     if (e) e->value[1] = limit;
     return EMBIPC_ERR_CAPACITY;
 }
@@ -26190,7 +26191,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
 #endif
     b->node0 = w->s.node_count;
     b->vert0 = w->s.vert_count;
-    if (r == EMBIPC_OK && (!embi_body_fits(w, b) || !embi_world_reserve(w, b->node0 + b->nn, b->vert0 + b->nv, at + 1) ||
+    if (r == EMBIPC_OK && (!embi_body_fits(w, b) ||
+                           !embi_world_reserve(w, b->node0 + b->nn, b->vert0 + b->nv, at + 1) ||
                            !embi_state_scratch(m, &w->s, b)))
         r = embi_fail_memory(&w->memory, &w->error);
     if (r == EMBIPC_OK) {
