@@ -22,6 +22,8 @@
 #                   (web-browser: the page of make web)
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make bits       ten small worlds end with the same bits with each compiler and machine that can be had (BITS="tcc wasm")
+#   make boards     two worlds on a Cortex-M7 and a Cortex-M4 in qemu, in 256 KiB of code and 512 KiB of memory: the same
+#                   bits, instructions of a step, bytes; needs arm-none-eabi-gcc with newlib, else it says so
 #   make coverage   how much of the header make test-all runs, by gcov; build/coverage/missed lists the rest
 #   make mutants    wrong versions of the header, of which each must fail a test; about an hour (M="names": those)
 #   make fuzz       damaged files for each of 7 mesh readers, damaged robots and scenes, random worlds, forged snapshots, under
@@ -322,6 +324,8 @@ mutants: | $(BUILD)
 	@sh tests/mutants.sh $(BUILD)/mutants $(M)
 bits: | $(BUILD)
 	@sh tests/bits.sh $(BUILD)/bits $(BITS)
+boards: | $(BUILD)
+	@sh tests/boards.sh $(BUILD)/boards
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
 	@RUNNER="valgrind -q --error-exitcode=1 --leak-check=full" sh tests/run.sh "$(DATA)" $(addprefix $(BUILD)/,$(TESTS))
 
@@ -401,7 +405,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib install uninstall install-check tuning demo paper paper-quick paper-browser pictures browser web \
-        web-browser tests test test-all begin validate asan tsan fuzzers bits mutants coverage bench bench-compare compare fuzz campaign valgrind check matrix order \
+        web-browser tests test test-all begin validate asan tsan fuzzers bits boards mutants coverage bench bench-compare compare fuzz campaign valgrind check matrix order \
         symbols size memory metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

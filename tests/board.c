@@ -1,0 +1,146 @@
+/* Two small worlds in a block of fixed size, for boards without an operating system: a stack of affine boxes, and a soft ball in
+ * a cage that two stiff pads squeeze and lift. Prints where they end, with a hash of all numbers, and what they took. On a
+ * board (BOARD) it prints instructions of steps, too: under qemu with -icount shift=0 each takes a nanosecond. `make
+ * boards` compares the lines without # with those of the same program on this machine. */
+#include "../embipc.h"
+#include <stdio.h>
+#include <string.h>
+
+enum { BOARD_BLOCK = 440 * 1024 };
+static unsigned char board_block[BOARD_BLOCK];
+
+#ifdef BOARD
+/* SysTick counts down at 25 MHz: 40 instructions a tick. It wraps after 2^24 of them, so interrupts count the wraps. */
+static volatile unsigned *const systick = (volatile unsigned *)0xE000E010;
+static volatile unsigned board_wraps;
+void board_systick(void);
+void board_systick(void) { board_wraps++; }
+static double board_now(void)
+{
+    unsigned wraps, left;
+    do { wraps = board_wraps; left = systick[2]; } while (wraps != board_wraps);
+    return 40.0 * ((double)wraps * 16777216.0 + (16777215.0 - left));
+}
+static void board_begin(void) { systick[1] = 0xFFFFFF; systick[2] = 0; systick[0] = 7; }
+extern unsigned char board_stack_low[], board_stack_top[];   /* of the linker script; painted by the start */
+static unsigned long board_stack(void)
+{
+    const unsigned char *p = board_stack_low;
+    while (p < board_stack_top && *p == 0xA5) p++;
+    return (unsigned long)(board_stack_top - p);
+}
+#else
+static double board_now(void) { return 0; }
+static void board_begin(void) { }
+static unsigned long board_stack(void) { return 0; }
+#endif
+
+static double board_x[3 * 100];
+static int board_tri[3 * 200];
+
+/* Adds a shape. Returns 0 where that fails. */
+static int board_add(embipc_world *w, embipc_body_def *d, embipc_shape_kind shape, const double size[3], int detail,
+                     const double at[3], embipc_body *body)
+{
+    d->triangle_count = embipc_shape(shape, size, detail, board_x, board_tri, 200);
+    d->vertex_count = d->triangle_count / 2 + 2;
+    d->x = board_x;
+    d->triangles = board_tri;
+    d->friction = 0.6;
+    memcpy(d->position, at, sizeof d->position);
+    if (!embipc_body_create(w, d, body)) return 1;
+    puts(embipc_world_error(w)->text);
+    return 0;
+}
+
+static int board_ground(embipc_world *w)
+{
+    static const double size[3] = {1, 1, 1}, at[3] = {0, 0, -0.5};
+    embipc_body_def d = embipc_default_body_def();
+    embipc_body ground;
+    return board_add(w, &d, EMBIPC_BOX, size, 1, at, &ground);
+}
+
+/* Three stiff boxes, one upon the other. */
+static int board_stacked(embipc_world *w, embipc_body *last)
+{
+    static const double size[3] = {0.1, 0.1, 0.1};
+    int ok = board_ground(w);
+    for (int i = 0; i < 3 && ok; i++) {
+        embipc_body_def d = embipc_default_body_def();
+        double at[3] = {0.01 * i, 0, 0.051 + 0.101 * i};
+        d.kind = EMBIPC_AFFINE;
+        d.material.young = 1e9;
+        ok = board_add(w, &d, EMBIPC_BOX, size, 1, at, last);
+    }
+    return ok;
+}
+
+/* A soft ball whose cage is a cube of eight cells, between two pads that close in 0.2 s and then rise at 0.1 m/s. */
+static int board_grasped(embipc_world *w, embipc_body *ball)
+{
+    static const double pad_size[3] = {0.02, 0.08, 0.08}, radius[3] = {0.05, 0, 0};
+    double at[3] = {0, 0, 0.0502};
+    embipc_body_def d = embipc_default_body_def();
+    int ok = board_ground(w);
+    d.kind = EMBIPC_CAGE;
+    d.cage_nodes = 8;
+    ok = ok && board_add(w, &d, EMBIPC_SPHERE, radius, 2, at, ball);
+    for (int i = 0; i < 2 && ok; i++) {
+        double side = i ? 1 : -1, keys[3 * 7] = {0}, from[3] = {side * 0.062, 0, 0.05};
+        embipc_body_def pad = embipc_default_body_def();
+        embipc_drive_def dd = embipc_default_drive_def();
+        embipc_drive drive;
+        keys[7] = 0.2;
+        keys[7 + 1] = keys[14 + 1] = -side * 0.012;
+        keys[14] = 0.7;
+        keys[14 + 3] = 0.05;
+        pad.kind = EMBIPC_KINEMATIC;
+        ok = board_add(w, &pad, EMBIPC_BOX, pad_size, 1, from, &dd.body);
+        dd.keys = keys;
+        dd.key_count = 3;
+        ok = ok && !embipc_drive_create(w, &dd, &drive);
+    }
+    return ok;
+}
+
+/* Runs a world in the block, and prints its end. Returns 0 where a call fails. */
+static int board_run(const char *name, int (*make)(embipc_world *, embipc_body *), int steps)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *w;
+    embipc_body body;
+    embipc_body_state s;
+    embipc_limits needs;
+    size_t peak;
+    unsigned long long hash;
+    double sum = 0, most = 0;
+    if (embipc_block_allocator(board_block, sizeof board_block, &wd.allocator) || embipc_world_create(&wd, &w, NULL)) return 0;
+    if (!make(w, &body)) return 0;
+    for (int i = 0; i < steps; i++) {
+        double before = board_now(), took;
+        if (embipc_world_step(w, NULL)) { puts(embipc_world_error(w)->text); return 0; }
+        took = board_now() - before;
+        sum += took;
+        if (took > most) most = took;
+    }
+    embipc_body_get_state(w, body, &s);
+    embipc_world_memory(w, NULL, &peak, NULL);
+    embipc_world_needs(w, &needs);
+    hash = embipc_world_hash(w);
+    printf("%s: hash %08lx%08lx, z = %.6f m, %d intersections\n", name, (unsigned long)(hash >> 32),
+           (unsigned long)(hash & 0xFFFFFFFF), s.centre[2], embipc_world_intersections(w, NULL, 0));
+    printf("# %s: %lu bytes of the block, %lu contacts, %.2f million instructions a step, %.2f at most\n", name,
+           (unsigned long)peak, (unsigned long)needs.contacts, sum / steps / 1e6, most / 1e6);
+    embipc_world_destroy(w);
+    return 1;
+}
+
+int main(void)
+{
+    int ok;
+    board_begin();
+    ok = board_run("affine stack", board_stacked, 50) && board_run("caged grasp", board_grasped, 60);
+    printf("# stack: %lu bytes\n", board_stack());
+    return !ok;
+}
