@@ -19,6 +19,8 @@
 static int talk, compares;
 static double slowest;               /* step so far, s */
 static int most;                     /* candidates of a step so far */
+static long taken, wrong_steps[EMBIPC_RESULT_COUNT];   /* steps that were accepted; that failed, by their error */
+static long at_limit, stuck, ended, not_asked;         /* accepted ones that did not converge: see count_step() */
 
 static int pick(int n) { return (int)(test_random() * n) % n; }
 static int chance(double p) { return test_random() < p; }
@@ -208,6 +210,21 @@ static void disturb(pair_of_worlds *p, double room)
     }
 }
 
+/* Why did an accepted step not converge? It made as many iterations as it may: those of a world, or fewer by this test's
+ * choice. Or gaps and tets block every motion. Or no descent was left, or its end had too much energy. */
+static void count_step(const embipc_world *w, const embipc_step_stats *t, embipc_result r)
+{
+    wrong_steps[r]++;
+    if (r != EMBIPC_OK) return;
+    taken++;
+    if (t->converged) return;
+    if (t->newton_iterations >= w->s.settings.max_iterations) {
+        if (w->s.settings.max_iterations < 100) not_asked++;
+        else at_limit++;
+    } else if (t->stuck) stuck++;
+    else ended++;
+}
+
 /* one step in each world; the first tries until its memory lasts. Returns whether it was made. */
 static int step(pair_of_worlds *p, int n)
 {
@@ -221,6 +238,7 @@ static int step(pair_of_worlds *p, int n)
             r[i] = embipc_world_step(p->s[i].w, &p->s[i].stats);
             seconds = (double)(clock() - start) / CLOCKS_PER_SEC;
             slowest = fmax(slowest, seconds);
+            if (i == 0) count_step(p->s[0].w, &p->s[0].stats, r[0]);
             if (p->s[i].stats.candidates > most) most = p->s[i].stats.candidates;
             if (talk)
                 printf("step %d: %s, %.3f s, %d iterations, converged %d, %d candidates, %d contacts, gap %.3g m, speed %.3g m/s\n", n,
@@ -336,6 +354,10 @@ static int campaign(long long worlds, unsigned long long first)
     for (long long k = 0; k < worlds; k++) one_world(first + (unsigned long long)k);
     printf("test_campaign: %lld worlds, %d broken checks, longest step %.2f s, at most %d candidates\n", talk ? 1 : worlds,
            test_bad, slowest, most);
+    printf("  %ld steps taken; not converged: %ld by their limit of iterations below 100, %ld at 100, %ld stuck, %ld without descent\n",
+           taken, not_asked, at_limit, stuck, ended);
+    for (int k = 1; k < EMBIPC_RESULT_COUNT; k++)
+        if (wrong_steps[k]) printf("  %ld steps failed, and changed nothing: %s\n", wrong_steps[k], embipc_result_text((embipc_result)k));
     if (compares)
         printf("  %ld moments, boxes of %ld pairs within reach, %ld of them candidates, %ld contacts; missed %ld, moments with other contacts %ld\n",
                plain_seen.looks, plain_seen.tried, plain_seen.listed, plain_seen.active, plain_seen.missed, plain_seen.miscounted);
