@@ -103,18 +103,19 @@
  *   56 Sleep; 57 Contacts of candidates; 58 Friction within a step; 59 Products with the Hessian;
  *   60 Contact forces as unknowns; 61 Structure and reuse of factors; 62 Corrections of a direction;
  *   63 Drives that yield; 64 Predictions; 65 Abrupt changes; 66 Islands of a step; 67 Islands that meet;
- *   68 Velocities at the end; 69 Reports; 70 Statistics and warnings; 71 Deadlines and errors.
- *   Part V. The step: 72 Begin of a step; 73 Contacts of an island; 74 System of an island; 75 Earlier states;
- *   76 Direction; 77 Line search; 78 Move and stop test; 79 End of an island; 80 Newton loop; 81 End of a step;
- *   82 World step.
- *   Part VI. Around the step: 83 Faults of meshes; 84 Parts of a surface; 85 Cage lattice and cuts;
- *   86 Cage pieces; 87 Cage nodes and search; 88 Cage builder; 89 Creating a world; 90 Shape of a new body;
- *   91 Mechanics of a new body; 92 Adding a body; 93 Removing a body; 94 Forces and drives;
- *   95 Joints of a world; 96 Settings and reset; 97 Queries; 98 Ready shapes; 99 Contact events;
- *   100 Poses of bodies; 101 Debug drawing; 102 Rays and regions; 103 Copies of worlds; 104 Validation;
- *   105 Words of snapshots; 106 Snapshots; 107 Steps of frames and of several worlds;
- *   108 Sparse LDL^T for callers; 109 Repair of surfaces; 110 Surfaces that overlap; 111 Shifts and rotations;
- *   112 Separating surfaces; 113 Self-test.
+ *   68 Velocities at the end; 69 Reports; 70 Statistics and warnings; 71 Proof of a step;
+ *   72 Deadlines and errors.
+ *   Part V. The step: 73 Begin of a step; 74 Contacts of an island; 75 System of an island; 76 Earlier states;
+ *   77 Direction; 78 Line search; 79 Move and stop test; 80 End of an island; 81 Newton loop; 82 End of a step;
+ *   83 World step.
+ *   Part VI. Around the step: 84 Faults of meshes; 85 Parts of a surface; 86 Cage lattice and cuts;
+ *   87 Cage pieces; 88 Cage nodes and search; 89 Cage builder; 90 Creating a world; 91 Shape of a new body;
+ *   92 Mechanics of a new body; 93 Adding a body; 94 Removing a body; 95 Forces and drives;
+ *   96 Joints of a world; 97 Settings and reset; 98 Queries; 99 Ready shapes; 100 Contact events;
+ *   101 Poses of bodies; 102 Debug drawing; 103 Rays and regions; 104 Copies of worlds; 105 Validation;
+ *   106 Words of snapshots; 107 Snapshots; 108 Steps of frames and of several worlds;
+ *   109 Sparse LDL^T for callers; 110 Repair of surfaces; 111 Surfaces that overlap; 112 Shifts and rotations;
+ *   113 Separating surfaces; 114 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -190,6 +191,8 @@
  *                          Results have the same bits with each
  *   EMBIPC_VALIDATE        embipc_world_validate() runs after every step (slow; for debugging)
  *   EMBIPC_SELFTEST        adds embipc_selftest(), which tries the formulas on the machine that runs them
+ *   EMBIPC_PROOF           adds embipc_world_set_proof(): steps that a second, independent computation shows to be free
+ *                          of crossings, or else fail
  *   EMBIPC_ALLOW_EXTENDED_PRECISION  compiles even where FLT_EVAL_METHOD is 2 (x87). The exact
  *                          predicates, and so the guarantee, are not assured there
  * Parts that can be left out, each alone or with others. Their functions are not declared. A description that
@@ -870,6 +873,26 @@ EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_it
  * contacts. The end of a step (forces, velocities) cannot be left out. So steps stop earlier by what that recently
  * took, at most half of the budget. Fails without a clock, and on a number out of its range. */
 EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *world, double seconds, int strict);
+#endif
+
+#ifdef EMBIPC_PROOF
+/* What a second computation has shown of a step. It shares no boxes, candidates, distances or collision detection with
+ * the step, but tries all pairs of points and triangles, and of edges, whose way meets in a box. */
+typedef struct embipc_proof {
+    int moves;                   /* straight moves of islands, one after the other, that the step consisted of */
+    long long pairs;             /* pairs of primitives that were tried */
+    long long parts;             /* parts of their ways that were looked at */
+    embipc_real distance;        /* m: no two primitives that may touch came nearer; at most the largest dhat. A lower
+                                  * bound, and at least an eighth of the true one */
+    long long unproven;          /* pairs that may have crossed, after which the step failed */
+    embipc_body body[2];         /* of the first of those */
+} embipc_proof;
+
+/* From now on each step of the world proves that no surface crosses another, or itself, on its way, and fills *proof:
+ * NULL ends this. It must live as long. A step without proof fails with EMBIPC_ERR_INTERSECTION, and the world is as
+ * before. Where gaps are as small as 1e-10 of the sizes, a proof may be missing though nothing crosses. It costs a
+ * multiple of the step, and steps use one thread. Fails for lack of memory. */
+EMBIPC_API embipc_result embipc_world_set_proof(embipc_world *world, embipc_proof *proof);
 #endif
 
 /* One Newton iteration of the last successful step, for plots and for learning. Valid until the next step. */
@@ -12481,6 +12504,9 @@ typedef struct embi_state {
     embi_threads threads;
     embi_timer timer;
     unsigned revision;           /* last number given to a body: see embi_body_revise() */
+#ifdef EMBIPC_PROOF
+    struct embi_prover *prover;  /* NULL: steps prove nothing */
+#endif
 } embi_state;
 
 /* Does the body sleep? It takes part in a step like a fixed one then. */
@@ -20947,7 +20973,347 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     memcpy(t->stage_time, s->timer.spent, sizeof s->timer.spent);
 }
 
-/* ==== 71. Deadlines and errors =======================================================================
+/* ==== 71. Proof of a step ============================================================================
+ * A second computation that nothing crosses in a step (EMBIPC_PROOF). In an accepted move all vertices of an island run
+ * along straight lines. So the difference of a point of one primitive and a point of another,
+ *   f(t, u, v) = g0(t) + u g1(t) + v g2(t),   t, u, v in [0, 1],
+ *   point and triangle: g0 = p - a, g1 = a - b, g2 = a - c;  edges: g0 = a - c, g1 = b - a, g2 = c - d,
+ * is linear in t, in u and in v. Along any direction n it takes its least value on a box at one of the 8 corners. Where
+ * that is positive, nothing meets in this part of the way; other parts are halved. The pairs are all those whose boxes
+ * around their ways meet, by a sweep along x. Islands move one after the other, so others stand still meanwhile.
+ * Uses: small math, memory, errors, sorting and sets, part III.   Checked by: tests/test_proof.c */
+
+#ifdef EMBIPC_PROOF
+
+enum { EMBI_PROOF_PARTS = 1 << 16, EMBI_PROOF_DEPTH = 100 };   /* of one pair: parts at most; halvings at most */
+
+/* A point, edge or triangle with the box around its way. */
+typedef struct embi_prove {
+    double box[6];
+    int body, corners, v[3];     /* numbers of its 1, 2 or 3 vertices */
+    int moves;
+} embi_prove;
+
+typedef struct embi_prover {
+    embipc_world *w;
+    embipc_proof *out;
+    embi_prove *list;
+    embi_key *key;               /* order of the list along x, then scratch */
+    double *way;                 /* positions at the begin and the end of a move (6 per vertex) */
+    int count, failed;           /* failed: no memory */
+    int at[2];                   /* bodies of the first pair without proof */
+    double reach;                /* m, the largest dhat: boxes are so much larger that others are farther apart */
+} embi_prover;
+
+/* A part of the way of a pair: ranges of t, u and v. */
+typedef struct embi_proof_part { double lo[3], hi[3]; } embi_proof_part;
+
+/* Least value of f along n on the part. g[k][0], g[k][1]: g0, g1, g2 at t = 0 and 1. *wide: along which of t, u, v it
+ * varies most. */
+static double embi_proof_least(const double g[3][2][3], const double n[3], const embi_proof_part *part, int *wide)
+{
+    double h[3][2], least = DBL_MAX, size = 0, vary[3];
+    for (int k = 0; k < 3; k++) {
+        double at[2];
+        for (int e = 0; e < 2; e++) {
+            at[e] = n[0] * g[k][e][0] + n[1] * g[k][e][1] + n[2] * g[k][e][2];
+            size += fabs(g[k][e][0]) + fabs(g[k][e][1]) + fabs(g[k][e][2]);
+        }
+        h[k][0] = at[0] + part->lo[0] * (at[1] - at[0]);
+        h[k][1] = at[0] + part->hi[0] * (at[1] - at[0]);
+    }
+    for (int c = 0; c < 8; c++) {
+        double u = c & 2 ? part->hi[1] : part->lo[1], v = c & 4 ? part->hi[2] : part->lo[2];
+        double f = h[0][c & 1] + u * h[1][c & 1] + v * h[2][c & 1];
+        if (f < least) least = f;
+    }
+    vary[0] = vary[1] = vary[2] = 0;
+    for (int k = 0; k < 3; k++) {
+        double length = 0;
+        for (int i = 0; i < 3; i++) length += fabs(g[k][1][i] - g[k][0][i]);
+        vary[0] += (part->hi[0] - part->lo[0]) * length;
+        for (int i = 0; i < 3 && k; i++) vary[k] += (part->hi[k] - part->lo[k]) * fabs(g[k][0][i]);
+    }
+    *wide = vary[0] >= vary[1] && vary[0] >= vary[2] ? 0 : vary[1] >= vary[2] ? 1 : 2;
+    return least - 32 * DBL_EPSILON * size;
+}
+
+/* f at the time t, of u and v. Returns its square. */
+static double embi_proof_at(const double at[3][3], const double x[3], double f[3])
+{
+    for (int i = 0; i < 3; i++) f[i] = at[0][i] + x[1] * at[1][i] + x[2] * at[2][i];
+    return f[0] * f[0] + f[1] * f[1] + f[2] * f[2];
+}
+
+/* n: the direction of f where it is shortest, in the middle of the time of a part: inside its range of u and v, or on
+ * one of the four sides. Any n will do, but this one separates whatever stands still. Returns the length of f there. */
+static double embi_proof_nearest(const double g[3][2][3], const embi_proof_part *part, double n[3])
+{
+    double t = (part->lo[0] + part->hi[0]) / 2, at[3][3], dot[3][3], x[3] = {1, 0, 0}, best = DBL_MAX, det;
+    int inside = 1;
+    for (int k = 0; k < 3; k++)
+        for (int i = 0; i < 3; i++) at[k][i] = g[k][0][i] + t * (g[k][1][i] - g[k][0][i]);
+    for (int k = 0; k < 3; k++)
+        for (int m = 0; m < 3; m++) dot[k][m] = at[k][0] * at[m][0] + at[k][1] * at[m][1] + at[k][2] * at[m][2];
+    det = dot[1][1] * dot[2][2] - dot[1][2] * dot[2][1];
+    for (int k = 1; k < 3; k++) {
+        x[k] = det > 0 ? (dot[3 - k][0] * dot[1][2] - dot[k][0] * dot[3 - k][3 - k]) / det : -1;
+        inside = inside && x[k] >= part->lo[k] && x[k] <= part->hi[k];
+    }
+    if (inside) best = embi_proof_at((const double (*)[3])at, x, n);
+    for (int side = 0; side < 4 && !inside; side++) {
+        int fixed = 1 + side / 2, k = 3 - fixed;
+        double f[3], square;
+        x[fixed] = side % 2 ? part->hi[fixed] : part->lo[fixed];
+        x[k] = dot[k][k] > 0 ? -(dot[k][0] + x[fixed] * dot[1][2]) / dot[k][k] : 0;
+        x[k] = fmax(part->lo[k], fmin(part->hi[k], x[k]));
+        square = embi_proof_at((const double (*)[3])at, x, f);
+        if (square < best) {
+            best = square;
+            memcpy(n, f, sizeof f);
+        }
+    }
+    best = sqrt(best);
+    for (int i = 0; i < 3; i++) n[i] = best > 0 ? n[i] / best : i == 0;
+    return best;
+}
+
+/* Does a pair stay apart on its way? triangle: the first of four points, and a triangle of the others; else two edges.
+ * x: of the four points, before and after. *distance becomes a bound of how near they come, where that is less. */
+static int embi_proof_pair(const double x[4][2][3], int triangle, long long *parts, double *distance)
+{
+    embi_proof_part stack[EMBI_PROOF_DEPTH];
+    double g[3][2][3], nearest = *distance;
+    int count = 1, looked = 0;
+    for (int e = 0; e < 2; e++)
+        for (int i = 0; i < 3; i++) {
+            g[0][e][i] = x[0][e][i] - x[triangle ? 1 : 2][e][i];
+            g[1][e][i] = triangle ? x[1][e][i] - x[2][e][i] : x[1][e][i] - x[0][e][i];
+            g[2][e][i] = triangle ? x[1][e][i] - x[3][e][i] : x[2][e][i] - x[3][e][i];
+        }
+    for (int k = 0; k < 3; k++) {
+        stack[0].lo[k] = 0;
+        stack[0].hi[k] = 1;
+    }
+    while (count) {
+        embi_proof_part part = stack[--count];
+        double n[3], length, least, middle;
+        int wide;
+        if (triangle && part.lo[1] + part.lo[2] > 1) continue;   /* outside the triangle */
+        if (++looked > EMBI_PROOF_PARTS || count > EMBI_PROOF_DEPTH - 3) return 0;
+        length = embi_proof_nearest((const double (*)[2][3])g, &part, n);
+        least = embi_proof_least((const double (*)[2][3])g, n, &part, &wide);
+        if (least > length / 8) {   /* so that the distance is not far below the true one */
+            if (least * (1 - 8 * DBL_EPSILON) < nearest) nearest = least * (1 - 8 * DBL_EPSILON);
+            continue;
+        }
+        stack[count] = stack[count + 1] = part;
+        middle = (part.lo[wide] + part.hi[wide]) / 2;
+        stack[count].hi[wide] = stack[count + 1].lo[wide] = middle;
+        if (!(middle > part.lo[wide] && middle < part.hi[wide])) return 0;   /* as fine as numbers are */
+        count += 2;
+    }
+    *parts += looked;
+    *distance = nearest;
+    return 1;
+}
+
+/* Lists a primitive of a body, with its vertices. Returns 0 out of memory. */
+static int embi_proof_list(embi_prover *p, int body, int corners, const int *v, int vert0, int moves)
+{
+    embi_prove *one;
+    if (!EMBI_ROOM(&p->w->memory, p->list, p->count + 1)) return 0;
+    one = p->list + p->count++;
+    one->body = body;
+    one->corners = corners;
+    one->moves = moves;
+    for (int i = 0; i < 3; i++) {
+        one->box[i] = DBL_MAX;
+        one->box[3 + i] = -DBL_MAX;
+        one->v[i] = i < corners ? vert0 + v[i] : -1;
+    }
+    for (int k = 0; k < corners; k++)
+        for (int i = 0; i < 6; i++) {
+            double at = p->way[6 * (size_t)one->v[k] + (size_t)i];
+            one->box[i % 3] = fmin(one->box[i % 3], at - p->reach);
+            one->box[3 + i % 3] = fmax(one->box[3 + i % 3], at + p->reach);
+        }
+    return 1;
+}
+
+/* Lists the points, edges and triangles of a body on its way from q to `to`, NULL: it stands still. An edge of an open
+ * surface may come twice. */
+static int embi_proof_body(embi_prover *p, int k, const embipc_real *to)
+{
+    embi_state *s = &p->w->s;
+    embi_body *b = s->body + k;
+    int moves = to != NULL, ok = 1;
+    for (int i = b->vert0; i < b->vert0 + b->nv; i++)
+        for (int e = 0; e < 2; e++) {
+            const embipc_real *q = e && moves ? to : s->q;
+            for (int c = 0; c < 3; c++) {
+                embipc_real x = s->J.count[i] ? 0 : s->x[3 * i + c];
+                for (int n = 0; n < s->J.count[i]; n++) x += s->J.weight[4 * i + n] * q[3 * s->J.node[4 * i + n] + c];
+                p->way[6 * (size_t)i + (size_t)(3 * e + c)] = x;
+            }
+        }
+    for (int i = 0; i < b->nv && ok; i++) ok = embi_proof_list(p, k, 1, &i, b->vert0, moves);
+    for (int t = 0; t < b->nt && ok; t++) {
+        const int *v = b->tri + 3 * t;
+        ok = embi_proof_list(p, k, 3, v, b->vert0, moves);
+        for (int i = 0; i < 3 && ok; i++) {
+            int edge[2] = {v[i], v[(i + 1) % 3]};
+            if (edge[0] < edge[1] || !b->bvh.closed) ok = embi_proof_list(p, k, 2, edge, b->vert0, moves);
+        }
+    }
+    return ok;
+}
+
+/* A pair of two bodies has no proof. */
+static void embi_proof_lacks(embi_prover *p, int a, int b)
+{
+    if (p->out->unproven++) return;
+    p->at[0] = a;
+    p->at[1] = b;
+    p->out->body[0] = p->w->s.body[a].handle;
+    p->out->body[1] = p->w->s.body[b].handle;
+}
+
+/* Tries two listed primitives, if they are a point and a triangle, or two edges, without a common vertex. */
+static void embi_proof_try(embi_prover *p, const embi_prove *a, const embi_prove *b)
+{
+    const embi_body *body = p->w->s.body;
+    double x[4][2][3];
+    int triangle = a->corners != 2;
+    if (a->corners + b->corners != 4 || !(a->moves || b->moves)) return;
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++)
+            if (a->v[i] >= 0 && a->v[i] == b->v[k]) return;
+    if (a->box[1] > b->box[4] || b->box[1] > a->box[4] || a->box[2] > b->box[5] || b->box[2] > a->box[5]) return;
+    if (!embi_tested(p->w, body + a->body, body + b->body)) return;
+    if (triangle && a->corners == 3) {
+        const embi_prove *c = a;
+        a = b;
+        b = c;
+    }
+    for (int k = 0; k < 4; k++) {
+        int v = k < a->corners ? a->v[k] : b->v[k - a->corners];
+        for (int i = 0; i < 6; i++) x[k][i / 3][i % 3] = p->way[6 * (size_t)v + (size_t)i];
+    }
+    p->out->pairs++;
+    if (embi_proof_pair((const double (*)[2][3])x, triangle, &p->out->parts, &p->out->distance)) return;
+    embi_proof_lacks(p, a->body, b->body);
+}
+
+/* A number whose order as an integer is that of the double. */
+static embi_u64 embi_proof_order(double x)
+{
+    embi_u64 bits;
+    memcpy(&bits, &x, sizeof bits);
+    return bits >> 63 ? ~bits : bits | (embi_u64)1 << 63;
+}
+
+/* All pairs of the list whose boxes meet, in the order of where they begin along x. */
+static int embi_proof_sweep(embi_prover *p)
+{
+    if (!EMBI_GROW(&p->w->memory, p->key, 2 * p->count)) return 0;
+    for (int i = 0; i < p->count; i++) {
+        p->key[i].key = embi_proof_order(p->list[i].box[0]);
+        p->key[i].value = i;
+    }
+    embi_sort_keys(p->key, p->key + p->count, p->count);
+    for (int i = 0; i < p->count; i++) {
+        const embi_prove *a = p->list + p->key[i].value;
+        for (int j = i + 1; j < p->count && !(p->list[p->key[j].value].box[0] > a->box[3]); j++)
+            embi_proof_try(p, a, p->list + p->key[j].value);
+    }
+    return 1;
+}
+
+/* Proves a move of the bodies of an island from q to trial_q, while all others stand still. */
+static void embi_proof_move(embi_prover *p, const embi_island *isle)
+{
+    embi_state *s = &p->w->s;
+    int ok = EMBI_GROW(&p->w->memory, p->way, 6 * s->vert_count), island = s->body[isle->bodies[0]].island;
+    p->count = 0;
+    p->reach = 0;
+    for (int k = 0; k < s->body_count; k++)
+        if (embi_is_dynamic(s->body + k)) p->reach = fmax(p->reach, s->body[k].rules.dhat);
+    p->out->distance = embi_min(p->out->distance, p->reach);
+    for (int k = 0; k < s->body_count && ok; k++)
+        ok = embi_proof_body(p, k, s->body[k].in_island && s->body[k].island == island ? s->trial_q : NULL);
+    p->out->moves++;
+    if (!ok || !embi_proof_sweep(p)) p->failed = 1;
+}
+
+/* The proof of a step begins, with nothing shown yet. */
+static void embi_proof_begin(embi_prover *p)
+{
+    memset(p->out, 0, sizeof *p->out);
+    p->out->distance = (embipc_real)INFINITY;
+    p->failed = 0;
+}
+
+/* Is the step proven? Else it fails. Bodies of no island must not have moved. */
+static embipc_result embi_proof_end(embi_prover *p)
+{
+    const embi_state *s = &p->w->s;
+    for (int k = 0; k < s->body_count; k++) {
+        const embi_body *b = s->body + k;
+        size_t at = 3 * (size_t)b->node0, size = 3 * (size_t)b->nn * sizeof *s->q;
+        if (b->nn && !b->in_island && memcmp(s->q + at, s->qn + at, size) != 0) embi_proof_lacks(p, k, k);
+    }
+    if (p->failed) return EMBIPC_ERR_MEMORY;
+    return p->out->unproven ? EMBIPC_ERR_INTERSECTION : EMBIPC_OK;
+}
+
+/* Error of a step that is not proven. */
+static embipc_result embi_fail_proof(embipc_world *w)
+{
+    const embipc_proof *out = w->s.prover->out;
+    const embi_body *a = w->s.body + w->s.prover->at[0], *b = w->s.body + w->s.prover->at[1];
+    (void)embi_fail_value(&w->error, EMBIPC_ERR_INTERSECTION, (embipc_real)out->unproven,
+                          "step %d: %.0f pairs have no proof that they stay apart, the first of \"%.40s\" and "
+                          "\"%.40s\"; the world is back at %g s",
+                          w->step + 1, (double)out->unproven, a->name, b->name, w->time);
+    w->error.body[0] = a->handle;
+    w->error.body[1] = b->handle;
+    return EMBIPC_ERR_INTERSECTION;
+}
+
+/* Ends the proofs of a world, and frees what they took. */
+static void embi_proof_free(embipc_world *w)
+{
+    embi_prover *p = w->s.prover;
+    if (!p) return;
+    embi_free(&w->memory, p->list);
+    embi_free(&w->memory, p->key);
+    embi_free(&w->memory, p->way);
+    embi_free(&w->memory, p);
+    w->s.prover = NULL;
+}
+
+/* Threads would move islands side by side. */
+EMBIPC_API embipc_result embipc_world_set_proof(embipc_world *w, embipc_proof *proof)
+{
+    embi_prover *p;
+    if (!w) return EMBIPC_ERR_ARGUMENT;
+    embi_proof_free(w);
+    w->s.threads.run = EMBI_WITHOUT(SEARCH) ? NULL : w->def.parallel_for;
+    if (!proof) return EMBIPC_OK;
+    w->memory.failed = 0;
+    p = (embi_prover *)embi_alloc(&w->memory, 1, sizeof *p);
+    if (!p) return embi_fail_memory(&w->memory, &w->error);
+    p->w = w;
+    p->out = proof;
+    w->s.prover = p;
+    w->s.threads.run = NULL;
+    embi_proof_begin(p);
+    return EMBIPC_OK;
+}
+#endif
+
+/* ==== 72. Deadlines and errors =======================================================================
  * The deadline of a step, and what happens where a step fails: all that it changed is restored. An error names the
  * body, and the node where a number is not finite.
  * Uses: small math, errors, elasticity, cells, part III, part IV.
@@ -21097,6 +21463,9 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
     if (r == EMBIPC_ERR_TIME) return embi_fail_time(w);
     w->s.threads.clock = NULL;
     if (r == EMBIPC_ERR_MEMORY) return embi_fail_memory(&w->memory, &w->error);
+#ifdef EMBIPC_PROOF
+    if (r == EMBIPC_ERR_INTERSECTION) return embi_fail_proof(w);
+#endif
     return lost ? embi_fail_far(w, lost, away) : embi_fail_step(w);
 }
 
@@ -21131,7 +21500,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * the same friction forces and rotations. Increment: part of a drive's motion in the step. Chapter "Newton loop" has
  * the loop; embi_step() has the lines around it. */
 
-/* ==== 72. Begin of a step ============================================================================
+/* ==== 73. Begin of a step ============================================================================
  * State, qt, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where 0 has
  * another meaning; pointer functions return NULL.
  * Uses: small math, elasticity, cells, materials over a body, part III, part IV.
@@ -21239,7 +21608,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* ==== 73. Contacts of an island ======================================================================
+/* ==== 74. Contacts of an island ======================================================================
  * The elements of an island at its present positions, and the part of E that is not quadratic. At the start of a step
  * and of each further pass friction takes lambda and its tangent planes from the contacts there: it is lagged.
  * Uses: part I, positions of vertices, islands, part IV.   Checked by: tests/test_contact.c, tests/test_friction.c */
@@ -21341,7 +21710,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
-/* ==== 74. System of an island ========================================================================
+/* ==== 75. System of an island ========================================================================
  * Sums over bodies and elements of an island, and factors H:
  *   g = grad E,   H = A + tangents of nonlinear materials + h^2 J^T (d2/dx2 of elements) J      [EIPC24 eq. 17]
  * The Hessian of a contact is kappa m b'' n n^T, of rank one. After slow moves it is the full one, without its
@@ -21450,7 +21819,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 75. Earlier states =============================================================================
+/* ==== 76. Earlier states =============================================================================
  * An island may go back to q^n, or to the last state in which bodies that drives rotate were rigid. All is evaluated
  * again there. Here it also changes from BDF2 to backward Euler within a step.
  * Uses: part III, part IV, begin of a step, contacts of an island.
@@ -21528,7 +21897,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* ==== 76. Direction ==================================================================================
+/* ==== 77. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the present increment of drives:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * A new factor of H solves that exactly; conjugate gradients with the factor of an earlier solve or step, to the
@@ -21694,7 +22063,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 77. Line search ================================================================================
+/* ==== 78. Line search ================================================================================
  * Moves an island along its direction: q += alpha p. Continuous collision detection finds the part of p on which every
  * gap stays open. Within it E must not grow [EIPC24 III-C]. The line search looks at the slope p.grad E, too:
  * halving alone accepts the zigzag between slip and stick. Two kinds of move have no line search. While drives have
@@ -21992,6 +22361,9 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 /* The trial state becomes the state of the island. */
 static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alpha)
 {
+#ifdef EMBIPC_PROOF
+    if (s->prover) embi_proof_move(s->prover, isle);
+#endif
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
     embi_island_remeasure(s, isle);
     isle->record.alpha = alpha;
@@ -22105,7 +22477,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_try_finite(m, s, isle, alpha);
 }
 
-/* ==== 78. Move and stop test =========================================================================
+/* ==== 79. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_move(): the move, drives that yield, and the stop test. An
  * island has converged after a short direction that it took as a whole, with forces as the linear model has them. The
  * measure of a direction is embi_island_length() or embi_island_gap_change(), whichever is larger. The tolerance is a
@@ -22285,7 +22657,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     return EMBIPC_OK;
 }
 
-/* ==== 79. End of an island ===========================================================================
+/* ==== 80. End of an island ===========================================================================
  * What ends the step of an island: velocities, and three reasons to go on in another way: BDF2 does not serve, held
  * rotations are wrong, or with keep_spin the energy would be too high.
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step,
@@ -22386,7 +22758,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* ==== 80. Newton loop ================================================================================
+/* ==== 81. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12].
  * Uses: positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV, part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
@@ -22579,7 +22951,7 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 81. End of a step ==============================================================================
+/* ==== 82. End of a step ==============================================================================
  * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
  * Uses: state, positions of vertices, predictions, system of an island.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
@@ -22622,7 +22994,7 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* ==== 82. World step =================================================================================
+/* ==== 83. World step =================================================================================
  * embi_step(): begin, iterate, finish.
  * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
@@ -22669,7 +23041,13 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
     embi_budget_begin(w);
+#ifdef EMBIPC_PROOF
+    if (s->prover) embi_proof_begin(s->prover);
+#endif
     while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && w->sleep.disturbed) embi_step_undo(w);
+#ifdef EMBIPC_PROOF
+    if (r == EMBIPC_OK && s->prover) r = embi_proof_end(s->prover);
+#endif
     if (r != EMBIPC_OK) return embi_step_fail(w, r, lost, away);
     embi_velocities_finish(s);
     embi_bodies_moved(s);   /* x follows q only where the caller views it */
@@ -22699,7 +23077,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part VI. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 83. Faults of meshes ===========================================================================
+/* ==== 84. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
  * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -23041,7 +23419,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 84. Parts of a surface =========================================================================
+/* ==== 85. Parts of a surface =========================================================================
  * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
  * of the other parts about one of its points.
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
@@ -23176,7 +23554,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 85. Cage lattice and cuts ======================================================================
+/* ==== 86. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -23671,7 +24049,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 86. Cage pieces ================================================================================
+/* ==== 87. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  * Nodes with winding number > 0 are in the solid. Two cuts with a common side are connected. So are neighbours (cuts
@@ -24016,7 +24394,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 87. Cage nodes and search ======================================================================
+/* ==== 88. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -24296,7 +24674,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 88. Cage builder ===============================================================================
+/* ==== 89. Cage builder ===============================================================================
  * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
  * one tet may stand round everything, or one round each separate part. The last cage that was built is stored, and
  * serves again for an equal surface.
@@ -24749,9 +25127,9 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 89. Creating a world ===========================================================================
+/* ==== 90. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
- * Uses: part I, elasticity, part III, cage lattice and cuts.
+ * Uses: part I, elasticity, part III, proof of a step, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
 
 /* A value of 0 is derived per body: see DEFAULTS at the top. */
@@ -25090,13 +25468,16 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
 {
     embi_memory m;
     if (!w) return;
+#ifdef EMBIPC_PROOF
+    embi_proof_free(w);
+#endif
     m = w->memory;
     embi_world_free_elements(&m, w);
     EMBI_RELEASE_ALL(&m, w, embi_world_arrays);
     embi_free(&m, w);
 }
 
-/* ==== 90. Shape of a new body ========================================================================
+/* ==== 91. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, part VI.
@@ -25421,7 +25802,7 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* ==== 91. Mechanics of a new body ====================================================================
+/* ==== 92. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -25760,7 +26141,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 92. Adding a body ==============================================================================
+/* ==== 93. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -26217,7 +26598,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 93. Removing a body ============================================================================
+/* ==== 94. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
@@ -26502,7 +26883,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 94. Forces and drives ==========================================================================
+/* ==== 95. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -26750,7 +27131,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 95. Joints of a world ==========================================================================
+/* ==== 96. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.
@@ -27133,7 +27514,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 96. Settings and reset =========================================================================
+/* ==== 97. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -27432,7 +27813,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 97. Queries ====================================================================================
+/* ==== 98. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -27814,7 +28195,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 98. Ready shapes ===============================================================================
+/* ==== 99. Ready shapes ===============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -27952,7 +28333,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 99. Contact events =============================================================================
+/* ==== 100. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
@@ -28096,7 +28477,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 100. Poses of bodies ===========================================================================
+/* ==== 101. Poses of bodies ===========================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -28527,7 +28908,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 #endif /* EMBIPC_NO_POSES */
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 101. Debug drawing =============================================================================
+/* ==== 102. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -28702,7 +29083,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 }
 #endif
 
-/* ==== 102. Rays and regions ==========================================================================
+/* ==== 103. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -29028,7 +29409,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 103. Copies of worlds ==========================================================================
+/* ==== 104. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -29076,6 +29457,9 @@ static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocat
     c = (embipc_world *)embi_alloc_raw(&m, 1, sizeof *c);
     if (!c) return NULL;
     *c = *w;
+#ifdef EMBIPC_PROOF
+    c->s.prover = NULL;   /* a copy proves nothing until it is asked to */
+#endif
     m.copying = 1;
     whole = embi_world_copy_arrays(&m, c, w);
     if (whole) embi_world_free_elements(&m, c);
@@ -29117,12 +29501,16 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
     *c = old;
     world->memory.allocations = allocations;
     embi_world_moved(world);
+#ifdef EMBIPC_PROOF
+    world->s.prover = c->s.prover;
+    c->s.prover = NULL;
+#endif
     embipc_world_destroy(c);
     return EMBIPC_OK;
 }
 #endif
 
-/* ==== 104. Validation ================================================================================
+/* ==== 105. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -29319,7 +29707,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 105. Words of snapshots ========================================================================
+/* ==== 106. Words of snapshots ========================================================================
  * A snapshot is a row of 64-bit words, the lowest byte first: a head, the descriptions of all bodies, and the state.
  * Loading creates all bodies again, by the calls and checks that a caller meets, and then sets their state. So no tree,
  * matrix or list of candidates is read, and all that a step uses as an index is checked in a few places. Of what steps
@@ -29459,7 +29847,7 @@ static void embi_stream_list(embi_stream *s, embi_memory *m, void *list, int *co
 
 #endif
 
-/* ==== 106. Snapshots =================================================================================
+/* ==== 107. Snapshots =================================================================================
  * What a world hands on to its next step, passed as words: bodies, drives, joints, reports and reused factors.
  * Uses: part I, part II, part III, part IV, part VI.   Checked by: tests/test_snapshot.c, tests/fuzz_snapshot.c */
 
@@ -30101,7 +30489,7 @@ EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, con
 
 #endif /* EMBIPC_NO_SNAPSHOT */
 
-/* ==== 107. Steps of frames and of several worlds =====================================================
+/* ==== 108. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -30193,7 +30581,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 108. Sparse LDL^T for callers ==================================================================
+/* ==== 109. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -30258,7 +30646,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 109. Repair of surfaces ========================================================================
+/* ==== 110. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -30617,7 +31005,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 110. Surfaces that overlap =====================================================================
+/* ==== 111. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
@@ -31033,7 +31421,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
-/* ==== 111. Shifts and rotations ======================================================================
+/* ==== 112. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
@@ -31312,7 +31700,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 112. Separating surfaces =======================================================================
+/* ==== 113. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -31591,7 +31979,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 113. Self-test =================================================================================
+/* ==== 114. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */

@@ -106,7 +106,7 @@ parts() {   # compiler
 as_c() {   # compiler
     # Without making code, clang tells of functions that nobody calls, too, where they are not of an included file.
     # "-DEMBIPC_PTHREADS -DEMBIPC_SELFTEST" is how make has it; -fshort-enums: an enum's type is unsigned char.
-    for more in "-DEMBIPC_PTHREADS -DEMBIPC_SELFTEST" -DEMBIPC_VALIDATE -DEMBIPC_PLAIN -DEMBIPC_PLAIN_KERNEL -fshort-enums; do
+    for more in "-DEMBIPC_PTHREADS -DEMBIPC_SELFTEST" -DEMBIPC_VALIDATE -DEMBIPC_PROOF -DEMBIPC_PLAIN -DEMBIPC_PLAIN_KERNEL -fshort-enums; do
         try $1 -std=c99 $strict $more -DEMBIPC_IMPLEMENTATION -fsyntax-only -x c embipc.h
     done
     # what the standards differ in is syntax

@@ -210,6 +210,12 @@ static void disturb(pair_of_worlds *p, double room)
     }
 }
 
+#ifdef EMBIPC_PROOF
+static embipc_proof proof;
+static double pairs, parts;          /* of all proofs */
+static int blind;                    /* the world has made a step without proof */
+#endif
+
 /* Why did an accepted step not converge? It made as many iterations as it may: those of a world, or fewer by this test's
  * choice. Or gaps and tets block every motion. Or no descent was left, or its end had too much energy. */
 static void count_step(const embipc_world *w, const embipc_step_stats *t, embipc_result r)
@@ -217,6 +223,11 @@ static void count_step(const embipc_world *w, const embipc_step_stats *t, embipc
     wrong_steps[r]++;
     if (r != EMBIPC_OK) return;
     taken++;
+#ifdef EMBIPC_PROOF
+    if (!blind) ENSURE(proof.unproven == 0 && proof.distance > 0);
+    if (!blind) pairs += (double)proof.pairs;
+    if (!blind) parts += (double)proof.parts;
+#endif
     if (t->converged) return;
     if (t->newton_iterations >= w->s.settings.max_iterations) {
         if (w->s.settings.max_iterations < 100) not_asked++;
@@ -248,6 +259,14 @@ static int step(pair_of_worlds *p, int n)
             p->rig[i].left = -1;
             if (r[i] == EMBIPC_OK) break;
             ENSURE(undo_bits(&p->s[i]) == bits && undo_off(p->s[i].w) <= 1e-12);
+#ifdef EMBIPC_PROOF
+            if (r[i] == EMBIPC_ERR_INTERSECTION) {   /* gaps too small for a proof? The exact check will tell */
+                ENSURE(proof.unproven > 0);
+                ENSURE_OK(p->s[i].w, embipc_world_set_proof(p->s[i].w, NULL));
+                blind = 1;
+                continue;
+            }
+#endif
             if (r[i] != EMBIPC_ERR_MEMORY) break;
         }
     ENSURE(p->count == 1 || (r[0] == r[1] && undo_bits(&p->s[0]) == undo_bits(&p->s[1])));
@@ -264,6 +283,9 @@ static void trade(pair_of_worlds *p)
     if (!ENSURE_OK(s->w, embipc_world_copy(s->w, &c))) return;
     embipc_world_destroy(s->w);
     s->w = c;
+#ifdef EMBIPC_PROOF
+    ENSURE_OK(s->w, embipc_world_set_proof(s->w, &proof));
+#endif
     ENSURE(undo_bits(s) == bits);
 }
 
@@ -290,6 +312,9 @@ static void one_world(unsigned long long seed)
         p.s[i] = scene_empty(&wd);
     }
     if (compares) plain_watch(p.s[0].w);
+#ifdef EMBIPC_PROOF
+    ENSURE_OK(p.s[0].w, embipc_world_set_proof(p.s[0].w, &proof));
+#endif
     d = scene_def("ground", EMBIPC_FIXED, 0, 0, -room / 20);
     d.friction = chance(0.5) ? 0.5 : 0;
     m = test_mesh_box(-3 * room, -3 * room, -room / 20, 3 * room, 3 * room, room / 20);
@@ -302,6 +327,10 @@ static void one_world(unsigned long long seed)
     for (int n = 0; n < 36 && test_bad == bad; n++) {
         const embipc_step_stats *t = &p.s[0].stats;
         if (n % 7 == 3 && !compares) trade(&p);
+#ifdef EMBIPC_PROOF
+        if (blind) ENSURE_OK(p.s[0].w, embipc_world_set_proof(p.s[0].w, &proof));
+        blind = 0;
+#endif
         if (step(&p, n)) {
             undo_numbers(&p.s[0]);
             ENSURE(t->candidates < 1000000);
@@ -356,6 +385,9 @@ static int campaign(long long worlds, unsigned long long first)
            test_bad, slowest, most);
     printf("  %ld steps taken; not converged: %ld by their limit of iterations below 100, %ld at 100, %ld stuck, %ld without descent\n",
            taken, not_asked, at_limit, stuck, ended);
+#ifdef EMBIPC_PROOF
+    printf("  %.4g pairs proven to stay apart, by %.4g parts of their ways\n", pairs, parts);
+#endif
     for (int k = 1; k < EMBIPC_RESULT_COUNT; k++)
         if (wrong_steps[k]) printf("  %ld steps failed, and changed nothing: %s\n", wrong_steps[k], embipc_result_text((embipc_result)k));
     if (compares)
