@@ -24,7 +24,7 @@
 #   make bits       ten small worlds end with the same bits with each compiler and machine that can be had (BITS="tcc wasm")
 #   make boards     two worlds on a Cortex-M7 and a Cortex-M4 in qemu, in 256 KiB of code and 512 KiB of memory: the same
 #                   bits, instructions of a step, bytes; needs arm-none-eabi-gcc with newlib, else it says so
-#   make coverage   how much of the header make test-all runs, by gcov; build/coverage/missed lists the rest
+#   make coverage   how much of the header make test-all runs, by gcov; tests/unrun.txt says why not the rest
 #   make mutants    wrong versions of the header, of which each must fail a test; about an hour (M="names": those)
 #   make fuzz       damaged files for each of 7 mesh readers, damaged robots and scenes, random worlds, forged snapshots, under
 #                   sanitizers (T=seconds for each, 60; 600 before a release, 8 for a minute or so)

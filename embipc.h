@@ -32369,7 +32369,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
  *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
  *      embipc_selftest() (EMBIPC_SELFTEST). embipc_body_island(), embipc_iteration.limit. Sleep; copies of worlds, and
  *      steps of several; budgets of time and frames; pair callback; debug drawing; taxels; embipc_body_replace().
- *      Joints; surfaces that run; static friction.
+ *      Joints; surfaces that run; static friction. Worlds in one block, with limits. Proofs of steps (EMBIPC_PROOF).
  *      Renamed since its first text, old -> new:
  *        embipc_drive_state.short_m -> shortfall
  *        embipc_intersection -> embipc_crossing, one type also for a surface by itself
