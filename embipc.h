@@ -21230,8 +21230,9 @@ static int embi_proof_sweep(embi_prover *p)
     return 1;
 }
 
-/* Proves a move of the bodies of an island from q to trial_q, while all others stand still. */
-static void embi_proof_move(embi_prover *p, const embi_island *isle)
+/* Proves a move of the bodies of an island from q to `end`, while all others stand still. An island that has gone back
+ * to an earlier q came there by the way that was proven. Then end is q: it must be apart from where others are now. */
+static void embi_proof_move(embi_prover *p, const embi_island *isle, const embipc_real *end)
 {
     embi_state *s = &p->w->s;
     int ok = EMBI_GROW(&p->w->memory, p->way, 6 * s->vert_count), island = s->body[isle->bodies[0]].island;
@@ -21241,7 +21242,7 @@ static void embi_proof_move(embi_prover *p, const embi_island *isle)
         if (embi_is_dynamic(s->body + k)) p->reach = fmax(p->reach, s->body[k].rules.dhat);
     p->out->distance = embi_min(p->out->distance, p->reach);
     for (int k = 0; k < s->body_count && ok; k++)
-        ok = embi_proof_body(p, k, s->body[k].in_island && s->body[k].island == island ? s->trial_q : NULL);
+        ok = embi_proof_body(p, k, s->body[k].in_island && s->body[k].island == island ? end : NULL);
     p->out->moves++;
     if (!ok || !embi_proof_sweep(p)) p->failed = 1;
 }
@@ -21836,6 +21837,9 @@ static int embi_island_move_back(embi_memory *m, embi_state *s, embi_island *isl
         embi_body_bound_present(s, b);
         embi_body_gradient(s, b);
     }
+#ifdef EMBIPC_PROOF
+    if (s->prover) embi_proof_move(s->prover, isle, s->q);
+#endif
     if (!embi_island_find_contacts(m, s, isle)) return 0;
     embi_island_psi(s, isle, s->q);
     embi_island_nonquadratic(s, isle, s->x);
@@ -22362,7 +22366,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alpha)
 {
 #ifdef EMBIPC_PROOF
-    if (s->prover) embi_proof_move(s->prover, isle);
+    if (s->prover) embi_proof_move(s->prover, isle, s->trial_q);
 #endif
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
     embi_island_remeasure(s, isle);
