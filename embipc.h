@@ -3033,7 +3033,7 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
     capacity = embi_capacity(p);
     held = p && embi_head_of(p)->counted == counted ? capacity : 0;   /* a snapshot does not count what it reads */
     want = capacity > INT_MAX / 2 ? INT_MAX : capacity + capacity / 2;
-    if (want < need) want = need;
+    if (want < need || need < 0) want = need;   /* no size is negative: that fails */
     if (counted && (want = embi_within_limit(m, counted, held, need, want)) == 0) return 0;
     r = embi_alloc_counted(m, want, elem, counted);
     if (!r) return 0;
@@ -3047,8 +3047,9 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
     return 1;
 }
 
+/* A negative number of elements, from a sum that overflowed, is more than there is room for. */
 #define EMBI_ARRAY(m, p, need, zero, counted) \
-    ((need) <= embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), (zero), (counted)))
+    ((unsigned)(need) <= (unsigned)embi_capacity(p) || embi_grow((m), &(p), (need), sizeof *(p), (zero), (counted)))
 #define EMBI_GROW(m, p, need) EMBI_ARRAY(m, p, need, 1, EMBI_UNCOUNTED)
 /* For large arrays: new elements are not written to. */
 #define EMBI_ROOM(m, p, need) EMBI_ARRAY(m, p, need, 0, EMBI_UNCOUNTED)
@@ -5911,6 +5912,7 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
                                const int *tets, int tet_count)
 {
     int cells, from[3], to[3];
+    double items = 0;
     embi_box_points(g->box, x, node_count);
     embi_tet_grid_shape(g, tet_count);
     cells = g->dim[0] * g->dim[1] * g->dim[2];
@@ -5923,7 +5925,10 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
         embi_box_of(box, x, tets + 4 * t, 4);
         embi_box_grow(box, 4 * EMBI_INSIDE_TOLERANCE * embi_box_diagonal(box), box);
         g->seen[t] = -1;
+        embi_tet_grid_range(g, box, from, to);
+        items += (double)(to[0] - from[0] + 1) * (to[1] - from[1] + 1) * (to[2] - from[2] + 1);
     }
+    if (items > INT_MAX) { m->failed = 1; return 0; }
     for (int pass = 0; pass < 2; pass++) {
         /* start[c + 2] counts in pass 0; start[c + 1] is the next free place in pass 1 */
         for (int t = 0; t < tet_count; t++) {
@@ -6862,7 +6867,7 @@ static void embi_cell_store(const embi_cell *c, const embi_material *m, embipc_r
     }
 }
 
-/* shared: for each cell, embi_cell.shared. key: scratch, 12 count. A face has the nodes at both ends of its
+/* shared: for each cell, embi_cell.shared, 0 before. key: scratch, 12 count. A face has the nodes at both ends of its
  * diagonal. */
 static void embi_cells_share(const int *node, int count, embi_key *key, int *shared)
 {
@@ -6874,7 +6879,6 @@ static void embi_cells_share(const int *node, int count, embi_key *key, int *sha
         key[k].value = k;
     }
     embi_sort_keys(key, key + n, n);
-    memset(shared, 0, (size_t)count * sizeof *shared);
     for (int k = 0; k < n; k++)
         if ((k > 0 && key[k - 1].key == key[k].key) || (k + 1 < n && key[k + 1].key == key[k].key))
             shared[key[k].value / 6] |= 1 << key[k].value % 6;
@@ -15658,7 +15662,7 @@ static int embi_pairs_join(embipc_world *w)
     if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * count)) return 0;
     memset(known, 0, sizeof known);
     k = w->search.tri_pairs;
-    memmove(k + old, k, (size_t)w->search.tri_pair_count * sizeof *k);
+    if (count > old) memmove(k + old, k, (size_t)(count - old) * sizeof *k);
     for (int n = old; n < count; n++) k[n].value = -1 - k[n].value;   /* see embi_pair_panels() */
     for (int n = 0; n < old; n++) {
         k[n].key = embi_pack(s->pair[n].a, s->pair[n].b);
@@ -25773,6 +25777,10 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
         if (t->cage->vertex_count != b->nv || t->cage->node_count < 4)
             return embi_refuse(e, "a cage of %d nodes made for %d vertices, not for these "
                                "%d", t->cage->node_count, t->cage->vertex_count, b->nv);
+        if (d->cage && (r = embi_check_arrays(d->cage->x, d->cage->node_count, d->cage->tets, d->cage->tet_count, 4, 1,
+                                              e)) != EMBIPC_OK) return r;
+        if (t->cage->tet_count > INT_MAX / 64 || t->cage->cell_count > INT_MAX / 96)
+            return embi_refuse(e, "a cage of %d tets and %d cells: too many", t->cage->tet_count, t->cage->cell_count);
         x = t->cage->x;
         if (!d->cage) from = embi_none;
         tets = t->cage->tets;
@@ -25882,7 +25890,7 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
 {
     const embipc_cage *cage = t->cage;
     int count = cage->cell_count, padded = embi_whole_lanes(count), ok;
-    int *tet = (int *)embi_alloc(m, 5 * count, sizeof *tet), *shared = tet + 4 * count;
+    int *tet = (int *)embi_alloc(m, 5 * count, sizeof *tet), *shared = tet ? tet + 4 * count : NULL;
     embi_key *key = (embi_key *)embi_alloc(m, 12 * count, sizeof *key);
     embi_cell_sums *sum = (embi_cell_sums *)embi_alloc(m, count, sizeof *sum);
     embipc_real *Z = (embipc_real *)embi_alloc(m, 13 * count, sizeof *Z), X[24];
@@ -30903,7 +30911,7 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
     if (capacity && (!vertex || !start)) return -1;
     for (int i = 0; i < 3 * tri_count; i++)
-        if (tri[i] < 0) return -1;
+        if (!embi_is_one_of(tri[i], EMBI_MAX_ELEMENTS)) return -1;
     embi_memory_init(&m, NULL);
     memset(&l, 0, sizeof l);
     edges = embi_sound_half_edges(&m, &keys, tri, tri_count);

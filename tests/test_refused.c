@@ -112,6 +112,63 @@ static void test_cells(void)
     scene_end(&s);
 }
 
+/* Many tets as large as the whole cage: their list in the grid would have more entries than an int can count. */
+static void test_too_many_in_a_grid(void)
+{
+    enum { TETS = 46200 };
+    scene s = refused_scene();
+    test_mesh m = test_mesh_sphere(1);
+    embipc_body_def d = scene_def("ball", EMBIPC_CAGE, 0, 0, 2);
+    double *x = (double *)calloc(12 * TETS, sizeof *x);
+    int *tets = (int *)calloc(4 * TETS, sizeof *tets);
+    ENSURE(x && tets);
+    for (int i = 0; i < 4 * TETS; i++) {
+        tets[i] = i;
+        for (int c = 0; c < 3; c++) x[3 * i + c] = i % 4 == c + 1 ? 7 : -2;
+    }
+    test_mesh_shape(&m, &d);
+    d.cage_x = x;
+    d.cage_node_count = 4 * TETS;
+    d.cage_tets = tets;
+    d.cage_tet_count = TETS;
+    refused(&s, &d, EMBIPC_ERR_MEMORY, "a size overflows");
+    free(x);
+    free(tets);
+    test_mesh_free(&m);
+    scene_end(&s);
+}
+
+/* Numbers of vertices and nodes that do not exist, where only the library would follow them. */
+static void test_indices(void)
+{
+    static const int tri[3] = {0, 1, INT_MAX};
+    scene s = refused_scene();
+    test_mesh m = test_mesh_sphere(1);
+    embipc_body_def d = scene_def("ball", EMBIPC_CAGE, 0, 0, 2);
+    embipc_cage_def cd = embipc_default_cage_def();
+    embipc_cage cage;
+    embi_memory memory;
+    int *list = NULL, node;
+    ENSURE(embipc_surface_loops(tri, 1, NULL, NULL, 0) == -1);
+    test_mesh_shape(&m, &d);
+    ENSURE(!embipc_cage_build(&cd, m.x, m.vertex_count, m.tri, m.tri_count, NULL, &cage, NULL));
+    cage.cell_count = 0;
+    d.cage = &cage;
+    node = cage.tets[5];
+    cage.tets[5] = 1000000;
+    refused(&s, &d, EMBIPC_ERR_INDEX, "node 1000000");
+    cage.tets[5] = node;
+    ENSURE(!embipc_body_create(s.w, &d, &s.body[1]));
+    embipc_cage_free(&cage);
+    embi_memory_init(&memory, NULL);   /* a sum that overflowed */
+    ENSURE(!EMBI_GROW(&memory, list, -5) && memory.failed && !list);
+    memory.failed = 0;
+    ENSURE(EMBI_GROW(&memory, list, 5) && !EMBI_GROW(&memory, list, INT_MIN) && memory.failed && embi_capacity(list) >= 5);
+    embi_free(&memory, list);
+    test_mesh_free(&m);
+    scene_end(&s);
+}
+
 /* With one number changed the world is refused, with this result and text; then the number is changed back. */
 static void damaged(scene *s, embipc_real *number, embipc_real with, embipc_result r, const char *text)
 {
@@ -214,6 +271,8 @@ int main(int argc, char **argv)
     meshio_test_unused();
     RUN(descriptions);
     RUN(cells);
+    RUN(too_many_in_a_grid);
+    RUN(indices);
     RUN(damage);
     RUN(open_surface);
     RUN(replaced_without_contact);
