@@ -12444,13 +12444,16 @@ typedef struct embi_candidate_list {
     int stamp;                   /* number of the last evaluation */
 } embi_candidate_list;
 
-/* What the definition of the world chose. */
+/* What the description of the world chose, or a call later. */
 typedef struct embi_settings {
     embipc_integrator integrator;
     int spin;                    /* a step starts from the bodies' free flight and keeps angular momentum */
     int max_iterations, friction_iterations;
     embipc_solver solver;
     const volatile int *stop;
+#ifdef EMBIPC_PROOF
+    struct embi_prover *prover;  /* NULL: steps prove nothing */
+#endif
 } embi_settings;
 
 /* Drives and the nodes they hold, and joints. */
@@ -12508,9 +12511,6 @@ typedef struct embi_state {
     embi_threads threads;
     embi_timer timer;
     unsigned revision;           /* last number given to a body: see embi_body_revise() */
-#ifdef EMBIPC_PROOF
-    struct embi_prover *prover;  /* NULL: steps prove nothing */
-#endif
 } embi_state;
 
 /* Does the body sleep? It takes part in a step like a fixed one then. */
@@ -21275,8 +21275,8 @@ static embipc_result embi_proof_end(embi_prover *p)
 /* Error of a step that is not proven. */
 static embipc_result embi_fail_proof(embipc_world *w)
 {
-    const embipc_proof *out = w->s.prover->out;
-    const embi_body *a = w->s.body + w->s.prover->at[0], *b = w->s.body + w->s.prover->at[1];
+    const embipc_proof *out = w->s.settings.prover->out;
+    const embi_body *a = w->s.body + w->s.settings.prover->at[0], *b = w->s.body + w->s.settings.prover->at[1];
     (void)embi_fail_value(&w->error, EMBIPC_ERR_INTERSECTION, (embipc_real)out->unproven,
                           "step %d: %.0f pairs have no proof that they stay apart, the first of \"%.40s\" and "
                           "\"%.40s\"; the world is back at %g s",
@@ -21289,13 +21289,13 @@ static embipc_result embi_fail_proof(embipc_world *w)
 /* Ends the proofs of a world, and frees what they took. */
 static void embi_proof_free(embipc_world *w)
 {
-    embi_prover *p = w->s.prover;
+    embi_prover *p = w->s.settings.prover;
     if (!p) return;
     embi_free(&w->memory, p->list);
     embi_free(&w->memory, p->key);
     embi_free(&w->memory, p->way);
     embi_free(&w->memory, p);
-    w->s.prover = NULL;
+    w->s.settings.prover = NULL;
 }
 
 /* Threads would move islands side by side. */
@@ -21311,7 +21311,7 @@ EMBIPC_API embipc_result embipc_world_set_proof(embipc_world *w, embipc_proof *p
     if (!p) return embi_fail_memory(&w->memory, &w->error);
     p->w = w;
     p->out = proof;
-    w->s.prover = p;
+    w->s.settings.prover = p;
     w->s.threads.run = NULL;
     embi_proof_begin(p);
     return EMBIPC_OK;
@@ -21842,7 +21842,7 @@ static int embi_island_move_back(embi_memory *m, embi_state *s, embi_island *isl
         embi_body_gradient(s, b);
     }
 #ifdef EMBIPC_PROOF
-    if (s->prover) embi_proof_move(s->prover, isle, s->q);
+    if (s->settings.prover) embi_proof_move(s->settings.prover, isle, s->q);
 #endif
     if (!embi_island_find_contacts(m, s, isle)) return 0;
     embi_island_psi(s, isle, s->q);
@@ -22370,7 +22370,7 @@ static void embi_body_accept(const embi_bodies_task *t, embi_body *b, int k)
 static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alpha)
 {
 #ifdef EMBIPC_PROOF
-    if (s->prover) embi_proof_move(s->prover, isle, s->trial_q);
+    if (s->settings.prover) embi_proof_move(s->settings.prover, isle, s->trial_q);
 #endif
     embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
     embi_island_remeasure(s, isle);
@@ -23050,11 +23050,11 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     s = &w->s;
     embi_budget_begin(w);
 #ifdef EMBIPC_PROOF
-    if (s->prover) embi_proof_begin(s->prover);
+    if (s->settings.prover) embi_proof_begin(s->settings.prover);
 #endif
     while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && w->sleep.disturbed) embi_step_undo(w);
 #ifdef EMBIPC_PROOF
-    if (r == EMBIPC_OK && s->prover) r = embi_proof_end(s->prover);
+    if (r == EMBIPC_OK && s->settings.prover) r = embi_proof_end(s->settings.prover);
 #endif
     if (r != EMBIPC_OK) return embi_step_fail(w, r, lost, away);
     embi_velocities_finish(s);
@@ -29470,7 +29470,7 @@ static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocat
     if (!c) return NULL;
     *c = *w;
 #ifdef EMBIPC_PROOF
-    c->s.prover = NULL;   /* a copy proves nothing until it is asked to */
+    c->s.settings.prover = NULL;   /* a copy proves nothing until it is asked to */
 #endif
     m.copying = 1;
     whole = embi_world_copy_arrays(&m, c, w);
@@ -29514,8 +29514,8 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
     world->memory.allocations = allocations;
     embi_world_moved(world);
 #ifdef EMBIPC_PROOF
-    world->s.prover = c->s.prover;
-    c->s.prover = NULL;
+    world->s.settings.prover = c->s.settings.prover;
+    c->s.settings.prover = NULL;
 #endif
     embipc_world_destroy(c);
     return EMBIPC_OK;

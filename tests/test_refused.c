@@ -80,19 +80,27 @@ static void refused_reload(scene *s)
     ENSURE(embipc_world_load(bytes, n, &wd, &w, &e) == EMBIPC_ERR_ARGUMENT && !w);
 }
 
+/* A ball, its description, and a cage for it, which the description takes. */
+static test_mesh refused_ball(embipc_body_def *d, embipc_cage *cage)
+{
+    test_mesh m = test_mesh_sphere(1);
+    embipc_cage_def cd = embipc_default_cage_def();
+    *d = scene_def("ball", EMBIPC_CAGE, 0, 0, 2);
+    scene_stretch(&m, 0.05, 0.05, 0.05);
+    test_mesh_shape(&m, d);
+    ENSURE(!embipc_cage_build(&cd, m.x, m.vertex_count, m.tri, m.tri_count, NULL, cage, NULL) && cage->cell_count > 1);
+    d->cage = cage;
+    return m;
+}
+
 /* The cells of a cage that are not what its tets are in, and that are no boxes. */
 static void test_cells(void)
 {
     scene s = refused_scene();
-    test_mesh m = test_mesh_sphere(1);
-    embipc_body_def d = scene_def("ball", EMBIPC_CAGE, 0, 0, 2);
-    embipc_cage_def cd = embipc_default_cage_def();
     embipc_cage cage;
+    embipc_body_def d;
+    test_mesh m = refused_ball(&d, &cage);
     int corner;
-    scene_stretch(&m, 0.05, 0.05, 0.05);
-    test_mesh_shape(&m, &d);
-    ENSURE(!embipc_cage_build(&cd, m.x, m.vertex_count, m.tri, m.tri_count, NULL, &cage, NULL) && cage.cell_count > 1);
-    d.cage = &cage;
     corner = cage.cells[3];
     cage.cells[3] = cage.node_count;
     refused(&s, &d, EMBIPC_ERR_INDEX, "corner 3 of cell 0");
@@ -143,17 +151,13 @@ static void test_indices(void)
 {
     static const int tri[3] = {0, 1, INT_MAX};
     scene s = refused_scene();
-    test_mesh m = test_mesh_sphere(1);
-    embipc_body_def d = scene_def("ball", EMBIPC_CAGE, 0, 0, 2);
-    embipc_cage_def cd = embipc_default_cage_def();
     embipc_cage cage;
+    embipc_body_def d;
+    test_mesh m = refused_ball(&d, &cage);
     embi_memory memory;
     int *list = NULL, node;
     ENSURE(embipc_surface_loops(tri, 1, NULL, NULL, 0) == -1);
-    test_mesh_shape(&m, &d);
-    ENSURE(!embipc_cage_build(&cd, m.x, m.vertex_count, m.tri, m.tri_count, NULL, &cage, NULL));
     cage.cell_count = 0;
-    d.cage = &cage;
     node = cage.tets[5];
     cage.tets[5] = 1000000;
     refused(&s, &d, EMBIPC_ERR_INDEX, "node 1000000");
