@@ -2928,6 +2928,14 @@ static void embi_memory_init(embi_memory *m, const embipc_allocator *hooks)
     }
 }
 
+/* A call begins: earlier failures, and why they were, do not count. */
+static void embi_memory_begin(embi_memory *m)
+{
+    m->failed = 0;
+    m->asked = 0;
+    m->beyond = EMBI_UNCOUNTED;
+}
+
 /* What stands before each array: its size, and how many elements it has room for. */
 typedef struct embi_head { size_t bytes; int capacity; embi_counted counted; } embi_head;
 #define EMBI_HEAD 16             /* bytes: keeps the alignment of the hooks */
@@ -3034,7 +3042,7 @@ static int embi_grow(embi_memory *m, void *array, int need, size_t elem, int zer
     held = p && embi_head_of(p)->counted == counted ? capacity : 0;   /* a snapshot does not count what it reads */
     want = capacity > INT_MAX / 2 ? INT_MAX : capacity + capacity / 2;
     if (want < need || need < 0) want = need;   /* no size is negative: that fails */
-    if (counted && (want = embi_within_limit(m, counted, held, need, want)) == 0) return 0;
+    if (counted && want >= 0 && (want = embi_within_limit(m, counted, held, need, want)) == 0) return 0;
     r = embi_alloc_counted(m, want, elem, counted);
     if (!r) return 0;
     if (p) memcpy(r, p, (size_t)capacity * elem);
@@ -21306,7 +21314,7 @@ EMBIPC_API embipc_result embipc_world_set_proof(embipc_world *w, embipc_proof *p
     embi_proof_free(w);
     w->s.threads.run = EMBI_WITHOUT(SEARCH) ? NULL : w->def.parallel_for;
     if (!proof) return EMBIPC_OK;
-    w->memory.failed = 0;
+    embi_memory_begin(&w->memory);
     p = (embi_prover *)embi_alloc(&w->memory, 1, sizeof *p);
     if (!p) return embi_fail_memory(&w->memory, &w->error);
     p->w = w;
@@ -23004,7 +23012,7 @@ static void embi_drives_gradient(embipc_world *w)
 
 /* ==== 83. World step =================================================================================
  * embi_step(): begin, iterate, finish.
- * Uses: part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
+ * Uses: memory, part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
 /* Begin and iterate: q at the end of the step, and v of bodies in islands; void where sleep.disturbed is set. *lost,
  * *away: a body too far from the origin, and how far, m. */
@@ -23012,7 +23020,7 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
 {
     embi_state *s = &w->s;
     embipc_result r = EMBIPC_OK;
-    w->memory.failed = 0;
+    embi_memory_begin(&w->memory);
     s->timer.late = 0;
     if (!w->budget.strict) s->threads.clock = NULL;
     if (embi_sleeps(w)) embi_sleep_begin(w);
@@ -26533,7 +26541,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (body) body->index1 = 0, body->generation = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     m = &w->memory;
-    m->failed = 0;
+    embi_memory_begin(m);
     if (!def || !body) return embi_refuse(&w->error, "embipc_body_create: %s is NULL", def ? "body" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
@@ -30635,7 +30643,7 @@ EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n,
     int bad = 0;
     if (replaced) *replaced = 0;
     if (!f || n < 0 || count < 0 || (count > 0 && (!pairs || !blocks))) return EMBIPC_ERR_ARGUMENT;
-    f->memory.failed = 0;
+    embi_memory_begin(&f->memory);
     if (!EMBI_GROW(&f->memory, f->key, count)) r = EMBIPC_ERR_MEMORY;
     for (int k = 0; k < count && r == EMBIPC_OK; k++) {
         int i = pairs[2 * (size_t)k], j = pairs[2 * (size_t)k + 1];
