@@ -2714,7 +2714,7 @@ static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
             int sound = least[l] > 0 && part[0][l] > least[l] && part[1][l] > least[l] && part[2][l] > least[l];
             int going = state[l] == EMBI_POLAR_BUSY;
             share[l] = going && sound ? 2 / (1 + part[3][l]) : 0;
-            if (!going || (sound && !(part[3][l] < EMBI_EITHER(7e-14, 1e-7)))) continue;
+            if (!going || (sound && !(part[3][l] < EMBI_EITHER(7e-14, 1e-8)))) continue;
             state[l] = sound ? EMBI_POLAR_FOUND : EMBI_POLAR_LOST;
             busy--;
         }
@@ -16682,12 +16682,15 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
 {
     int n = 3 * b->nn, o = 3 * b->node0;
     const embipc_real *q = when == EMBI_AT_START ? s->qn : s->q;
-    embipc_real inertia = 0, work = 0, damping = 0, *d = s->rhs + o, *y = s->Ap + o;
+    embipc_real inertia = 0, force = 0, work = 0, damping = 0, *d = s->rhs + o, *y = s->Ap + o;
     embi_psi psi;
     if (!embi_is_dynamic(b)) return 0;
     for (int i = 0; i < n; i++) d[i] = q[o + i] - s->qt[o + i];
     embi_mass_multiply(b, d, y);
-    for (int i = 0; i < n; i++) inertia += b->step.inertia * d[i] * y[i] / 2;
+    for (int i = 0; i < n; i++) {
+        inertia += b->step.inertia * d[i] * y[i] / 2;
+        force += b->step.inertia * embi_abs(y[i]);
+    }
     for (int i = 0; i < n; i++) {
         work += s->load.f[o + i] * (q[o + i] - s->qn[o + i]);
         d[i] = q[o + i] - s->qc[o + i];
@@ -16703,7 +16706,8 @@ static embipc_real embi_body_objective(embi_state *s, embi_body *b, embi_when wh
         kd -= (b->step.inertia + mass) * md;   /* h^2 (1 + beta/c) d.K d */
         damping = mass * md / 2 + (beta > 0 ? kd / 2 * beta / (!b->elastic.nonlinear + beta) : 0);
     }
-    *size += inertia + s->hh * (psi.energy + psi.force * b->scale_x + embi_abs(work)) + embi_abs(damping);
+    *size += inertia + force * b->scale_x;
+    *size += s->hh * (psi.energy + psi.force * b->scale_x + embi_abs(work)) + embi_abs(damping);
     return inertia + s->hh * (psi.energy - work) + damping;
 }
 
@@ -21651,14 +21655,15 @@ static void embi_bodies_begin(embipc_world *w)
 static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
+    int turns = embi_is_dynamic(b) && embi_elastic_turns(&b->elastic);
     if (embi_is_asleep(b)) return;
     b->step.objective_start = -1;
-    if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic)) {   /* rotation_start := R of q^n */
-        embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
+    if (turns) embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
+    if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
+    if (turns) {   /* rotation_start := R of q^n */
         embi_elastic_swap(&b->elastic);
         b->elastic.ahead = 0;
     }
-    if (embi_is_dynamic(b) && !b->past.continues) embi_body_energies(s, b);
     embi_body_hold_rotations(s, b);
     b->step.psi[EMBI_NOW].bending = embi_elastic_bending(&b->elastic, s->q + 3 * b->node0, 0);
     b->step.psi[EMBI_AT_START] = b->step.psi[EMBI_NOW];
