@@ -13634,13 +13634,19 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
+/* What counts as a short move of a body, m: by its tolerance, at most dhat/10, and no less than its rounding. */
+static embipc_real embi_body_short(const embi_body *b)
+{
+    return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), 8 * EMBI_EPS * b->scale_x);
+}
+
 /* Length of a direction that counts as converged, m: the least of the island's bodies. */
 static embipc_real embi_island_tolerance(const embi_state *s, const embi_island *isle)
 {
     embipc_real least = EMBI_HUGE;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_dynamic(b)) least = embi_min(least, embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10));
+        if (embi_is_dynamic(b)) least = embi_min(least, embi_body_short(b));
     }
     return least;
 }
@@ -13866,7 +13872,8 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
  * (A peg of 10 mm enters at 1 micrometre a side with a fraction of 0.4, at 50 with 1e-3 of its diagonal.) Numbers that
  * cannot be simulated are refused. Coordinates have 16 digits: at 1e9 sizes from the origin 7 remain for the shape. So
  * input that takes a body farther in one step is refused, and a body that reaches 1e12 sizes ends the step with an
- * error. Stiffness stays within 1e100 N/m. Within these limits no number of a step leaves the range of a double.
+ * error. Stiffness stays within 1e100 N/m. Within these limits no number of a step leaves the range of a double. Floats
+ * have 7 digits: limits are 1e4 and 1e5 sizes, and 1e15 N/m.
  * Uses: part I, elasticity, pairs of primitives, barrier, part III.
  * Checked by: tests/test_defaults.c, tests/world_numbers.h */
 
@@ -14041,9 +14048,20 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 
 /* ---- numbers that cannot be simulated ---- */
 
-#define EMBI_SIZES EMBI_EITHER(1e9, 1e2)
-#define EMBI_SIZES_AT_MOST EMBI_EITHER(1e12, 1e3)
-#define EMBI_FRICTION_MOST (1e9)
+/* Sizes of a body from the origin: that input may reach, and that a step may. */
+#if EMBI_FLOAT
+#define EMBI_SIZES ((embipc_real)1e4)
+#define EMBI_SIZES_TEXT "1e4"
+#define EMBI_SIZES_AT_MOST ((embipc_real)1e5)
+#define EMBI_SIZES_AT_MOST_TEXT "1e5"
+#else
+#define EMBI_SIZES ((embipc_real)1e9)
+#define EMBI_SIZES_TEXT "1e9"
+#define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
+#define EMBI_SIZES_AT_MOST_TEXT "1e12"
+#endif
+#define EMBI_LARGEST EMBI_EITHER(1e30, 1e5)   /* [m] Diagonal of a body */
+#define EMBI_FRICTION_MOST ((embipc_real)1e9)
 
 /* |a|, also where its square would leave the range of a double. */
 static embipc_real embi_long_norm(const embipc_real a[3])
@@ -14061,7 +14079,8 @@ static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const c
     embipc_real limit = EMBI_SIZES * b->diagonal;
     if (way <= limit) return EMBIPC_OK;
     return embi_refuse_value(e, value,
-                             "%s is %g %s, which takes it %g m in one step; the limit is %g m, 1e9 of its sizes", what,
+                             "%s is %g %s, which takes it %g m in one step; the limit is %g m, " EMBI_SIZES_TEXT
+                             " of its sizes", what,
                              value, unit, way, limit);
 }
 
@@ -18185,7 +18204,8 @@ static void embi_sleep_undo(embipc_world *w)
 static int embi_body_rests(const embipc_world *w, const embi_body *b)
 {
     const embi_state *s = &w->s;
-    const embipc_real most = s->h * (w->def.sleep_speed > 0 ? w->def.sleep_speed : b->rules.epsv);
+    const embipc_real speed = w->def.sleep_speed > 0 ? w->def.sleep_speed : b->rules.epsv;
+    const embipc_real most = embi_max(s->h * speed, 16 * EMBI_EPS * b->scale_x);
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         embipc_real d[3];
         embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
@@ -21482,7 +21502,8 @@ static embipc_result embi_step_check(embipc_world *w, const embi_body **lost, em
 static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real away)
 {
     (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, away,
-                       "step %d takes it %g m from the origin; the limit is %g m, 1e12 of its sizes. The world is "
+                       "step %d takes it %g m from the origin; the limit is %g m, " EMBI_SIZES_AT_MOST_TEXT
+                       " of its sizes. The world is "
                        "back at %g s: lower a velocity, force or time step, or destroy the body",
                        w->step + 1, away, EMBI_SIZES_AT_MOST * b->diagonal, w->time);
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
@@ -21986,11 +22007,11 @@ static embipc_real embi_island_short_limit(const embi_island *isle)
  * short as a velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
 static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *isle)
 {
-    embipc_real most = 0, r[3];
+    embipc_real most = 0, noise = 8 * EMBI_EPS * isle->energy.noise_x, r[3];
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
         embi_point_motion(c->base.v, c->base.w, s->path.motion, r);
-        most = embi_max(most, embi_abs(embi_dot(r, c->base.dir)) / ((embipc_real)0.1 * c->gap));
+        most = embi_max(most, embi_abs(embi_dot(r, c->base.dir)) / embi_max((embipc_real)0.1 * c->gap, noise));
     }
     return most;
 }
@@ -22010,7 +22031,7 @@ static embipc_real embi_island_length(embi_state *s, embi_island *isle)
             if (s->local[i / 3] >= 0) most = embi_max(most, embi_abs(s->p[i]));
             isle->energy.slope += s->p[i] * s->g[i];
         }
-        if (most > 0) worst = embi_max(worst, most / embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10));
+        if (most > 0) worst = embi_max(worst, most / embi_body_short(b));
         isle->record.direction = embi_max(isle->record.direction, most / b->step.c);
     }
     return worst;
@@ -25287,8 +25308,9 @@ static embipc_result embi_check_gravity(const embipc_real g[3], embipc_error *e)
 /* h^2 must stay within the range of a double, too. */
 static embipc_result embi_check_time_step(embipc_real h, embipc_error *e)
 {
-    if (h >= 1e-100 && h <= 1e100) return EMBIPC_OK;
-    return embi_refuse(e, "time_step is %g s; it must be positive and finite, within 1e-100 .. 1e100 s", h);
+    const embipc_real most = EMBI_EITHER(1e100, 1e9);
+    if (h >= 1 / most && h <= most) return EMBIPC_OK;
+    return embi_refuse(e, "time_step is %g s; it must be positive and finite, within %g .. %g s", h, 1 / most, most);
 }
 
 /* The parameters that worlds and bodies have in common. */
@@ -26195,14 +26217,15 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     embipc_real box[6];
     embipc_result r;
     if ((r = embi_build_surface(m, d, b, t, e)) != EMBIPC_OK) return r;
-    /* determinants multiply up to six lengths: beyond these sizes they leave the range of a double */
+    /* determinants multiply up to six lengths: beyond these sizes they leave the range of the scalar */
     embi_box_of(box, d->x, b->origin, b->nv);
     b->diagonal = d->scale * embi_box_diagonal(box);
     for (int i = 0; i < 3 * b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(t->x[i] + t->far_position[i % 3]));
-    if (!(b->diagonal > 1e-30 && b->diagonal < 1e30) || b->scale_x > EMBI_SIZES * b->diagonal)
+    if (!(b->diagonal > 1 / EMBI_LARGEST && b->diagonal < EMBI_LARGEST) || b->scale_x > EMBI_SIZES * b->diagonal)
         return embi_refuse_value(e, b->diagonal,
-                                 "a body %g m across at coordinates of %g m: sizes must lie in 1e-30 .. 1e30 m, "
-                                 "and within 1e9 sizes of the origin", b->diagonal, b->scale_x);
+                                 "a body %g m across at coordinates of %g m: sizes must lie in %g .. %g m, "
+                                 "and within " EMBI_SIZES_TEXT " sizes of the origin", b->diagonal, b->scale_x,
+                                 1 / EMBI_LARGEST, EMBI_LARGEST);
     if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK) return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
     b->area = 0;
@@ -27006,7 +27029,8 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
     embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
     if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
     return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, way <= limit ? angle : way,
-                           "%s of the drive is %g m and %g rad away; the limits are %g m, 1e9 of its sizes, and 1e9 "
+                           "%s of the drive is %g m and %g rad away; the limits are %g m, " EMBI_SIZES_TEXT
+                           " of its sizes, and 1e9 "
                            "rad", what, way, angle, limit);
 }
 
@@ -27046,7 +27070,8 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "the centre of the drive is not finite");
     if (!(embi_long_norm(d->centre) <= EMBI_SIZES * b->diagonal))
         return embi_refuse_value(e, embi_long_norm(d->centre),
-                                 "the centre of the drive is %g m from the origin; the limit is %g m, 1e9 of its sizes",
+                                 "the centre of the drive is %g m from the origin; the limit is %g m, " EMBI_SIZES_TEXT
+                                 " of its sizes",
                                  embi_long_norm(d->centre), EMBI_SIZES * b->diagonal);
     for (int i = 0; i < 5; i++) {
         const embipc_real value = i < 3 ? d->stiffness[i] : i == 3 ? d->damping : d->force_limit;
@@ -28710,7 +28735,7 @@ static embipc_result embi_check_jump(embipc_world *w, const embi_body *b, const 
             return embi_refuse(e, "it is in a joint: destroy that first");
     if (!(embi_long_norm(position) <= EMBI_SIZES * b->diagonal))
         return embi_refuse_value(e, embi_long_norm(position),
-                                 "a position %g m from the origin; the limit is %g m, 1e9 of its sizes",
+                                 "a position %g m from the origin; the limit is %g m, " EMBI_SIZES_TEXT " of its sizes",
                                  embi_long_norm(position), EMBI_SIZES * b->diagonal);
     return embi_check_rotation(rotation, e);
 }
@@ -29793,7 +29818,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 #ifndef EMBIPC_NO_SNAPSHOT
 
-enum { EMBI_SNAPSHOT_FORMAT = 1, EMBI_SNAPSHOT_HEAD = 4 };   /* words of the head: name, format, their number, hash */
+/* Words of the head: name, format, their number, hash. Format 2: the numbers were floats. */
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 2 : 1, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -29831,16 +29857,18 @@ static embi_u64 embi_stream_word(embi_stream *s, embi_u64 word)
     return word;
 }
 
-/* Passes n numbers; nan is none. */
+/* Passes n numbers, as doubles; nan is none. */
 static void embi_stream_reals(embi_stream *s, embipc_real *x, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
+        double value = (double)x[i];
         embi_u64 word;
-        memcpy(&word, x + i, sizeof word);
+        memcpy(&word, &value, sizeof word);
         word = embi_stream_word(s, word);
         if (!s->from) continue;
-        memcpy(x + i, &word, sizeof word);
-        if (x[i] != x[i]) { s->failed = 1; x[i] = 0; }
+        memcpy(&value, &word, sizeof word);
+        x[i] = (embipc_real)value;
+        if ((double)x[i] != value) { s->failed = 1; x[i] = 0; }
     }
 }
 
@@ -30266,7 +30294,7 @@ static void embi_stream_dual(embi_stream *s, embipc_world *w, embi_island *isle)
         const int c = D->column[t];
         s->failed = c < -1 || c >= EMBI_BENT * D->count || (c >= 0 && c % EMBI_BENT >= D->link[c / EMBI_BENT].rank);
     }
-    embi_stream_system(s, m, &D->K);
+    if (D->triples) embi_stream_system(s, m, &D->K);   /* else there is nothing but the bodies' own matrices */
     if (s->from && D->K.n != D->triples) s->failed = 1;
     for (int k = 0, at = -1, unknowns = 0; k < bodies && !s->failed; k++) {
         embi_body *b;
