@@ -9555,19 +9555,19 @@ typedef struct embi_rod {
 /* One evaluation leaves EMBI_CCD_LEAVE of the present gap for the next: a little below a tenth, so that mostly the
  * first evaluation finds the time to return. */
 
-/* One query, in coordinates relative to vertex 0. */
+/* One query, in coordinates relative to vertex 0. Its numbers are doubles: only directions may be floats. */
 typedef struct embi_ccd_path {
-    embipc_real x[12], v[12];    /* start, motion over [0, 1] */
-    embipc_real xi;              /* separation that g must exceed: minimum, and rounding */
+    double x[12], v[12];         /* start, motion over [0, 1] */
+    double xi;                   /* separation that g must exceed: minimum, and rounding */
     int edge_edge;               /* 1 or 0 */
     const embi_closest *closest; /* of the start, where somebody knows it already; or NULL */
 } embi_ccd_path;
 
 /* A separating direction, found at time t. */
 typedef struct embi_ccd_normal {
-    embipc_real t;
-    embipc_real h[4], dh[4];     /* n . x_k and n . v_k */
-    embipc_real gap, rate;       /* distance at t, less xi, and how fast it changes */
+    double t;
+    double h[4], dh[4];          /* n . x_k and n . v_k */
+    double gap, rate;            /* distance at t, less xi, and how fast it changes */
     int separates;               /* all g_ij(t) > xi */
 } embi_ccd_normal;
 
@@ -9575,13 +9575,14 @@ typedef struct embi_ccd_normal {
 static const int embi_ccd_pairs[2][8] = {{0, 1, 0, 2, 0, 3, 0, 0}, {0, 2, 0, 3, 1, 2, 1, 3}};
 
 /* smallest g_ij(t) over all pairs along the direction c */
-static embipc_real embi_ccd_gap(const embi_ccd_path *path, const embi_ccd_normal *c, embipc_real t)
+static double embi_ccd_gap(const embi_ccd_path *path, const embi_ccd_normal *c, double t)
 {
     const int *pair = embi_ccd_pairs[path->edge_edge];
-    embipc_real gap = EMBI_HUGE;
+    double gap = DBL_MAX;
     for (int k = 0; k < 3 + path->edge_edge; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
-        gap = embi_min(gap, (c->h[i] - c->h[j]) + t * (c->dh[i] - c->dh[j]));
+        double g = (c->h[i] - c->h[j]) + t * (c->dh[i] - c->dh[j]);
+        if (g < gap) gap = g;
     }
     return gap;
 }
@@ -9590,8 +9591,9 @@ static embipc_real embi_ccd_gap(const embi_ccd_path *path, const embi_ccd_normal
 static void embi_ccd_project(const embi_ccd_path *path, const embipc_real n[3], embi_ccd_normal *c)
 {
     for (int k = 0; k < 4; k++) {
-        c->h[k] = embi_dot(n, path->x + 3 * k);
-        c->dh[k] = embi_dot(n, path->v + 3 * k);
+        const double *x = path->x + 3 * k, *v = path->v + 3 * k;
+        c->h[k] = n[0] * x[0] + n[1] * x[1] + n[2] * x[2];
+        c->dh[k] = n[0] * v[0] + n[1] * v[1] + n[2] * v[2];
     }
     c->separates = embi_ccd_gap(path, c, c->t) > path->xi;
 }
@@ -9616,12 +9618,12 @@ static void embi_ccd_try_borders(const embi_ccd_path *path, const embi_point p[4
 
 /* The direction of the closest points at time t. On the border of a face region it may be too inaccurate for
  * a tiny gap: the normal of the whole face, or of both edges, is then tried as well, and then each border. */
-static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_normal *c)
+static void embi_ccd_look(const embi_ccd_path *path, double t, embi_ccd_normal *c)
 {
     embipc_real y[12], w[4], n[3], d;
     embi_point p[4];
     int mask;
-    for (int k = 0; k < 12; k++) y[k] = path->x[k] + t * path->v[k];
+    for (int k = 0; k < 12; k++) y[k] = (embipc_real)(path->x[k] + t * path->v[k]);
     embi_points_of(p, y);
     if (t == 0 && path->closest) {
         memcpy(w, path->closest->w, sizeof w);
@@ -9640,14 +9642,14 @@ static void embi_ccd_look(const embi_ccd_path *path, embipc_real t, embi_ccd_nor
 }
 
 /* How long the direction of c separates on from c->t, less the fraction EMBI_CCD_LEAVE of each g_ij - xi. */
-static embipc_real embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_normal *c)
+static double embi_ccd_advance(const embi_ccd_path *path, const embi_ccd_normal *c)
 {
     const int *pair = embi_ccd_pairs[path->edge_edge];
-    embipc_real step = EMBI_HUGE;
+    double step = DBL_MAX;
     for (int k = 0; k < 3 + path->edge_edge; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
-        embipc_real rate = c->dh[i] - c->dh[j], g = (c->h[i] - c->h[j]) + c->t * rate - path->xi;
-        if (rate < 0) step = embi_min(step, (1 - EMBI_CCD_LEAVE) * g / -rate);
+        double rate = c->dh[i] - c->dh[j], g = (c->h[i] - c->h[j]) + c->t * rate - path->xi;
+        if (rate < 0 && (1 - EMBI_CCD_LEAVE) * g / -rate < step) step = (1 - EMBI_CCD_LEAVE) * g / -rate;
     }
     return step;
 }
@@ -9658,7 +9660,7 @@ static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_norma
     const int *pair = embi_ccd_pairs[path->edge_edge];
     for (int k = 0; k < 3 + path->edge_edge; k++) {
         int i = pair[2 * k], j = pair[2 * k + 1];
-        embipc_real g = (a->h[i] - a->h[j]) + b->t * (a->dh[i] - a->dh[j]);
+        double g = (a->h[i] - a->h[j]) + b->t * (a->dh[i] - a->dh[j]);
         g += (b->h[i] - b->h[j]) + a->t * (b->dh[i] - b->dh[j]);
         if (!(g > 2 * path->xi)) return 0;
     }
@@ -9668,23 +9670,24 @@ static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_norma
 /* The loop. Its first choice is a step to where the gap, at its present rate, would be all but closed; it is taken
  * if the rotating direction proves it free. Otherwise steps are shorter, down to the step that the fixed direction
  * proves. The path is always proved free up to `now.t`. */
-static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_real *toi)
+static int embi_ccd_search(const embi_ccd_path *path, double t_max, double *toi)
 {
     embi_ccd_normal now, next;
-    embipc_real gap0, keep = -1, reach = t_max;
+    double gap0, keep = -1, reach = t_max;
     *toi = 0;
     embi_ccd_look(path, 0, &now);
     gap0 = now.gap;
     if (!now.separates || !(gap0 > 0)) return 1;
     for (int work = 1; work < EMBI_CCD_WORK; work++) {
-        embipc_real step = embi_ccd_advance(path, &now), rest = t_max - now.t, jump;
+        double step = embi_ccd_advance(path, &now), rest = t_max - now.t, jump;
         if (embi_ccd_gap(path, &now, t_max) > path->xi) {
             *toi = t_max;
             return 0;
         }
         if (now.gap <= EMBI_CCD_MEET * gap0 || !(now.t + step > now.t && step < rest)) break;
-        jump = embi_min(reach, rest);
-        if (now.rate < 0) jump = embi_min(jump, (1 - EMBI_CCD_LEAVE) * now.gap / -now.rate);
+        jump = reach < rest ? reach : rest;
+        if (now.rate < 0 && (1 - EMBI_CCD_LEAVE) * now.gap / -now.rate < jump)
+            jump = (1 - EMBI_CCD_LEAVE) * now.gap / -now.rate;
         if (jump > 1.1 * step) {
             embi_ccd_look(path, jump < rest ? now.t + jump : t_max, &next);
             if (!next.separates || !embi_ccd_free_between(path, &now, &next) ||
@@ -9696,7 +9699,7 @@ static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_
         } else {
             embi_ccd_look(path, now.t + step, &next);
             if (!next.separates) break;
-            reach = embi_max(reach, 16 * step);
+            if (reach < 16 * step) reach = 16 * step;
         }
         now = next;
         if (keep < 0 && now.gap <= EMBI_CCD_KEEP * gap0) keep = now.t;
@@ -9710,39 +9713,52 @@ static int embi_ccd_search(const embi_ccd_path *path, embipc_real t_max, embipc_
     return 1;
 }
 
-/* Contact of x0 + t p within [0, t_max], t_max <= 1. closest: of the start, may be NULL. Returns 0 and
- * *toi = t_max when there is none, else 1 and a time before it, as embipc_ccd_point_triangle() does. */
+/* Contact on a path within [0, t_max], t_max <= 1. Returns 0 and *toi = t_max when there is none, else 1 and a time
+ * before it, as embipc_ccd_point_triangle() does. */
+static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
+{
+    double size = 0, until;
+    int meets;
+    *toi = 0;
+    for (int k = 0; k < 12; k += 3) {
+        const double *x = path->x + k, *v = path->v + k;
+        double s = fabs(x[0]) + fabs(x[1]) + fabs(x[2]), m = fabs(v[0]) + fabs(v[1]) + fabs(v[2]);
+        if (size == size && !(s + m <= size)) size = s + m;   /* nan stays */
+    }
+    path->xi = embi_max(min_separation, 0) * (1 + 4 * (double)EMBI_EPS) + 16 * DBL_EPSILON * size + EMBI_TINY;
+    if (!embi_finite(min_separation) || !(size < EMBI_EITHER(1e60, 1e9))) return 1;   /* its squares would overflow */
+    meets = embi_ccd_search(path, t_max, &until);
+    *toi = (embipc_real)until;
+    if (*toi > until) *toi *= 1 - EMBI_EPS;   /* the float before it */
+    return meets;
+}
+
+/* Contact of x0 + t p. closest: of the start, may be NULL. */
 static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_edge,
                     const embi_closest *closest, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
 {
     embi_ccd_path path;
-    embipc_real size = 0;
     path.closest = closest;
     path.edge_edge = edge_edge != 0;
-    *toi = 0;
     for (int k = 0; k < 12; k++) {
-        path.x[k] = x0[k] - x0[k % 3];
-        path.v[k] = p[k] - p[k % 3];
+        path.x[k] = (double)x0[k] - x0[k % 3];
+        path.v[k] = (double)p[k] - p[k % 3];
     }
-    for (int k = 0; k < 12; k += 3) {
-        const embipc_real *x = path.x + k, *v = path.v + k;
-        embipc_real s = embi_abs(x[0]) + embi_abs(x[1]) + embi_abs(x[2]);
-        embipc_real m = embi_abs(v[0]) + embi_abs(v[1]) + embi_abs(v[2]);
-        size = embi_max(size, s + m);
-    }
-    path.xi = embi_max(min_separation, 0) * (1 + 4 * EMBI_EPS) + 16 * EMBI_EPS * size + EMBI_TINY;
-    if (!embi_all_finite(path.x, 12) || !embi_all_finite(path.v, 12) || !embi_finite(min_separation) ||
-        !(size < EMBI_EITHER(1e60, 1e9))) return 1;   /* squares overflow far beyond that */
-    return embi_ccd_search(&path, t_max, toi);
+    return embi_ccd_on(&path, min_separation, t_max, toi);
 }
 
 /* Contact between two positions, x0 and x1. Differences come first, so that a common motion cancels exactly. */
 static int embi_ccd_between(const embipc_real x0[12], const embipc_real x1[12], int edge_edge,
                             embipc_real min_separation, embipc_real *toi)
 {
-    embipc_real p[12];
-    for (int k = 0; k < 12; k++) p[k] = (x1[k] - x1[k % 3]) - (x0[k] - x0[k % 3]);
-    return embi_ccd(x0, p, edge_edge, NULL, min_separation, 1, toi);
+    embi_ccd_path path;
+    path.closest = NULL;
+    path.edge_edge = edge_edge != 0;
+    for (int k = 0; k < 12; k++) {
+        path.x[k] = (double)x0[k] - x0[k % 3];
+        path.v[k] = ((double)x1[k] - x1[k % 3]) - path.x[k];
+    }
+    return embi_ccd_on(&path, min_separation, 1, toi);
 }
 
 EMBIPC_API int embipc_ccd_point_triangle(const embipc_real x0[12], const embipc_real x1[12],
@@ -13175,18 +13191,21 @@ static int embi_pair_is_complete(const embi_state *s, const embi_pair *p)
 }
 
 /* Rounding of distances at stored positions x = J q, m. Collision detection proves the path; the positions that are
- * stored differ from it by rounding. */
+ * stored differ from it by rounding. A sum of four products is off by 4 u |x|, in each of three coordinates, and a
+ * distance over a body by 4 u of its diagonal, u = EMBI_EPS/2: so 8 and 4 EMBI_EPS, and a fixed body has not moved.
+ * Doubles have digits to spare: there a larger bound serves for all. */
 static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
 {
-    embipc_real most = 0;
+    embipc_real most = 0, sum = 0;
     for (int side = 0; side < 2; side++) {
         const embi_body *k = side ? b : a;
         embipc_real reach = 0;
         for (int i = 0; i < 6; i++)
             reach = embi_max(reach, embi_max(embi_abs(k->search.shift.box[i]), embi_abs(k->search.shift_next.box[i])));
         most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
+        sum += (k->kind == EMBIPC_FIXED ? 0 : 2 * (k->scale_x + reach)) + k->diagonal;
     }
-    return 64 * EMBI_EPS * most;
+    return EMBI_FLOAT ? 4 * EMBI_EPS * sum : 64 * EMBI_EPS * most;
 }
 
 /* length of the longest vector in a box */
