@@ -13653,10 +13653,11 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
-/* What counts as a short move of a body, m: by its tolerance, at most dhat/10, and no less than its rounding. */
-static embipc_real embi_body_short(const embi_body *b)
+/* What counts as a short move of a body, m: by its tolerance, and at most dhat/10. The fraction `limit` of it is not
+ * below the rounding of positions. */
+static embipc_real embi_body_short(const embi_body *b, embipc_real limit)
 {
-    return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), 8 * EMBI_EPS * b->scale_x);
+    return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), 4 * EMBI_EPS * b->scale_x / limit);
 }
 
 /* Length of a direction that counts as converged, m: the least of the island's bodies. */
@@ -13665,7 +13666,7 @@ static embipc_real embi_island_tolerance(const embi_state *s, const embi_island 
     embipc_real least = EMBI_HUGE;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_dynamic(b)) least = embi_min(least, embi_body_short(b));
+        if (embi_is_dynamic(b)) least = embi_min(least, embi_body_short(b, 1));
     }
     return least;
 }
@@ -22026,7 +22027,7 @@ static embipc_real embi_island_short_limit(const embi_island *isle)
  * short as a velocity and still double a gap of 1e-12 m, with forces far from balance: that is not converged. */
 static embipc_real embi_island_gap_change(const embi_state *s, const embi_island *isle)
 {
-    embipc_real most = 0, noise = 8 * EMBI_EPS * isle->energy.noise_x, r[3];
+    embipc_real most = 0, noise = 4 * EMBI_EPS * isle->energy.noise_x / embi_island_short_limit(isle), r[3];
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
         embi_point_motion(c->base.v, c->base.w, s->path.motion, r);
@@ -22040,7 +22041,7 @@ static embipc_real embi_island_gap_change(const embi_state *s, const embi_island
  * with length 1 change a gap by at most 2 sqrt(3) 0.1 dhat. */
 static embipc_real embi_island_length(embi_state *s, embi_island *isle)
 {
-    embipc_real worst = 0;
+    embipc_real worst = 0, limit = embi_island_short_limit(isle);
     isle->energy.slope = 0;
     isle->record.direction = 0;
     for (int k = 0; k < isle->body_count; k++) {
@@ -22050,7 +22051,7 @@ static embipc_real embi_island_length(embi_state *s, embi_island *isle)
             if (s->local[i / 3] >= 0) most = embi_max(most, embi_abs(s->p[i]));
             isle->energy.slope += s->p[i] * s->g[i];
         }
-        if (most > 0) worst = embi_max(worst, most / embi_body_short(b));
+        if (most > 0) worst = embi_max(worst, most / embi_body_short(b, limit));
         isle->record.direction = embi_max(isle->record.direction, most / b->step.c);
     }
     return worst;
@@ -32456,7 +32457,7 @@ static void embi_selftest_rest(embi_selftest *t)
     off[4] = ok ? embipc_world_intersections(w, NULL, 0) : 1;
     embi_selftest_tell(t, "eqs. 5, 6, 12: E does not grow in a step", ok ? off[0] : EMBI_HUGE, 0);
     embi_selftest_tell(t, "eqs. 10, 11: contact force is weight, N", off[1], 1e-5);
-    embi_selftest_tell(t, "eq. 8: friction holds, N", off[2], 1e-5);
+    embi_selftest_tell(t, "eq. 8: friction holds, N", off[2], EMBI_FLOAT ? 1e-4 : 1e-5);
     embi_selftest_tell(t, "eq. 8: friction slips with mu lambda, N", off[3], 1e-5);
     embi_selftest_tell(t, "no surfaces cross", off[4], 0);
     embipc_world_destroy(w);

@@ -172,6 +172,7 @@ static void validate_edges_triangles(const validate_surface *a, const validate_s
     validate_ready_free(&p);
     validate_ready_free(&q);
 }
+#ifndef CROSSINGS_OF_SURFACES
 /* All pairs of bodies that a world tests. Pairs that a scene switches off are `skip[i * count + j]`; may be NULL. */
 static void validate_world(const embipc_world *world, const char *skip, validate_count *n)
 {
@@ -196,4 +197,5 @@ static void validate_world(const embipc_world *world, const char *skip, validate
     free(ready);
     free(kind);
 }
+#endif
 #endif
