@@ -1793,7 +1793,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #pragma fp_contract(off)
 #elif !defined(__GNUC__) || defined(__clang__)
 #pragma STDC FP_CONTRACT OFF
-#elif defined(__FP_FAST_FMA)
+#elif defined(__FP_FAST_FMA) || defined(__FP_FAST_FMAF)
 #define EMBI_FUSED
 #pragma GCC push_options
 #pragma GCC optimize("fp-contract=off")
@@ -7838,7 +7838,7 @@ static embi_vec embi_material_stress(const embi_material *w, const embi_vec F[9]
     embi_vec E[9];
     (void)rotation; (void)pressure;
     embi_m3s_tmul(E, F, F);
-    for (int i = 0; i < 9; i++) E[i] = (E[i] - (i % 4 ? 0 : 1.0)) / 2;
+    for (int i = 0; i < 9; i++) E[i] = (E[i] - (embipc_real)(i % 4 ? 0 : 1)) / 2;
     embi_m3s_mul(P, F, E);
     for (int i = 0; i < 9; i++) P[i] *= 2 * w->mu;
     return w->mu * embi_m3s_inner(E, E);
@@ -23196,7 +23196,8 @@ static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], 
 {
     embi_u64 h = 0, bits;
     for (int k = 0; k < 3; k++) {
-        double value = (size > 0 ? floor((p[k] - lo[k]) / size) + step[k] : p[k]) + 0;   /* -0 becomes 0 */
+        double value = size > 0 ? floor(((double)p[k] - lo[k]) / size) + step[k] : (double)p[k];
+        value += 0;   /* -0 becomes 0 */
         memcpy(&bits, &value, sizeof bits);
         h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
         h ^= h >> 29;

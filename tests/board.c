@@ -35,12 +35,12 @@ static void board_begin(void) { }
 static unsigned long board_stack(void) { return 0; }
 #endif
 
-static double board_x[3 * 100];
+static embipc_real board_x[3 * 100];
 static int board_tri[3 * 200];
 
 /* Adds a shape. Returns 0 where that fails. */
-static int board_add(embipc_world *w, embipc_body_def *d, embipc_shape_kind shape, const double size[3], int detail,
-                     const double at[3], embipc_body *body)
+static int board_add(embipc_world *w, embipc_body_def *d, embipc_shape_kind shape, const embipc_real size[3], int detail,
+                     const embipc_real at[3], embipc_body *body)
 {
     d->triangle_count = embipc_shape(shape, size, detail, board_x, board_tri, 200);
     d->vertex_count = d->triangle_count / 2 + 2;
@@ -55,7 +55,7 @@ static int board_add(embipc_world *w, embipc_body_def *d, embipc_shape_kind shap
 
 static int board_ground(embipc_world *w)
 {
-    static const double size[3] = {1, 1, 1}, at[3] = {0, 0, -0.5};
+    static const embipc_real size[3] = {1, 1, 1}, at[3] = {0, 0, -0.5};
     embipc_body_def d = embipc_default_body_def();
     embipc_body ground;
     return board_add(w, &d, EMBIPC_BOX, size, 1, at, &ground);
@@ -64,11 +64,11 @@ static int board_ground(embipc_world *w)
 /* Three stiff boxes, one upon the other. */
 static int board_stacked(embipc_world *w, embipc_body *last)
 {
-    static const double size[3] = {0.1, 0.1, 0.1};
+    static const embipc_real size[3] = {0.1, 0.1, 0.1};
     int ok = board_ground(w);
     for (int i = 0; i < 3 && ok; i++) {
         embipc_body_def d = embipc_default_body_def();
-        double at[3] = {0.01 * i, 0, 0.051 + 0.101 * i};
+        embipc_real at[3] = {0.01 * i, 0, 0.051 + 0.101 * i};
         d.kind = EMBIPC_AFFINE;
         d.material.young = 1e9;
         ok = board_add(w, &d, EMBIPC_BOX, size, 1, at, last);
@@ -79,15 +79,15 @@ static int board_stacked(embipc_world *w, embipc_body *last)
 /* A soft ball whose cage is a cube of eight cells, between two pads that close in 0.2 s and then rise at 0.1 m/s. */
 static int board_grasped(embipc_world *w, embipc_body *ball)
 {
-    static const double pad_size[3] = {0.02, 0.08, 0.08}, radius[3] = {0.05, 0, 0};
-    double at[3] = {0, 0, 0.0502};
+    static const embipc_real pad_size[3] = {0.02, 0.08, 0.08}, radius[3] = {0.05, 0, 0};
+    embipc_real at[3] = {0, 0, 0.0502};
     embipc_body_def d = embipc_default_body_def();
     int ok = board_ground(w);
     d.kind = EMBIPC_CAGE;
     d.cage_nodes = 8;
     ok = ok && board_add(w, &d, EMBIPC_SPHERE, radius, 2, at, ball);
     for (int i = 0; i < 2 && ok; i++) {
-        double side = i ? 1 : -1, keys[3 * 7] = {0}, from[3] = {side * 0.062, 0, 0.05};
+        embipc_real side = i ? 1 : -1, keys[3 * 7] = {0}, from[3] = {side * 0.062, 0, 0.05};
         embipc_body_def pad = embipc_default_body_def();
         embipc_drive_def dd = embipc_default_drive_def();
         embipc_drive drive;

@@ -2,6 +2,8 @@
 # Compiles the header in every way it promises, with warnings as errors; the compilers side by side.
 # Usage: matrix.sh BUILD
 strict="-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Wdouble-promotion -Werror"
+# floats become doubles on purpose, where doubles are needed
+floats="$strict -Wno-double-promotion -DEMBIPC_REAL=float"
 
 # Words that other headers define before this one is read: windows.h, complex.h, X11, Arduino, Qt, altivec.h, old compilers.
 # None of them may stand in the header: each becomes a character that no compiler takes.
@@ -109,6 +111,9 @@ as_c() {   # compiler
     for more in "-DEMBIPC_PTHREADS -DEMBIPC_SELFTEST" -DEMBIPC_VALIDATE -DEMBIPC_PROOF -DEMBIPC_PLAIN -DEMBIPC_PLAIN_KERNEL -fshort-enums; do
         try $1 -std=c99 $strict $more -DEMBIPC_IMPLEMENTATION -fsyntax-only -x c embipc.h
     done
+    for more in "-DEMBIPC_PTHREADS -DEMBIPC_SELFTEST -DEMBIPC_PROOF -DEMBIPC_VALIDATE" -DEMBIPC_PLAIN -DEMBIPC_LANES=1 "$all"; do
+        try $1 -std=c99 $floats $more -DEMBIPC_IMPLEMENTATION -fsyntax-only -x c embipc.h
+    done
     # what the standards differ in is syntax
     for std in c11 c17; do
         try $1 -std=$std $strict -DEMBIPC_PTHREADS -DEMBIPC_SELFTEST -DEMBIPC_VALIDATE -fsyntax-only "$dir/impl.c"
@@ -133,12 +138,14 @@ as_cxx() {
     done
     for f in static_a words; do try $1 -x c++ -std=c++11 $strict -fsyntax-only "$dir/$f.c"; done
     try $1 -x c++ -std=c++11 $strict $all -fsyntax-only "$dir/impl.c"
+    try $1 -x c++ -std=c++11 $floats -DEMBIPC_PTHREADS -DEMBIPC_SELFTEST -fsyntax-only "$dir/impl.c"
     try $1 -x c++ -std=c++11 -c "$dir/main_1.c" -o "$dir/main.cxx.o"
 }
 # the small one: no system underneath, and enums as small as they can be
 as_arm() {   # compiler
     for std in c99 c11; do try $1 -std=$std $strict -mcpu=cortex-m4 -O1 -c "$dir/impl.c" -o "$dir/impl_arm.o"; done
     try $1 -std=c99 $strict -mcpu=cortex-m4 -c "$dir/user.c" -o "$dir/user_arm.o"
+    try $1 -std=c99 $floats -mcpu=cortex-m4 -O1 -c "$dir/impl.c" -o "$dir/impl_arm_float.o"
     try $1 -std=c99 $strict $all -mcpu=cortex-m4 -c "$dir/impl.c" -o "$dir/impl_arm_least.o"
 }
 # everything of one family; its counts go to $dir/count
