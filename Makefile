@@ -33,6 +33,7 @@
 #   make memory     bytes of the arrays of five small worlds; needs addr2line and glibc, else it says so
 #   make campaign   violent worlds by chance, T of them (500: 5 minutes); their first ones are part of make test-all
 #                   (make campaign-proof: a second computation proves that no step crosses, T=100 in a few minutes)
+#                   (make campaign-float: with floats)
 #                   (make soak: a million steps of such worlds, hours)
 #                   (PLAIN_TOO=1: the candidates of every iteration against those of the plain search, half a second a world)
 #   make install-check   whether what make install leaves can be used, from C with pkg-config and from Python
@@ -322,6 +323,10 @@ campaign: $(BUILD)/test_campaign
 campaign-proof: | $(BUILD)
 	@$(CC) $(STD) -Wno-unused-function $(CFLAGS) -DEMBIPC_STATIC -DEMBIPC_PROOF tests/test_campaign.c -o $(BUILD)/campaign_proof -lm && \
 	$(BUILD)/campaign_proof $(or $(T),100) $(or $(FIRST),1)
+# with floats
+campaign-float: | $(BUILD)
+	@$(CC) $(STD) -w $(CFLAGS) -DEMBIPC_STATIC -include tests/as_float.h tests/test_campaign.c -o $(BUILD)/campaign_float -lm && \
+	$(BUILD)/campaign_float $(or $(T),100) $(or $(FIRST),1)
 # the same for a million steps, in four parts side by side; each tells what it found
 soak: $(BUILD)/test_campaign
 	@for k in 0 1 2 3; do echo $$((1000000 * k + 100000)); done | xargs -P $$(nproc) -n 1 $(BUILD)/test_campaign $(or $(T),7500)
@@ -414,7 +419,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib install uninstall install-check tuning demo paper paper-quick paper-browser pictures browser web \
-        web-browser tests test test-all begin validate asan tsan fuzzers bits boards mutants coverage bench bench-compare compare fuzz campaign campaign-proof soak valgrind check matrix order \
+        web-browser tests test test-all begin validate asan tsan fuzzers bits boards mutants coverage bench bench-compare compare fuzz campaign campaign-proof campaign-float soak valgrind check matrix order \
         symbols size memory metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

@@ -181,8 +181,9 @@
  *                          -ffp-contract=fast of clang changes last bits
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
- *   EMBIPC_REAL            float or double, the scalar of the library; default: double. float halves memory. It is for
- *                          bodies within 100 of their sizes from the origin: see chapter "Platform"
+ *   EMBIPC_REAL            float or double, the scalar of the library; default: double. Floats take two thirds of the
+ *                          memory, and a fifth of the time where doubles are software. They are for bodies within some
+ *                          hundred of their sizes of the origin
  *   EMBIPC_ASSERT(c)       checks internal invariants; default: assert() of <assert.h>
  *   EMBIPC_PLAIN           the reference method: each iteration searches all pairs of primitives, and each solve
  *                          factors a new matrix. Same results within the tolerance of a step; small, and slow
@@ -1811,7 +1812,9 @@ static void embi_lock(int *p) { *p = 1; }
 #endif
 static void embi_unlock(int *p) { embi_atomic_set(p, 0); }
 
-/* Limits of the scalar. EMBI_EITHER: a number for double, and its counterpart for float. */
+/* Limits of the scalar. EMBI_EITHER: a number for double, and its counterpart for float. Where the guarantee needs
+ * more digits than floats have, both builds use doubles: exact signs, collision detection, and proofs. So do
+ * elementary functions, for their last bits. */
 #if EMBI_FLOAT
 #define EMBI_EITHER(d, f) ((embipc_real)(f))
 #define EMBI_EPS FLT_EPSILON
@@ -2809,14 +2812,14 @@ static void embi_box_middle(embipc_real middle[3], const embipc_real box[6])
 
 static embipc_real embi_box_diagonal(const embipc_real box[6]) { return embi_distance(box + 3, box); }
 
-/* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, so
- * subtracting it from a point is exact. It is 0 for points within 2^11 sizes of 0. */
+/* An origin close to points of the given size around `middle`. It is a multiple of a power of two >= 2^12 sizes, for
+ * floats 2^4, so subtracting it from a point is exact. It is 0 for points within half of that of 0. */
 static void embi_near_origin(embipc_real origin[3], const embipc_real middle[3], embipc_real size)
 {
     embipc_real unit;
     int e;
     (void)frexp(size, &e);
-    unit = embi_ldexp(1, e + 12);
+    unit = embi_ldexp(1, e + (EMBI_FLOAT ? 4 : 12));
     for (int k = 0; k < 3; k++)
         origin[k] = embi_abs(middle[k]) > unit / 2 ? unit * embi_floor(middle[k] / unit + (embipc_real)0.5) : 0;
 }
