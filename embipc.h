@@ -12016,7 +12016,7 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
         for (int c = 0; c < 9; c++) mean[c] += F[9 * tet[k] + c];
     for (int c = 0; c < 9; c++) mean[c] /= (embipc_real)one->tets;
     if (reach < share * one->least) share = reach / one->least;
-    margin = (embi_m3_least_stretch(mean) - share - (embipc_real)1e-6) / (1 + one->rho);
+    margin = (embi_m3_least_stretch(mean) - share - EMBI_EITHER(1e-6, 1e-2)) / (1 + one->rho);
     if (margin < enough) return -EMBI_HUGE;
     most = (margin - enough) * (margin - enough) * (margin - enough) * (margin - enough);
     for (int k = 0; k < one->tets; k += EMBI_LANES) {
