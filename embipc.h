@@ -13434,6 +13434,9 @@ typedef struct embi_bound {
     int *block_at;
 } embi_bound;
 
+/* Rounding of E, over the size of its terms [measured for floats: up to 310 EMBI_EPS in violent worlds]. */
+#define EMBI_SUM_ROUNDING (EMBI_EITHER(64, 512) * EMBI_EPS)
+
 /* State of what makes Newton's method converge sooner. */
 typedef struct embi_tune {
     embipc_real negative;        /* fraction of negative curvature in tangents */
@@ -21029,7 +21032,7 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
     }
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
-    t->objective_rounding = 64 * EMBI_EPS * (size + embi_abs(before) + embi_abs(after)) / s->hh;
+    t->objective_rounding = EMBI_SUM_ROUNDING * (size + embi_abs(before) + embi_abs(after)) / s->hh;
     t->drive_short = embi_drive_short(s);
 }
 
@@ -21971,7 +21974,7 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
     if (embi_island_is_driven(s, isle)) return 0;
     before = embi_island_objective(s, isle, EMBI_AT_START, &size);
     now = embi_island_objective(s, isle, EMBI_NOW, &size);
-    return embi_max(0, now - before - 64 * EMBI_EPS * (size + embi_abs(now) + embi_abs(before)));
+    return embi_max(0, now - before - EMBI_SUM_ROUNDING * (size + embi_abs(now) + embi_abs(before)));
 }
 
 /* Continues the step with backward Euler from q; from q^n if E is lower there, and its candidates are still known.
