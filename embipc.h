@@ -8554,7 +8554,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     for (int i = 0; i < 12 * L; i++) {
         if (i < 4 * L) tet[i] = i % 4;
         if (i < 10 * L) place[i] = i % 10;
-        grad[i] = i % 12 < 3 ? -1 : i % 12 % 4 == 3;
+        grad[i] = (embipc_real)(i % 12 < 3 ? -1 : i % 12 % 4 == 3);
     }
     for (int i = 0; i < 9; i++) q[3 * (i % 3) + 3 + i / 3] = F[i];
     for (int l = 0; l < L; l++) embi_m3_identity(rotation + 9 * l);

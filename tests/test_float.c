@@ -26,7 +26,7 @@ static void test_formulas(void)
 static void test_signs(void)
 {
     int counts[3] = {0, 0, 0};
-    for (int n = 0; n < 20000; n += TEST_STRIDE) {
+    for (int n = 0; n < 20000 / TEST_STRIDE; n++) {
         float x[12];
         double y[12];
         int sign;
@@ -68,7 +68,7 @@ static void float_path(int kind, float x0[12], float x1[12])
 static void test_collisions(void)
 {
     long found = 0, apart = 0, cut = 0, tried = 0;
-    for (int n = 0; n < 24000; n += TEST_STRIDE) {
+    for (int n = 0; n < 24000 / TEST_STRIDE; n++) {
         float x0[12], x1[12], toi;
         embi_ccd_path path;
         double until, way[4][2][3], y0[12], y1[12], distance = INFINITY;
@@ -341,7 +341,7 @@ static embipc_world *float_violent(const embipc_allocator *allocator, float far_
 static void test_violent_worlds(void)
 {
     long steps = 0, unproven = 0, not_converged = 0, refused = 0;
-    for (int n = 0; n < 16; n += TEST_STRIDE) {
+    for (int n = 0; n < 16 / TEST_STRIDE; n++) {
         embipc_world *w = float_violent(NULL, n % 2 ? 30 : 0);
         embipc_proof proof;
         ENSURE(!embipc_world_set_proof(w, &proof));
