@@ -13193,11 +13193,11 @@ static int embi_pair_is_complete(const embi_state *s, const embi_pair *p)
     return (embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_list_is_complete(a, 1));
 }
 
-/* Rounding of distances at stored positions x = J q, m. Collision detection proves the path; the positions that are
- * stored differ from it by rounding. A sum of four products is off by 4 u |x|, in each of three coordinates, and a
- * distance over a body by 4 u of its diagonal, u = EMBI_EPS/2: so 8 and 4 EMBI_EPS, and a fixed body has not moved.
- * Doubles have digits to spare: there a larger bound serves for all. */
-static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
+/* Rounding of stored positions x = J q, as a distance, m. Collision detection proves the path; the positions that are
+ * stored differ from it by rounding. A sum of four products is off by 4 u |x| in each of three coordinates, u =
+ * EMBI_EPS/2: so 8 EMBI_EPS suffice, and a fixed body has none. Doubles have digits to spare: there one larger bound
+ * serves for this and for what embi_pair_error() bounds. */
+static embipc_real embi_pair_stored(const embi_body *a, const embi_body *b)
 {
     embipc_real most = 0, sum = 0;
     for (int side = 0; side < 2; side++) {
@@ -13206,9 +13206,21 @@ static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
         for (int i = 0; i < 6; i++)
             reach = embi_max(reach, embi_max(embi_abs(k->search.shift.box[i]), embi_abs(k->search.shift_next.box[i])));
         most = embi_max(most, k->scale_x + reach + 4 * k->diagonal);
-        sum += (k->kind == EMBIPC_FIXED ? 0 : 2 * (k->scale_x + reach)) + k->diagonal;
+        sum += k->kind == EMBIPC_FIXED ? 0 : k->scale_x + reach;
     }
-    return EMBI_FLOAT ? 4 * EMBI_EPS * sum : 64 * EMBI_EPS * most;
+    return EMBI_FLOAT ? 8 * EMBI_EPS * sum : 64 * EMBI_EPS * most;
+}
+
+/* How far distances of floats may be off, m: over a body by 4 u of its diagonal. */
+static embipc_real embi_pair_error(const embi_body *a, const embi_body *b)
+{
+    return EMBI_FLOAT ? 4 * EMBI_EPS * (a->diagonal + b->diagonal) : 0;
+}
+
+/* Rounding of distances at stored positions, m. */
+static embipc_real embi_pair_rounding(const embi_body *a, const embi_body *b)
+{
+    return embi_pair_stored(a, b) + embi_pair_error(a, b);
 }
 
 /* length of the longest vector in a box */
@@ -22200,7 +22212,8 @@ typedef struct embi_ccd_task {
     const embi_state *s;
     const embi_pair *pair;
     int driving, stamp;
-    embipc_real bound, rounding; /* alpha is at most bound; rounding of a distance, m */
+    embipc_real bound;           /* alpha is at most this */
+    embipc_real rounding, error; /* of positions, and of distances, m */
     embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
     embipc_real *alpha;          /* per block of EMBI_CCD_GRAIN */
     int *index;                  /* the candidate that limits it; -1: none; EMBI_TOO_LATE: no time for the block */
@@ -22244,7 +22257,8 @@ static void embi_ccd_work(void *arg, int begin, int end)
 {
     embi_ccd_task *t = (embi_ccd_task *)arg;
     const embi_pair *pair = t->pair;
-    embipc_real floor = (pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding) / (embipc_real)0.999;
+    embipc_real floor = pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding;
+    floor = (floor + t->error) / (embipc_real)0.999;
     if (pair->a == pair->b) floor /= EMBI_TURN_COS;
     for (int block = begin / EMBI_CCD_GRAIN; block * EMBI_CCD_GRAIN < end; block++) {
         int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
@@ -22263,7 +22277,7 @@ static void embi_ccd_work(void *arg, int begin, int end)
             separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
             for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->path.x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
             /* farther from the floor than the relative motion is long, rounding included */
-            if ((closest->d - separation) * (embipc_real)0.999 >
+            if ((closest->d - t->error - separation) * (embipc_real)0.999 >
                 embi_relative_travel(p, c->edge_edge) * t->alpha[block])
                 continue;
             for (int i = 0; i < 4; i++) embi_copy(x0 + 3 * i, t->s->x + 3 * c->v[i]);
@@ -22315,7 +22329,8 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
         task.driving = embi_is_driving(isle);
         task.stamp = isle->stamp;
         task.bound = isle->bound.safe;
-        task.rounding = embi_pair_rounding(a, b);
+        task.rounding = embi_pair_stored(a, b);
+        task.error = embi_pair_error(a, b);
         task.slack = embi_pair_slack(pair, &a->search.drift, &b->search.drift);
         task.rate = embi_pair_slack(pair, &a->search.drift_next, &b->search.drift_next) - task.slack;
         task.alpha = isle->bound.block_alpha;
