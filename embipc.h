@@ -488,8 +488,9 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void);
 
 /* Bytes of a block, for embipc_block_allocator(), in which a world within def->limits lives from its creation on. None
  * of these may be 0; embipc_world_needs() of a rehearsal tells them, and a third more leaves room for other contacts.
- * It is an estimate [measured: 1.15 to 1.9 times what 23 worlds of 1 to 125 bodies took]. Where a block is too small
- * after all, a call fails with EMBIPC_ERR_MEMORY and the number of bytes. error may be NULL. */
+ * It is an estimate [measured: 1.15 to 1.9 times what 23 worlds of 1 to 125 bodies took; floats take two thirds of
+ * that]. Where a block is too small after all, a call fails with EMBIPC_ERR_MEMORY and the number of bytes. error may
+ * be NULL. */
 EMBIPC_API embipc_result embipc_world_size(const embipc_world_def *def, size_t *bytes, embipc_error *error);
 
 /* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be NULL. */
@@ -1261,7 +1262,8 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *world, const embipc_real
  * The primitive queries of the contact model, usable separately. No allocation, no state. Point-triangle: points p,
  * a, b, c. Edge-edge: points a0, a1 and b0, b1. Coordinates in m, xyz interleaved. Primitives may be degenerate:
  * collinear or coincident points are valid triangles and edges. Distances need coordinates within 1e40 m, and
- * differences that are 0 or above 1e-40 m, like those of meshes. Collision detection reports contact beyond 1e60 m. */
+ * differences that are 0 or above 1e-40 m, like those of meshes. Collision detection reports contact beyond 1e60 m.
+ * With floats these limits are 1e9, 1e-9 and 1e9 m. */
 
 /* Side of the plane through a, b, c on which d lies: the sign of (b - a) x (c - a) . (d - a).            [SHE97]
  * Returns +1 on the side from which a, b, c appear counter-clockwise, -1 on the other, 0 on the plane. Exact for
@@ -1373,12 +1375,12 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
 /* Checks whether a surface can be a body.
  *   closed            nonzero: must enclose a solid (required for dynamic bodies); 0: may have borders
  * Returns EMBIPC_OK, or the first of, in this order: ARGUMENT (NULL, no triangles), NOT_FINITE, ARGUMENT (coordinates
- * beyond 1e40 m, or a width of less than 1e-40 m), INDEX, MANIFOLD (a vertex twice in one triangle), DEGENERATE (a
- * triangle lower than 1e-12 of its longest edge), MANIFOLD (a vertex in no triangle; two triangles with the same
- * vertices; more than two on one edge) and, for closed surfaces only, OPEN, ORIENTATION (neighbours with opposite
- * senses), DEGENERATE (no volume), ORIENTATION (inside out); MEMORY at any point. Several connected parts are valid.
- * A part turned inward is a cavity if it lies inside another. Fans that meet in a single vertex are valid. Crossings
- * are not tested here, but when a body is created. O(vertices + triangles). */
+ * beyond 1e40 m, or a width below 1e-40 m; floats: 1e5, 1e-5 m), INDEX, MANIFOLD (a vertex twice in one triangle),
+ * DEGENERATE (a triangle lower than 1e-12 of its longest edge; floats: 1e-6), MANIFOLD (a vertex in no triangle; two
+ * triangles with the same vertices; more than two on one edge) and, for closed surfaces only, OPEN, ORIENTATION
+ * (neighbours with opposite senses), DEGENERATE (no volume), ORIENTATION (inside out); MEMORY at any point. Several
+ * connected parts are valid. A part turned inward is a cavity if it lies inside another. Fans that meet in a single
+ * vertex are valid. Crossings are not tested here, but when a body is created. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_surface_check(const embipc_real *x, int vertex_count, const int *tri,
                                               int tri_count, int closed, embipc_error *error);
 
@@ -1421,7 +1423,7 @@ typedef struct embipc_solid {
  * a solid far from the origin loses no accuracy.
  *   tri               closed and outward, else the results mean nothing
  *   solid             out
- * Returns EMBIPC_OK, or ARGUMENT (also coordinates beyond 1e40 m, or a width below 1e-40 m), NOT_FINITE, INDEX,
+ * Returns EMBIPC_OK, or ARGUMENT (coordinates as in embipc_surface_check()), NOT_FINITE, INDEX,
  * MANIFOLD (a vertex twice in one triangle); solid is then unchanged. No allocation. O(vertices + triangles). */
 EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex_count, const int *tri,
                                                 int tri_count, embipc_solid *solid);
@@ -2172,8 +2174,9 @@ enum {
 
 /* ---- Elementary functions ----
  * Those of libm differ in the last bit from system to system, and so would all results. These have equal bits wherever
- * sums, products, quotients and roots round as IEEE 754 says. (floor, frexp, ldexp and fmod of libm are exact.) Errors
- * are below 2 units in the last place, of acos and atan2 below 4; of sin and cos up to 40 rad. */
+ * sums, products, quotients and roots round as IEEE 754 says. (floor, frexp, ldexp and fmod of libm are exact.) They
+ * compute in doubles. Errors are below 2 units in their last place, of acos and atan2 below 4; of sin and cos up to 40
+ * rad. */
 
 /* c_0 + c_1 z + ... + c_(n-1) z^(n-1), n even: two short chains of sums take less time than a long one. */
 static double embi_series(const double *c, int n, double z)
@@ -3515,7 +3518,7 @@ static int embi_run_end(const embi_key *k, int n, int i)
 /* ==== 8. Exact predicates ============================================================================
  * Signs of determinants, never wrong. A value is held exactly as an expansion, a sum of doubles that do not
  * overlap; its largest component has the sign of the sum. A floating-point filter answers first, the
- * expansion only where the filter cannot.                                               [DEK71] [SHE97]
+ * expansion only where the filter cannot. Floats are doubles in expansions.             [DEK71] [SHE97]
  * Contraction to fused multiply-adds does no harm here: sums have no products in them, and every product that
  * is formed on the exact path is exact, so fused or not it is the same number.
  * Uses: small math.   Checked by: tests/test_exact.c */
@@ -9539,7 +9542,7 @@ typedef struct embi_rod {
  * so two of them 16 u size, their differences, the factor t and the sum 6 u size, and the rounding of t
  * itself 2 u size (t <= 1): 24 u size. 32 u size is asked for, and 8 u xi for |n| <= 1 + 4 u. The coordinates
  * themselves do not enter: an origin far away costs nothing. (What the caller rounds when he moves his points
- * is his: an eps of the coordinates.)
+ * is his: an eps of the coordinates.) Floats become doubles first, so u is that of doubles in either build.
  *
  * Decision. A contact is meant when the gap is down to 1e-9 of the initial one, or to the rounding above, and
  * the rest of the path cannot be proved free in one look at its end. The time returned is then the first at
@@ -9716,6 +9719,21 @@ static int embi_ccd_search(const embi_ccd_path *path, double t_max, double *toi)
     return 1;
 }
 
+/* A query from the positions x with motions v, less those of vertex 0. */
+static embi_ccd_path embi_ccd_path_of(const embipc_real x[12], const embipc_real v[12], int edge_edge,
+                                      const embi_closest *closest)
+{
+    embi_ccd_path path;
+    path.xi = 0;   /* not known yet */
+    path.closest = closest;
+    path.edge_edge = edge_edge != 0;
+    for (int k = 0; k < 12; k++) {
+        path.x[k] = (double)x[k] - x[k % 3];
+        path.v[k] = (double)v[k] - v[k % 3];
+    }
+    return path;
+}
+
 /* Contact on a path within [0, t_max], t_max <= 1. Returns 0 and *toi = t_max when there is none, else 1 and a time
  * before it, as embipc_ccd_point_triangle() does. */
 static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
@@ -9732,7 +9750,7 @@ static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_r
     if (!embi_finite(min_separation) || !(size < EMBI_EITHER(1e60, 1e9))) return 1;   /* its squares would overflow */
     meets = embi_ccd_search(path, t_max, &until);
     *toi = (embipc_real)until;
-    if (*toi > until) *toi *= 1 - EMBI_EPS;   /* the float before it */
+    if (*toi > until) *toi *= 1 - EMBI_EPS;   /* the float before that */
     return meets;
 }
 
@@ -9740,13 +9758,7 @@ static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_r
 static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_edge,
                     const embi_closest *closest, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
 {
-    embi_ccd_path path;
-    path.closest = closest;
-    path.edge_edge = edge_edge != 0;
-    for (int k = 0; k < 12; k++) {
-        path.x[k] = (double)x0[k] - x0[k % 3];
-        path.v[k] = (double)p[k] - p[k % 3];
-    }
+    embi_ccd_path path = embi_ccd_path_of(x0, p, edge_edge, closest);
     return embi_ccd_on(&path, min_separation, t_max, toi);
 }
 
@@ -9754,13 +9766,8 @@ static int embi_ccd(const embipc_real x0[12], const embipc_real p[12], int edge_
 static int embi_ccd_between(const embipc_real x0[12], const embipc_real x1[12], int edge_edge,
                             embipc_real min_separation, embipc_real *toi)
 {
-    embi_ccd_path path;
-    path.closest = NULL;
-    path.edge_edge = edge_edge != 0;
-    for (int k = 0; k < 12; k++) {
-        path.x[k] = (double)x0[k] - x0[k % 3];
-        path.v[k] = ((double)x1[k] - x1[k % 3]) - path.x[k];
-    }
+    embi_ccd_path path = embi_ccd_path_of(x0, x1, edge_edge, NULL);
+    for (int k = 0; k < 12; k++) path.v[k] -= path.x[k];
     return embi_ccd_on(&path, min_separation, 1, toi);
 }
 
@@ -14086,18 +14093,8 @@ static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 
 /* ---- numbers that cannot be simulated ---- */
 
-/* Sizes of a body from the origin: that input may reach, and that a step may. */
-#if EMBI_FLOAT
-#define EMBI_SIZES ((embipc_real)1e4)
-#define EMBI_SIZES_TEXT "1e4"
-#define EMBI_SIZES_AT_MOST ((embipc_real)1e5)
-#define EMBI_SIZES_AT_MOST_TEXT "1e5"
-#else
-#define EMBI_SIZES ((embipc_real)1e9)
-#define EMBI_SIZES_TEXT "1e9"
-#define EMBI_SIZES_AT_MOST ((embipc_real)1e12)
-#define EMBI_SIZES_AT_MOST_TEXT "1e12"
-#endif
+#define EMBI_SIZES EMBI_EITHER(1e9, 1e4)            /* [sizes of the body] from the origin that input may reach */
+#define EMBI_SIZES_AT_MOST EMBI_EITHER(1e12, 1e5)   /* and that a step may */
 #define EMBI_LARGEST EMBI_EITHER(1e30, 1e5)   /* [m] Diagonal of a body */
 #define EMBI_FRICTION_MOST ((embipc_real)1e9)
 
@@ -14117,9 +14114,8 @@ static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const c
     embipc_real limit = EMBI_SIZES * b->diagonal;
     if (way <= limit) return EMBIPC_OK;
     return embi_refuse_value(e, value,
-                             "%s is %g %s, which takes it %g m in one step; the limit is %g m, " EMBI_SIZES_TEXT
-                             " of its sizes", what,
-                             value, unit, way, limit);
+                             "%s is %g %s, which takes it %g m in one step; the limit is %g m, %g of its sizes", what,
+                             value, unit, way, limit, EMBI_SIZES);
 }
 
 /* Speed of the fastest node of a body, m/s. v: velocities of all nodes. */
@@ -21540,10 +21536,9 @@ static embipc_result embi_step_check(embipc_world *w, const embi_body **lost, em
 static embipc_result embi_fail_far(embipc_world *w, const embi_body *b, embipc_real away)
 {
     (void)embi_fail_at(&w->error, EMBIPC_ERR_NOT_FINITE, EMBIPC_NO_PRIMITIVE, 0, away,
-                       "step %d takes it %g m from the origin; the limit is %g m, " EMBI_SIZES_AT_MOST_TEXT
-                       " of its sizes. The world is "
+                       "step %d takes it %g m from the origin; the limit is %g m, %g of its sizes. The world is "
                        "back at %g s: lower a velocity, force or time step, or destroy the body",
-                       w->step + 1, away, EMBI_SIZES_AT_MOST * b->diagonal, w->time);
+                       w->step + 1, away, EMBI_SIZES_AT_MOST * b->diagonal, EMBI_SIZES_AT_MOST, w->time);
     return embi_blame(w, EMBIPC_ERR_NOT_FINITE, b->name, b->handle);
 }
 
@@ -26266,8 +26261,8 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     if (!(b->diagonal > 1 / EMBI_LARGEST && b->diagonal < EMBI_LARGEST) || b->scale_x > EMBI_SIZES * b->diagonal)
         return embi_refuse_value(e, b->diagonal,
                                  "a body %g m across at coordinates of %g m: sizes must lie in %g .. %g m, "
-                                 "and within " EMBI_SIZES_TEXT " sizes of the origin", b->diagonal, b->scale_x,
-                                 1 / EMBI_LARGEST, EMBI_LARGEST);
+                                 "and within %g sizes of the origin", b->diagonal, b->scale_x, 1 / EMBI_LARGEST,
+                                 EMBI_LARGEST, EMBI_SIZES);
     if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK) return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
     b->area = 0;
@@ -27071,9 +27066,8 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
     embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
     if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
     return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, way <= limit ? angle : way,
-                           "%s of the drive is %g m and %g rad away; the limits are %g m, " EMBI_SIZES_TEXT
-                           " of its sizes, and 1e9 "
-                           "rad", what, way, angle, limit);
+                           "%s of the drive is %g m and %g rad away; the limits are %g m, %g of its sizes, and %g "
+                           "rad", what, way, angle, limit, EMBI_SIZES, EMBI_SIZES);
 }
 
 /* Checks the keys: rows of 7, with increasing times. */
@@ -27112,9 +27106,8 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "the centre of the drive is not finite");
     if (!(embi_long_norm(d->centre) <= EMBI_SIZES * b->diagonal))
         return embi_refuse_value(e, embi_long_norm(d->centre),
-                                 "the centre of the drive is %g m from the origin; the limit is %g m, " EMBI_SIZES_TEXT
-                                 " of its sizes",
-                                 embi_long_norm(d->centre), EMBI_SIZES * b->diagonal);
+                                 "the centre of the drive is %g m from the origin; the limit is %g m, %g of its sizes",
+                                 embi_long_norm(d->centre), EMBI_SIZES * b->diagonal, EMBI_SIZES);
     for (int i = 0; i < 5; i++) {
         const embipc_real value = i < 3 ? d->stiffness[i] : i == 3 ? d->damping : d->force_limit;
         if (!embi_finite(value) || value < 0 || value > 1e18)
@@ -28777,8 +28770,8 @@ static embipc_result embi_check_jump(embipc_world *w, const embi_body *b, const 
             return embi_refuse(e, "it is in a joint: destroy that first");
     if (!(embi_long_norm(position) <= EMBI_SIZES * b->diagonal))
         return embi_refuse_value(e, embi_long_norm(position),
-                                 "a position %g m from the origin; the limit is %g m, " EMBI_SIZES_TEXT " of its sizes",
-                                 embi_long_norm(position), EMBI_SIZES * b->diagonal);
+                                 "a position %g m from the origin; the limit is %g m, %g of its sizes",
+                                 embi_long_norm(position), EMBI_SIZES * b->diagonal, EMBI_SIZES);
     return embi_check_rotation(rotation, e);
 }
 
