@@ -158,7 +158,8 @@
  *   of Frictional Contact between Rigid and Deformable Bodies, RA-L 2023 (lagged corotated). [BB98] Bonet, Burton, A
  *   simple average nodal pressure tetrahedral element, 1998. [WTDG73] Wilson, Taylor, Doherty, Ghaboussi,
  *   Incompatible Displacement Models, 1973. [TBW76] Taylor, Beresford, Wilson, A Non-Conforming Element for Stress
- *   Analysis, IJNME 10, 1976. [DAVIS06] Davis, Direct Methods for Sparse Linear Systems, 2006. [AMD96] Amestoy,
+ *   Analysis, IJNME 10, 1976. [GEO73] George, Nested Dissection of a Regular Finite Element Mesh, SIAM J. Numer. Anal.
+ *   10(2) 1973. [DAVIS06] Davis, Direct Methods for Sparse Linear Systems, 2006. [AMD96] Amestoy,
  *   Davis, Duff, An Approximate Minimum Degree Ordering Algorithm, 1996. [SHE97] Shewchuk, Adaptive Precision
  *   Floating-Point Arithmetic, 1997. [DEK71] Dekker, A Floating-Point Technique for Extending the Available
  *   Precision, 1971. [ERI05] Ericson, Real-Time Collision Detection, 2005. [HORN87] Horn, Absolute Orientation Using
@@ -1982,7 +1983,8 @@ enum {
     EMBIPC_WITHOUT_STICKING = 1 << 23,           /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
     EMBIPC_WITHOUT_FRICTION_MEMORY = 1 << 24,    /* friction forgets how far contacts slipped: surface-2.5k 1.08 */
     EMBIPC_WITHOUT_CORRECTION = 1 << 25,         /* no second-order correction: a peg with a slit of 30 nm 2.1 */
-    EMBIPC_SWITCHES = 26
+    EMBIPC_WITHOUT_DISSECTION = 1 << 26,         /* elimination by minimum degree alone: ball-30k 1.93 */
+    EMBIPC_SWITCHES = 27
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
 #ifdef EMBIPC_PLAIN
@@ -2010,7 +2012,12 @@ enum {
 #define EMBI_TILE 12   /* [columns] A multiple of 3 EMBI_LANES */
 #define EMBI_BLOCK 48   /* [rows] Rows of U done before the rest is updated */
 
+/* ---- Elimination order ---- */
+#define EMBI_DISSECT_LEAST 50   /* [nodes] Smaller parts are not cut */
+#define EMBI_DISSECT_PASSES 8   /* [passes] Over the nodes of a separator, at most */
+
 /* ---- Structure of a sparse factor ---- */
+#define EMBI_DISSECT 4000   /* [block multiplications per node] Least cost of a factor whose graph is dissected */
 #define EMBI_TASKS 16   /* [tasks] Parts of the tree for threads */
 #define EMBI_SHARE_FACTOR EMBI_SHARE(40000)   /* [block multiplications] Least cost of a factor that is shared */
 #define EMBI_PANEL_BLOCK 2   /* [block multiplications] Cost of a block that is sent on */
@@ -4250,7 +4257,172 @@ EMBIPC_API void embipc_dense_ldlt_solve(int n, const embipc_real *LD, int ld, em
  * next. The graph of what is left to eliminate consists of nodes and elements. An element is an eliminated node
  * and stands for the clique that its elimination made. An element whose nodes all lie in a newer one is
  * absorbed by it. Nodes that cannot be told apart are merged into one of them, which stands for all.
- * Uses: platform.   Checked by: tests/test_ldlt.c */
+ *
+ * Large meshes are dissected first [GEO73]. Some nodes, the separator, cut a graph into two parts. They are eliminated
+ * after both parts, which are cut in the same way. Nodes at the same distance from a far node are a separator,
+ * since an edge changes the distance by one at most. Level k holds the separators of the k-th round of cuts. The last
+ * level holds all other nodes. Levels are eliminated from the last to the first, each by minimum degree.
+ * Uses: platform, tuning.   Checked by: tests/test_ldlt.c */
+
+typedef struct embi_dissection {
+    const int *start, *adjacent;   /* neighbours of node i: adjacent[start[i] .. start[i + 1]) */
+    int *level;      /* (n) of a node, the result */
+    int *node;       /* (n) nodes, part by part */
+    int *part;       /* (n) where the node's part begins in node; -1: it is cut no more */
+    int *distance;   /* (n) within a part, in edges; -1: not known yet */
+    int *side;       /* (n) 0, 1: parts of the next round; 2: the separator */
+    int *queue;      /* (n) */
+} embi_dissection;
+
+/* Distances from a node within its part, and queue: the part's nodes by distance. Returns how many it reaches. */
+static int embi_dissection_walk(embi_dissection *d, int begin, int end, int from)
+{
+    int count = 1;
+    for (int k = begin; k < end; k++) d->distance[d->node[k]] = -1;
+    d->distance[from] = 0;
+    d->queue[0] = from;
+    for (int k = 0; k < count; k++) {
+        int i = d->queue[k];
+        for (int e = d->start[i]; e < d->start[i + 1]; e++) {
+            int j = d->adjacent[e];
+            if (d->part[j] != begin || d->distance[j] >= 0) continue;
+            d->distance[j] = d->distance[i] + 1;
+            d->queue[count++] = j;
+        }
+    }
+    return count;
+}
+
+/* The distance whose nodes separate best: few of them, and parts of like size. -1: no distance separates. */
+static int embi_dissection_cut(const embi_dissection *d, int n)
+{
+    embipc_real least = EMBI_HUGE;
+    int cut = -1;
+    for (int k = 0, end; k < n; k = end) {
+        int distance = d->distance[d->queue[k]];
+        embipc_real ratio;
+        for (end = k; end < n && d->distance[d->queue[end]] == distance;) end++;
+        if (k == 0 || end == n) continue;
+        ratio = (embipc_real)(end - k) / ((embipc_real)k * (embipc_real)(n - end));
+        if (ratio < least) { least = ratio; cut = distance; }
+    }
+    return cut;
+}
+
+/* Neighbours of node i on each side, in its part */
+static void embi_dissection_count(const embi_dissection *d, int begin, int i, int count[3])
+{
+    count[0] = count[1] = count[2] = 0;
+    for (int e = d->start[i]; e < d->start[i + 1]; e++)
+        if (d->part[d->adjacent[e]] == begin) count[d->side[d->adjacent[e]]]++;
+}
+
+/* Where node i of the separator can go: its neighbours on the other side come in. The separator must become smaller, or
+ * the sizes of the parts more equal. 2: nowhere. */
+static int embi_dissection_better(const embi_dissection *d, int begin, int i, const int size[3])
+{
+    int count[3], small = size[1] < size[0];
+    embi_dissection_count(d, begin, i, count);
+    if (count[!small] == 0) return small;
+    if (count[small] == 0) return !small;
+    return count[!small] == 1 && size[small] + 1 < size[!small] ? small : 2;
+}
+
+/* Moves single nodes out of the separator while that helps. */
+static void embi_dissection_refine(embi_dissection *d, int begin, int end, int size[3])
+{
+    for (int pass = 0, moved = 1; pass < EMBI_DISSECT_PASSES && moved; pass++) {
+        moved = 0;
+        for (int k = begin; k < end; k++) {
+            int i = d->node[k], to = d->side[i] == 2 ? embi_dissection_better(d, begin, i, size) : 2;
+            if (to == 2) continue;
+            moved = 1;
+            d->side[i] = to;
+            size[to]++;
+            size[2]--;
+            for (int e = d->start[i]; e < d->start[i + 1]; e++) {
+                int j = d->adjacent[e];
+                if (d->part[j] != begin || d->side[j] != !to) continue;
+                d->side[j] = 2;
+                size[!to]--;
+                size[2]++;
+            }
+        }
+    }
+}
+
+/* Sides of the nodes of a part, and how many each side has. Returns 0 where the part cannot be cut. */
+static int embi_dissection_split(embi_dissection *d, int begin, int end, int size[3])
+{
+    int n = end - begin, reached = embi_dissection_walk(d, begin, end, d->node[begin]), cut = -1;
+    if (n < EMBI_DISSECT_LEAST) return 0;
+    if (reached == n) {
+        embi_dissection_walk(d, begin, end, d->queue[n - 1]);
+        cut = embi_dissection_cut(d, n);
+        if (cut < 0) return 0;
+    }
+    size[0] = size[1] = size[2] = 0;
+    for (int k = begin; k < end; k++) {
+        int i = d->node[k], distance = d->distance[i];
+        d->side[i] = cut < 0 ? distance < 0 : distance == cut ? 2 : distance > cut;
+        size[d->side[i]]++;
+    }
+    if (cut >= 0) embi_dissection_refine(d, begin, end, size);
+    return size[0] && size[1];
+}
+
+/* Cuts the part of nodes begin .. end - 1 in two, with its separator in between. Returns 0 when it stays whole. */
+static int embi_dissection_part(embi_dissection *d, int begin, int end, int round)
+{
+    int size[3], at[3], old;
+    if (!embi_dissection_split(d, begin, end, size)) {
+        for (int k = begin; k < end; k++) d->part[d->node[k]] = -1;
+        return 0;
+    }
+    at[0] = begin;
+    at[1] = begin + size[0];
+    at[2] = at[1] + size[1];
+    memcpy(d->queue, d->node + begin, (size_t)(end - begin) * sizeof(int));
+    old = at[1];
+    for (int k = 0; k < end - begin; k++) {
+        int i = d->queue[k], side = d->side[i];
+        d->node[at[side]++] = i;
+        d->part[i] = side == 2 ? -1 : side == 1 ? old : begin;
+        if (side == 2) d->level[i] = round;
+    }
+    return 1;
+}
+
+/* Levels of all nodes, 0 for those eliminated last. Returns the last level. work: 5 n ints */
+static int embi_dissect(int n, const int *start, const int *adjacent, int *level, int *work)
+{
+    embi_dissection d;
+    int round = 0;
+    d.start = start;
+    d.adjacent = adjacent;
+    d.level = level;
+    d.node = work;
+    d.part = work + n;
+    d.distance = work + 2 * (size_t)n;
+    d.side = work + 3 * (size_t)n;
+    d.queue = work + 4 * (size_t)n;
+    for (int i = 0; i < n; i++) {
+        d.node[i] = i;
+        d.part[i] = 0;
+        level[i] = -1;
+    }
+    for (int cuts = 1; cuts; round++) {
+        cuts = 0;
+        for (int begin = 0, end; begin < n; begin = end) {
+            int part = d.part[d.node[begin]];
+            for (end = begin + 1; end < n && d.part[d.node[end]] == part;) end++;
+            if (part >= 0) cuts += embi_dissection_part(&d, begin, end, round);
+        }
+    }
+    for (int i = 0; i < n; i++)
+        if (level[i] < 0) level[i] = round;
+    return round;
+}
 
 typedef struct embi_amd {
     int n, left;          /* nodes still to eliminate */
@@ -4267,12 +4439,15 @@ typedef struct embi_amd {
     int *chain, *chain_end;    /* the nodes that i stands for, in a list that begins with i itself */
     int *list;            /* capacity in the owner */
     int stamp, lowest;    /* no node has a degree below lowest */
+    const int *level;     /* (n) of a node */
+    int now;              /* nodes of lower levels wait */
 } embi_amd;
 
-/* Node i joins the list of its degree, at the front. */
+/* Node i joins the list of its degree, at the front, unless it waits. */
 static void embi_amd_insert(embi_amd *q, int i)
 {
     int d = q->degree[i], first = q->head[d];
+    if (q->level[i] < q->now) return;
     q->next[i] = first;
     q->prev[i] = -1;
     if (first >= 0) q->prev[first] = i;
@@ -4280,9 +4455,10 @@ static void embi_amd_insert(embi_amd *q, int i)
     q->lowest = embi_min_int(q->lowest, d);
 }
 
-/* Node i leaves the list of its degree. */
+/* Node i leaves the list of its degree, if it is in one. */
 static void embi_amd_remove(embi_amd *q, int i)
 {
+    if (q->level[i] < q->now) return;
     if (q->prev[i] >= 0) q->next[q->prev[i]] = q->next[i];
     else q->head[q->degree[i]] = q->next[i];
     if (q->next[i] >= 0) q->prev[q->next[i]] = q->prev[i];
@@ -4488,8 +4664,9 @@ static int embi_ldlt_graph(embi_memory *m, embi_ldlt *F, const embi_bsr *A, int 
     return 1;
 }
 
-/* Sets up the quotient graph on the work arrays (15 n + 1 ints), with a copy of the graph as its lists. */
-static void embi_amd_begin(embi_amd *q, int n, const int *graph_start, int *work)
+/* Sets up the quotient graph on the work arrays (15 n + 1 ints), with a copy of the graph as its lists. level: of
+ * each node, 0 to `last` */
+static void embi_amd_begin(embi_amd *q, int n, const int *graph_start, const int *level, int last, int *work)
 {
     int **const arrays[14] = {&q->start, &q->length, &q->elements, &q->size, &q->degree, &q->weight,
                               &q->outside, &q->seen, &q->next, &q->prev, &q->bucket, &q->mark, &q->chain,
@@ -4498,6 +4675,8 @@ static void embi_amd_begin(embi_amd *q, int n, const int *graph_start, int *work
     for (int k = 0; k < 14; k++, work += n) *arrays[k] = work;
     q->head = work;
     q->n = q->left = q->lowest = n;
+    q->level = level;
+    q->now = last;
     for (int i = 0; i <= n; i++) q->head[i] = -1;
     for (int i = 0; i < n; i++) {
         q->start[i] = graph_start[n] + graph_start[i];   /* behind the graph itself */
@@ -4511,21 +4690,33 @@ static void embi_amd_begin(embi_amd *q, int n, const int *graph_start, int *work
     q->used = 2 * graph_start[n];
 }
 
-/* order[k]: the node to eliminate k-th. The graph is at F->adjacent and stays; the lists stand behind it. */
-static int embi_amd_order(embi_memory *m, embi_ldlt *F, int n, const int *graph_start, int *order, int *work)
+/* The next node to eliminate: one of the least degree in the level, or in the next level that has nodes. */
+static int embi_amd_next(embi_amd *q)
+{
+    for (;;) {
+        while (q->lowest < q->n && q->head[q->lowest] < 0) q->lowest++;
+        if (q->lowest < q->n) return q->head[q->lowest];
+        q->now--;
+        for (int i = q->n - 1; i >= 0; i--)
+            if (q->level[i] == q->now && q->size[i] > 0) embi_amd_insert(q, i);
+    }
+}
+
+/* F->order[k]: the node to eliminate k-th. F->place: levels of nodes, 0 to `last`. The graph is at F->adjacent and
+ * stays; the lists stand behind it. */
+static int embi_amd_order(embi_memory *m, embi_ldlt *F, int n, const int *graph_start, int last, int *work)
 {
     embi_amd q;
     int edges = graph_start[n], done = 0;
     if (edges > (INT_MAX - n) / 4) { m->failed = 1; return 0; }
     if (!EMBI_GROW(m, F->adjacent, 3 * edges + n)) return 0;
     memcpy(F->adjacent + edges, F->adjacent, (size_t)edges * sizeof(int));
-    embi_amd_begin(&q, n, graph_start, work);
+    embi_amd_begin(&q, n, graph_start, F->place, last, work);
     while (q.left > 0) {
         int p, begin, end;
         if (!EMBI_GROW(m, F->adjacent, q.used + q.left)) return 0;
         q.list = F->adjacent;
-        while (q.head[q.lowest] < 0) q.lowest++;
-        p = q.head[q.lowest];
+        p = embi_amd_next(&q);
         embi_amd_remove(&q, p);
         embi_amd_eliminate(&q, p);
         begin = q.start[p];
@@ -4537,7 +4728,7 @@ static int embi_amd_order(embi_memory *m, embi_ldlt *F, int n, const int *graph_
             if (q.size[i] != 0 && q.bucket[q.prev[i]] >= 0) embi_amd_compare(&q, i);
         }
         embi_amd_finish(&q, p);
-        for (int i = p; i >= 0; i = q.chain[i]) order[done++] = i;
+        for (int i = p; i >= 0; i = q.chain[i]) F->order[done++] = i;
     }
     return 1;
 }
@@ -4796,6 +4987,34 @@ static int embi_ldlt_analyze_dense(embi_memory *m, embi_ldlt *F, int n)
     return 0;
 }
 
+/* Supernodes of the order: see embi_ldlt_merge(). Returns the cost of a factorisation. */
+static embipc_real embi_ldlt_cut(embi_ldlt *F, int n, const int *start, int *const w[12])
+{
+    for (int k = 0; k < n; k++) F->place[F->order[k]] = k;
+    embi_ldlt_tree(n, start, F->adjacent, F->order, F->place, w[0], w[1], w[2]);
+    return embi_ldlt_merge(n, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
+}
+
+/* The order, by minimum degree, and its supernodes. Where a factorisation costs much, the graph is dissected too, and
+ * the cheaper order is taken: minimum degree alone is better for what is long and thin. */
+static int embi_ldlt_choose(embi_memory *m, embi_ldlt *F, int n, const int *start, int *const w[12])
+{
+    size_t bytes = (size_t)n * sizeof(int);
+    embipc_real other;
+    memset(F->place, 0, bytes);
+    if (!embi_amd_order(m, F, n, start, 0, w[0])) return 0;
+    F->cost = embi_ldlt_cut(F, n, start, w);
+    if (EMBI_WITHOUT(DISSECTION) || !(F->cost > EMBI_DISSECT * (embipc_real)n)) return 1;
+    memcpy(F->owner, F->order, bytes);
+    if (!embi_amd_order(m, F, n, start, embi_dissect(n, start, F->adjacent, F->place, w[0]), w[0])) return 0;
+    other = F->cost;
+    F->cost = embi_ldlt_cut(F, n, start, w);
+    if (F->cost < other) return 1;
+    memcpy(F->order, F->owner, bytes);
+    F->cost = embi_ldlt_cut(F, n, start, w);
+    return 1;
+}
+
 /* Order, supernodes, rows and memory for the pattern of A. Returns 0 when out of memory (F is then empty). */
 static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
 {
@@ -4805,11 +5024,8 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     if (!EMBI_GROW(m, F->work, 16 * n + 2)) return 0;
     start = F->work;
     for (int k = 0; k < 12; k++) w[k] = F->work + (n + 1) + (size_t)k * (size_t)n;
-    if (!embi_ldlt_graph(m, F, A, start) || !embi_amd_order(m, F, n, start, F->order, w[0])) return 0;
+    if (!embi_ldlt_graph(m, F, A, start) || !embi_ldlt_choose(m, F, n, start, w)) return 0;
     F->n = n;
-    for (int k = 0; k < n; k++) F->place[F->order[k]] = k;
-    embi_ldlt_tree(n, start, F->adjacent, F->order, F->place, w[0], w[1], w[2]);
-    F->cost = embi_ldlt_merge(n, w[0], w[1], w[2], w[3], w[4], w[5], w[6], w[7], w[8]);
     embi_ldlt_number(F, w[0], w[1], w[3], w[4], w[6], w[9], w[10], w[11]);
     if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) &&
         embi_ldlt_place_panels(m, F) && embi_ldlt_slots(m, F, A))

@@ -360,6 +360,101 @@ static void test_order_quality(void)
     embi_bsr_free(&m, &A);
 }
 
+/* group[i]: a node of i's component among the nodes of level `least` and higher, by brute force */
+static void components(int n, const embi_key *pairs, int count, const int *level, int least, int *group)
+{
+    for (int i = 0; i < n; i++) group[i] = i;
+    for (int changes = 1; changes;) {
+        changes = 0;
+        for (int k = 0; k < count; k++) {
+            int i = (int)(pairs[k].key >> 32), j = (int)(pairs[k].key & 0xffffffffu), g;
+            if (level[i] < least || level[j] < least || group[i] == group[j]) continue;
+            g = embi_min_int(group[i], group[j]);
+            group[i] = group[j] = g;
+            changes = 1;
+        }
+    }
+}
+
+/* each separator cuts the component that it stands in; returns how many of its nodes do not touch two parts */
+static int check_separators(int n, const embi_key *pairs, int count, const int *level, int last)
+{
+    static int whole[4000], parts[4000], seen[4000][2];
+    int idle = 0;
+    for (int l = 0; l < last; l++) {
+        components(n, pairs, count, level, l, whole);
+        components(n, pairs, count, level, l + 1, parts);
+        for (int i = 0; i < n; i++) seen[i][0] = seen[i][1] = -1;
+        for (int i = 0; i < n; i++) {
+            int *of = seen[whole[i]];
+            if (level[i] <= l) continue;
+            if (of[0] < 0) of[0] = parts[i];
+            else if (parts[i] != of[0]) of[1] = parts[i];
+        }
+        for (int i = 0; i < n; i++) {
+            int touched[2] = {-1, -1};
+            if (level[i] != l) continue;
+            ENSURE(seen[whole[i]][1] >= 0);
+            for (int k = 0; k < count; k++) {
+                int a = (int)(pairs[k].key >> 32), b = (int)(pairs[k].key & 0xffffffffu);
+                int j = a == i ? b : b == i ? a : -1;
+                if (j < 0 || level[j] <= l) continue;
+                if (touched[0] < 0) touched[0] = parts[j];
+                else if (parts[j] != touched[0]) touched[1] = parts[j];
+            }
+            idle += touched[1] < 0;
+        }
+    }
+    return idle;
+}
+
+/* separators separate, few of their nodes are needless, and the dissected order is the cheaper one where there are
+ * many nodes in three directions; the order is never dearer than minimum degree */
+static void test_dissection(void)
+{
+    static const int size[6][4] = {{12, 12, 12, 0}, {15, 15, 15, 0}, {14, 14, 14, 60}, {60, 6, 6, 0}, {40, 40, 2, 20},
+                                   {30, 3, 3, 0}};
+    static embi_key pairs[30000];
+    static int level[4000], work[16 * 4000], number[4000];
+    embi_memory m;
+    embi_ldlt F;
+    embi_bsr A;
+    embi_memory_init(&m, NULL);
+    memset(&F, 0, sizeof F);
+    memset(&A, 0, sizeof A);
+    for (int round = 0; round < 6; round++) {
+        const int *g = size[round];
+        int n = g[0] * g[1] * g[2], count = grid_pairs(g[0], g[1], g[2], pairs), last, separators = 0, *w[12];
+        embipc_real chosen;
+        count += random_pairs(n, g[3], 0, pairs + count);
+        for (int i = 0; i < n; i++) {   /* numbers that follow no direction */
+            int j = (int)(test_random() * (i + 1));
+            number[i] = number[j];
+            number[j] = i;
+        }
+        for (int k = 0; k < count; k++)
+            pairs[k].key = embi_pack(number[pairs[k].key >> 32], number[pairs[k].key & 0xffffffffu]);
+        analyze_pairs(&m, &F, &A, n, pairs, count);
+        chosen = F.cost;
+        ENSURE(embi_ldlt_graph(&m, &F, &A, work));
+        last = embi_dissect(n, work, F.adjacent, level, work + n + 1);
+        ENSURE(last >= 1);
+        for (int i = 0; i < n; i++) separators += level[i] < last;
+        ENSURE(check_separators(n, pairs, count, level, last) <= separators / 10);
+        for (int k = 0; k < 12; k++) w[k] = work + (n + 1) + k * n;
+        memset(F.place, 0, (size_t)n * sizeof(int));
+        ENSURE(embi_amd_order(&m, &F, n, work, 0, w[0]));
+        F.cost = embi_ldlt_cut(&F, n, work, w);
+        ENSURE(chosen <= F.cost);
+        if (round < 2) ENSURE(chosen < 0.8 * F.cost);
+        printf("  %2d x %2d x %2d: cost %.3g of that of minimum degree, %d levels\n", g[0], g[1], g[2],
+               (double)(chosen / F.cost), last);
+    }
+    embi_ldlt_free(&m, &F);
+    embi_bsr_free(&m, &A);
+    ENSURE(m.bytes == 0);
+}
+
 /* springs on the couplings of a pattern, the first `contacts` of them k times as stiff, and soft ground: in A
  * and in the full matrix D */
 static void random_matrix(embi_bsr *A, double *D, int contacts, double k)
@@ -445,12 +540,12 @@ static void test_sparse_random(void)
 /* too large for the reference: the residual by the independent product */
 static void test_sparse_large(void)
 {
-    static embi_key pairs[16000];
-    static double b[6000], x[6000], y[6000];
+    static embi_key pairs[20000];
+    static double b[8232], x[8232], y[8232];
     embi_memory m;
     embi_system S;
     embi_bsr A;
-    int n = 2000, count = grid_pairs(20, 10, 10, pairs);
+    int n = 2744, count = grid_pairs(14, 14, 14, pairs);   /* dissected */
     embi_memory_init(&m, NULL);
     memset(&S, 0, sizeof S);
     memset(&A, 0, sizeof A);
@@ -674,6 +769,7 @@ int main(int argc, char **argv)
     RUN(dense_not_finite);
     RUN(order_and_structure);
     RUN(order_quality);
+    RUN(dissection);
     RUN(sparse_random);
     RUN(sparse_large);
     RUN(sparse_singular);
