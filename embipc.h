@@ -4274,14 +4274,13 @@ typedef struct embi_dissection {
     int *queue;      /* (n) */
 } embi_dissection;
 
-/* Distances from a node within its part, and queue: the part's nodes by distance. Returns how many it reaches. */
-static int embi_dissection_walk(embi_dissection *d, int begin, int end, int from)
+/* Distances from a node within its part. They and the node go behind the first `count` nodes of queue, ordered by
+ * distance. Returns how many nodes queue then has. */
+static int embi_dissection_walk(embi_dissection *d, int begin, int from, int count)
 {
-    int count = 1;
-    for (int k = begin; k < end; k++) d->distance[d->node[k]] = -1;
     d->distance[from] = 0;
-    d->queue[0] = from;
-    for (int k = 0; k < count; k++) {
+    d->queue[count++] = from;
+    for (int k = count - 1; k < count; k++) {
         int i = d->queue[k];
         for (int e = d->start[i]; e < d->start[i + 1]; e++) {
             int j = d->adjacent[e];
@@ -4293,7 +4292,24 @@ static int embi_dissection_walk(embi_dissection *d, int begin, int end, int from
     return count;
 }
 
-/* The distance whose nodes separate best: few of them, and parts of like size. -1: no distance separates. */
+/* Forgets the distances of a part. */
+static void embi_dissection_clear(embi_dissection *d, int begin, int end)
+{
+    for (int k = begin; k < end; k++) d->distance[d->node[k]] = -1;
+}
+
+/* Components of the part, one by one, until they have half of its nodes. Returns how many nodes they have. */
+static int embi_dissection_reach(embi_dissection *d, int begin, int end)
+{
+    int count = 0;
+    embi_dissection_clear(d, begin, end);
+    for (int k = begin; 2 * count < end - begin; k++)
+        if (d->distance[d->node[k]] < 0) count = embi_dissection_walk(d, begin, d->node[k], count);
+    return count;
+}
+
+/* The distance whose nodes separate best: few of them, and parts of like size. -1: no distance leaves an eighth of the
+ * nodes on either side. The number of rounds grows with the logarithm of n, since lopsided cuts are not made. */
 static int embi_dissection_cut(const embi_dissection *d, int n)
 {
     embipc_real least = EMBI_HUGE;
@@ -4302,7 +4318,7 @@ static int embi_dissection_cut(const embi_dissection *d, int n)
         int distance = d->distance[d->queue[k]];
         embipc_real ratio;
         for (end = k; end < n && d->distance[d->queue[end]] == distance;) end++;
-        if (k == 0 || end == n) continue;
+        if (k < n / 8 || n - end < n / 8 || k == 0 || end == n) continue;
         ratio = (embipc_real)(end - k) / ((embipc_real)k * (embipc_real)(n - end));
         if (ratio < least) { least = ratio; cut = distance; }
     }
@@ -4351,13 +4367,19 @@ static void embi_dissection_refine(embi_dissection *d, int begin, int end, int s
     }
 }
 
-/* Sides of the nodes of a part, and how many each side has. Returns 0 where the part cannot be cut. */
+/* Sides of the nodes of a part, and how many each side has. Returns 0 where the part cannot be cut well. Components
+ * are separate without a separator. */
 static int embi_dissection_split(embi_dissection *d, int begin, int end, int size[3])
 {
-    int n = end - begin, reached = embi_dissection_walk(d, begin, end, d->node[begin]), cut = -1;
+    int n = end - begin, cut = -1, reached;
     if (n < EMBI_DISSECT_LEAST) return 0;
+    reached = embi_dissection_reach(d, begin, end);
     if (reached == n) {
-        embi_dissection_walk(d, begin, end, d->queue[n - 1]);
+        int from = d->queue[n - 1];
+        embi_dissection_clear(d, begin, end);
+        reached = embi_dissection_walk(d, begin, from, 0);
+    }
+    if (reached == n) {   /* connected */
         cut = embi_dissection_cut(d, n);
         if (cut < 0) return 0;
     }
@@ -4368,7 +4390,7 @@ static int embi_dissection_split(embi_dissection *d, int begin, int end, int siz
         size[d->side[i]]++;
     }
     if (cut >= 0) embi_dissection_refine(d, begin, end, size);
-    return size[0] && size[1];
+    return cut < 0 || embi_min_int(size[0], size[1]) > n / 16;
 }
 
 /* Cuts the part of nodes begin .. end - 1 in two, with its separator in between. Returns 0 when it stays whole. */

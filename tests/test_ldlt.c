@@ -438,7 +438,7 @@ static void test_dissection(void)
         chosen = F.cost;
         ENSURE(embi_ldlt_graph(&m, &F, &A, work));
         last = embi_dissect(n, work, F.adjacent, level, work + n + 1);
-        ENSURE(last >= 1);
+        ENSURE(last >= 2);
         for (int i = 0; i < n; i++) separators += level[i] < last;
         ENSURE(check_separators(n, pairs, count, level, last) <= separators / 10);
         for (int k = 0; k < 12; k++) w[k] = work + (n + 1) + k * n;
@@ -449,6 +449,46 @@ static void test_dissection(void)
         if (round < 2) ENSURE(chosen < 0.8 * F.cost);
         printf("  %2d x %2d x %2d: cost %.3g of that of minimum degree, %d levels\n", g[0], g[1], g[2],
                (double)(chosen / F.cost), last);
+    }
+    embi_ldlt_free(&m, &F);
+    embi_bsr_free(&m, &A);
+    ENSURE(m.bytes == 0);
+}
+
+/* a star, small components before a large one, many components, a tree, all coupled: few rounds, and a cut that is
+ * one; the order is a permutation and the factor exists */
+static void test_dissection_of_odd_graphs(void)
+{
+    static embi_key pairs[30000];
+    static int level[4000], work[16 * 4000];
+    embi_memory m;
+    embi_ldlt F;
+    embi_bsr A;
+    int n = 3000;
+    embi_memory_init(&m, NULL);
+    memset(&F, 0, sizeof F);
+    memset(&A, 0, sizeof A);
+    for (int kind = 0; kind < 6; kind++) {
+        int count = 0, last;
+        memset(pairs, 0, sizeof pairs);
+        if (kind == 0) for (int i = 1; i < n; i++) pairs[count++].key = embi_pack(i, 0);
+        if (kind == 1) for (int i = 401; i < n; i++) pairs[count++].key = embi_pack(i, i - 1);
+        if (kind == 2) for (int i = 0; i < n; i++) if (i % 5) pairs[count++].key = embi_pack(i, i - 1);
+        if (kind == 3) for (int i = 1; i < n; i++) pairs[count++].key = embi_pack(i, (i - 1) / 2);
+        if (kind == 4) for (int i = 0; i < 200; i++) for (int j = 0; j < i; j++) pairs[count++].key = embi_pack(i, j);
+        if (kind == 5) count = random_pairs(n, 9000, 3, pairs);
+        analyze_pairs(&m, &F, &A, n, pairs, count);
+        for (int k = 0; k < n; k++) ENSURE(F.place[F.order[k]] == k);
+        ENSURE(embi_ldlt_graph(&m, &F, &A, work));
+        last = embi_dissect(n, work, F.adjacent, level, work + n + 1);
+        printf("  kind %d: %d levels\n", kind, last);
+        ENSURE(last <= 40);
+        if (kind > 0 && kind < 5) ENSURE(last >= 2);   /* a last round cuts nothing */
+        (void)check_separators(n, pairs, count, level, last);
+        memcpy(F.place, level, (size_t)n * sizeof(int));
+        ENSURE(embi_amd_order(&m, &F, n, work, last, work + n + 1));
+        memset(level, 0, sizeof level);
+        for (int k = 0; k < n; k++) ENSURE(level[F.order[k]]++ == 0);
     }
     embi_ldlt_free(&m, &F);
     embi_bsr_free(&m, &A);
@@ -770,6 +810,7 @@ int main(int argc, char **argv)
     RUN(order_and_structure);
     RUN(order_quality);
     RUN(dissection);
+    RUN(dissection_of_odd_graphs);
     RUN(sparse_random);
     RUN(sparse_large);
     RUN(sparse_singular);
