@@ -4337,11 +4337,11 @@ static void embi_dissection_count(const embi_dissection *d, int begin, int i, in
  * the sizes of the parts more equal. 2: nowhere. */
 static int embi_dissection_better(const embi_dissection *d, int begin, int i, const int size[3])
 {
-    int count[3], small = size[1] < size[0];
+    int count[3], less = size[1] < size[0];
     embi_dissection_count(d, begin, i, count);
-    if (count[!small] == 0) return small;
-    if (count[small] == 0) return !small;
-    return count[!small] == 1 && size[small] + 1 < size[!small] ? small : 2;
+    if (count[!less] == 0) return less;
+    if (count[less] == 0) return !less;
+    return count[!less] == 1 && size[less] + 1 < size[!less] ? less : 2;
 }
 
 /* Moves single nodes out of the separator while that helps. */
