@@ -2013,7 +2013,8 @@ enum {
 #define EMBI_BLOCK 48   /* [rows] Rows of U done before the rest is updated */
 
 /* ---- Elimination order ---- */
-#define EMBI_DISSECT_LEAST 50   /* [nodes] Smaller parts are not cut */
+#define EMBI_DISSECT_LEAST 50   /* [nodes] Smaller parts are not cut. At least EMBI_DISSECT_EVEN */
+#define EMBI_DISSECT_EVEN 8   /* [-] Either side of a cut has at least 1 / EMBI_DISSECT_EVEN of the nodes */
 #define EMBI_DISSECT_PASSES 8   /* [passes] Over the nodes of a separator, at most */
 
 /* ---- Structure of a sparse factor ---- */
@@ -4264,18 +4265,20 @@ EMBIPC_API void embipc_dense_ldlt_solve(int n, const embipc_real *LD, int ld, em
  * level holds all other nodes. Levels are eliminated from the last to the first, each by minimum degree.
  * Uses: platform, tuning.   Checked by: tests/test_ldlt.c */
 
+enum { EMBI_SEPARATOR = 2, EMBI_SIDES };   /* behind the sides 0 and 1 */
+
 typedef struct embi_dissection {
     const int *start, *adjacent;   /* neighbours of node i: adjacent[start[i] .. start[i + 1]) */
     int *level;      /* (n) of a node, the result */
     int *node;       /* (n) nodes, part by part */
     int *part;       /* (n) where the node's part begins in node; -1: it is cut no more */
     int *distance;   /* (n) within a part, in edges; -1: not known yet */
-    int *side;       /* (n) 0, 1: parts of the next round; 2: the separator */
-    int *queue;      /* (n) */
+    int *side;       /* (n) 0, 1: parts of the next round; EMBI_SEPARATOR */
+    int *queue;      /* (n) nodes of a part, by distance */
 } embi_dissection;
 
-/* Distances from a node within its part. They and the node go behind the first `count` nodes of queue, ordered by
- * distance. Returns how many nodes queue then has. */
+/* Distances of all nodes that a node reaches in its part, which must be unknown. The nodes go behind the first `count`
+ * of queue. Returns how many nodes queue then has. */
 static int embi_dissection_walk(embi_dissection *d, int begin, int from, int count)
 {
     d->distance[from] = 0;
@@ -4308,8 +4311,8 @@ static int embi_dissection_reach(embi_dissection *d, int begin, int end)
     return count;
 }
 
-/* The distance whose nodes separate best: few of them, and parts of like size. -1: no distance leaves an eighth of the
- * nodes on either side. The number of rounds grows with the logarithm of n, since lopsided cuts are not made. */
+/* The distance whose nodes separate best: few of them, and sides of like size. -1: no distance leaves enough nodes on
+ * either side. The number of rounds grows with the logarithm of n, since lopsided cuts are not made. */
 static int embi_dissection_cut(const embi_dissection *d, int n)
 {
     embipc_real least = EMBI_HUGE;
@@ -4318,63 +4321,64 @@ static int embi_dissection_cut(const embi_dissection *d, int n)
         int distance = d->distance[d->queue[k]];
         embipc_real ratio;
         for (end = k; end < n && d->distance[d->queue[end]] == distance;) end++;
-        if (k < n / 8 || n - end < n / 8 || k == 0 || end == n) continue;
+        if (embi_min_int(k, n - end) < n / EMBI_DISSECT_EVEN) continue;
         ratio = (embipc_real)(end - k) / ((embipc_real)k * (embipc_real)(n - end));
         if (ratio < least) { least = ratio; cut = distance; }
     }
     return cut;
 }
 
-/* Neighbours of node i on each side, in its part */
-static void embi_dissection_count(const embi_dissection *d, int begin, int i, int count[3])
+/* Counts the neighbours of node i on each side of its part. */
+static void embi_dissection_count(const embi_dissection *d, int begin, int i, int count[EMBI_SIDES])
 {
     count[0] = count[1] = count[2] = 0;
     for (int e = d->start[i]; e < d->start[i + 1]; e++)
         if (d->part[d->adjacent[e]] == begin) count[d->side[d->adjacent[e]]]++;
 }
 
-/* Where node i of the separator can go: its neighbours on the other side come in. The separator must become smaller, or
- * the sizes of the parts more equal. 2: nowhere. */
-static int embi_dissection_better(const embi_dissection *d, int begin, int i, const int size[3])
+/* The side that node i of the separator should go to, if any. Its neighbours on the other side then come in. The
+ * separator must become smaller, or the sides more equal. The smaller side never loses a node. */
+static int embi_dissection_better(const embi_dissection *d, int begin, int i, const int size[EMBI_SIDES])
 {
-    int count[3], less = size[1] < size[0];
+    int count[EMBI_SIDES], less = size[1] < size[0];
     embi_dissection_count(d, begin, i, count);
     if (count[!less] == 0) return less;
     if (count[less] == 0) return !less;
-    return count[!less] == 1 && size[less] + 1 < size[!less] ? less : 2;
+    return count[!less] == 1 && size[less] + 1 < size[!less] ? less : EMBI_SEPARATOR;
 }
 
 /* Moves single nodes out of the separator while that helps. */
-static void embi_dissection_refine(embi_dissection *d, int begin, int end, int size[3])
+static void embi_dissection_refine(embi_dissection *d, int begin, int end, int size[EMBI_SIDES])
 {
     for (int pass = 0, moved = 1; pass < EMBI_DISSECT_PASSES && moved; pass++) {
         moved = 0;
         for (int k = begin; k < end; k++) {
-            int i = d->node[k], to = d->side[i] == 2 ? embi_dissection_better(d, begin, i, size) : 2;
-            if (to == 2) continue;
+            int i = d->node[k], to = EMBI_SEPARATOR;
+            if (d->side[i] == EMBI_SEPARATOR) to = embi_dissection_better(d, begin, i, size);
+            if (to == EMBI_SEPARATOR) continue;
             moved = 1;
             d->side[i] = to;
             size[to]++;
-            size[2]--;
+            size[EMBI_SEPARATOR]--;
             for (int e = d->start[i]; e < d->start[i + 1]; e++) {
                 int j = d->adjacent[e];
                 if (d->part[j] != begin || d->side[j] != !to) continue;
-                d->side[j] = 2;
+                d->side[j] = EMBI_SEPARATOR;
                 size[!to]--;
-                size[2]++;
+                size[EMBI_SEPARATOR]++;
             }
         }
     }
 }
 
-/* Sides of the nodes of a part, and how many each side has. Returns 0 where the part cannot be cut well. Components
- * are separate without a separator. */
-static int embi_dissection_split(embi_dissection *d, int begin, int end, int size[3])
+/* Sides of the nodes of a part, and how many each side has. Returns 0 where the part cannot be cut well. A part with
+ * several components needs no separator. */
+static int embi_dissection_split(embi_dissection *d, int begin, int end, int size[EMBI_SIDES])
 {
     int n = end - begin, cut = -1, reached;
     if (n < EMBI_DISSECT_LEAST) return 0;
     reached = embi_dissection_reach(d, begin, end);
-    if (reached == n) {
+    if (reached == n) {   /* the last node is far from the first */
         int from = d->queue[n - 1];
         embi_dissection_clear(d, begin, end);
         reached = embi_dissection_walk(d, begin, from, 0);
@@ -4383,39 +4387,40 @@ static int embi_dissection_split(embi_dissection *d, int begin, int end, int siz
         cut = embi_dissection_cut(d, n);
         if (cut < 0) return 0;
     }
-    size[0] = size[1] = size[2] = 0;
+    size[0] = size[1] = size[EMBI_SEPARATOR] = 0;
     for (int k = begin; k < end; k++) {
         int i = d->node[k], distance = d->distance[i];
-        d->side[i] = cut < 0 ? distance < 0 : distance == cut ? 2 : distance > cut;
+        d->side[i] = cut < 0 ? distance < 0 : distance > cut;
+        if (cut >= 0 && distance == cut) d->side[i] = EMBI_SEPARATOR;
         size[d->side[i]]++;
     }
     if (cut >= 0) embi_dissection_refine(d, begin, end, size);
-    return cut < 0 || embi_min_int(size[0], size[1]) > n / 16;
+    return 1;
 }
 
-/* Cuts the part of nodes begin .. end - 1 in two, with its separator in between. Returns 0 when it stays whole. */
+/* Cuts the part of nodes begin .. end - 1 in two, and puts its separator behind both. Returns 0 when it stays whole. */
 static int embi_dissection_part(embi_dissection *d, int begin, int end, int round)
 {
-    int size[3], at[3], old;
+    int size[EMBI_SIDES], at[EMBI_SIDES], part[EMBI_SIDES];
     if (!embi_dissection_split(d, begin, end, size)) {
         for (int k = begin; k < end; k++) d->part[d->node[k]] = -1;
         return 0;
     }
-    at[0] = begin;
-    at[1] = begin + size[0];
-    at[2] = at[1] + size[1];
+    part[0] = at[0] = begin;
+    part[1] = at[1] = begin + size[0];
+    at[EMBI_SEPARATOR] = at[1] + size[1];
+    part[EMBI_SEPARATOR] = -1;
     memcpy(d->queue, d->node + begin, (size_t)(end - begin) * sizeof(int));
-    old = at[1];
     for (int k = 0; k < end - begin; k++) {
         int i = d->queue[k], side = d->side[i];
         d->node[at[side]++] = i;
-        d->part[i] = side == 2 ? -1 : side == 1 ? old : begin;
-        if (side == 2) d->level[i] = round;
+        d->part[i] = part[side];
+        if (side == EMBI_SEPARATOR) d->level[i] = round;
     }
     return 1;
 }
 
-/* Levels of all nodes, 0 for those eliminated last. Returns the last level. work: 5 n ints */
+/* Finds the levels of all nodes, 0 for those eliminated last. work has 5 n ints. Returns the last level. */
 static int embi_dissect(int n, const int *start, const int *adjacent, int *level, int *work)
 {
     embi_dissection d;
@@ -4686,8 +4691,8 @@ static int embi_ldlt_graph(embi_memory *m, embi_ldlt *F, const embi_bsr *A, int 
     return 1;
 }
 
-/* Sets up the quotient graph on the work arrays (15 n + 1 ints), with a copy of the graph as its lists. level: of
- * each node, 0 to `last` */
+/* Sets up the quotient graph on the work arrays (15 n + 1 ints), with a copy of the graph as its lists. Levels of
+ * nodes are 0 to `last`. */
 static void embi_amd_begin(embi_amd *q, int n, const int *graph_start, const int *level, int last, int *work)
 {
     int **const arrays[14] = {&q->start, &q->length, &q->elements, &q->size, &q->degree, &q->weight,
@@ -5009,7 +5014,7 @@ static int embi_ldlt_analyze_dense(embi_memory *m, embi_ldlt *F, int n)
     return 0;
 }
 
-/* Supernodes of the order: see embi_ldlt_merge(). Returns the cost of a factorisation. */
+/* Cuts the order into supernodes: see embi_ldlt_merge(). Returns the cost of a factorisation. */
 static embipc_real embi_ldlt_cut(embi_ldlt *F, int n, const int *start, int *const w[12])
 {
     for (int k = 0; k < n; k++) F->place[F->order[k]] = k;
@@ -5022,16 +5027,16 @@ static embipc_real embi_ldlt_cut(embi_ldlt *F, int n, const int *start, int *con
 static int embi_ldlt_choose(embi_memory *m, embi_ldlt *F, int n, const int *start, int *const w[12])
 {
     size_t bytes = (size_t)n * sizeof(int);
-    embipc_real other;
+    embipc_real by_degree;
     memset(F->place, 0, bytes);
     if (!embi_amd_order(m, F, n, start, 0, w[0])) return 0;
     F->cost = embi_ldlt_cut(F, n, start, w);
     if (EMBI_WITHOUT(DISSECTION) || !(F->cost > EMBI_DISSECT * (embipc_real)n)) return 1;
-    memcpy(F->owner, F->order, bytes);
+    memcpy(F->owner, F->order, bytes);   /* which has no other use yet */
+    by_degree = F->cost;
     if (!embi_amd_order(m, F, n, start, embi_dissect(n, start, F->adjacent, F->place, w[0]), w[0])) return 0;
-    other = F->cost;
     F->cost = embi_ldlt_cut(F, n, start, w);
-    if (F->cost < other) return 1;
+    if (F->cost < by_degree) return 1;
     memcpy(F->order, F->owner, bytes);
     F->cost = embi_ldlt_cut(F, n, start, w);
     return 1;

@@ -212,6 +212,20 @@ static void test_dense_not_finite(void)
 
 /* ---- sparse ---- */
 
+static void begin(embi_memory *m, embi_ldlt *F, embi_bsr *A)
+{
+    embi_memory_init(m, NULL);
+    memset(F, 0, sizeof *F);
+    memset(A, 0, sizeof *A);
+}
+
+static void end(embi_memory *m, embi_ldlt *F, embi_bsr *A)
+{
+    embi_ldlt_free(m, F);
+    embi_bsr_free(m, A);
+    ENSURE(m->bytes == 0);
+}
+
 /* the edges of a grid of a x b x c nodes cut into tetrahedra: up to 14 neighbours */
 static int grid_pairs(int a, int b, int c, embi_key *pairs)
 {
@@ -298,9 +312,7 @@ static void test_order_and_structure(void)
     embi_memory m;
     embi_ldlt F;
     embi_bsr A;
-    embi_memory_init(&m, NULL);
-    memset(&F, 0, sizeof F);
-    memset(&A, 0, sizeof A);
+    begin(&m, &F, &A);
     for (int round = 0; round < 120; round++) {
         int n = 1 + (int)(test_random() * 60);
         int count = random_pairs(n, (int)(test_random() * 3 * n), round % 3, pairs);
@@ -318,9 +330,7 @@ static void test_order_and_structure(void)
         ours = fill_in(n, pairs, count, F.place, entries);
         ENSURE(ours < 0.85 * natural);
     }
-    embi_ldlt_free(&m, &F);
-    embi_bsr_free(&m, &A);
-    ENSURE(m.bytes == 0);
+    end(&m, &F, &A);
 }
 
 /* the approximate degrees must not cost much fill against exact minimum degree */
@@ -332,9 +342,7 @@ static void test_order_quality(void)
     embi_ldlt F;
     embi_bsr A;
     int n = 343, count = grid_pairs(7, 7, 7, pairs), exact = n, ours;
-    embi_memory_init(&m, NULL);
-    memset(&F, 0, sizeof F);
-    memset(&A, 0, sizeof A);
+    begin(&m, &F, &A);
     analyze_pairs(&m, &F, &A, n, pairs, count);
     ours = fill_in(n, pairs, count, F.place, entries);
     for (int k = 0; k < count; k++) {
@@ -419,9 +427,7 @@ static void test_dissection(void)
     embi_memory m;
     embi_ldlt F;
     embi_bsr A;
-    embi_memory_init(&m, NULL);
-    memset(&F, 0, sizeof F);
-    memset(&A, 0, sizeof A);
+    begin(&m, &F, &A);
     for (int round = 0; round < 6; round++) {
         const int *g = size[round];
         int n = g[0] * g[1] * g[2], count = grid_pairs(g[0], g[1], g[2], pairs), last, separators = 0, *w[12];
@@ -450,9 +456,7 @@ static void test_dissection(void)
         printf("  %2d x %2d x %2d: cost %.3g of that of minimum degree, %d levels\n", g[0], g[1], g[2],
                (double)(chosen / F.cost), last);
     }
-    embi_ldlt_free(&m, &F);
-    embi_bsr_free(&m, &A);
-    ENSURE(m.bytes == 0);
+    end(&m, &F, &A);
 }
 
 /* a star, small components before a large one, many components, a tree, all coupled: few rounds, and a cut that is
@@ -465,9 +469,7 @@ static void test_dissection_of_odd_graphs(void)
     embi_ldlt F;
     embi_bsr A;
     int n = 3000;
-    embi_memory_init(&m, NULL);
-    memset(&F, 0, sizeof F);
-    memset(&A, 0, sizeof A);
+    begin(&m, &F, &A);
     for (int kind = 0; kind < 6; kind++) {
         int count = 0, last;
         memset(pairs, 0, sizeof pairs);
@@ -490,9 +492,7 @@ static void test_dissection_of_odd_graphs(void)
         memset(level, 0, sizeof level);
         for (int k = 0; k < n; k++) ENSURE(level[F.order[k]]++ == 0);
     }
-    embi_ldlt_free(&m, &F);
-    embi_bsr_free(&m, &A);
-    ENSURE(m.bytes == 0);
+    end(&m, &F, &A);
 }
 
 /* springs on the couplings of a pattern, the first `contacts` of them k times as stiff, and soft ground: in A
@@ -561,9 +561,7 @@ static void test_sparse_random(void)
     embi_memory m;
     embi_ldlt F;
     embi_bsr A;
-    embi_memory_init(&m, NULL);
-    memset(&F, 0, sizeof F);
-    memset(&A, 0, sizeof A);
+    begin(&m, &F, &A);
     for (int round = 0; round < 60; round++) {
         int n = 1 + (int)(test_random() * 53);
         int count = random_pairs(n, (int)(test_random() * 3 * n), round % 3, pairs);
@@ -572,9 +570,7 @@ static void test_sparse_random(void)
     }
     ENSURE(embi_bsr_pattern(&m, &A, 48, pairs, grid_pairs(4, 4, 3, pairs)));
     check_sparse(&m, &F, &A, 30, 1e8, 1e-6);
-    embi_ldlt_free(&m, &F);
-    embi_bsr_free(&m, &A);
-    ENSURE(m.bytes == 0);
+    end(&m, &F, &A);
 }
 
 /* too large for the reference: the residual by the independent product */
@@ -618,9 +614,7 @@ static void test_sparse_singular(void)
     embi_bsr A;
     double x[3 * 48], y[3 * 48];
     int n = 48, count = grid_pairs(4, 4, 3, pairs);
-    embi_memory_init(&m, NULL);
-    memset(&F, 0, sizeof F);
-    memset(&A, 0, sizeof A);
+    begin(&m, &F, &A);
     analyze_pairs(&m, &F, &A, n, pairs, count);
     embi_bsr_zero(&A);
     for (int k = 0; k < count; k++) {
