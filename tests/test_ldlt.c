@@ -364,8 +364,7 @@ static void test_order_quality(void)
                     if (left[best * n + j] && !gone[j] && i != j) left[i * n + j] = 1;
     }
     ENSURE(ours < 1.15 * exact);
-    embi_ldlt_free(&m, &F);
-    embi_bsr_free(&m, &A);
+    end(&m, &F, &A);
 }
 
 /* group[i]: a node of i's component among the nodes of level `least` and higher, by brute force */
@@ -459,8 +458,8 @@ static void test_dissection(void)
     end(&m, &F, &A);
 }
 
-/* a star, small components before a large one, many components, a tree, all coupled: few rounds, and a cut that is
- * one; the order is a permutation and the factor exists */
+/* a star, single nodes before a chain, many components, a tree, a clique, hubs: separators separate, in few rounds,
+ * and the order by levels has each node once */
 static void test_dissection_of_odd_graphs(void)
 {
     static embi_key pairs[30000];
