@@ -65,7 +65,7 @@
  *   kappa      keeps the gap above 0.3 dhat while three pairs carry the body's weight plus its momentum at D per
  *              second, stopped in one step; and while one pair carries pressure_load (see embipc_body_parameters),
  *              unless the body would then rest above 0.9 dhat
- *   tolerance  0.1 epsv
+ *   tolerance  0.1 epsv; with another accuracy, epsv or 0.01 epsv
  *   friction   none
  *   A pair takes the smaller dhat and epsv, and the larger kappa, of its dynamic bodies. Where one body fits between
  *   parallel faces of another with less than dhat on either side, a derived dhat becomes 0.4 of that clearance, and
@@ -443,6 +443,19 @@ typedef enum embipc_integrator {
     EMBIPC_BDF2
 } embipc_integrator;
 
+/* Where a step ends: the tolerance of a body that is given none. Errors beside 0.001 epsv, for grasp, pinch, hand and
+ * pile-10: of a contact force, the largest and the median over the largest force, and of a body's centre at the end.
+ * Behind them the largest of a force where bodies drop and roll, and solves beside the normal ones [measured]:
+ *   coarse   0.017  6e-3    2e-5 m   0.16    0.77 to 0.90; time 0.9 to 1
+ *   normal   4e-4   5e-5    2e-6 m   3e-4
+ *   fine     6e-5   2e-6    2e-7 m   1e-5    1.08 to 1.22; time 1 to 1.1
+ * With each of them a block slides or sticks as it must from 2 % off its angle of friction on. */
+typedef enum embipc_accuracy {
+    EMBIPC_ACCURACY_NORMAL,  /* 0.1 epsv */
+    EMBIPC_ACCURACY_COARSE,  /* epsv */
+    EMBIPC_ACCURACY_FINE     /* 0.01 epsv */
+} embipc_accuracy;
+
 /* What a world may contain, for systems whose memory is fixed; 0: no limit. Vertices are those of surfaces; nodes and
  * tets are those of cages and solids, 4 and 1 for an affine body. The last four count room in arrays, which grow by
  * half: pairs of bodies, pairs of primitives near enough to be evaluated, active contacts, and numbers in factors. */
@@ -471,6 +484,7 @@ typedef struct embipc_world_def {
     embipc_real kappa;                      /* barrier stiffness, kg/s^2                    */
     embipc_real friction_velocity;          /* epsv: below it friction sticks, m/s          */
     embipc_real tolerance;                  /* a step ends when Newton moves less, m/s      */
+    embipc_accuracy accuracy;               /* where tolerance is derived (EMBIPC_ACCURACY_NORMAL) */
     int friction_iterations;                /* passes with updated normal forces of friction; 0: one, and more in steps
                                              * where these change much, as in impacts (0) */
     int max_iterations;                     /* Newton iterations per step and island (100)  */
@@ -14422,6 +14436,7 @@ static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, c
 /* The parameters in force: the body's own, the world's, or derived ones. */
 static void embi_body_derive(const embipc_world *w, embi_body *b)
 {
+    static const embipc_real share[3] = {(embipc_real)0.1, 1, (embipc_real)0.01};
     const embipc_world_def *d = &w->def;
     embi_body_rules *r = &b->rules;
     r->dhat = r->given_dhat > 0 ? r->given_dhat : d->dhat > 0 ? d->dhat : embi_derive_dhat(b);
@@ -14429,7 +14444,7 @@ static void embi_body_derive(const embipc_world *w, embi_body *b)
               (embipc_real)1e-3 * b->diagonal;
     r->kappa = r->given_kappa > 0 ? r->given_kappa : d->kappa > 0 ? d->kappa : embi_derive_kappa(w, b);
     r->tolerance = r->given_tolerance > 0 ? r->given_tolerance : d->tolerance > 0 ? d->tolerance :
-                   (embipc_real)0.1 * r->epsv;
+                   share[d->accuracy] * r->epsv;
 }
 
 /* Puts "body NAME: " before the text of an error, and the handle into it. */
@@ -25662,6 +25677,8 @@ static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_erro
         return embi_fail(e, EMBIPC_ERR_ARGUMENT,
             "friction_iterations %d must be at least 0, max_iterations %d at least 1, solver %d one of the four",
             d->friction_iterations, d->max_iterations, (int)d->solver);
+    if (!embi_is_one_of((int)d->accuracy, EMBIPC_ACCURACY_FINE + 1))
+        return embi_refuse(e, "accuracy %d is none of the three", (int)d->accuracy);
     if (!embi_is_one_of((int)d->integrator, EMBIPC_BDF2 + 1))
         return embi_refuse(e, "integrator %d is none of the two", (int)d->integrator);
     if (!EMBI_BDF2 && d->integrator == EMBIPC_BDF2)
@@ -30139,8 +30156,9 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 #ifndef EMBIPC_NO_SNAPSHOT
 
-/* Words of the head: name, format, their number, hash. Format 2: the numbers were floats. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 2 : 1, EMBI_SNAPSHOT_HEAD = 4 };
+/* Words of the head: name, format, their number, hash. Format 4: the numbers were floats. Formats 1 and 2 had no
+ * accuracy. */
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 4 : 3, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -30798,6 +30816,7 @@ static void embi_stream_def(embi_stream *s, embipc_world_def *d)
     EMBI_STREAM(s, d, fields);
     d->solver = (embipc_solver)embi_stream_choice(s, (int)d->solver, EMBIPC_SOLVER_CG + 1);
     d->integrator = (embipc_integrator)embi_stream_choice(s, (int)d->integrator, EMBIPC_BDF2 + 1);
+    d->accuracy = (embipc_accuracy)embi_stream_choice(s, (int)d->accuracy, EMBIPC_ACCURACY_FINE + 1);
 }
 
 /* Writes a world, whose members it only reads. */
@@ -32806,6 +32825,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
  *      embipc_selftest() (EMBIPC_SELFTEST). embipc_body_island(), embipc_iteration.limit. Sleep; copies of worlds, and
  *      steps of several; budgets of time and frames; pair callback; debug drawing; taxels; embipc_body_replace().
  *      Joints; surfaces that run; static friction. Worlds in one block, with limits. Proofs of steps (EMBIPC_PROOF).
+ *      embipc_world_def.accuracy.
  *      Renamed since its first text, old -> new:
  *        embipc_drive_state.short_m -> shortfall
  *        embipc_intersection -> embipc_crossing, one type also for a surface by itself

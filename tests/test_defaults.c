@@ -267,6 +267,67 @@ static void test_fits(void)
     ENSURE(wide.clearance == 0 && !fit_said[0]);
 }
 
+enum { ACCURACY_STEPS = 40, ACCURACY_BODIES = 4, ACCURACY_PAIRS = 8 };
+
+/* The contact force on each body in each step of a grasp and of bodies that drop and roll, with this accuracy; or with a given
+ * tolerance. centre: where the second bodies end. Returns the solves. */
+static int accuracy_run(embipc_accuracy accuracy, double tolerance, double *force, double *centre)
+{
+    int solves = 0;
+    for (int k = 0; k < 2; k++) {
+        embipc_world_def wd = scene_world_def(SCENE_DROP);
+        embipc_body_state st;
+        scene s;
+        wd.accuracy = accuracy;
+        wd.tolerance = tolerance;
+        s = scene_empty(&wd);
+        if (k == 0) scene_grasp(&s);
+        else scene_drop(&s);
+        for (int n = 0; n < ACCURACY_STEPS; n++, force += 3 * ACCURACY_BODIES) {
+            embipc_pair_force pair[ACCURACY_PAIRS];
+            int count;
+            if (!scene_step(&s)) break;
+            solves += s.stats.total_iterations;
+            memset(force, 0, 3 * ACCURACY_BODIES * sizeof *force);
+            count = embipc_world_pair_forces(s.w, pair, ACCURACY_PAIRS);
+            ENSURE(count <= ACCURACY_PAIRS && s.n <= ACCURACY_BODIES);
+            for (int i = 0; i < count; i++)
+                for (int b = 0; b < s.n; b++) {
+                    if (s.body[b].index1 == pair[i].a.index1) embi_axpy(force + 3 * b, 1, pair[i].force);
+                    if (s.body[b].index1 == pair[i].b.index1) embi_axpy(force + 3 * b, -1, pair[i].force);
+                }
+        }
+        st = scene_state(s.w, s.body[1]);
+        embi_copy(centre + 3 * k, st.centre);
+        scene_end(&s);
+    }
+    return solves;
+}
+
+/* Each accuracy beside a tolerance a hundred times finer than the finest: errors of forces and positions are as embipc_accuracy
+ * says, or less, in their order; and so are the solves. */
+static void test_accuracy(void)
+{
+    static const embipc_accuracy order[3] = {EMBIPC_ACCURACY_FINE, EMBIPC_ACCURACY_NORMAL, EMBIPC_ACCURACY_COARSE};
+    static const double limit[3][2] = {{2e-4, 2e-6}, {2e-3, 1e-5}, {0.3, 1e-3}};   /* of the largest force, and m */
+    static double force[4][2 * ACCURACY_STEPS * ACCURACY_BODIES * 3];
+    double centre[4][6], most = 0, before = 0;
+    int solves[4];
+    solves[3] = accuracy_run(EMBIPC_ACCURACY_NORMAL, 1e-8, force[3], centre[3]);
+    for (size_t i = 0; i < sizeof force[3] / sizeof *force[3]; i++) most = fmax(most, fabs(force[3][i]));
+    for (int k = 0; k < 3; k++) {
+        double off = 0, away = 0;
+        solves[k] = accuracy_run(order[k], 0, force[k], centre[k]);
+        for (size_t i = 0; i < sizeof force[k] / sizeof *force[k]; i++) off = fmax(off, fabs(force[k][i] - force[3][i]) / most);
+        for (int i = 0; i < 6; i++) away = fmax(away, fabs(centre[k][i] - centre[3][i]));
+        printf("  accuracy %d: %d solves, forces off by %.2g of the largest, centres by %.2g m\n", (int)order[k], solves[k], off, away);
+        ENSURE(off < limit[k][0] && away < limit[k][1]);
+        ENSURE(off > before);
+        ENSURE(k == 0 || solves[k] < solves[k - 1]);
+        before = off;
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -276,6 +337,7 @@ int main(int argc, char **argv)
     RUN(squeeze);
     RUN(heap);
     RUN(fits);
+    RUN(accuracy);
     test_unused();
     exact_unused();
     return test_end("test_defaults");

@@ -36,6 +36,9 @@ static void test_descriptions(void)
     test_mesh_shape(&m, &good);
     wd.integrator = (embipc_integrator)7;
     ENSURE(embipc_world_create(&wd, &w, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "integrator 7"));
+    wd = embipc_default_world_def();
+    wd.accuracy = (embipc_accuracy)3;
+    ENSURE(embipc_world_create(&wd, &w, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "accuracy 3"));
     d = good;
     d.material.model = EMBIPC_ORTHOGONALITY;
     d.material.fibre[0] = 1;

@@ -208,7 +208,7 @@ static void test_damage(void)
     free(one.data);
     one = snapshot_of(s.w);
     one.data[8]++;
-    ENSURE(embipc_world_load(one.data, one.bytes, &def, &w, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 2"));
+    ENSURE(embipc_world_load(one.data, one.bytes, &def, &w, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 4"));
     free(one.data);
     scene_end(&s);
 }
@@ -276,6 +276,26 @@ static void test_arguments(void)
     free(one.data);
     scene_end(&s);
 }
+/* A body that is made after loading has the tolerance of the world's accuracy. */
+static void test_accuracy(void)
+{
+    embipc_world_def wd = embipc_default_world_def(), def = embipc_default_world_def();
+    embipc_body_parameters p;
+    snapshot one;
+    scene s, loaded;
+    wd.accuracy = EMBIPC_ACCURACY_FINE;
+    s = scene_empty(&wd);
+    one = snapshot_of(s.w);
+    memset(&loaded, 0, sizeof loaded);
+    (void)ENSURE_OK(NULL, embipc_world_load(one.data, one.bytes, &def, &loaded.w, NULL));
+    scene_box(&loaded, scene_def("box", EMBIPC_AFFINE, 0, 0, 1), 0.1, 0.1, 0.1, 1);
+    (void)ENSURE_OK(loaded.w, embipc_body_get_parameters(loaded.w, loaded.body[0], &p));
+    ENSURE_REL(p.tolerance, 0.01 * p.friction_velocity, 1e-12);
+    free(one.data);
+    scene_end(&loaded);
+    scene_end(&s);
+}
+
 /* Each allocation fails once, and nothing is left of the world. */
 static void test_out_of_memory(void)
 {
@@ -316,6 +336,7 @@ int main(int argc, char **argv)
     RUN(sleep);
     RUN(size);
     RUN(damage);
+    RUN(accuracy);
     RUN(forged_words);
     RUN(crossing_is_refused);
     RUN(arguments);

@@ -1,5 +1,6 @@
 #include "run.h"
 #include "scene.h"
+#include "scene_keys.h"
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -45,12 +46,15 @@ static void defaults_kappa(const scene *s, const embipc_body_parameters *p, doub
     defaults_line("kappa", p->kappa, "kg/s^2", p->derived_kappa, reason);
 }
 
+/* The rule of a derived tolerance, by embipc_accuracy. */
+static const char *const defaults_tolerance[] = { "0.1 friction_velocity", "friction_velocity", "0.01 friction_velocity" };
+
 static void defaults_contact(const scene *s, const embipc_body_parameters *p, const embipc_body_state *b, int affine)
 {
     defaults_dhat(p);
     defaults_line("friction_velocity", p->friction_velocity, "m/s", p->derived_friction_velocity, "1e-3 D per second");
     defaults_kappa(s, p, b->mass, affine);
-    defaults_line("tolerance", p->tolerance, "m/s", p->derived_tolerance, "0.1 friction_velocity");
+    defaults_line("tolerance", p->tolerance, "m/s", p->derived_tolerance, defaults_tolerance[s->world.accuracy]);
 }
 
 static const char *defaults_on(int value) { return value ? "on" : "off"; }
@@ -172,6 +176,7 @@ static void defaults_pair(const scene *s, const embipc_world *world, int a, int 
 
 static void defaults_print(const scene *s, const embipc_world *world)
 {
+    int words;
     const embipc_world_def *d = &s->world;
     embipc_world_def standard = embipc_default_world_def();
     double weight = defaults_weight(s, world);
@@ -179,6 +184,8 @@ static void defaults_print(const scene *s, const embipc_world *world)
     defaults_line("time_step", d->time_step, "s", d->time_step == standard.time_step, "default");
     printf("  %-19s %-21s %s\n", "integrator", d->integrator == EMBIPC_BDF2 ? "bdf2" : "backward_euler",
            d->integrator == standard.integrator ? "default" : "given by the scene");
+    printf("  %-19s %-21s %s\n", "accuracy", scene_words(SCENE_SOLVER, "accuracy", &words)[d->accuracy],
+           d->accuracy == standard.accuracy ? "default" : "given by the scene");
     printf("  %-19s %-21s %s\n", "keep_spin", d->keep_spin ? "true" : "false",
            d->keep_spin == standard.keep_spin ? "default" : "given by the scene");
     defaults_line("sleep_after", d->sleep_after, "s", d->sleep_after == standard.sleep_after, "default");

@@ -203,6 +203,13 @@ static void scene_read_contact(scene_reader *r, const json_value *root)
     scene_integer(r, v, "friction_iterations", 0, 1000, &d->friction_iterations);
 }
 
+/* A key that the chosen model, kind or shape has no use for would be lost in silence: refused. */
+static void scene_refuse(scene_reader *r, const json_value *object, const char *key, const char *expected)
+{
+    const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
+    if (v) scene_fail_key(r, v, key, expected);
+}
+
 static void scene_read_solver(scene_reader *r, const json_value *root)
 {
     const json_value *v = json_get(r->j, root, "solver");
@@ -211,15 +218,10 @@ static void scene_read_solver(scene_reader *r, const json_value *root)
     strcpy(r->where, "\"solver\"");
     if (!v || !scene_object(r, v, SCENE_SOLVER)) return;
     if (scene_choice(r, v, SCENE_SOLVER, "linear", &choice)) d->solver = (embipc_solver)choice;
+    if (json_get(r->j, v, "tolerance")) scene_refuse(r, v, "accuracy", "no accuracy beside a tolerance");
+    if (scene_choice(r, v, SCENE_SOLVER, "accuracy", &choice)) d->accuracy = (embipc_accuracy)choice;
     scene_number(r, v, "tolerance", scene_positive, &d->tolerance);
     scene_integer(r, v, "max_iterations", 1, 1000000, &d->max_iterations);
-}
-
-/* A key that the chosen model, kind or shape has no use for would be lost in silence: refused. */
-static void scene_refuse(scene_reader *r, const json_value *object, const char *key, const char *expected)
-{
-    const json_value *v = r->failed ? NULL : json_get(r->j, object, key);
-    if (v) scene_fail_key(r, v, key, expected);
 }
 
 /* What each model has no use for. */

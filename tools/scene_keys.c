@@ -13,12 +13,14 @@ const char *const scene_models[EMBIPC_MODEL_COUNT] = {
 const char *const scene_joint_kinds[EMBIPC_JOINT_KINDS] = { "ball", "hinge", "slider", "weld", "rod", "attach" };
 const char *const scene_kinds[EMBIPC_FULL + 1] = { "fixed", "kinematic", "affine", "cage", "full" };
 static const char *const scene_integrators[] = { "backward_euler", "bdf2" };
+static const char *const scene_accuracies[] = { "normal", "coarse", "fine" };
 static const char *const scene_solvers[] = { "auto", "dense", "sparse", "cg" };
 static const char *const scene_shapes[SCENE_SHAPES] = { "box",    "sphere", "cylinder", "torus",  "plane", "plate",
                                                         "bear",   "bubble", "comb",     "finger", "ball",  "capsule" };
 
 static const struct { scene_part part; const char *key; const char *const *words; int count; } scene_word_lists[] = {
     { SCENE_ROOT, "integrator", scene_integrators, SCENE_COUNT(scene_integrators) },
+    { SCENE_SOLVER, "accuracy", scene_accuracies, SCENE_COUNT(scene_accuracies) },
     { SCENE_SOLVER, "linear", scene_solvers, SCENE_COUNT(scene_solvers) },
     { SCENE_BODY, "kind", scene_kinds, SCENE_COUNT(scene_kinds) },
     { SCENE_BODY, "shape", scene_shapes, SCENE_COUNT(scene_shapes) },
@@ -111,7 +113,9 @@ const scene_key scene_keys[] = {
 
     { SCENE_SOLVER, "linear", "word", "", "\"auto\"",
       "Method for linear systems. auto chooses by size and structure.", "\"linear\": \"sparse\"" },
-    { SCENE_SOLVER, "tolerance", "number > 0", "m/s", "derived: a tenth of friction_velocity",
+    { SCENE_SOLVER, "accuracy", "word", "", "\"normal\"",
+      "Where a step ends, as a share of friction_velocity: normal 0.1, coarse 1, fine 0.01.", "\"accuracy\": \"fine\"" },
+    { SCENE_SOLVER, "tolerance", "number > 0", "m/s", "derived: friction_velocity times the share of accuracy",
       "A step ends when Newton's method moves less than this times the time step.", "\"tolerance\": 1e-4" },
     { SCENE_SOLVER, "max_iterations", "whole number >= 1", "", "100",
       "Most Newton iterations of a step, up to 1e6. A step that needs more is cut short, without intersections.",
