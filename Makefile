@@ -359,6 +359,7 @@ order: | $(BUILD)
 	  awk '/^#ifdef EMBIPC_IMPLEMENTATION/{impl=1} !impl && /^EMBIPC_API/{skip=1} !skip{print} \
 	       skip{if(/;/)skip=0; print ""}' $(HEADER); } > $(BUILD)/order.c
 	@$(CC) -std=c99 -fsyntax-only -Werror=implicit-function-declaration $(BUILD)/order.c
+	@sh tests/mutants.sh --check
 	@echo "order: every chapter uses only what stands above it"
 
 # no writable data, and no global name outside embipc_

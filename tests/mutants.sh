@@ -2,8 +2,8 @@
 # Builds wrong versions of embipc.h (tests/mutants.txt), two at a time, and tells which test catches each. First the tests of
 # the mutant's line run, then those in $later. The first failure ends the run. The header itself must pass all of them.
 # Usage: mutants.sh DIR [NAME...]   without names: all
+#        mutants.sh --check         does each of them change the header? In a second or two
 dir=$1; shift
-mkdir -p "$dir"
 list=tests/mutants.txt
 later="world world_step motion campaign game sleep"
 
@@ -17,6 +17,17 @@ change() {
             { print }' embipc.h ;;
     esac
 }
+
+if [ "$dir" = --check ]; then
+    grep -v '^#' $list | (
+        while IFS= read -r line; do
+            change "$(printf '%s\n' "$line" | sed 's/^[^;]* ; [^;]* ; //')" | cmp -s embipc.h - || continue
+            echo "mutants: ${line%% *} changes nothing in embipc.h"; stale=1
+        done
+        exit ${stale:-0})
+    exit
+fi
+mkdir -p "$dir"
 
 # Builds and runs tests in $work until one fails, and says which in $said.
 try() {   # tests
