@@ -22455,7 +22455,7 @@ static embipc_result embi_island_solve_unhindered(embi_memory *m, embi_state *s,
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    int is_short;
+    int is_short, factors = isle->factorizations;
     (void)embi_time_stage(s, EMBIPC_STAGE_ASSEMBLE);
     embi_island_gradient(s, isle);
     embi_island_allow_negative(isle);   /* for the tangents, which one back-solve with a reused factor does not need */
@@ -22474,7 +22474,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     embi_island_mark_reversals(s, isle, 0);
     embi_island_multiply(s, isle);   /* Ap, for the line search */
     isle->record.island = isle->index;
-    isle->record.fresh = isle->factor.use == EMBI_FACTOR_NEW;
+    isle->record.fresh = isle->factorizations > factors;
     isle->record.contacts = isle->contacts.count;
     isle->record.slope = isle->energy.slope / s->hh;
     isle->record.alpha_ccd = isle->record.alpha = 0;

@@ -230,7 +230,11 @@ static void test_large_solids_spare_factors(void)
     scene_box(&s, d, 0.1, 0.1, 0.1, 11);
     for (int n = 0; n < 4 && test_bad == 0; n++) {
         double away = step_without(&s, EMBIPC_WITHOUT_THIS_STEP_FACTOR | EMBIPC_WITHOUT_LAST_STEP_FACTOR);
+        const embipc_iteration *list;
+        int count = embipc_world_iterations(s.w, &list), fresh = 0;
+        for (int k = 0; k < count; k++) fresh += list[k].fresh;
         ENSURE(s.stats.converged);
+        ENSURE(fresh <= s.stats.total_factorizations && (fresh > 0) == (s.stats.total_factorizations > 0));
         solves += s.stats.total_iterations;
         factors += s.stats.total_factorizations;
         if (away < 0) continue;
