@@ -2151,6 +2151,7 @@ enum {
 #define EMBI_BLOCK_GAP ((embipc_real)0.1)   /* [dhat] A drive may be blocked where the gap is smaller */
 #define EMBI_SLOW_MOVES 6   /* [moves] Short ones in a row until contacts get their full Hessian */
 #define EMBI_SLOW_STRIDE ((embipc_real)0.5)   /* [direction] Shorter moves count for EMBI_SLOW_MOVES */
+#define EMBI_CUT_STRIDE ((embipc_real)0.005)   /* [direction] The same of moves that collision detection cuts */
 
 /* ---- Predictions ---- */
 #define EMBI_PREDICTION_SHARE ((embipc_real)0.25)   /* [displacement] Largest error of a prediction in use */
@@ -23010,22 +23011,23 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
-/* A move by line search. It is slow where it is less than half of Newton's direction though nothing is in the way.
- * After EMBI_SLOW_MOVES slow moves in a row contacts get their full Hessian until the step ends. The one of rank one
- * does not know how normals rotate along p. Where they rotate much against a small gap, directions go to and fro. A
- * move that collision detection cuts is no sign of that: to count it takes 1.8 of the time in a tumbling pile of boxes,
- * and 2.1 in a throw at 30 m/s [measured]. */
+/* A move by line search. It is slow where it is less than half of Newton's direction though nothing is in the way, or
+ * where collision detection cuts it to nearly nothing. After EMBI_SLOW_MOVES slow moves in a row contacts get their
+ * full Hessian until the step ends. The one of rank one does not know how normals rotate along p. Where they rotate
+ * much against a small gap, directions go to and fro, or every move is cut. In impacts cut moves are no sign of that:
+ * to count all of them takes 1.7 of the time in a tumbling pile of boxes, and 1.9 in a throw at 30 m/s [measured]. */
 static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                               embipc_real *alpha)
 {
     embipc_result r;
+    int is_slow;
     if (!(isle->energy.slope < 0)) *alpha = 0;
     r = *alpha > 0 ? embi_island_line_search(m, s, isle, *alpha, alpha) : embi_island_try_finite(m, s, isle, alpha);
     if (r != EMBIPC_OK) return r;
     embi_island_accept(s, isle, *alpha);
     isle->tune.stride = *alpha * isle->tune.stretch;
-    isle->tune.slow_moves =
-        isle->tune.stride < EMBI_SLOW_STRIDE && isle->bound.safe == 1 ? isle->tune.slow_moves + 1 : 0;
+    is_slow = isle->tune.stride < (isle->bound.safe == 1 ? EMBI_SLOW_STRIDE : EMBI_CUT_STRIDE);
+    isle->tune.slow_moves = is_slow ? isle->tune.slow_moves + 1 : 0;
     if (isle->tune.slow_moves == EMBI_SLOW_MOVES && !EMBI_WITHOUT(FULL_HESSIAN)) {
         isle->tune.full_hessian = 1;
         embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
