@@ -65,7 +65,7 @@
  *   kappa      keeps the gap above 0.3 dhat while three pairs carry the body's weight plus its momentum at D per
  *              second, stopped in one step; and while one pair carries pressure_load (see embipc_body_parameters),
  *              unless the body would then rest above 0.9 dhat
- *   tolerance  0.1 epsv; with another accuracy, epsv or 0.01 epsv
+ *   tolerance  0.1 epsv, unless accuracy says otherwise
  *   friction   none
  *   A pair takes the smaller dhat and epsv, and the larger kappa, of its dynamic bodies. Where one body fits between
  *   parallel faces of another with less than dhat on either side, a derived dhat becomes 0.4 of that clearance, and
@@ -443,13 +443,13 @@ typedef enum embipc_integrator {
     EMBIPC_BDF2
 } embipc_integrator;
 
-/* Where a step ends: the tolerance of a body that is given none. Errors beside 0.001 epsv, for grasp, pinch, hand and
- * pile-10: of a contact force, the largest and the median over the largest force, and of a body's centre at the end.
- * Behind them the largest of a force where bodies drop and roll, and solves beside the normal ones [measured]:
- *   coarse   0.017  6e-3    2e-5 m   0.16    0.77 to 0.90; time 0.9 to 1
- *   normal   4e-4   5e-5    2e-6 m   3e-4
- *   fine     6e-5   2e-6    2e-7 m   1e-5    1.08 to 1.22; time 1 to 1.1
- * With each of them a block slides or sticks as it must from 2 % off its angle of friction on. */
+/* Sets the tolerance where neither body nor world gives one. Errors are those beside runs with 0.001 epsv [measured]:
+ *            force, largest   force, median   centre   force, impacts   solves         time
+ *   coarse   0.017            6e-3            2e-5 m   0.16             0.77 to 0.90   0.9 to 1
+ *   normal   4e-4             5e-5            2e-6 m   3e-4             1              1
+ *   fine     6e-5             2e-6            2e-7 m   1e-5             1.08 to 1.22   1 to 1.1
+ * Forces are shares of the largest force of the run. The scenes are grasp, pinch, hand and pile-10; for impacts, bodies
+ * that drop and roll. With each accuracy friction holds or yields rightly from 2 % beside its limit angle. */
 typedef enum embipc_accuracy {
     EMBIPC_ACCURACY_NORMAL,  /* 0.1 epsv */
     EMBIPC_ACCURACY_COARSE,  /* epsv */
@@ -2056,7 +2056,7 @@ enum {
 #define EMBI_FLATTEST ((embipc_real)1e-6)   /* [rest volume] What a guarded tet keeps */
 
 /* ---- Linear system ---- */
-#define EMBI_SOLVE_BLOCK 4   /* [block multiplications] Cost of a block of the factor in a solve, from memory */
+#define EMBI_SOLVE_COST 4   /* [block multiplications] To read a block, and to use it and its transpose */
 
 /* ---- Trees of boxes ---- */
 #define EMBI_LEAF 2   /* [triangles] Triangles of a leaf */
@@ -2125,7 +2125,8 @@ enum {
 
 /* ---- Direction ---- */
 #define EMBI_CORRECT_LOSS ((embipc_real)0.5)   /* [gap] Loss by curvature that asks for a correction */
-#define EMBI_REUSE_ITERATIONS 8   /* [iterations] Most with a reused factor, unless a new one takes as long as more */
+/* [iterations] Most with a reused factor; where a new one takes longer than these, as many as take as long */
+#define EMBI_REUSE_ITERATIONS 8
 /* [tolerance] Estimated error at which a solve with a reused factor ends */
 #define EMBI_REUSE_EXACT ((embipc_real)0.05)
 #define EMBI_REUSE_SMALL ((embipc_real)0.01)   /* [direction] Estimated error at which it ends without drives */
@@ -2149,9 +2150,9 @@ enum {
 #define EMBI_INCREMENT_LENGTH ((embipc_real)0.5)   /* [dhat] A longer increment of a blocked drive is divided */
 #define EMBI_BLOCK_FREE ((embipc_real)0.5)   /* [direction] If less is free, a drive may be blocked */
 #define EMBI_BLOCK_GAP ((embipc_real)0.1)   /* [dhat] A drive may be blocked where the gap is smaller */
-#define EMBI_SLOW_MOVES 6   /* [moves] Short ones in a row until contacts get their full Hessian */
-#define EMBI_SLOW_STRIDE ((embipc_real)0.5)   /* [direction] Shorter moves count for EMBI_SLOW_MOVES */
-#define EMBI_CUT_STRIDE ((embipc_real)0.005)   /* [direction] The same of moves that collision detection cuts */
+#define EMBI_SLOW_MOVES 6   /* [moves] Slow ones in a row until contacts get their full Hessian */
+#define EMBI_SLOW_STRIDE ((embipc_real)0.5)   /* [direction] A move is slow below it where all of p is safe */
+#define EMBI_CUT_STRIDE ((embipc_real)0.005)   /* [direction] A move is slow below it where p is cut */
 
 /* ---- Predictions ---- */
 #define EMBI_PREDICTION_SHARE ((embipc_real)0.25)   /* [displacement] Largest error of a prediction in use */
@@ -4128,6 +4129,8 @@ EMBI_COMPILE(embi_strip_subtract,
              (int m, int n, int k, const embipc_real *a, int lda, const embipc_real *b, int ldb, embipc_real *c,
               int ldc, const int *place), (m, n, k, a, lda, b, ldb, c, ldc, place))
 
+enum { EMBI_CACHE_LINE = 64 };   /* bytes */
+
 /* Asks for the memory at p, which is written soon. */
 #if defined(__GNUC__)
 #define EMBI_PREFETCH(p) __builtin_prefetch(p, 1)
@@ -4136,7 +4139,7 @@ EMBI_COMPILE(embi_strip_subtract,
 #endif
 
 /* The update of a panel: rows begin .. end - 1 are done. Columns from .. columns - 1 lose what these give them. Tiles
- * of U are copied together first: they are used by every strip above them. Each strip asks for the memory of the next
+ * of U are copied together first: they are used by every strip above them. Each strip asks for the tile of the next
  * one: rows are farther apart than processors look ahead. Systems of 14 000 nodes are factored in 0.76 of the time so
  * [measured]. Below the diagonal, where nothing stands yet, rubbish is written. */
 EMBI_KERNEL void embi_panel_update_kernel(int begin, int end, int from, int w, int columns, embipc_real *U, int ld)
@@ -4150,8 +4153,8 @@ EMBI_KERNEL void embi_panel_update_kernel(int begin, int end, int from, int w, i
         for (int i = end; i < last; i += 3) {
             embipc_real *row = U + (size_t)i * (size_t)ld;
             const embipc_real *a = row + begin, *a1 = i + 1 < w ? a + ld : a, *a2 = i + 2 < w ? a1 + ld : a1;
-            for (int r = 3; r < 6 && i + 6 <= w; r++)
-                for (int q = 0; q < EMBI_TILE; q += 64 / (int)sizeof *U)
+            for (int r = 3; r < 6 && i + 6 <= last; r++)
+                for (int q = 0; q < EMBI_TILE; q += EMBI_CACHE_LINE / (int)sizeof *U)
                     EMBI_PREFETCH(row + (size_t)r * (size_t)ld + (size_t)(j + q));
             embi_tile(n, end - begin, a, a1, a2, b, EMBI_TILE, t);
             if (i + 3 <= w && n == EMBI_TILE) embi_tile_subtract(3, EMBI_TILE, t, row + j, ld);
@@ -10359,13 +10362,14 @@ static int embi_system_factor(embi_system *S)
     return embi_jacobi_blocks(S->n, S->A.row, S->A.val, S->work);
 }
 
-/* How many solves take as long as a factorisation: one for a small system, tens for a large solid. */
-static int embi_system_solves_per_factor(const embi_system *S)
+/* Iterations of conjugate gradients that take as long as a factorisation: tens for a large solid. A dense system is
+ * small, unless the caller asks for one. */
+static int embi_system_iterations_per_factor(const embi_system *S)
 {
     embipc_real blocks;
     if (S->method != EMBI_SYSTEM_SPARSE || S->n == 0) return 1;
-    blocks = (embipc_real)(S->F.panel[S->F.supernodes] / 9 + S->A.row[S->n]);   /* those of a product with A, too */
-    return 1 + (int)(S->F.cost / (EMBI_SOLVE_BLOCK * blocks));
+    blocks = (embipc_real)(S->F.panel[S->F.supernodes] / 9 + S->A.row[S->n]);   /* of the factor, and half of A's */
+    return 1 + (int)(S->F.cost / (EMBI_SOLVE_COST * blocks));
 }
 
 /* b := A^-1 b. CG: to a relative residual of 1e-12, or 6 n + 200 iterations: see S->residual. */
@@ -13741,7 +13745,8 @@ typedef struct embi_bound {
 typedef struct embi_tune {
     embipc_real negative;        /* fraction of negative curvature in tangents */
     embipc_real too_much;        /* the least such fraction that was too much; 2: none yet */
-    int slow_moves, full_hessian;   /* moves in a row shorter than half of Newton's; contacts have their full Hessian */
+    int slow_moves;              /* in a row: see embi_island_descent_move() */
+    int full_hessian;            /* contacts have their full Hessian until the step ends */
     embipc_real stretch;         /* factor by which the present direction was lengthened */
     embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
 } embi_tune;
@@ -14437,7 +14442,7 @@ static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, c
 /* The parameters in force: the body's own, the world's, or derived ones. */
 static void embi_body_derive(const embipc_world *w, embi_body *b)
 {
-    static const embipc_real share[3] = {(embipc_real)0.1, 1, (embipc_real)0.01};
+    static const embipc_real share[EMBIPC_ACCURACY_FINE + 1] = {(embipc_real)0.1, 1, (embipc_real)0.01};
     const embipc_world_def *d = &w->def;
     embi_body_rules *r = &b->rules;
     r->dhat = r->given_dhat > 0 ? r->given_dhat : d->dhat > 0 ? d->dhat : embi_derive_dhat(b);
@@ -19539,16 +19544,15 @@ static int embi_uses_one_back_solve(const embi_island *isle)
     return embi_uses_step_factor(isle) && isle->tune.full_hessian;
 }
 
-/* The most iterations with a reused factor: a failed solve costs at most one factorisation more. */
+/* The most iterations with a reused factor. In a large system they take as long as a new factor. */
 static int embi_island_reuse_limit(const embi_island *isle)
 {
     return embi_has_dual(isle) ? EMBI_REUSE_ITERATIONS :
-        embi_max_int(EMBI_REUSE_ITERATIONS, embi_system_solves_per_factor(&isle->system));
+        embi_max_int(EMBI_REUSE_ITERATIONS, embi_system_iterations_per_factor(&isle->system));
 }
 
-/* Is a new factor so dear that one of this step is reused until it fails? With full Hessians of contacts conjugate
- * gradients would solve another system. A ball of 58 000 tets takes 8 factors instead of 68 so, and half the time
- * [measured]. */
+/* Is a new factor so dear that one of this step is reused until it fails? Not with full Hessians of contacts, which
+ * products with H lack. A ball of 58 000 tets takes 7 factors instead of 68 so, and half the time [measured]. */
 static int embi_island_spares_factors(const embi_island *isle)
 {
     return !EMBI_WITHOUT(THIS_STEP_FACTOR) && !isle->tune.full_hessian &&
@@ -19607,8 +19611,8 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
  * first case: z adds forces at stiff contacts that P lacks. A ball held between plates, and moved by 0.05 of the
  * tolerance, then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of contacts, P^-1 b
  * itself is taken, because products with H lack these. Else an iteration is cheaper than evaluating all contacts for
- * a direction that is only nearly Newton's. Returns 0, and leaves b alone, when that takes too many iterations, z does
- * not fall, or a curvature is not positive: a new factor is due. */
+ * a direction that is only nearly Newton's. Returns 0, and leaves b alone, when that takes too many iterations, a
+ * third of them do not bring z to a quarter, or a curvature is not positive: a new factor is due. */
 static int embi_island_solve_reused(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
@@ -23011,11 +23015,11 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
-/* A move by line search. It is slow where it is less than half of Newton's direction though nothing is in the way, or
- * where collision detection cuts it to nearly nothing. After EMBI_SLOW_MOVES slow moves in a row contacts get their
- * full Hessian until the step ends. The one of rank one does not know how normals rotate along p. Where they rotate
- * much against a small gap, directions go to and fro, or every move is cut. In impacts cut moves are no sign of that:
- * to count all of them takes 1.7 of the time in a tumbling pile of boxes, and 1.9 in a throw at 30 m/s [measured]. */
+/* A move by line search. It is slow where it is less than half of Newton's direction though all of that is safe, or
+ * less than 0.005 of it. After EMBI_SLOW_MOVES slow moves in a row contacts get their full Hessian until the step ends.
+ * The one of rank one does not know how normals rotate along p. Where they rotate much against a small gap, directions
+ * go to and fro, or nearly nothing is safe. In impacts a direction of which half is safe is no sign of that. To count
+ * those takes 1.7 of the time in a tumbling pile of boxes, and 1.9 in a throw at 30 m/s [measured]. */
 static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, embi_island *isle, int reused,
                                               embipc_real *alpha)
 {
@@ -23043,20 +23047,22 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
     return EMBIPC_OK;
 }
 
-/* Decides whether the factor serves for the next direction, too. One of the last step does until it is given up, as
- * does one of this step where factors are spared. Else one of this step serves on while whole moves shorten the
- * direction enough. A new one serves again below EMBI_REUSE_FAR tolerances, or after a driven move. Neither does with a
- * wrong stiffness: one back-solve, as with full Hessians, would press a contact closed that is too soft in it, and take
- * one that is too stiff for converged. */
+/* Decides whether the factor serves for the next direction, too. One of the last step does until it is given up. Where
+ * factors are spared, any factor of this step does after a move: conjugate gradients correct what it lacks. Else one of
+ * this step serves on while whole moves shorten the direction enough. A new one serves again below EMBI_REUSE_FAR
+ * tolerances, or after a driven move. These two do not with a wrong stiffness: one back-solve, as with full Hessians,
+ * would press a contact closed that is too soft in it, and take one that is too stiff for converged. */
 static void embi_island_choose_factor(const embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    int serves = !EMBI_WITHOUT(THIS_STEP_FACTOR) && !(alpha < 1) &&
-        (embi_uses_step_factor(isle) ? isle->measure < EMBI_REUSE_FALL * isle->last_measure
-                                     : isle->just_drove || isle->measure < EMBI_REUSE_FAR);
+    int serves;
     if (isle->factor.use == EMBI_FACTOR_LAST_STEP) return;
-    if (embi_island_spares_factors(isle) && alpha > 0) isle->factor.use = EMBI_FACTOR_THIS_STEP;
-    else isle->factor.use =
-        serves && !embi_island_stiffness_is_wrong(s, isle) ? EMBI_FACTOR_THIS_STEP : EMBI_FACTOR_NEW;
+    if (embi_island_spares_factors(isle)) serves = alpha > 0;
+    else
+        serves = !EMBI_WITHOUT(THIS_STEP_FACTOR) && !(alpha < 1) &&
+            (embi_uses_step_factor(isle) ? isle->measure < EMBI_REUSE_FALL * isle->last_measure
+                                         : isle->just_drove || isle->measure < EMBI_REUSE_FAR) &&
+            !embi_island_stiffness_is_wrong(s, isle);
+    isle->factor.use = serves ? EMBI_FACTOR_THIS_STEP : EMBI_FACTOR_NEW;
 }
 
 /* One of three moves along the direction, by at most bound.safe: while drives have motion left, a short one, or one by

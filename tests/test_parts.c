@@ -55,11 +55,14 @@ static embipc_body_def cube(embipc_kind kind)
     return d;
 }
 
+static double tolerance;   /* of the worlds, m/s; 0: derived */
+
 static void begin(void)
 {
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def bd = cube(EMBIPC_FIXED);
     embipc_body ground;
+    wd.tolerance = tolerance;
     ENSURE(embipc_world_create(&wd, &world, &error) == EMBIPC_OK);
     bd.scale = 1;
     bd.position[2] = -0.5;
@@ -141,7 +144,9 @@ static void test_orthogonality(void)
     d.rotation[1] = -0.6;
     d.rotation[3] = 0.6;
     d.angular_velocity[0] = 3;
-    ENSURE_CLOSE(drop(&d, 21), 0.0380644429035557, 1e-9);
+    tolerance = 1e-9;   /* so that the end does not depend on the way there; the number is that of the build with all parts */
+    ENSURE_CLOSE(drop(&d, 21), 0.0380644433879398, 1e-9);
+    tolerance = 0;
 }
 
 static int any_pair(embipc_body a, void *user_a, embipc_body b, void *user_b, void *ctx)

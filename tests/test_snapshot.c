@@ -276,6 +276,7 @@ static void test_arguments(void)
     free(one.data);
     scene_end(&s);
 }
+
 /* A body that is made after loading has the tolerance of the world's accuracy. */
 static void test_accuracy(void)
 {
