@@ -22,6 +22,8 @@
 #                   (web-browser: the page of make web)
 #   make tsan       threads, under the thread sanitizer: none may write to what is another's
 #   make bits       ten small worlds end with the same bits with each compiler and machine that can be had (BITS="tcc wasm")
+#   make emulated   the short tests, built for another machine of tests/machines and run by its emulator: some hours
+#                   (MACHINE=aarch64, armhf, i686, riscv64, s390x, windows; T=name: those)
 #   make boards     two worlds on a Cortex-M7 and a Cortex-M4 in qemu, in 256 KiB of code and 512 KiB of memory: the same
 #                   bits, instructions of a step, bytes; needs arm-none-eabi-gcc with newlib, else it says so
 #   make coverage   how much of the header make test-all runs, by gcov; tests/unrun.txt says why not the rest
@@ -338,6 +340,10 @@ mutants: | $(BUILD)
 	@sh tests/mutants.sh $(BUILD)/mutants $(M)
 bits: | $(BUILD)
 	@sh tests/bits.sh $(BUILD)/bits $(BITS)
+MACHINE = aarch64
+emulated:
+	@MAKEFLAGS= $(MAKE) --no-print-directory CC="sh tests/cross.sh $(MACHINE)" CFLAGS= BUILD=$(BUILD)/$(MACHINE) \
+	  DATA="$(DATA)" T="$(T)" test
 boards: | $(BUILD)
 	@sh tests/boards.sh $(BUILD)/boards
 valgrind: $(addprefix $(BUILD)/,$(TESTS))
@@ -420,7 +426,7 @@ clean:
 	rm -rf build
 
 .PHONY: all lib install uninstall install-check tuning demo paper paper-quick paper-browser pictures browser web \
-        web-browser tests test test-all begin validate asan tsan fuzzers bits boards mutants coverage bench bench-compare compare fuzz campaign campaign-proof campaign-float soak valgrind check matrix order \
+        web-browser tests test test-all begin validate asan tsan fuzzers bits emulated boards mutants coverage bench bench-compare compare fuzz campaign campaign-proof campaign-float soak valgrind check matrix order \
         symbols size memory metrics docs-check toc stack instruments \
         examples clean
 .SECONDARY:

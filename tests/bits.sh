@@ -3,41 +3,27 @@
 # tests/bits.golden. Usage: bits.sh DIR [NAME...]   without names: all
 dir=$1; shift
 mkdir -p "$dir"
-# name, compiler and options, what runs its programs, Debian's packages of both. -O2 without -std: products and sums may
-# be fused where the machine can.
-builds() {
-    cat <<END
-gcc-O0|gcc -O0||gcc
-gcc-O3-native|gcc -O3 -march=native||gcc
-clang-O3-native|clang -O3 -march=native||clang
-c++|g++ -x c++ -O1 -march=native||g++
-lanes-1|gcc -O1 -DEMBIPC_LANES=1||gcc
-avx|gcc -O1 -mavx -DEMBIPC_PLAIN_KERNEL||gcc
-tcc|tcc||tcc
-musl|musl-gcc -O1 -static||musl-tools
-i686|i686-linux-gnu-gcc -O1 -msse2 -mfpmath=sse -static||gcc-i686-linux-gnu libc6-dev-i386-cross
-aarch64|aarch64-linux-gnu-gcc -O2 -static|qemu-aarch64|gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user
-armhf|arm-linux-gnueabihf-gcc -O2 -static|qemu-arm|gcc-arm-linux-gnueabihf libc6-dev-armhf-cross qemu-user
-riscv64|riscv64-linux-gnu-gcc -O2 -static|qemu-riscv64|gcc-riscv64-linux-gnu libc6-dev-riscv64-cross qemu-user
-s390x|s390x-linux-gnu-gcc -O2 -static|qemu-s390x|gcc-s390x-linux-gnu libc6-dev-s390x-cross qemu-user
-wasm|clang --target=wasm32-wasi -O2 -nodefaultlibs -Wl,-z,stack-size=1048576|node --no-warnings --experimental-wasi-unstable-preview1 $dir/wasm.mjs|clang lld wasi-libc nodejs
-END
-}
+WINEPREFIX=${WINEPREFIX:-$(cd "$dir" && pwd)/wine} WINEDEBUG=-all
+export WINEPREFIX WINEDEBUG
+# the lines of tests/machines
+builds() { grep -v '^#' tests/machines | sed "s|DIR|$dir|g"; }
 
 # one build; its verdict goes to $dir/NAME.said
 one() {
     name=$1 compiler=$2 runner=$3 packages=$4
     said=$dir/$name.said
     out=$dir/$name.out
+    program=$dir/$name libraries="-lm -lc"
+    case $name in windows) program=$program.exe libraries=-lm ;; esac   # wine wants the ending; there is no -lc
     if ! command -v "${compiler%% *}" > /dev/null || { [ "$runner" ] && ! command -v "${runner%% *}" > /dev/null; }; then
         echo "skipped  $name: Debian's $packages" > "$said"
-    elif ! $compiler tests/bits.c -o "$dir/$name" -lm -lc > "$dir/$name.log" 2>&1; then
-        if echo 'int main(void) { return 0; }' > "$dir/$name.c" && $compiler "$dir/$name.c" -o "$dir/$name" -lm -lc > /dev/null 2>&1; then
+    elif ! $compiler tests/bits.c -o "$program" $libraries > "$dir/$name.log" 2>&1; then
+        if echo 'int main(void) { return 0; }' > "$dir/$name.c" && $compiler "$dir/$name.c" -o "$program" $libraries > /dev/null 2>&1; then
             { echo "FAILED   $name: does not compile"; head -n 5 "$dir/$name.log"; } > "$said"
         else echo "skipped  $name: no whole compiler (Debian's $packages)" > "$said"; fi
-    elif ! $runner "$dir/$name" > "$out" 2> "$dir/$name.log"; then
+    elif ! $runner "$program" > "$out" 2> "$dir/$name.log"; then
         { echo "FAILED   $name: does not run"; head -n 5 "$dir/$name.log"; } > "$said"
-    elif cmp -s "$out" tests/bits.golden; then echo "ok       $name" > "$said"
+    elif tr -d '\r' < "$out" | cmp -s - tests/bits.golden; then echo "ok       $name" > "$said"
     else { echo "FAILED   $name: other bits"; diff tests/bits.golden "$out" | grep '^>'; } > "$said"; fi
     cat "$said"
 }

@@ -10,6 +10,9 @@
 #include <sys/types.h>
 #include <time.h>
 #include <unistd.h>
+#ifdef _WIN32
+#include <direct.h>
+#endif
 
 static double system_clock(clockid_t clock)
 {
@@ -26,9 +29,9 @@ int system_stderr_is_terminal(void) { return isatty(2); }
 
 void system_machine(char *out, int size)
 {
-    char line[512], *name;
+    char line[512], *name = getenv("PROCESSOR_IDENTIFIER");   /* Windows sets it */
     FILE *f = fopen("/proc/cpuinfo", "r");
-    (void)snprintf(out, (size_t)size, "unknown");
+    (void)snprintf(out, (size_t)size, "%s", name ? name : "unknown");
     while (f && fgets(line, sizeof line, f)) {
         if (strncmp(line, "model name", 10) != 0 || !(name = strchr(line, ':'))) continue;
         name[strcspn(name, "\r\n\"\\")] = 0;
@@ -38,11 +41,27 @@ void system_machine(char *out, int size)
     if (f) fclose(f);
 }
 
+#ifdef _WIN32
+int system_processors(void)
+{
+    const char *n = getenv("NUMBER_OF_PROCESSORS");
+    return n && atoi(n) > 0 ? atoi(n) : 1;
+}
+
+static int system_make_directory(const char *path) { return _mkdir(path); }
+
+static char *system_path_of(const char *path) { return access(path, F_OK) == 0 ? _fullpath(NULL, path, 0) : NULL; }
+#else
 int system_processors(void)
 {
     long n = sysconf(_SC_NPROCESSORS_ONLN);
     return n > 0 ? (int)n : 1;
 }
+
+static int system_make_directory(const char *path) { return mkdir(path, 0777); }
+
+static char *system_path_of(const char *path) { return realpath(path, NULL); }
+#endif
 
 static int system_is_directory(const char *path)
 {
@@ -59,7 +78,7 @@ int system_make_directories(const char *path)
         if (i < n && path[i] != '/') continue;
         memcpy(part, path, i);
         part[i] = 0;
-        if (mkdir(part, 0777) != 0 && errno != EEXIST && !system_is_directory(part)) return 0;
+        if (system_make_directory(part) != 0 && errno != EEXIST && !system_is_directory(part)) return 0;
     }
     return system_is_directory(path);
 }
@@ -82,13 +101,23 @@ int system_can_write(const char *path)
 
 int system_real_path(const char *path, char *out, size_t size)
 {
-    char *real = realpath(path, NULL);
+    char *real = system_path_of(path);
     int ok = real && strlen(real) < size;
     if (ok) strcpy(out, real);
     free(real);
     return ok;
 }
 
+#ifdef _WIN32
+int system_is_same_file(const char *a, const char *b)
+{
+    char *p = _fullpath(NULL, a, 0), *q = _fullpath(NULL, b, 0);
+    int same = p && q && _stricmp(p, q) == 0;
+    free(p);
+    free(q);
+    return same;
+}
+#else
 /* What is known of the directory of a path. */
 static int system_directory_of(const char *path, struct stat *s)
 {
@@ -113,6 +142,7 @@ int system_is_same_file(const char *a, const char *b)
     return strcmp(end[0] ? end[0] + 1 : a, end[1] ? end[1] + 1 : b) == 0 && system_directory_of(a, &s)
            && system_directory_of(b, &t) && s.st_dev == t.st_dev && s.st_ino == t.st_ino;
 }
+#endif
 
 /* ---- Interrupts ----------------------------------------------------------------------------- */
 
@@ -131,11 +161,7 @@ static void system_on_signal(int number)
 
 const volatile int *system_catch_interrupt(void)
 {
-    struct sigaction action;
-    memset(&action, 0, sizeof action);
-    action.sa_handler = system_on_signal;
-    sigemptyset(&action.sa_mask);
-    sigaction(SIGINT, &action, NULL);
-    sigaction(SIGTERM, &action, NULL);
+    (void)signal(SIGINT, system_on_signal);
+    (void)signal(SIGTERM, system_on_signal);
     return &system_interrupted;
 }
