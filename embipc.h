@@ -1990,15 +1990,14 @@ enum {
     EMBIPC_WITHOUT_REFIT_ON_DEMAND = 1 << 16,    /* trees of large surfaces are refitted as a whole: surface-40k 1.40 */
     EMBIPC_WITHOUT_PATH_BOXES = 1 << 17,         /* collision detection skips no boxes of paths: pile-10 1.06 */
     EMBIPC_WITHOUT_PRODUCTS = 1 << 18,           /* A is assembled before it is multiplied with: pinch 1.18 */
-    EMBIPC_WITHOUT_STRETCH = 1 << 19,            /* no direction is lengthened: comb 1.04 */
-    EMBIPC_WITHOUT_FULL_HESSIAN = 1 << 20,       /* contacts have no full Hessian: 4 of 300 steps of a heap are cut */
-    EMBIPC_WITHOUT_NEGATIVE_CURVATURE = 1 << 21, /* tets never keep negative curvature: rubber pressed flat 1.08 */
-    EMBIPC_WITHOUT_REVERSAL = 1 << 22,           /* reversing friction contacts count as slipping: throw-10-full 1.64 */
-    EMBIPC_WITHOUT_STICKING = 1 << 23,           /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
-    EMBIPC_WITHOUT_FRICTION_MEMORY = 1 << 24,    /* friction forgets how far contacts slipped: surface-2.5k 1.08 */
-    EMBIPC_WITHOUT_CORRECTION = 1 << 25,         /* no second-order correction: a peg with a slit of 30 nm 2.1 */
-    EMBIPC_WITHOUT_DISSECTION = 1 << 26,         /* elimination by minimum degree alone: ball-30k 1.93 */
-    EMBIPC_SWITCHES = 27
+    EMBIPC_WITHOUT_FULL_HESSIAN = 1 << 19,       /* contacts have no full Hessian: 4 of 300 steps of a heap are cut */
+    EMBIPC_WITHOUT_NEGATIVE_CURVATURE = 1 << 20, /* tets never keep negative curvature: rubber pressed flat 1.08 */
+    EMBIPC_WITHOUT_REVERSAL = 1 << 21,           /* reversing friction contacts count as slipping: throw-10-full 1.64 */
+    EMBIPC_WITHOUT_STICKING = 1 << 22,           /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
+    EMBIPC_WITHOUT_FRICTION_MEMORY = 1 << 23,    /* friction forgets how far contacts slipped: surface-2.5k 1.08 */
+    EMBIPC_WITHOUT_CORRECTION = 1 << 24,         /* no second-order correction: a peg with a slit of 30 nm 2.1 */
+    EMBIPC_WITHOUT_DISSECTION = 1 << 25,         /* elimination by minimum degree alone: ball-30k 1.93 */
+    EMBIPC_SWITCHES = 26
 };
 #define EMBI_PLAIN_METHOD 63             /* the first six */
 #ifdef EMBIPC_PLAIN
@@ -2111,11 +2110,6 @@ enum {
 #define EMBI_FRICTION_PASSES 4   /* [passes] Of friction, that a step adds itself */
 #define EMBI_PASS_FRESH ((embipc_real)0.02)   /* [normal force] Change that asks for a pass where a body begins */
 #define EMBI_PASS_OWN ((embipc_real)0.25)   /* [normal force] The same after a step that used forces of its end */
-
-/* ---- System of an island ---- */
-#define EMBI_STRETCH_ALONG ((embipc_real)0.8)   /* [cos^2] Two directions alike are stretched */
-#define EMBI_STRETCH_LAST ((embipc_real)0.99)   /* [cos^2] The same for directions below the tolerance */
-#define EMBI_STRETCH_MOST ((embipc_real)16)   /* [direction] Stretch of one that does not get shorter */
 
 /* ---- Contact forces as unknowns ---- */
 #define EMBI_DUAL_COLUMNS 6   /* [unknowns per column] Least of them for forces as unknowns */
@@ -12759,7 +12753,6 @@ typedef struct embi_scratch {
     int *place, *next;           /* of averaging, per node */
     embipc_real *patch_G;        /* of embi_elastic_add_averaged() */
     embipc_real *nodes;          /* of embi_body_shift() (3 per node) */
-    embipc_real *p_last;         /* the last direction (3 per node) */
 } embi_scratch;
 
 /* Where the time of a step goes. */
@@ -13747,8 +13740,6 @@ typedef struct embi_tune {
     embipc_real too_much;        /* the least such fraction that was too much; 2: none yet */
     int slow_moves;              /* in a row: see embi_island_descent_move() */
     int full_hessian;            /* contacts have their full Hessian until the step ends */
-    embipc_real stretch;         /* factor by which the present direction was lengthened */
-    embipc_real stride;          /* length of the last move over its Newton direction; 0: unknown */
 } embi_tune;
 
 /* Energies of the elements of an island at some vertices, J, by kind; and noise EMBI_EPS, by which
@@ -17670,7 +17661,6 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
     embi_island_go_on(isle);
     isle->converged = isle->just_drove = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
-    isle->tune.stride = 0;
     return again && !held ? EMBI_YES : EMBI_NO;
 }
 
@@ -19658,9 +19648,9 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
 }
 
 /* ==== 62. Corrections of a direction =================================================================
- * What is added to the direction of [EIPC24], and to the matrix that it is solved with: contacts that reverse, longer
- * directions, tets at their bound, negative curvature of materials, curvature of contacts. All but the bound of tets
- * can be switched off alone (EMBIPC_WITHOUT), to measure what it brings.
+ * What is added to the direction of [EIPC24], and to the matrix that it is solved with: contacts that reverse, tets at
+ * their bound, negative curvature of materials, curvature of contacts. All but the bound of tets can be switched off
+ * alone (EMBIPC_WITHOUT), to measure what it brings.
  * Uses: part I, linear corotated energy, distances, friction, contacts, part III, part IV.
  * Checked by: tests/test_contact.c, tests/test_friction.c, tests/test_material.c */
 
@@ -19744,40 +19734,6 @@ static void embi_island_add_to_direction(embi_state *s, const embi_island *isle,
 {
     for (int k = 0; k < isle->unknown_count; k++)
         embi_axpy(s->p + 3 * isle->unknown[k], factor, isle->solution + 3 * k);
-}
-
-/* Lengthens the direction by tune.stretch, 1 to EMBI_STRETCH_MOST; one that is short by 1. The matrix leaves out
- * b' d2d/dx2, and a reused factor leaves out more. So its curvature along p is wrong; lambda is the true one over it,
- * and p/lambda would be right. Two directions in a row show lambda: a move by stride * p_last leaves p = (1 - stride
- * lambda) p_last. Where both point the same way, p is lengthened by 1/lambda; the line search decides in the end.
- * Without it a comb of soft teeth takes 1.04 times as many instructions, and an arch 0.87 times [measured]. p_last is
- * without embi_island_correction(), so lambda is an estimate. Below the tolerance only the slowest mode is left, and
- * directions must agree still better. */
-static void embi_island_stretch(embi_state *s, embi_island *isle, int is_short)
-{
-    embipc_real same = 0, now = 0, last = 0, stride = isle->tune.stride, ratio, stretch;
-    embipc_real along = isle->measure < 1 ? EMBI_STRETCH_LAST : EMBI_STRETCH_ALONG;
-    isle->tune.stride = 0;
-    isle->tune.stretch = 1;
-    for (int k = 0; k < isle->unknown_count; k++) {
-        const embipc_real *p = s->p + 3 * isle->unknown[k], *q = s->scratch.p_last + 3 * isle->unknown[k];
-        same += embi_dot(p, q);
-        now += embi_dot(p, p);
-        last += embi_dot(q, q);
-    }
-    for (int k = 0; k < isle->unknown_count; k++)
-        embi_copy(s->scratch.p_last + 3 * isle->unknown[k], s->p + 3 * isle->unknown[k]);
-    if (EMBI_WITHOUT(STRETCH) || is_short || embi_is_driving(isle) || !(stride > 0) || !(same > 0) ||
-        same * same < along * now * last) return;
-    ratio = same / last;
-    stretch = embi_min(ratio < 1 ? stride / (1 - ratio) : EMBI_STRETCH_MOST, EMBI_STRETCH_MOST);
-    if (!(stretch > 1)) return;
-    for (int k = 0; k < isle->unknown_count; k++)
-        embi_scale(s->p + 3 * isle->unknown[k], stretch, s->p + 3 * isle->unknown[k]);
-    isle->tune.stretch = stretch;
-    isle->energy.slope *= stretch;
-    isle->record.direction *= stretch;
-    embi_island_motion(s, isle);
 }
 
 /* Adds a multiple of H^-1 c to p; c: gradient of det D of tet t. D holds its edge vectors. What p takes from det D is
@@ -19868,8 +19824,7 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
     embi_pull to = embi_pull_of(s);
     embipc_real force[3];
     int any = 0;
-    if (EMBI_WITHOUT(CORRECTION) || isle->factor.use != EMBI_FACTOR_NEW || embi_is_driving(isle) ||
-        isle->tune.stretch > 1) return 0;
+    if (EMBI_WITHOUT(CORRECTION) || isle->factor.use != EMBI_FACTOR_NEW || embi_is_driving(isle)) return 0;
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_contact *c = isle->contacts.list + k;
         embipc_real loss = c->second > 0 ? embi_contact_loss(s, c) : 0;
@@ -20301,7 +20256,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         embi_island *isle = w->islands.list[w->islands.order[k]];
         if (changed && !changed[w->islands.order[k]]) continue;
         isle->body_count = isle->pair_count = 0;
-        isle->energy.noise_x = isle->tune.stride = 0;
+        isle->energy.noise_x = 0;
         if (!changed) isle->bound.expected = 0;   /* within a step it only grows */
     }
     for (int i = 0; i < s->body_count; i++) {
@@ -22300,7 +22255,6 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
     }
     isle->converged = isle->just_drove = 0;
     embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
-    isle->tune.stride = 0;
     isle->system.kept = 0;   /* the cached system has another A */
     embi_island_psi(s, isle, s->q);   /* with the rotations that embi_body_hold_rotations() has set */
     embi_island_nonquadratic(s, isle, s->x);
@@ -22445,7 +22399,6 @@ static embipc_result embi_island_solve_unhindered(embi_memory *m, embi_state *s,
         embi_island_mark_reversals(s, isle, 1);
         if (embi_island_spares_factors(isle) && isle->factor.use == EMBI_FACTOR_NEW)
             isle->factor.use = EMBI_FACTOR_THIS_STEP;   /* only friction has changed */
-        isle->tune.stride = 0;   /* a longer direction would bring them out of the sticking zone */
         r = embi_island_solve_direction(m, s, isle);
         if (r != EMBIPC_OK || isle->energy.slope < EMBI_REVERSAL_SLOPE * slope) continue;
         embi_island_clear_reversals(isle);
@@ -22455,12 +22408,12 @@ static embipc_result embi_island_solve_unhindered(embi_memory *m, embi_state *s,
 }
 
 /* The direction p at q: gradient, solution of the system, and the measure for the stop test. The solution is changed
- * where tets are at their bound, and lengthened or corrected to second order unless it is short. A contact whose
- * friction reverses along p changes the next matrix. */
+ * where tets are at their bound, and corrected to second order unless it is short. A contact whose friction reverses
+ * along p changes the next matrix. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
-    int is_short, factors = isle->factorizations;
+    int factors = isle->factorizations;
     (void)embi_time_stage(s, EMBIPC_STAGE_ASSEMBLE);
     embi_island_gradient(s, isle);
     embi_island_allow_negative(isle);   /* for the tangents, which one back-solve with a reused factor does not need */
@@ -22470,12 +22423,10 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     if (r != EMBIPC_OK) return r;
     isle->iterations++;
     isle->measure = embi_max(isle->measure, embi_island_gap_change(s, isle));
-    is_short = isle->measure < embi_island_short_limit(isle);
     if (!embi_uses_step_factor(isle))
         isle->factor.slow_solves =
             !embi_is_driving(isle) && isle->measure > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
-    embi_island_stretch(s, isle, is_short);
-    if (!is_short) embi_island_correct_direction(s, isle);
+    if (!(isle->measure < embi_island_short_limit(isle))) embi_island_correct_direction(s, isle);
     embi_island_mark_reversals(s, isle, 0);
     embi_island_multiply(s, isle);   /* Ap, for the line search */
     isle->record.island = isle->index;
@@ -23029,8 +22980,7 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
     r = *alpha > 0 ? embi_island_line_search(m, s, isle, *alpha, alpha) : embi_island_try_finite(m, s, isle, alpha);
     if (r != EMBIPC_OK) return r;
     embi_island_accept(s, isle, *alpha);
-    isle->tune.stride = *alpha * isle->tune.stretch;
-    is_slow = isle->tune.stride < (isle->bound.safe == 1 ? EMBI_SLOW_STRIDE : EMBI_CUT_STRIDE);
+    is_slow = *alpha < (isle->bound.safe == 1 ? EMBI_SLOW_STRIDE : EMBI_CUT_STRIDE);
     isle->tune.slow_moves = is_slow ? isle->tune.slow_moves + 1 : 0;
     if (isle->tune.slow_moves == EMBI_SLOW_MOVES && !EMBI_WITHOUT(FULL_HESSIAN)) {
         isle->tune.full_hessian = 1;
@@ -25803,7 +25753,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE_ALL(m, d, arrays);
 }
 
-#define EMBI_NODE_FIELDS 25
+#define EMBI_NODE_FIELDS 24
 #define EMBI_VERTEX_FIELDS 9
 
 /* Arrays with 3 reals per node, in the order of their block of memory. */
@@ -25811,7 +25761,7 @@ static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS
 {
     embipc_real **const list[EMBI_NODE_FIELDS] = {
         &s->q, &s->v, &s->qn, &s->vn, &s->last.q, &s->last.v, &s->last.gain, &s->qt, &s->qc, &s->load.f, &s->p,
-        &s->scratch.p_last, &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
+        &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
         &s->reference.measured_q, &s->reference.cached_q, &s->creation.q, &s->creation.v, &s->scratch.nodes,
         &s->reference.q};
     memcpy(field, list, sizeof list);
