@@ -13698,9 +13698,9 @@ typedef struct embi_friction_list {
     int count;
     int has_secants;             /* this direction was solved with secant springs, so it may not descend */
     int reversals;               /* contacts that reverse: they count as sticking in the next direction */
-    int passes_added;            /* in this step */
+    int passes_added;            /* since the island was last at q^n */
     int runs;                    /* a surface runs, so friction does work */
-    int merged_passes;           /* the most passes that a merged island had added */
+    int passes;                  /* begun in this step */
 } embi_friction_list;
 
 /* Springs of the soft drives of an island's bodies. */
@@ -13822,7 +13822,11 @@ static void embi_element_force(const embi_element *e, const embi_body *a, embipc
 }
 
 /* The island does not end here: it goes on until it converges once more. */
-static void embi_island_go_on(embi_island *isle) { isle->active = isle->passes_left = 1; }
+static void embi_island_go_on(embi_island *isle)
+{
+    isle->active = 1;
+    isle->passes_left = embi_max_int(1, isle->passes_left);
+}
 
 /* Does a drive still move? */
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
@@ -18511,6 +18515,15 @@ static void embi_sleep_undo(embipc_world *w)
         if (w->s.body[k].sleep.stage != EMBI_AWAKE) w->s.body[k].sleep.stage = EMBI_ASLEEP;
 }
 
+/* Do the forces on a body balance gravity? What falls is slow at first, and a large body is slow for long. */
+static int embi_body_is_borne(const embi_state *s, const embi_body *b)
+{
+    embipc_real change[3] = {0, 0, 0}, fall = s->h * embi_norm(s->gravity);
+    for (int i = b->node0; i < b->node0 + b->nn; i++)
+        for (int c = 0; c < 3; c++) change[c] += embi_node_share(b, i - b->node0) * (s->v[3 * i + c] - s->vn[3 * i + c]);
+    return !(fall > 0) || embi_norm(change) <= fall / 10 + b->rules.tolerance / 1000;
+}
+
 /* Was the body at rest in this step? The caller may not push it either. */
 static int embi_body_rests(const embipc_world *w, const embi_body *b)
 {
@@ -18524,7 +18537,7 @@ static int embi_body_rests(const embipc_world *w, const embi_body *b)
         for (int c = 0; c < 3; c++)
             if (w->applied[3 * i + c] != 0) return 0;
     }
-    return 1;
+    return embi_body_is_borne(s, b);
 }
 
 /* Counts for each body how long it has been at rest. One with a drive that moves is not, however slow. */
@@ -18891,6 +18904,11 @@ static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when 
         pair->in_contact[when] = 0;
         embi_set(pair->force[when], 0, 0, 0);
     }
+    for (int k = 0; k < isle->friction.count; k++) {   /* a pair that has parted has no candidates any more */
+        embi_pair *pair = s->pair + s->pair[isle->friction.list[k].base.pair].head;
+        pair->in_contact[when] = 0;
+        embi_set(pair->force[when], 0, 0, 0);
+    }
     for (int k = 0; k < count; k++) {
         const embi_element *e = embi_element_at(isle, k);
         embi_pair *pair = s->pair + s->pair[e->pair].head;
@@ -18919,11 +18937,11 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
     const embipc_real *now = pair->force[EMBI_NOW], *lagged = pair->force[EMBI_AS_LAGGED];
     embipc_real va[3], vb[3], change[3], mobility, share, force;
     int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
-    if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh)) return 0;
+    int own = a->past.own_friction || b->past.own_friction;
+    if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh && !own)) return 0;
     embi_sub(change, now, lagged);
     force = embi_norm(change);
-    share = fresh ? EMBI_PASS_FRESH : a->past.own_friction || b->past.own_friction ? EMBI_PASS_OWN :
-        1;
+    share = fresh ? EMBI_PASS_FRESH : own ? EMBI_PASS_OWN : 1;
     if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
     mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
     embi_sub(va, va, vb);
@@ -18934,12 +18952,13 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
 /* Does any pair of the island need another pass, with friction by the present normal forces? */
 static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 {
-    int any = 0;
+    int any = 0, is_long = 5 * isle->iterations > 2 * s->settings.max_iterations;
     if (s->settings.friction_iterations || isle->friction.passes_added >= EMBI_FRICTION_PASSES) return 0;
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count && !any; n++)
-        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->pairs[n]].head,
-                                   5 * isle->iterations > 2 * s->settings.max_iterations);
+        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->pairs[n]].head, is_long);
+    for (int n = 0; n < isle->friction.count && !any; n++)
+        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->friction.list[n].base.pair].head, is_long);
     isle->friction.passes_added += any;
     return any;
 }
@@ -20294,7 +20313,8 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->factor.regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
     isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
-    isle->friction.passes_added = isle->friction.merged_passes = 0;
+    isle->friction.passes_added = 0;
+    isle->friction.passes = 1;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
     isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
     isle->tune.negative = 0;
@@ -20535,8 +20555,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
     isle->before_first_move &= other->before_first_move;
     isle->has_moved &= other->has_moved;
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
-    isle->friction.merged_passes = embi_max_int(isle->friction.merged_passes, other->friction.merged_passes +
-                                                other->friction.passes_added + other->renewals);
+    isle->friction.passes = embi_max_int(isle->friction.passes, other->friction.passes);
     isle->prediction = 0;
     isle->just_predicted |= other->just_predicted;
     isle->tune.full_hessian |= other->tune.full_hessian;
@@ -21222,9 +21241,7 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         if (!isle->converged) t->left = embi_max(t->left, isle->record.direction);
         t->total_iterations += isle->iterations;
         t->total_factorizations += isle->factorizations;
-        t->passes = embi_max_int(t->passes, embi_max_int(1, w->s.settings.friction_iterations) +
-                                 embi_max_int(isle->friction.passes_added + isle->renewals,
-                                              isle->friction.merged_passes));
+        t->passes = embi_max_int(t->passes, isle->friction.passes);
         if (isle->iterations > t->newton_iterations) {
             t->newton_iterations = isle->iterations;
             t->factorizations = isle->factorizations;
@@ -22222,6 +22239,8 @@ static int embi_island_move_back(embi_memory *m, embi_state *s, embi_island *isl
 static int embi_island_back_to_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->has_moved = 0;   /* no deadline may end its step here */
+    isle->passes_left = embi_max_int(1, s->settings.friction_iterations);   /* friction has the forces of q^n again */
+    isle->friction.passes_added = 0;
     return embi_island_move_back(m, s, isle, s->qn);
 }
 
@@ -22891,14 +22910,14 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
 }
 
 /* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
- * contact may reverse along it. Let a contact that sticks be y epsv h before the kink of f1, and its load beyond its
+ * contact may reverse along it, and none may have had a spring in place of its own force. Let a contact that sticks be y epsv h before the kink of f1, and its load beyond its
  * limit by the fraction delta. The direction moves it by (delta + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a
  * tolerance of 0.1 epsv ends no pass where more than 1 % is missing. A test by the contraction theta of the last two
  * directions was tried: theta/(1 - theta) of this one below a tenth of the tolerance. It makes a lift a fifth faster,
  * but leaves forces 2 to 10 times as far from balance. */
 static int embi_island_is_short(const embi_island *isle)
 {
-    return !isle->friction.reversals && isle->measure < embi_island_short_limit(isle);
+    return !isle->friction.reversals && !isle->friction.has_secants && isle->measure < embi_island_short_limit(isle);
 }
 
 /* bound.safe, computed again unless it is valid for the present candidates. *limit: the candidate that limits it, or
@@ -23122,6 +23141,7 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
     embi_answer from_start = embi_island_hold_rotations(m, s, isle, at_once);
+    isle->friction.passes++;
     if (from_start == EMBI_NO_MEMORY) return 0;
     if (from_start == EMBI_YES) return embi_island_back_to_start(m, s, isle);
     embi_island_psi(s, isle, s->q);
@@ -23217,6 +23237,7 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
 static int embi_island_next_pass(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->converged = 0;
+    isle->friction.passes++;
     embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
     if (!embi_island_lag_friction(m, s, isle, NULL, 0, NULL)) return 0;
     isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
