@@ -936,8 +936,9 @@ EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_i
 EMBIPC_API int embipc_body_island(const embipc_world *world, embipc_body body);
 
 /* ---- Queries --------------------------------------------------------------------------------
- * Pointers stay valid until a body is created or destroyed; their contents change with each step. A step evaluates
- * only the surface vertices that it needs, and all of a viewed body, at about 12 ns each. A NULL world is empty. */
+ * Pointers stay valid until a call creates, replaces, destroys or restores bodies or joints, or fails to. Their
+ * contents change with each step. A step evaluates only the surface vertices that it needs, and all of a viewed body,
+ * at about 12 ns each. A NULL world is empty. */
 typedef struct embipc_body_view {
     const char *name;
     embipc_kind kind;
@@ -26814,23 +26815,31 @@ static embi_rule *embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, e
     return w->rule + w->rule_count++;
 }
 
+/* Checks the bodies that a description keeps without contact. */
+static embipc_result embi_check_no_contact(embipc_world *w, const embipc_body_def *def)
+{
+    if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
+        return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
+    for (int i = 0; i < def->no_contact_count; i++)
+        if (embi_find_body(w, def->no_contact[i]) < 0)
+            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
+                             def->no_contact[i].index1, def->no_contact[i].generation);
+    return EMBIPC_OK;
+}
+
 /* Adds the no_contact rules of a body that is about to be created. */
 static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
     embi_body *b = w->s.body + w->s.body_count;
+    embipc_result r;
     for (int i = 0; i < w->s.body_count && EMBI_PAIR_FN && w->def.pair; i++)
         if (!embi_keep_apart(&w->memory, b, w->s.body + i, !embi_ask_pair(w, w->s.body + i, b)))
             return embi_fail_memory(&w->memory, &w->error);
-    if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
-        return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
+    if ((r = embi_check_no_contact(w, def)) != EMBIPC_OK) return r;
     if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count))
         return embi_fail_memory(&w->memory, &w->error);
-    for (int i = 0; i < def->no_contact_count; i++) {
-        if (embi_find_body(w, def->no_contact[i]) < 0)
-            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
-                             def->no_contact[i].index1, def->no_contact[i].generation);
+    for (int i = 0; i < def->no_contact_count; i++)
         (void)embi_rule_add(w, def->no_contact[i], body, -1, 0);
-    }
     return EMBIPC_OK;
 }
 
@@ -26938,6 +26947,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     embi_body *b;
     embi_memory *m;
     embipc_result r;
+    char name[sizeof b->name] = "";   /* def->name may be that of a view, which moves */
     int slot = -1, at, rules;
     if (body) body->index1 = 0, body->generation = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
@@ -26946,6 +26956,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (!def || !body) return embi_refuse(&w->error, "embipc_body_create: %s is NULL", def ? "body" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
+    if (def->name) (void)snprintf(name, sizeof name, "%.63s", def->name);
     memset(&build, 0, sizeof build);
     build.last = &w->last_cage;
     rules = w->rule_count;
@@ -26955,7 +26966,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         return embi_fail_memory(&w->memory, &w->error);
     b = w->s.body + at;
     memset(b, 0, sizeof *b);
-    if (def->name) (void)snprintf(b->name, sizeof b->name, "%.63s", def->name);
+    if (def->name) memcpy(b->name, name, sizeof name);
     else (void)snprintf(b->name, sizeof b->name, "body %d", slot + 1);
     b->kind = def->kind;
     b->material = def->material;
@@ -27187,6 +27198,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_seams_close_gap(w, at, &gone);
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
+    w->sleep.alone = 0;   /* what it pressed is reported anew */
     embi_slot_close(w->body_slot, w->body_slots, body.index1, s->body, &s->body_count, sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
@@ -28225,7 +28237,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         memset(&j->reached, 0, sizeof j->reached);
         j->reached.position = j->start;
     }
-    for (int i = 0; i < w->search.cached_count; i++) w->search.cached[i].valid = w->search.cached[i].asked = 0;
+    for (int i = 0; i < w->search.cached_count; i++)
+        w->search.cached[i].valid = w->search.cached[i].asked = w->search.cached[i].count = 0;
     embi_places_reset(w);
     w->lagged.count = w->report.contact_count = w->report.pair_force_count = w->report.iteration_count =
         w->report.iteration_before_count = w->report.before_count = 0;
@@ -29301,7 +29314,8 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     if (!b) return embi_no_body(w, body);
     if (!def || !with) return embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
-    if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE || def->no_contact_count < 0)
+    if ((r = embi_check_no_contact(w, def)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE)
         return embi_refuse(&w->error, "\"%.40s\": only dynamic bodies replace each other", b->name);
     if ((r = embi_check_jump(w, b, b->caller.position, b->caller.rotation)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
@@ -30510,8 +30524,10 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         embi_check_joint_numbers(&j->def, &w->error) != EMBIPC_OK || !embi_finite(j->arm) ||
         embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3))
         s->failed = 1;
-    for (int k = 0; k < j->anchor_count && !s->failed; k++)
-        s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half == 1]);
+    for (int k = 0; k < j->anchor_count && !s->failed; k++) {
+        int not_pinned = k == 2 * half && j->anchor[k].count == 0;   /* it is at the next step: see embi_twist_pin() */
+        s->failed = !not_pinned && !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half == 1]);
+    }
     if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
         embi_joint_room(w, j, j->anchor_count) >= 0) {
         embi_stream_claim(s, w->joint_slot, w->joint_slots, j->handle.index1, j->handle.generation, n);
