@@ -383,6 +383,27 @@ static void test_no_rest(void)
 
 /* ---- what meets ---- */
 
+/* What falls does not sleep, however slow it is for its size, and however weak gravity is. Without gravity it does. */
+static void test_what_falls(void)
+{
+    static const double size[6] = {0.1, 0.1, 100, 1e3, 1e4, 0.1}, gravity[6] = {9.81, 1e-3, 9.81, 9.81, 9.81, 0};
+    for (int k = 0; k < 6; k++) {
+        embipc_world_def wd = sleep_def(0.1);
+        embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0);
+        embipc_body_state now;
+        scene s;
+        wd.gravity[2] = -gravity[k];
+        s = scene_empty(&wd);
+        d.material.young = 1e9;
+        scene_box(&s, d, size[k], size[k], size[k], 1);
+        for (int i = 0; i < 60 && scene_step(&s); i++) { }
+        ENSURE(sleep_awake(&s, 0) == (k < 5));
+        ENSURE_OK(s.w, embipc_body_get_state(s.w, s.body[0], &now));
+        ENSURE_CLOSE(now.velocity[2], -gravity[k], 1e-6 * gravity[k]);
+        scene_end(&s);
+    }
+}
+
 /* A body of 100 m/s hits a plate that sleeps 3 m away, without gravity. Nothing passes, what sleeps wakes before it is touched,
  * and all momentum stays. */
 static void test_thrown_at_a_sleeper(void)
@@ -619,6 +640,7 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     small_loops_only();
+    RUN(what_falls);
     RUN(keeps_what_it_had);
     RUN(wakes_where_it_was);
     RUN(what_wakes);
