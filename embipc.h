@@ -435,8 +435,9 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * damps what it does not resolve: in each step a vibration of angular frequency w keeps 1/(1 + w^2 h^2) of its
  * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves, and makes its
  * period longer by (w h)^2/3 of it. BDF2 would make bodies bounce that hit or leave one another. So such a step, and
- * the next, use backward Euler. So does the first step, and the first one after embipc_body_set_velocity(), another
- * time step, a reset or a step that was cut short. Slipping friction, and stiffness damping of a nonlinear material
+ * the next, use backward Euler. So do a body's step with a force of the caller, the first step, and the first one
+ * after embipc_body_set_velocity(), another time step or gravity, the end of a drive, a reset or a step that was cut
+ * short. Slipping friction, and stiffness damping of a nonlinear material
  * that rotates, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
@@ -18454,12 +18455,20 @@ static void embi_wake_near(embipc_world *w, embi_body *b)
     }
 }
 
+/* Does a force of the caller act on the body in this step? */
+static int embi_body_has_applied(const embipc_world *w, const embi_body *b)
+{
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+        if (w->applied[i] != 0) return 1;
+    return 0;
+}
+
 /* Has the caller pushed a body that sleeps? */
 static int embi_body_is_pushed(const embipc_world *w, const embi_body *b)
 {
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-        if (w->s.v[i] != 0 || w->applied[i] != 0) return 1;
-    return 0;
+        if (w->s.v[i] != 0) return 1;
+    return embi_body_has_applied(w, b);
 }
 
 /* Before an attempt of a step: wakes what the last attempt disturbed, and what the caller pushed. */
@@ -18535,10 +18544,8 @@ static int embi_body_rests(const embipc_world *w, const embi_body *b)
         embipc_real d[3];
         embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
         if (!(embi_norm(d) <= most)) return 0;
-        for (int c = 0; c < 3; c++)
-            if (w->applied[3 * i + c] != 0) return 0;
     }
-    return embi_body_is_borne(s, b);
+    return !embi_body_has_applied(w, b) && embi_body_is_borne(s, b);
 }
 
 /* Counts for each body how long it has been at rest. One with a drive that moves is not, however slow. */
@@ -20148,8 +20155,10 @@ static void embi_body_remember(const embi_state *s, embi_body *b)
     b->past.own_friction = b->in_island && b->end.own_friction;
     embi_body_foretell_twist(b);
     b->flight.known = b->in_island && embi_keeps_spin(b) && b->flight.kind == EMBI_PIVOT_CENTRE;
-    embi_copy(b->flight.next_spin, b->end.spin);
-    embi_copy(b->flight.next_momentum, b->end.momentum);
+    memset(b->flight.next_spin, 0, sizeof b->flight.next_spin);
+    memset(b->flight.next_momentum, 0, sizeof b->flight.next_momentum);
+    if (b->flight.known) embi_copy(b->flight.next_spin, b->end.spin);
+    if (b->flight.known) embi_copy(b->flight.next_momentum, b->end.momentum);
     b->past.kinetic = b->in_island ? b->end.kinetic : 0;
     if (b->in_island) b->past.elastic = b->end.elastic;
 }
@@ -21940,10 +21949,11 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     if (b->inverse) b->inverse->is_aside = 0;
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
-    b->step.jump = 0;
+    /* BDF2 would spread a force of the caller over later steps, which do not know it */
+    b->step.jump = embi_is_second_order(s) && embi_body_has_applied(w, b);
     if (embi_is_asleep(b)) return;
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;   /* rotations follow q for one step only */
-    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth);
+    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth && !b->step.jump);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
         embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
         embi_axpy(s->load.f + 3 * i, b->mass.node[i - b->node0], s->gravity);
@@ -27062,6 +27072,7 @@ static void embi_drive_remove(embipc_world *w, int at)
     embi_drive *d = s->driven.list + at;
     embi_body *b = s->body + d->body;
     embi_body_revise(s, b);
+    b->past.smooth = 0;
     for (int i = b->node0; i < b->node0 + b->nn; i++)
         if (s->driven.of[i] == at) {
             s->driven.of[i] = -1;
@@ -28112,8 +28123,10 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     if ((r = embi_check_gravity(gravity, &w->error)) != EMBIPC_OK ||
         (r = embi_check_all_numbers(w, gravity, w->s.h)) != EMBIPC_OK)
         return r;
-    for (int k = 0; k < w->s.body_count && embi_sleeps(w); k++)
-        if (memcmp(w->s.gravity, gravity, sizeof w->s.gravity) != 0) embi_wake(w, w->s.body + k, EMBI_AWAKE);
+    for (int k = 0; k < w->s.body_count && memcmp(w->s.gravity, gravity, sizeof w->s.gravity) != 0; k++) {
+        w->s.body[k].past.smooth = 0;
+        if (embi_sleeps(w)) embi_wake(w, w->s.body + k, EMBI_AWAKE);
+    }
     embi_copy(w->def.gravity, gravity);
     embi_copy(w->s.gravity, gravity);
     for (int k = 0; k < w->s.body_count; k++) embi_body_derive(w, w->s.body + k);

@@ -1,4 +1,4 @@
-/* Friction of impacts: its impulse is mu times that of the normal forces while a body slides, however its step was solved,
+/* Impulses. Friction of impacts: its impulse is mu times that of the normal forces while a body slides, however its step was solved,
  * and a step that has converged changes the momentum by the impulses that it reports. */
 #include "../embipc.h"
 #include "test.h"
@@ -61,7 +61,7 @@ static void test_thrown(void)
                     if (shape) scene_box(&s, d, 0.2, 0.2, 0.1, 1);
                     else scene_ball(&s, d, 0.1, 2, 0);
                     ratio = impact_ratio(&s, 0.15) / 0.3;
-                    if (passes) ENSURE_CLOSE(ratio, 1, 0.05);
+                    if (passes) ENSURE(ratio < 1.05 && ratio > 0.85);   /* less where it begins to roll */
                     else ENSURE(ratio < 1.35);   /* by itself a step adds passes only where forces change much */
                     scene_end(&s);
                 }
@@ -132,12 +132,45 @@ static void test_momentum(void)
     scene_end(&s);
 }
 
+/* A force of the caller changes momentum by F h and no spin, by both rules, and after it, or gravity, has ended. */
+static void test_pushes(void)
+{
+    for (int k = 0; k < 12; k++) {
+        static const double none[3] = {0, 0, 0};
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("box", k / 4 % 2 ? EMBIPC_CAGE : EMBIPC_AFFINE, 0, 0, 0);
+        embipc_body_state now;
+        double force[3] = {0, 0, 0};
+        scene s;
+        wd.integrator = k % 2 ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER;
+        wd.gravity[2] = k < 8 ? 0 : -3;
+        s = scene_empty(&wd);
+        d.material.young = 1e7;
+        d.velocity[2] = 1;
+        d.angular_velocity[1] = 1;
+        scene_box(&s, d, 0.1, 0.2, 0.3, 1);
+        (void)embipc_body_get_state(s.w, s.body[0], &now);
+        force[2] = now.mass * (k / 2 % 2 ? -0.1 : 0.1) / wd.time_step;
+        for (int i = 0; i < 60; i++) {
+            if (k < 8 && i >= 20 && i < 30)   /* three in a row, and single ones */
+                if (i < 23 || i % 3 == 0) ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[0], -1, force));
+            if (k >= 8 && i == 40) ENSURE_OK(s.w, embipc_world_set_gravity(s.w, none));
+            if (!scene_step(&s)) break;
+        }
+        (void)embipc_body_get_state(s.w, s.body[0], &now);
+        ENSURE_CLOSE(now.velocity[2], k < 8 ? 1 + 5 * (k / 2 % 2 ? -0.1 : 0.1) : 1 - 40 * 0.03, 1e-6);
+        ENSURE_CLOSE(now.angular_velocity[1], 1, 1e-3);
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(thrown);
     RUN(bounce);
     RUN(momentum);
+    RUN(pushes);
     meshio_test_unused();
     test_unused();
     return test_end("test_impact");
