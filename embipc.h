@@ -989,7 +989,8 @@ typedef struct embipc_body_parameters {
     embipc_real mean_edge;               /* of equilateral triangles with the same total area, m */
     embipc_real load, pressure_load;     /* loads for kappa, N: on three pairs; on one pair. The second is the pressure
                                           * E on one vertex's part of the surface. For affine bodies it is a third of
-                                          * the force that stops a fall by ten diagonals in one step */
+                                          * the force that stops in one step a fall by ten diagonals, or ten
+                                          * diagonals per second if that is more */
     embipc_real friction, static_friction;
     int unknowns;
 } embipc_body_parameters;
@@ -14352,11 +14353,12 @@ static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 
 /* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can
  * stand. Affine bodies represent stiffer parts, of which only the contacts yield. Their load is a third of the
- * force that stops a fall by ten diagonals in one step. (60 boxes fall on a heap at 5 m/s: with embi_body_load()
+ * force that stops a fall by ten diagonals in one step, or ten diagonals per second: without gravity a drive could not
+ * push else. (60 boxes fall on a heap at 5 m/s: with embi_body_load()
  * alone one step in 12 gets stuck, with this 0 of 600.) */
 static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_body *b)
 {
-    embipc_real gravity = embi_norm(w->def.gravity), fall = embi_sqrt(20 * gravity * b->diagonal);
+    embipc_real gravity = embi_norm(w->def.gravity), fall = embi_max(embi_sqrt(20 * gravity * b->diagonal), 10 * b->diagonal);
     if (b->kind >= EMBIPC_CAGE) return embi_material_young(&b->elastic.material) * b->area / (embipc_real)b->nv;
     return b->mass.total * (gravity + fall / w->def.time_step) / 3;
 }

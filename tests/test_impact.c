@@ -164,6 +164,36 @@ static void test_pushes(void)
     }
 }
 
+/* A bat that is driven meets a ball that nothing holds: the ball leaves with the speed of the bat, which follows its
+ * drive. */
+static void test_bat(void)
+{
+    for (int k = 0; k < 4; k++) {
+        double speed = k % 2 ? 1 : 0.5, keys[14] = {0, 0, 0, 0, 0, 0, 0, 10, 0, 0, 0, 0, 0, 0};
+        static const double centre[3] = {-0.1205, 0, 0};
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("bat", EMBIPC_KINEMATIC, -0.1205, 0, 0);
+        embipc_body_state now;
+        embipc_drive_state at;
+        scene s;
+        wd.gravity[2] = k / 2 ? -9.81 : 0;
+        s = scene_empty(&wd);
+        scene_box(&s, d, 0.2, 0.4, 0.2, 1);
+        keys[8] = 10 * speed;
+        scene_drive(&s, 0, keys, 2, centre, NULL, 0);
+        d = scene_def("ball", EMBIPC_AFFINE, 0.05, 0, 0);
+        d.material.young = 1e9;
+        scene_ball(&s, d, 0.05, 2, 0);
+        for (int i = 0; i < 20 && scene_step(&s); i++) {
+            ENSURE_OK(s.w, embipc_drive_get_state(s.w, s.drive[0], &at));
+            ENSURE(!at.blocked && at.shortfall == 0);
+        }
+        (void)embipc_body_get_state(s.w, s.body[1], &now);
+        ENSURE_REL(now.velocity[0], speed, 0.02);
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -171,6 +201,7 @@ int main(int argc, char **argv)
     RUN(bounce);
     RUN(momentum);
     RUN(pushes);
+    RUN(bat);
     meshio_test_unused();
     test_unused();
     return test_end("test_impact");
