@@ -18413,7 +18413,7 @@ static void embi_joints_finish(embipc_world *w)
  * sleeps, and nothing passes it. Candidates link islands, too: what is near enough to wake another also fell asleep
  * with it, so that none wakes the other without end. Few calls need to report what they change. At the begin of each
  * step a body that sleeps must have no velocity and no force for this step, and what does not move no new revision.
- * Uses: small math, memory, part III, rotation, joints.
+ * Uses: small math, memory, part III, energy of a body, rotation, joints.
  * Checked by: tests/test_sleep.c */
 
 static int embi_sleeps(const embipc_world *w) { return EMBI_SLEEP && w->def.sleep_after > 0; }
