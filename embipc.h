@@ -23520,9 +23520,9 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_mesh_faults.c */
 
-/* Hashes the cell of p, or its neighbour by `step`, in a grid at lo; for size 0 it hashes p itself. Different cells
- * may have the same hash, so callers compare positions as well. */
-static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size, const int step[3])
+/* One of n lists, for the cell of p in a grid at lo, or for its neighbour by `step`; for size 0 the list for p itself.
+ * Different cells may share a list, so callers compare positions as well. */
+static int embi_cell_list(const embipc_real p[3], const embipc_real lo[3], embipc_real size, const int step[3], int n)
 {
     embi_u64 h = 0, bits;
     for (int k = 0; k < 3; k++) {
@@ -23532,25 +23532,18 @@ static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], 
         h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
         h ^= h >> 29;
     }
-    return h;
+    return (int)(h % (embi_u64)n);
 }
 
-/* Returns the first remaining vertex within the tolerance of p, or -1. key: hashes of all vertices, sorted.
- * head[place in key]: the first remaining vertex of a cell; next links the others. */
+/* Returns the first remaining vertex within the tolerance of p, or -1. head[k]: a remaining vertex of list k of n;
+ * next links the others. */
 static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
-                          embipc_real tolerance, const embi_key *key, int n, const int *head, const int *next)
+                          embipc_real tolerance, int n, const int *head, const int *next)
 {
     int found = -1, reach = tolerance > 0;
-    for (int c = 0; c < (reach ? 27 : 1); c++) {
-        int step[3], at;
-        embi_u64 h;
-        step[0] = reach ? c % 3 - 1 : 0;
-        step[1] = reach ? c / 3 % 3 - 1 : 0;
-        step[2] = reach ? c / 9 - 1 : 0;
-        h = embi_cell_hash(p, lo, tolerance, step);
-        at = embi_lower_bound(key, n, h);
-        if (at == n || key[at].key != h) continue;
-        for (int i = head[at]; i >= 0; i = next[i]) {
+    for (int c = reach ? 0 : 13; c < (reach ? 27 : 14); c++) {   /* 13: the cell itself */
+        const int step[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
+        for (int i = head[embi_cell_list(p, lo, tolerance, step, n)]; i >= 0; i = next[i]) {
             embipc_real d[3];
             embi_sub(d, x + 3 * (size_t)i, p);
             if (!reach && (d[0] != 0 || d[1] != 0 || d[2] != 0)) continue;
@@ -23561,13 +23554,12 @@ static int embi_find_near(const embipc_real *x, const embipc_real p[3], const em
     return found;
 }
 
-/* Hash cells are as large as the tolerance, so a search visits 27. A vertex merges into the first remaining one
+/* Cells are as large as the tolerance, so a search visits 27. A vertex merges into the first remaining one
  * within the tolerance. A tolerance below the rounding of coordinates counts as 0: then only equal vertices merge. */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map)
 {
     static const int here[3] = {0, 0, 0};
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
     embipc_real box[6];
     int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
     if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
@@ -23578,26 +23570,20 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     for (int k = 0; k < 3 && n; k++)
         if (!(tolerance > EMBI_EITHER(1e-14, 1e-6) * (box[3 + k] - box[k]))) tolerance = 0;
     link = (int *)embi_alloc(&m, 2 * n, sizeof *link);
-    if (!link || !embi_keys_reserve(&m, &keys, n)) count = -1;
-    for (int i = 0; count >= 0 && i < n; i++) {
-        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, box, tolerance, here);
-        keys.a[i].value = i;
-        link[i] = link[n + i] = -1;
-    }
-    if (count == 0 && n) embi_sort_keys(keys.a, keys.tmp, n);
-    for (int i = 0; count >= 0 && i < n; i++) {
+    if (!link) return -1;
+    for (int i = 0; i < n; i++) link[i] = -1;
+    for (int i = 0; i < n; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
-        map[i] = embi_find_near(x, p, box, tolerance, keys.a, n, link, link + n);
+        map[i] = embi_find_near(x, p, box, tolerance, n, link, link + n);
         if (map[i] < 0) {
-            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, box, tolerance, here));
+            int *head = link + embi_cell_list(p, box, tolerance, here, n);
             map[i] = i;
-            link[n + i] = link[at];
-            link[at] = i;
+            link[n + i] = *head;
+            *head = i;
             count++;
         }
     }
     embi_free(&m, link);
-    embi_keys_release(&m, &keys);
     return count;
 }
 
