@@ -24496,26 +24496,27 @@ typedef struct embi_edge_crossing {
     embipc_real s;         /* position: 0 at the lower node, 1 at the higher */
 } embi_edge_crossing;
 
+/* A piece: its integrals, relative to the tet's volume, and the largest weight of each node, which is how high the
+ * piece rises above the opposite face. */
+typedef struct embi_pocket_sum { embipc_real volume, moment[10], height[4]; } embi_pocket_sum;
+
 /* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
 typedef struct embi_pocket {
     int tet, n, v[4], wind[4];
     const int *cuts;                 /* n indices into embi_caging.cut */
-    embi_polygon *polygon;           /* of the cuts that are not whole triangles */
-    int *shape;                      /* per cut: its polygon, or -1 for a whole triangle */
     int *parent, *piece;             /* per element: union-find forest; number of its piece */
     embi_edge_crossing *crossing;
-    int crossing_count, polygon_count;
+    int crossing_count;
     int *anchored;                   /* per root of the forest: it meets an edge of the tet */
-    embipc_real *sum;                /* per piece: volume and ten moments */
-    embipc_real *height;             /* per piece: largest weight of each node, the height above its opposite face */
+    embi_pocket_sum *sum;                 /* (number of pieces) */
 } embi_pocket;
 
-/* The polygon of cut k. A whole triangle is written to *whole. */
-static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k, embi_polygon *whole)
+/* The polygon of cut k. */
+static void embi_pocket_polygon(embi_polygon *q, const embi_caging *c, const embi_pocket *p, int k)
 {
-    if (p->shape[k] >= 0) return &p->polygon[p->shape[k]];
-    embi_polygon_whole(whole, c, p->tet, c->cuts.list[p->cuts[k]].tri);
-    return whole;
+    const embi_cut *cut = &c->cuts.list[p->cuts[k]];
+    embi_polygon_whole(q, c, p->tet, cut->tri);
+    if (cut->sides != 7) (void)embi_polygon_clip(q);   /* 7: a whole triangle */
 }
 
 /* Collects the sides of a cut triangle that run along a face of the tet and lie partly in it. */
@@ -24549,23 +24550,18 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
     p->tet = c->touched[i];
     p->n = c->range[i + 1] - c->range[i];
     p->cuts = c->order + c->range[i];
-    p->crossing_count = p->polygon_count = 0;
+    p->crossing_count = 0;
     embi_lattice_tet(c, p->tet, p->v, X);
-    if (!EMBI_GROW(c->m, p->shape, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_cut *cut = &c->cuts.list[p->cuts[k]];
-        embi_polygon *q;
+        embi_polygon q;
         c->local[cut->tri] = k;
-        p->shape[k] = -1;
         if (cut->sides == 7) continue;
-        if (!EMBI_GROW(c->m, p->polygon, p->polygon_count + 1)) return 0;
-        q = &p->polygon[p->polygon_count];
-        p->shape[k] = p->polygon_count++;
-        embi_polygon_whole(q, c, p->tet, cut->tri);
-        if (!embi_cut_along(c, p->cuts[k], q)) return 0;
-        (void)embi_polygon_clip(q);
-        for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
-            int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
+        embi_polygon_whole(&q, c, p->tet, cut->tri);
+        if (!embi_cut_along(c, p->cuts[k], &q)) return 0;
+        (void)embi_polygon_clip(&q);
+        for (int j = 0; j < q.n; j++) {   /* a corner between two faces is on their edge */
+            int a = q.side[(j + q.n - 1) % q.n] - 3, b = q.side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
             if (a < 0 || b < 0 || a == b) continue;
             if (!EMBI_GROW(c->m, p->crossing, p->crossing_count + 1)) return 0;
@@ -24576,7 +24572,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
             x->k = k;
             x->rise = u < v ? -1 : 1;
             x->edge = embi_moment_index[4 * u + v];
-            x->s = q->w[j][embi_max_int(u, v)] / (q->w[j][u] + q->w[j][v]);
+            x->s = q.w[j][embi_max_int(u, v)] / (q.w[j][u] + q.w[j][v]);
             if (!(x->s > EMBI_CAGE_NODE_CLEAR && x->s < 1 - EMBI_CAGE_NODE_CLEAR)) c->faulty = 1;
         }
     }
@@ -24665,7 +24661,7 @@ static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int sheet
     *hit = p->n + node;
     for (int k = 0; k < p->n; k++) {
         if (p->piece[k] != sheet) continue;
-        q = *embi_pocket_polygon(c, p, k, &q);
+        embi_pocket_polygon(&q, c, p, k);
         embi_polygon_towards(&q, node);
         for (int j = 0; j < q.n; j++)
             if (q.w[j][0] > from[0]) memcpy(from, q.w[j], sizeof from);
@@ -24702,29 +24698,31 @@ static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
 }
 
 /* Adds the integral over the tet n0 a b c, relative to the whole tet: volume, and moments if wanted. */
-static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc_real *b,
+static void embi_pocket_add(embi_pocket_sum *sum, const embipc_real *a, const embipc_real *b,
                             const embipc_real *c, embipc_real sign, int moments)
 {
     embipc_real v = sign * embi_triple(a + 1, b + 1, c + 1), W[4][4] = {{1, 0, 0, 0}};
-    sum[0] += v;
+    sum->volume += v;
     if (!moments) return;
     memcpy(W[1], a, sizeof W[1]);
     memcpy(W[2], b, sizeof W[2]);
     memcpy(W[3], c, sizeof W[3]);
-    embi_add_moment(sum + 1, v, (const embipc_real (*)[4])W);
+    embi_add_moment(sum->moment, v, (const embipc_real (*)[4])W);
 }
 
-/* Integrates all pieces by the banner's formula, relative to the tet's volume. */
+/* Integrates all pieces by the banner's formula, and finds their heights. */
 static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int moments)
 {
     static const embipc_real node[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
-    embi_polygon whole;
+    embi_polygon q;
     for (int k = 0; k < p->n; k++) {
-        const embi_polygon *q = embi_pocket_polygon(c, p, k, &whole);
-        embipc_real *sum = p->sum + 11 * (size_t)p->piece[k];
-        for (int j = 1; j + 1 < q->n; j++) embi_pocket_add(sum, q->w[0], q->w[j], q->w[j + 1], 1, moments);
-        for (int j = 0; j < q->n; j++)
-            if (q->side[j] == 3) embi_pocket_add(sum, node[1], q->w[(j + 1) % q->n], q->w[j], 1, moments);
+        embi_pocket_sum *sum = p->sum + p->piece[k];
+        embi_pocket_polygon(&q, c, p, k);
+        for (int j = 1; j + 1 < q.n; j++) embi_pocket_add(sum, q.w[0], q.w[j], q.w[j + 1], 1, moments);
+        for (int j = 0; j < q.n; j++) {
+            if (q.side[j] == 3) embi_pocket_add(sum, node[1], q.w[(j + 1) % q.n], q.w[j], 1, moments);
+            for (int i = 0; i < 4; i++) sum->height[i] = embi_max(sum->height[i], q.w[j][i]);
+        }
     }
     for (int i = 0; i < p->crossing_count; i++) {
         const embi_edge_crossing *x = &p->crossing[i];
@@ -24732,11 +24730,12 @@ static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int mome
         if (x->edge != embi_tet_edge[5][2]) continue;
         at[2] = 1 - x->s;
         at[3] = x->s;
-        embi_pocket_add(p->sum + 11 * (size_t)p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise, moments);
+        embi_pocket_add(p->sum + p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise, moments);
     }
     if (p->wind[3] > 0)
-        embi_pocket_add(p->sum + 11 * (size_t)p->piece[p->n + 3], node[1], node[2], node[3],
-                        (embipc_real)p->wind[3], moments);
+        embi_pocket_add(p->sum + p->piece[p->n + 3], node[1], node[2], node[3], (embipc_real)p->wind[3], moments);
+    for (int k = 0; k < 16; k++)   /* with a corner a piece is not flat */
+        if (p->piece[p->n + k / 4] >= 0) p->sum[p->piece[p->n + k / 4]].height[k % 4] = 1;
 }
 
 /* Numbers the pieces of the tet. Corners outside the solid get -1. Returns the count, or -1 out of memory. */
@@ -24752,50 +24751,27 @@ static int embi_pocket_number(embi_caging *c, embi_pocket *p)
             count = 1;
         }
     }
-    if (!EMBI_GROW(c->m, p->sum, 11 * count)) return -1;
-    for (int i = 0; i < 11 * count; i++) p->sum[i] = 0;
+    if (!EMBI_GROW(c->m, p->sum, count)) return -1;
+    if (count) memset(p->sum, 0, (size_t)count * sizeof *p->sum);
     return count;
 }
 
-/* Computes height[4*j + i], how high piece j rises above face i. A piece that is flat on a face, up to rounding,
- * belongs to the tet across it. */
-static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
-{
-    embi_polygon whole;
-    if (!EMBI_GROW(c->m, p->height, 4 * count)) return 0;
-    for (int i = 0; i < 4 * count; i++) p->height[i] = 0;
-    for (int k = 0; k < p->n; k++) {
-        embipc_real *height = p->height + 4 * (size_t)p->piece[k];
-        const embi_polygon *q;
-        if (embi_min4(height) > EMBI_CAGE_FLAT) continue;
-        q = embi_pocket_polygon(c, p, k, &whole);
-        for (int j = 0; j < q->n; j++)
-            for (int i = 0; i < 4; i++) height[i] = embi_max(height[i], q->w[j][i]);
-    }
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; p->piece[p->n + i] >= 0 && j < 4; j++) p->height[4 * p->piece[p->n + i] + j] = 1;
-    return 1;
-}
-
-/* Makes copies of the pieces of touched tet i, except flat ones. */
+/* Makes copies of the pieces of touched tet i. One that is flat on a face, up to rounding, is of the tet across. */
 static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments)
 {
     int count = embi_pocket_number(c, p), *copy_of;
-    if (count < 0 || !EMBI_GROW(c->m, c->copy, c->copy_count + count) ||
-        !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, p->parent, count))
-        return 0;
+    if (count < 0 || !EMBI_GROW(c->m, c->copy, c->copy_count + count)) return 0;
     embi_pocket_integrate(c, p, moments);
     copy_of = p->parent;   /* reuses the memory of the forest */
     for (int j = 0; j < count; j++) {
         embi_tet_copy *copy = &c->copy[c->copy_count];
-        embipc_real v = p->sum[11 * (size_t)j];
         copy_of[j] = -1;
-        if (embi_min4(p->height + 4 * (size_t)j) <= EMBI_CAGE_FLAT) continue;
-        if (!(v > 0)) c->faulty = 1;
+        if (embi_min4(p->sum[j].height) <= EMBI_CAGE_FLAT) continue;
+        if (!(p->sum[j].volume > 0)) c->faulty = 1;
         copy_of[j] = c->copy_count++;
         copy->tet = p->tet;
-        copy->volume = v;
-        memcpy(copy->moment, p->sum + 11 * (size_t)j + 1, sizeof copy->moment);
+        copy->volume = p->sum[j].volume;
+        memcpy(copy->moment, p->sum[j].moment, sizeof copy->moment);
     }
     for (int k = 0; k < p->n; k++) c->cuts.list[p->cuts[k]].copy = copy_of[p->piece[k]];
     for (int k = 0; k < 4; k++)
@@ -25354,8 +25330,7 @@ static void embi_caging_release(embi_caging *c)
         EMBI_OFFSETS4(embi_caging, joined.slot, cuts.home, cuts.first, cuts.list),
         EMBI_OFFSETS4(embi_caging, cuts.along, range, order, corner)};
     static const size_t pocket[] = {
-        EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
-        EMBI_OFFSETS4(embi_pocket, crossing, anchored, sum, height)};
+        EMBI_OFFSETS4(embi_pocket, parent, piece, crossing, anchored), offsetof(embi_pocket, sum)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
     EMBI_RELEASE_ALL(c->m, c->pocket, pocket);
     embi_keys_release(c->m, &c->keys);
