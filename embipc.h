@@ -12601,11 +12601,9 @@ typedef struct embi_body_search {
 #ifndef EMBIPC_NO_SNAPSHOT
 /* The description of a body, for snapshots. */
 typedef struct embi_given {
-    embipc_body_def def;         /* without pointers: its arrays are in `number` and `index` */
+    embipc_body_def def;         /* with arrays of its own; no name, cage or handles */
     embipc_cage cage;            /* the cage of the description, likewise */
     unsigned arrays;             /* bit k: array k of embi_given_at is there */
-    embipc_real *number;
-    int *index;
 } embi_given;
 #endif
 
@@ -25736,10 +25734,17 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
     offsetof(embi_body, search.tet_grad), offsetof(embi_body, caller.apart),
     EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
-#ifndef EMBIPC_NO_SNAPSHOT
-    offsetof(embi_body, caller.given.number), offsetof(embi_body, caller.given.index),
-#endif
     offsetof(embi_body, tangent)};
+
+#ifndef EMBIPC_NO_SNAPSHOT
+/* Where the pointers of a description and its cage to arrays stand: to numbers, then to indices. */
+enum { EMBI_GIVEN_NUMBERS = 7, EMBI_GIVEN_ARRAYS = 14, EMBI_GIVEN_CAGE = 7 << 4 | 3 << 10, EMBI_GIVEN_CELLS = 3 << 12 };
+static const size_t embi_given_at[EMBI_GIVEN_ARRAYS] = {
+    EMBI_OFFSETS4(embi_given, def.x, def.cage_x, def.tet_stiffness, def.tet_density),
+    EMBI_OFFSETS4(embi_given, cage.x, cage.tet_volume, cage.tet_moment, def.triangles),
+    EMBI_OFFSETS4(embi_given, def.tets, def.cage_tets, cage.tets, cage.vertex_tet),
+    offsetof(embi_given, cage.cells), offsetof(embi_given, cage.tet_cell)};
+#endif
 
 /* Frees the arrays of a body. */
 static void embi_body_free(embi_memory *m, embi_body *b)
@@ -25748,6 +25753,9 @@ static void embi_body_free(embi_memory *m, embi_body *b)
                                   &b->search.shift_measured};
     const embipc_real *part = b->search.part;
     EMBI_RELEASE_ALL(m, b, embi_body_arrays);
+#ifndef EMBIPC_NO_SNAPSHOT
+    EMBI_RELEASE_ALL(m, &b->caller.given, embi_given_at);
+#endif
     for (int k = 0; k < 5 && m->copying; k++) embi_rebase(&shift[k]->part, part, b->search.part);
     embi_certificates_free(m, &b->search.certificates);
     embi_bvh_free(m, &b->bvh);
@@ -26825,16 +26833,8 @@ static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, em
 }
 
 #ifndef EMBIPC_NO_SNAPSHOT
-/* Where the pointers of a description and its cage to arrays stand: to numbers, then to indices. */
-enum { EMBI_GIVEN_NUMBERS = 7, EMBI_GIVEN_ARRAYS = 14, EMBI_GIVEN_CAGE = 7 << 4 | 3 << 10, EMBI_GIVEN_CELLS = 3 << 12 };
-static const size_t embi_given_at[EMBI_GIVEN_ARRAYS] = {
-    EMBI_OFFSETS4(embi_given, def.x, def.cage_x, def.tet_stiffness, def.tet_density),
-    EMBI_OFFSETS4(embi_given, cage.x, cage.tet_volume, cage.tet_moment, def.triangles),
-    EMBI_OFFSETS4(embi_given, def.tets, def.cage_tets, cage.tets, cage.vertex_tet),
-    offsetof(embi_given, cage.cells), offsetof(embi_given, cage.tet_cell)};
-
-/* The length of each of these arrays, and the sums: of numbers, of indices. Returns 0 where one is too long. */
-static int embi_given_lengths(const embi_given *g, int length[EMBI_GIVEN_ARRAYS], int sum[2])
+/* The length of each array of a description. Returns their sum, or -1 where it is too large. */
+static int embi_given_lengths(const embi_given *g, int length[EMBI_GIVEN_ARRAYS])
 {
     static const int width[EMBI_GIVEN_ARRAYS] = {3, 3, 1, 1, 3, 1, 10, 3, 4, 4, 4, 1, 8, 1};
     const embipc_body_def *d = &g->def;
@@ -26843,40 +26843,22 @@ static int embi_given_lengths(const embi_given *g, int length[EMBI_GIVEN_ARRAYS]
     const int rows[EMBI_GIVEN_ARRAYS] = {d->vertex_count, d->cage_node_count, factors, factors, c->node_count,
                                          c->tet_count, c->tet_count, d->triangle_count, d->tet_count,
                                          d->cage_tet_count, c->tet_count, c->vertex_count, c->cell_count, c->tet_count};
-    sum[0] = sum[1] = 0;
+    int sum = 0;
+    memset(length, 0, EMBI_GIVEN_ARRAYS * sizeof *length);
     for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
-        int *to = sum + (k >= EMBI_GIVEN_NUMBERS);
-        length[k] = 0;
         if (!(g->arrays >> k & 1)) continue;
-        if (rows[k] < 0 || rows[k] > (INT_MAX - *to) / width[k]) return 0;
+        if (rows[k] < 0 || rows[k] > (INT_MAX - sum) / width[k]) return -1;
         length[k] = width[k] * rows[k];
-        *to += length[k];
+        sum += length[k];
     }
-    return 1;
-}
-
-/* Sets the pointers of the description, whose arrays are complete. */
-static void embi_given_point(embi_given *g, const int length[EMBI_GIVEN_ARRAYS])
-{
-    const embipc_real *number = g->number;
-    const int *index = g->index;
-    for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
-        const void *p = k < EMBI_GIVEN_NUMBERS ? (const void *)number : index;
-        if (!(g->arrays >> k & 1)) continue;
-        memcpy((char *)g + embi_given_at[k], &p, sizeof p);
-        if (k < EMBI_GIVEN_NUMBERS) number += length[k];
-        else index += length[k];
-    }
-    if (g->arrays & EMBI_GIVEN_CAGE) g->def.cage = &g->cage;
+    return sum;
 }
 
 /* Keeps the description that a body was made from. Returns 0 out of memory. */
 static int embi_given_keep(embi_memory *m, embi_given *g, const embipc_body_def *d)
 {
-    int length[EMBI_GIVEN_ARRAYS], sum[2];
+    int length[EMBI_GIVEN_ARRAYS], ok;
     const int has_cage = d->kind == EMBIPC_CAGE && d->cage_x;
-    embipc_real *number;
-    int *index;
     memset(g, 0, sizeof *g);
     g->def = *d;
     if (!has_cage) g->def.cage_x = NULL, g->def.cage_tets = NULL;
@@ -26887,24 +26869,24 @@ static int embi_given_keep(embi_memory *m, embi_given *g, const embipc_body_def 
         memcpy(&p, (const char *)g + embi_given_at[k], sizeof p);
         if (p) g->arrays |= 1u << k;
     }
-    if (!embi_given_lengths(g, length, sum)) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, g->number, sum[0]) || !EMBI_GROW(m, g->index, sum[1])) return 0;
-    number = g->number;
-    index = g->index;
+    ok = embi_given_lengths(g, length) >= 0;
+    if (!ok) m->failed = 1;
     for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
-        const void *p, *none = NULL;
-        memcpy(&p, (const char *)g + embi_given_at[k], sizeof p);
-        memcpy((char *)g + embi_given_at[k], &none, sizeof none);
-        if (!length[k]) continue;
-        if (k < EMBI_GIVEN_NUMBERS) memcpy(number, p, (size_t)length[k] * sizeof *number), number += length[k];
-        else memcpy(index, p, (size_t)length[k] * sizeof *index), index += length[k];
+        const size_t size = k < EMBI_GIVEN_NUMBERS ? sizeof(embipc_real) : sizeof(int);
+        const void *from;
+        void *to = length[k] ? embi_alloc_raw(m, length[k], size) : NULL;
+        memcpy(&from, (const char *)g + embi_given_at[k], sizeof from);
+        if (to) memcpy(to, from, (size_t)length[k] * size);
+        else if (length[k]) ok = 0;
+        else g->arrays &= ~(1u << k);
+        memcpy((char *)g + embi_given_at[k], &to, sizeof to);
     }
     g->def.cage = NULL;
     g->def.name = NULL;
     g->def.no_contact = NULL;
     g->def.no_contact_count = 0;
     g->def.user = NULL;
-    return 1;
+    return ok;
 }
 #endif
 
@@ -30294,7 +30276,7 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
 {
     embi_given read, *g = s->from ? &read : &w->s.body[at].caller.given;
     char name[64];
-    int length[EMBI_GIVEN_ARRAYS], sum[2];
+    int length[EMBI_GIVEN_ARRAYS], words;
     embipc_body body;
     embipc_result r = EMBIPC_OK;
     memset(&read, 0, sizeof read);
@@ -30312,23 +30294,22 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
         g->def.cookie = EMBI_BODY_COOKIE;
         g->def.name = name;
     }
-    if (!embi_given_lengths(g, length, sum)) s->failed = 1;
-    if (s->from && (s->failed || (size_t)sum[0] + (size_t)sum[1] + (size_t)embi_max_int(g->def.cage_nodes, 0) >
-                                     s->room - s->at)) {
+    words = embi_given_lengths(g, length);
+    if (words < 0 || (s->from && (size_t)words + (size_t)embi_max_int(g->def.cage_nodes, 0) > s->room - s->at))
         s->failed = 1;
-        return EMBIPC_ERR_ARGUMENT;
-    }
-    if (embi_stream_room(s, &w->memory, &g->number, sum[0], sizeof *g->number) &&
-        embi_stream_room(s, &w->memory, &g->index, sum[1], sizeof *g->index)) {
-        embi_stream_reals(s, g->number, (size_t)sum[0]);
-        embi_stream_ints(s, g->index, (size_t)sum[1]);
+    for (int k = 0; k < EMBI_GIVEN_ARRAYS && !s->failed; k++) {
+        const int is_number = k < EMBI_GIVEN_NUMBERS;
+        void *p, *array = (char *)g + embi_given_at[k];
+        if (!embi_stream_room(s, &w->memory, array, length[k], is_number ? sizeof(embipc_real) : sizeof(int))) break;
+        memcpy(&p, array, sizeof p);
+        if (is_number) embi_stream_reals(s, (embipc_real *)p, (size_t)length[k]);
+        else embi_stream_ints(s, (int *)p, (size_t)length[k]);
     }
     if (!s->from) return r;
-    embi_given_point(g, length);
+    if (g->arrays & EMBI_GIVEN_CAGE) g->def.cage = &g->cage;
     if (s->failed || !embi_given_has_cage(g, &w->error)) s->failed = 1;
     else r = embipc_body_create(w, &g->def, &body);
-    EMBI_RELEASE(&w->memory, g->number);
-    EMBI_RELEASE(&w->memory, g->index);
+    EMBI_RELEASE_ALL(&w->memory, g, embi_given_at);
     return r;
 }
 
