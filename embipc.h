@@ -29490,7 +29490,6 @@ typedef struct embi_ray {
     embipc_real x[6];            /* from, to */
     embipc_real inverse[3];      /* 1 / (to - from); 0: it runs across the axis */
     int first[3], last[3];       /* sides of a box in the order in which it meets them: 0 .. 2 the lower, 3 .. 5 */
-    int across;                  /* it runs across some axis */
     int counts;                  /* it counts how often it leaves the inside, instead of looking for the first hit */
     int left, tied;              /* that number; it met an edge, or a plane along it: another segment is to count */
     const embi_body *body;       /* the present one, and its vertices */
@@ -29507,7 +29506,6 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
     for (int i = 0; i < 3; i++) {
         embipc_real inverse = 1 / (to[i] - from[i]);
         r->inverse[i] = embi_finite(inverse) ? inverse : 0;
-        r->across |= r->inverse[i] == 0;
         r->first[i] = to[i] < from[i] ? i + 3 : i;
         r->last[i] = to[i] < from[i] ? i : i + 3;
     }
@@ -29519,24 +29517,15 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
 static embipc_real embi_ray_enters(const void *query, const embipc_real box[6])
 {
     const embi_ray *r = (const embi_ray *)query;
-    embipc_real enter, leave, a, b;
-    if (r->across) {
-        enter = 0;
-        leave = r->hit.fraction;
-        for (int i = 0; i < 3; i++) {
+    embipc_real enter = 0, leave = r->hit.fraction;
+    for (int i = 0; i < 3; i++) {
+        if (r->inverse[i] == 0) {
             if (embi_max(r->x[i], r->x[3 + i]) < box[i] || embi_min(r->x[i], r->x[3 + i]) > box[3 + i])
                 return EMBI_HUGE;
-            if (r->inverse[i] == 0) continue;
-            enter = embi_max(enter, (box[r->first[i]] - r->x[i]) * r->inverse[i]);
-            leave = embi_min(leave, (box[r->last[i]] - r->x[i]) * r->inverse[i]);
+            continue;
         }
-    } else {   /* most of the time of a ray goes by here: no loop, no branch */
-        a = (box[r->first[0]] - r->x[0]) * r->inverse[0];
-        b = (box[r->first[1]] - r->x[1]) * r->inverse[1];
-        enter = embi_max(embi_max(a, b), embi_max((box[r->first[2]] - r->x[2]) * r->inverse[2], 0));
-        a = (box[r->last[0]] - r->x[0]) * r->inverse[0];
-        b = (box[r->last[1]] - r->x[1]) * r->inverse[1];
-        leave = embi_min(embi_min(a, b), embi_min((box[r->last[2]] - r->x[2]) * r->inverse[2], r->hit.fraction));
+        enter = embi_max(enter, (box[r->first[i]] - r->x[i]) * r->inverse[i]);   /* > leave for a box of nothing */
+        leave = embi_min(leave, (box[r->last[i]] - r->x[i]) * r->inverse[i]);
     }
     enter *= 1 - 8 * EMBI_EPS;
     return enter <= leave * (1 + 8 * EMBI_EPS) ? enter : EMBI_HUGE;
