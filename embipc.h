@@ -10597,9 +10597,9 @@ EMBI_COMPILE(embi_inverse_apply, (const embi_inverse *V, const embi_sparse *u, e
 
 /* x = J q: each surface vertex depends on one node, or on the four of its tet. */
 typedef struct embi_rows {
-    const int *node;             /* (4 per vertex) */
-    const embipc_real *weight;   /* (4 per vertex) */
-    const unsigned char *count;  /* 0 (fixed), 1 or 4 */
+    int *node;                   /* (4 per vertex) */
+    embipc_real *weight;         /* (4 per vertex) */
+    unsigned char *count;        /* 0 (fixed), 1 or 4 */
 } embi_rows;
 
 /* y = J q at vertex i, of the nodes q */
@@ -12770,9 +12770,6 @@ typedef struct embi_timer {
     double in_time;              /* s, the last moment at which it had not */
 } embi_timer;
 
-/* The rows of J. */
-typedef struct embi_row_arrays { int *node; embipc_real *weight; unsigned char *count; } embi_row_arrays;
-
 /* Positions that bounds of the search count from. Bodies that moved far in a step have reference positions of
  * their own, instead of q^n. */
 typedef struct embi_reference {
@@ -12853,7 +12850,6 @@ typedef struct embi_state {
     embi_path path;
     embi_loads load;
     unsigned char *vertex_state; /* EMBI_VERTEX_..., in this step */
-    embi_row_arrays rows;
     embi_rows J;
     embi_reference reference;
     embi_body *body;
@@ -18225,10 +18221,10 @@ static void embi_joints_weigh(embi_state *s, int *parent)
 /* Row, x^n and x of an anchor, as vertex v. */
 static void embi_anchor_place(embi_state *s, const embi_anchor *a, int v)
 {
-    s->rows.count[v] = (unsigned char)(a->body < 0 ? 0 : a->count);
+    s->J.count[v] = (unsigned char)(a->body < 0 ? 0 : a->count);
     for (int i = 0; i < 4; i++) {
-        s->rows.node[4 * v + i] = a->body < 0 ? 0 : s->body[a->body].node0 + a->node[i];
-        s->rows.weight[4 * v + i] = a->weight[i];
+        s->J.node[4 * v + i] = a->body < 0 ? 0 : s->body[a->body].node0 + a->node[i];
+        s->J.weight[4 * v + i] = a->weight[i];
     }
     embi_copy(s->xn + 3 * v, a->x);
     if (a->body >= 0) embi_apply_row(s, v, s->qn, s->xn);
@@ -25811,38 +25807,28 @@ static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int nee
     return 1;
 }
 
-/* J finds its arrays again. */
-static void embi_rows_moved(embi_state *s)
-{
-    s->J.node = s->rows.node;
-    s->J.weight = s->rows.weight;
-    s->J.count = s->rows.count;
-}
-
 /* Room for this many nodes, vertices of bodies, and bodies, beside anchors of joints. Contents survive a failure. */
 static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
     embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
-    int ok;
     if (EMBI_JOINTS) verts += s->driven.joint.anchors;
     embi_node_fields(s, node);
     embi_vertex_fields(s, vertex);
-    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) && embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, verts) &&
-         EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
-         EMBI_GROW(m, s->rows.node, 4 * verts) && EMBI_GROW(m, s->rows.weight, 4 * verts) &&
-         EMBI_GROW(m, s->rows.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
-         EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
-         EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
-    embi_rows_moved(s);   /* they may have even if a later array found no room */
-    return ok;
+    return embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) &&
+           embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, verts) &&
+           EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
+           EMBI_GROW(m, s->J.node, 4 * verts) && EMBI_GROW(m, s->J.weight, 4 * verts) &&
+           EMBI_GROW(m, s->J.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
+           EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
+           EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
 }
 
 /* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex share. */
 static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
-    EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
+    EMBI_OFFSETS4(embipc_world, s.J.node, s.J.weight, s.J.count, s.reference.x),
     EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list),
     EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
@@ -26696,10 +26682,10 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     if (b->nn) memcpy(s->q + 3 * b->node0, t->q, nodes);
     for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = s->driven.of[i] = -1;
     for (int i = 0; i < b->nv; i++) {
-        s->rows.count[b->vert0 + i] = t->count[i];
+        s->J.count[b->vert0 + i] = t->count[i];
         for (int k = 0; k < 4; k++) {
-            s->rows.node[4 * (b->vert0 + i) + k] = b->node0 + t->node[4 * i + k];
-            s->rows.weight[4 * (b->vert0 + i) + k] = t->weight[4 * i + k];
+            s->J.node[4 * (b->vert0 + i) + k] = b->node0 + t->node[4 * i + k];
+            s->J.weight[4 * (b->vert0 + i) + k] = t->weight[4 * i + k];
         }
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
@@ -27075,10 +27061,10 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     for (int i = 0; i < EMBI_VERTEX_FIELDS; i++) embi_close_gap(*vertex[i], v0, nv, verts, 3 * sizeof **vertex[i]);
     embi_close_gap(s->driven.of, n0, nn, nodes, sizeof *s->driven.of);
     embi_close_gap(w->applied, n0, nn, nodes, 3 * sizeof *w->applied);
-    embi_close_gap(s->rows.count, v0, nv, verts, sizeof *s->rows.count);
-    embi_close_gap(s->rows.weight, v0, nv, verts, 4 * sizeof *s->rows.weight);
-    embi_close_gap(s->rows.node, v0, nv, verts, 4 * sizeof *s->rows.node);
-    for (int i = 4 * v0; i < 4 * (v0 + verts); i++) s->rows.node[i] -= nn;
+    embi_close_gap(s->J.count, v0, nv, verts, sizeof *s->J.count);
+    embi_close_gap(s->J.weight, v0, nv, verts, 4 * sizeof *s->J.weight);
+    embi_close_gap(s->J.node, v0, nv, verts, 4 * sizeof *s->J.node);
+    for (int i = 4 * v0; i < 4 * (v0 + verts); i++) s->J.node[i] -= nn;
     s->node_count -= b->nn;
     s->vert_count -= b->nv;
 }
@@ -29824,7 +29810,6 @@ static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_
     embi_vertex_fields(&c->s, vertex);
     for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase(node[i], w->s.q, c->s.q);
     for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase(vertex[i], w->s.x, c->s.x);
-    embi_rows_moved(&c->s);
     return 1;
 }
 

@@ -203,7 +203,7 @@ static void test_damage(void)
     v = b->vert0;
     embi_body_follow(st, b);
     damaged(&s, &st->x[3 * v + 1], (embipc_real)NAN, EMBIPC_ERR_NOT_FINITE, "vertex 0 is not finite");
-    damaged(&s, &st->rows.weight[4 * v], 2, EMBIPC_ERR_OUTSIDE, "the weights of vertex 0 sum to");
+    damaged(&s, &st->J.weight[4 * v], 2, EMBIPC_ERR_OUTSIDE, "the weights of vertex 0 sum to");
     damaged(&s, &st->x[3 * v], st->x[3 * v] + 1e-6, EMBIPC_ERR_OUTSIDE, "from J q");
     damaged(&s, &st->v[3 * b->node0], (embipc_real)INFINITY, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
     damaged(&s, &b->mass.block[0], 2 * b->mass.block[0], EMBIPC_ERR_DEGENERATE, "its nodes weigh");
