@@ -23867,12 +23867,11 @@ static void embi_parts_release(embi_memory *m, embi_parts *s)
     EMBI_RELEASE(m, s->part);
 }
 
-/* Numbers parts by their smallest triangles, which label[] names, and measures each. k: sorted half-edges. */
+/* Numbers parts by their smallest triangles, which label[] names, and measures each. s: zeros; k: sorted half-edges */
 static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n,
                             const int *label, const embi_key *k, int edges)
 {
     int first = 0;
-    memset(s, 0, sizeof *s);
     s->x = x;
     s->tri = tri;
     s->number = (int *)embi_alloc(m, n, sizeof *s->number);
@@ -25394,7 +25393,6 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
                                             embipc_error *e)
 {
     embipc_result r = EMBIPC_OK;
-    *each = 0;
     if (def->cell_size > 0) embi_cage_divide(c, def->cell_size, c->best.n);
     else r = embi_cage_search(c, wish);
     if (r == EMBIPC_OK && def->cell_size == 0 && (!c->best.n[0] || (c->best.miss > EMBI_CAGE_MISS &&
@@ -25887,9 +25885,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
 typedef struct embi_build {
     embipc_real *x;              /* surface vertices (3 nv) */
     embipc_real *q;              /* nodes (3 nn) */
-    int *node;                   /* rows of J: (4 nv), local nodes */
-    embipc_real *weight;         /* (4 nv) */
-    unsigned char *count;        /* (nv) */
+    embi_rows J;                 /* of its vertices, with local nodes */
     int *index;                  /* scratch: surface vertex of each given vertex, then tet of each surface vertex */
     embipc_real from[3];         /* point that is subtracted from the description, exactly */
     embipc_real near_position[3], far_position[3];   /* their sum is where that point comes to in the world */
@@ -26034,7 +26030,6 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
         return embi_fail_memory(m, e);
     for (int i = 0; i < n; i++) t->index[i] = -1;
     for (int i = 0; i < 3 * b->nt; i++) t->index[b->tri[i]] = 0;
-    b->nv = 0;
     embi_build_frame(d, t);
     for (int i = 0; i < n; i++)
         if (t->index[i] == 0) {
@@ -26193,7 +26188,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
 static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
 {
     for (int i = 0; i < b->nv; i++) {
-        embipc_real X[12], *w = t->weight + 4 * i;
+        embipc_real X[12], *w = t->J.weight + 4 * i;
         int tet = t->index[i] = t->cage->vertex_tet[i];
         if (tet >= 0 && tet < b->ntet) {
             embi_tet_gather(X, t->q, b->tet + 4 * tet);
@@ -26219,30 +26214,27 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 {
     embi_holding h;
     embipc_result r;
-    if (!EMBI_GROW(m, t->node, 4 * b->nv) || !EMBI_GROW(m, t->weight, 4 * b->nv) || !EMBI_GROW(m, t->count, b->nv) ||
-        !EMBI_GROW(m, t->index, b->nv))
+    if (!EMBI_GROW(m, t->J.node, 4 * b->nv) || !EMBI_GROW(m, t->J.weight, 4 * b->nv) ||
+        !EMBI_GROW(m, t->J.count, b->nv) || !EMBI_GROW(m, t->index, b->nv))
         return embi_fail_memory(m, e);
-    memset(t->node, 0, (size_t)(4 * b->nv) * sizeof *t->node);
-    memset(t->weight, 0, (size_t)(4 * b->nv) * sizeof *t->weight);
-    memset(t->count, 0, (size_t)b->nv);
-    if (b->kind == EMBIPC_FIXED) return EMBIPC_OK;
+    if (b->kind == EMBIPC_FIXED) return EMBIPC_OK;   /* the arrays are new, so they are zero */
     if (b->kind == EMBIPC_FULL) {
         for (int i = 0; i < b->nv; i++) {
-            t->node[4 * i] = b->origin[i];
-            t->weight[4 * i] = 1;
-            t->count[i] = 1;
+            t->J.node[4 * i] = b->origin[i];
+            t->J.weight[4 * i] = 1;
+            t->J.count[i] = 1;
         }
         return EMBIPC_OK;
     }
     if (t->cage) r = embi_build_ties(b, t, e);
     else {
-        r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->rounding, t->index, t->weight, e);
+        r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->rounding, t->index, t->J.weight, e);
         if (r != EMBIPC_OK && e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
     }
     if (r != EMBIPC_OK) return r;
     for (int i = 0; i < b->nv; i++) {
-        for (int k = 0; k < 4; k++) t->node[4 * i + k] = b->tet[4 * t->index[i] + k];
-        t->count[i] = 4;
+        for (int k = 0; k < 4; k++) t->J.node[4 * i + k] = b->tet[4 * t->index[i] + k];
+        t->J.count[i] = 4;
     }
     if (b->ntet == 1) return EMBIPC_OK;
     memset(&h, 0, sizeof h);
@@ -26260,7 +26252,6 @@ static int embi_build_heavy(embi_memory *m, embi_body *b)
 {
     int count = 0;
     if (!EMBI_GROW(m, b->mass.node, b->nn) || !EMBI_GROW(m, b->mass.row, b->nn + 1)) return 0;
-    memset(b->mass.node, 0, (size_t)b->nn * sizeof *b->mass.node);
     for (int k = 0; k < b->A.row[b->nn]; k++) count += b->mass.block[k] != 0;
     if (!EMBI_GROW(m, b->mass.place, count)) return 0;
     count = 0;
@@ -26356,7 +26347,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
                 int p = b->tet[4 * k + i], q = b->tet[4 * k + j];
                 embipc_real mass = b->material.density * moment[10 * k + embi_moment_index[4 * i + j]];
                 if (d->tet_density) mass *= d->tet_density[k];
-                b->mass.total += mass;
+                b->mass.total += mass;   /* the solid's own mass has the rounding of a far origin */
                 if (b->material.lumped) b->mass.block[embi_bsr_find(&b->A, p, p)] += mass;
                 else if (p >= q) b->mass.block[embi_bsr_find(&b->A, p, q)] += mass;
             }
@@ -26380,8 +26371,9 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
         if (embi_is_one_tet(b)) {
             embi_tet_gather(X, t->q, b->tet);
             embi_block_weights(p->block, X, t->x, corner, count);
-        } else if (b->kind == EMBIPC_CAGE) ok = embi_patch_shrink(m, b, p, corner, count, t->index, t->weight, least);
-        else if (b->search.patch_count > 1) ok = embi_patch_holders(m, b, p, corner, count, t->node, t->count, mark);
+        } else if (b->kind == EMBIPC_CAGE) ok = embi_patch_shrink(m, b, p, corner, count, t->index, t->J.weight, least);
+        else if (b->search.patch_count > 1)
+            ok = embi_patch_holders(m, b, p, corner, count, t->J.node, t->J.count, mark);
     }
     embi_free(m, corner);
     embi_free(m, least);
@@ -26420,10 +26412,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     embi_free(m, keys);
     embi_free(m, used);
     if (ok) ok = embi_build_panels(m, b, t);
-    if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
-        const embi_rows J = {t->node, t->weight, t->count};
-        ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) && (!large || embi_bvh_ready(m, &b->bvh));
-    }
+    if (ok && b->nn && (!embi_is_one_tet(b) || large))
+        ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &t->J) && (!large || embi_bvh_ready(m, &b->bvh));
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
     for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
@@ -26536,12 +26526,8 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
                                  EMBI_LARGEST, EMBI_SIZES);
     if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK) return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
-    b->area = 0;
     for (int i = 0; i < b->nt; i++) b->area += embi_triangle_area(t->x, b->tri + 3 * i);
-    if (embi_is_dynamic(b)) {
-        b->mass.total = 0;   /* sum over nodes: the solid's own mass has the rounding of a far origin */
-        if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
-    }
+    if (embi_is_dynamic(b) && (r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     if (!embi_build_widths(m, b, t->x)) return embi_fail_memory(m, e);
     return embi_build_tree(m, b, t, e);
 }
@@ -26682,10 +26668,10 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     if (b->nn) memcpy(s->q + 3 * b->node0, t->q, nodes);
     for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = s->driven.of[i] = -1;
     for (int i = 0; i < b->nv; i++) {
-        s->J.count[b->vert0 + i] = t->count[i];
+        s->J.count[b->vert0 + i] = t->J.count[i];
         for (int k = 0; k < 4; k++) {
-            s->J.node[4 * (b->vert0 + i) + k] = b->node0 + t->node[4 * i + k];
-            s->J.weight[4 * (b->vert0 + i) + k] = t->weight[4 * i + k];
+            s->J.node[4 * (b->vert0 + i) + k] = b->node0 + t->J.node[4 * i + k];
+            s->J.weight[4 * (b->vert0 + i) + k] = t->J.weight[4 * i + k];
         }
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
@@ -26783,7 +26769,6 @@ static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart
     if (!high->caller.apart) {
         if (!apart) return 1;
         if (!EMBI_GROW(m, high->caller.apart, words)) return 0;
-        memset(high->caller.apart, 0, (size_t)words * sizeof *high->caller.apart);
     }
     if (apart) high->caller.apart[low / 32] |= 1u << (low % 32);
     else high->caller.apart[low / 32] &= ~(1u << (low % 32));
@@ -26840,12 +26825,11 @@ static int embi_given_lengths(const embi_given *g, int length[EMBI_GIVEN_ARRAYS]
     return sum;
 }
 
-/* Keeps the description that a body was made from. Returns 0 out of memory. */
+/* Keeps the description that a body was made from. g: zeros. Returns 0 out of memory. */
 static int embi_given_keep(embi_memory *m, embi_given *g, const embipc_body_def *d)
 {
     int length[EMBI_GIVEN_ARRAYS], ok;
     const int has_cage = d->kind == EMBIPC_CAGE && d->cage_x;
-    memset(g, 0, sizeof *g);
     g->def = *d;
     if (!has_cage) g->def.cage_x = NULL, g->def.cage_tets = NULL;
     if (d->kind == EMBIPC_CAGE && !has_cage && d->cage) g->cage = *d->cage;
@@ -26891,7 +26875,7 @@ static int embi_body_fits(embipc_world *w, const embi_body *b)
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
     static const size_t scratch[] = {
-        EMBI_OFFSETS4(embi_build, x, q, node, weight), offsetof(embi_build, count), offsetof(embi_build, index)};
+        EMBI_OFFSETS4(embi_build, x, q, J.node, J.weight), offsetof(embi_build, J.count), offsetof(embi_build, index)};
     embi_build build;
     embi_body *b;
     embi_memory *m;
@@ -28557,14 +28541,13 @@ static inline int embi_bvh_visit(const embi_bvh *b, int nt, embi_bound_fn *bound
     return 0;
 }
 
-/* Builds the tree of a surface without a world, fitted to x. */
+/* Builds the tree of a surface without a world, fitted to x. b: zeros */
 static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const embipc_real *x, int vertex_count,
                              const int *tri, int tri_count)
 {
     embi_key *keys = (embi_key *)embi_alloc(m, 6 * tri_count, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
     int ok;
-    memset(b, 0, sizeof *b);
     *s = embi_surface_at(x, tri, tri_count, b);
     ok = keys && used && embi_bvh_build(m, b, x, tri, tri_count, vertex_count, keys, used);
     if (ok) embi_bvh_refit(b, x, tri, tri_count);
