@@ -25766,40 +25766,38 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE_ALL(m, d, arrays);
 }
 
-#define EMBI_NODE_FIELDS 25
-#define EMBI_VERTEX_FIELDS 9
+/* Arrays with 3 reals per node, and per vertex, each group in the order of its block of memory: where their pointers
+ * stand. */
+static const size_t embi_node_fields[] = {
+    EMBI_OFFSETS4(embi_state, q, v, qn, vn), EMBI_OFFSETS4(embi_state, last.q, last.v, last.gain, qt),
+    EMBI_OFFSETS4(embi_state, qc, load.f, p, scratch.p_last), EMBI_OFFSETS4(embi_state, gq, g, Ap, rhs),
+    EMBI_OFFSETS4(embi_state, driven.target, trial_q, driven.safe_q, reference.measured_q),
+    EMBI_OFFSETS4(embi_state, reference.cached_q, creation.q, creation.v, scratch.nodes),
+    offsetof(embi_state, reference.q)};
+static const size_t embi_vertex_fields[] = {
+    EMBI_OFFSETS4(embi_state, x, xn, path.x, path.trial_x),
+    EMBI_OFFSETS4(embi_state, path.motion, creation.rest, creation.x, load.vertex_force),
+    offsetof(embi_state, load.pull)};
+enum {
+    EMBI_NODE_FIELDS = sizeof embi_node_fields / sizeof *embi_node_fields,
+    EMBI_VERTEX_FIELDS = sizeof embi_vertex_fields / sizeof *embi_vertex_fields
+};
 
-/* Arrays with 3 reals per node, in the order of their block of memory. */
-static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
-{
-    embipc_real **const list[EMBI_NODE_FIELDS] = {
-        &s->q, &s->v, &s->qn, &s->vn, &s->last.q, &s->last.v, &s->last.gain, &s->qt, &s->qc, &s->load.f, &s->p,
-        &s->scratch.p_last, &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
-        &s->reference.measured_q, &s->reference.cached_q, &s->creation.q, &s->creation.v, &s->scratch.nodes,
-        &s->reference.q};
-    memcpy(field, list, sizeof list);
-}
-
-/* Arrays with 3 reals per vertex, in the order of their block of memory. */
-static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
-{
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->path.x, &s->path.trial_x, &s->path.motion,
-        &s->creation.rest, &s->creation.x, &s->load.vertex_force, &s->load.pull};
-    memcpy(field, list, sizeof list);
-}
+static embipc_real **embi_array_at(embi_state *s, size_t at) { return (embipc_real **)(void *)((char *)s + at); }
 
 /* Grows a group of n fields, which share one array, to at least `need` elements of 3 reals. All grow, or none. */
-static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int need)
+static int embi_fields_grow(embi_memory *m, embi_state *s, const size_t *field, int n, int need)
 {
-    embipc_real *block, *old = *field[0];
+    embipc_real *block, *old = *embi_array_at(s, field[0]);
     int room = embi_capacity(old) / (3 * n), want = embi_max_int(need, room > INT_MAX / 2 ? INT_MAX : room + room / 2);
     if (need <= room) return 1;
     if (want > INT_MAX / (3 * n)) { m->failed = 1; return 0; }
     block = (embipc_real *)embi_alloc(m, 3 * n * want, sizeof *block);
     if (!block) return 0;
     for (int i = 0; i < n; i++) {
-        if (room) memcpy(block + 3 * (size_t)want * (size_t)i, *field[i], 3 * (size_t)room * sizeof *block);
-        *field[i] = block + 3 * (size_t)want * (size_t)i;
+        embipc_real **p = embi_array_at(s, field[i]), *to = block + 3 * (size_t)want * (size_t)i;
+        if (room) memcpy(to, *p, 3 * (size_t)room * sizeof *block);
+        *p = to;
     }
     embi_free(m, old);
     return 1;
@@ -25810,12 +25808,9 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
-    embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
     if (EMBI_JOINTS) verts += s->driven.joint.anchors;
-    embi_node_fields(s, node);
-    embi_vertex_fields(s, vertex);
-    return embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) &&
-           embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, verts) &&
+    return embi_fields_grow(m, s, embi_node_fields, EMBI_NODE_FIELDS, nodes) &&
+           embi_fields_grow(m, s, embi_vertex_fields, EMBI_VERTEX_FIELDS, verts) &&
            EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
            EMBI_GROW(m, s->J.node, 4 * verts) && EMBI_GROW(m, s->J.weight, 4 * verts) &&
            EMBI_GROW(m, s->J.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
@@ -27036,13 +27031,12 @@ static void embi_joints_close_gap(embipc_world *w, int at)
 static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 {
     embi_state *s = &w->s;
-    embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
     const int n0 = b->node0, nn = b->nn, v0 = b->vert0, nv = b->nv;
     const int nodes = s->node_count - n0 - nn, verts = s->vert_count - v0 - nv;
-    embi_node_fields(s, node);
-    embi_vertex_fields(s, vertex);
-    for (int i = 0; i < EMBI_NODE_FIELDS; i++) embi_close_gap(*node[i], n0, nn, nodes, 3 * sizeof **node[i]);
-    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++) embi_close_gap(*vertex[i], v0, nv, verts, 3 * sizeof **vertex[i]);
+    for (int i = 0; i < EMBI_NODE_FIELDS; i++)
+        embi_close_gap(*embi_array_at(s, embi_node_fields[i]), n0, nn, nodes, 3 * sizeof *s->q);
+    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++)
+        embi_close_gap(*embi_array_at(s, embi_vertex_fields[i]), v0, nv, verts, 3 * sizeof *s->x);
     embi_close_gap(s->driven.of, n0, nn, nodes, sizeof *s->driven.of);
     embi_close_gap(w->applied, n0, nn, nodes, 3 * sizeof *w->applied);
     embi_close_gap(s->J.count, v0, nv, verts, sizeof *s->J.count);
@@ -29786,14 +29780,10 @@ static void embi_world_moved(embipc_world *w)
 /* Copies the arrays of c, which is a copy of w's struct. Returns 0 out of memory: then c owns no element's arrays. */
 static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_world *w)
 {
-    embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
     EMBI_RELEASE_ALL(m, c, embi_world_arrays);
-    if (m->failed) return 0;
-    embi_node_fields(&c->s, node);
-    embi_vertex_fields(&c->s, vertex);
-    for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase(node[i], w->s.q, c->s.q);
-    for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase(vertex[i], w->s.x, c->s.x);
-    return 1;
+    for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase((char *)&c->s + embi_node_fields[i], w->s.q, c->s.q);
+    for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase((char *)&c->s + embi_vertex_fields[i], w->s.x, c->s.x);
+    return !m->failed;
 }
 
 /* A copy of w with the allocator `hooks`, or NULL out of memory. */
