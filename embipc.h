@@ -29264,7 +29264,6 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 }
 #endif /* EMBIPC_NO_POSES */
 
-#ifndef EMBIPC_NO_RAYS
 /* ==== 102. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
@@ -29440,6 +29439,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 }
 #endif
 
+#ifndef EMBIPC_NO_RAYS
 /* ==== 103. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
