@@ -25924,7 +25924,7 @@ static embipc_result embi_check_friction(embipc_real friction, embipc_real stati
     return EMBIPC_OK;
 }
 
-/* Checks a description except for the topology of its mesh. The error names the first wrong value. */
+/* Checks a description except for its mesh. The error names the first wrong value. */
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
     embipc_result r;
@@ -25945,11 +25945,6 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         return embi_refuse(e, "a full body needs tets; for a surface alone take kind cage");
     if (d->kind == EMBIPC_FULL && d->triangles)
         return embi_refuse(e, "the surface of a full body is the boundary of its tets: leave triangles NULL");
-    for (int i = 0; i < d->vertex_count; i++)
-        if (!embi_all_finite(d->x + 3 * i, 3))
-            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i, d->x[3 * i],
-                                "vertex %d at (%g, %g, %g) is not finite", i, d->x[3 * i], d->x[3 * i + 1],
-                                d->x[3 * i + 2]);
     if (!embi_all_finite(d->rotation, 9) || !embi_all_finite(d->position, 3) ||
         !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "rotation, position, velocity or angular_velocity is not finite");
