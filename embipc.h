@@ -26773,23 +26773,30 @@ static embi_rule *embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, e
     return w->rule + w->rule_count++;
 }
 
+/* Does no_contact of a description name bodies that there are? */
+static embipc_result embi_check_exempt(embipc_world *w, const embipc_body_def *def)
+{
+    if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
+        return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
+    for (int i = 0; i < def->no_contact_count; i++)
+        if (embi_find_body(w, def->no_contact[i]) < 0)
+            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
+                             def->no_contact[i].index1, def->no_contact[i].generation);
+    return EMBIPC_OK;
+}
+
 /* Adds the no_contact rules of a body that is about to be created. */
 static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
     embi_body *b = w->s.body + w->s.body_count;
+    embipc_result r = embi_check_exempt(w, def);
+    if (r != EMBIPC_OK) return r;
     for (int i = 0; i < w->s.body_count && EMBI_PAIR_FN && w->def.pair; i++)
         if (!embi_keep_apart(&w->memory, b, w->s.body + i, !embi_ask_pair(w, w->s.body + i, b)))
             return embi_fail_memory(&w->memory, &w->error);
-    if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
-        return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
     if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count))
         return embi_fail_memory(&w->memory, &w->error);
-    for (int i = 0; i < def->no_contact_count; i++) {
-        if (embi_find_body(w, def->no_contact[i]) < 0)
-            return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
-                             def->no_contact[i].index1, def->no_contact[i].generation);
-        (void)embi_rule_add(w, def->no_contact[i], body, -1, 0);
-    }
+    for (int i = 0; i < def->no_contact_count; i++) (void)embi_rule_add(w, def->no_contact[i], body, -1, 0);
     return EMBIPC_OK;
 }
 
@@ -29230,8 +29237,9 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
     if (!def || !with) return embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
-    if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
-    if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE || def->no_contact_count < 0)
+    if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK || (r = embi_check_exempt(w, def)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
+    if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE)
         return embi_refuse(&w->error, "\"%.40s\": only dynamic bodies replace each other", b->name);
     if ((r = embi_check_jump(w, b, b->caller.position, b->caller.rotation)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);

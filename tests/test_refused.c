@@ -250,8 +250,11 @@ static void test_replaced_without_contact(void)
     test_mesh m = test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
     int at = scene_box(&s, d, 0.1, 0.1, 0.1, 1);
     test_mesh_shape(&m, &d);
-    d.no_contact = s.body;         /* the ground */
     d.no_contact_count = 1;
+    ENSURE(embipc_body_replace(s.w, s.body[at], &d, &with) == EMBIPC_ERR_ARGUMENT);   /* no list */
+    d.no_contact = &with;          /* no body, as the call before has failed */
+    ENSURE(embipc_body_replace(s.w, s.body[at], &d, &with) == EMBIPC_ERR_HANDLE);
+    d.no_contact = s.body;         /* the ground */
     ENSURE_OK(s.w, embipc_body_replace(s.w, s.body[at], &d, &with));
     for (int i = 0; i < 50; i++) ENSURE(!embipc_world_step(s.w, &s.stats));
     ENSURE(s.stats.contacts == 0 && s.stats.max_speed > 4);   /* it falls through */
