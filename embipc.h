@@ -24034,9 +24034,6 @@ typedef struct embi_tet_copy {
     embipc_real volume, moment[10];  /* of the piece, relative to the tet's volume */
 } embi_tet_copy;
 
-/* A triangle side that runs along a face of a tet. */
-typedef struct embi_along { int cut, side, face; } embi_along;
-
 /* Vertices where fans of triangles meet that share no edge. */
 typedef struct embi_pinches {
     int *of;                         /* per vertex: 1 + its number among them, or 0 */
@@ -24060,8 +24057,6 @@ typedef struct embi_cuts {
     int *first;                      /* cuts of triangle t, sorted by tet: first[t] .. first[t + 1] - 1 */
     embi_cut *list;
     int count;
-    embi_along *along;
-    int along_count;
 } embi_cuts;
 
 /* Cells and nodes of the cage. */
@@ -24496,7 +24491,7 @@ typedef struct embi_pocket_sum { embipc_real volume, moment[10], height[4]; } em
 /* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
 typedef struct embi_pocket {
     int tet, n, v[4], wind[4];
-    const int *cuts;                 /* n indices into embi_caging.cut */
+    const int *cuts;                 /* n indices into embi_cuts.list */
     int *parent, *piece;             /* per element: union-find forest; number of its piece */
     embi_edge_crossing *crossing;
     int crossing_count;
@@ -24512,31 +24507,7 @@ static void embi_pocket_polygon(embi_polygon *q, const embi_caging *c, const emb
     if (cut->sides != 7) (void)embi_polygon_clip(q);   /* 7: a whole triangle */
 }
 
-/* Collects the sides of a cut triangle that run along a face of the tet and lie partly in it. */
-static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
-{
-    const int *v = c->tri + 3 * c->cuts.list[cut].tri;
-    for (int n = 0; n < 12; n++) {
-        int s = n / 4, f = n % 4;
-        const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
-        const embi_along along = {cut, s, f};
-        embipc_real from = 0, to = 1;
-        if (c->cuts.home[v[s]] >= 0 || c->cuts.home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
-        if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
-        for (int i = 0; i < 4; i++) {
-            if (i == f) continue;
-            if (a[i] < 0 && b[i] < 0) to = -1;
-            else if (a[i] < 0) from = embi_max(from, a[i] / (a[i] - b[i]));
-            else if (b[i] < 0) to = embi_min(to, a[i] / (a[i] - b[i]));
-        }
-        if (!(to - from > EMBI_INSIDE_TOLERANCE)) continue;
-        if (!EMBI_GROW(c->m, c->cuts.along, c->cuts.along_count + 1)) return 0;
-        c->cuts.along[c->cuts.along_count++] = along;
-    }
-    return 1;
-}
-
-/* Prepares touched tet i: its polygons and the sorted crossings of its edges. */
+/* Prepares touched tet i: its cuts and the sorted crossings of its edges. */
 static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
 {
     embipc_real X[12];
@@ -24550,9 +24521,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
         embi_polygon q;
         c->local[cut->tri] = k;
         if (cut->sides == 7) continue;
-        embi_polygon_whole(&q, c, p->tet, cut->tri);
-        if (!embi_cut_along(c, p->cuts[k], &q)) return 0;
-        (void)embi_polygon_clip(&q);
+        embi_pocket_polygon(&q, c, p, k);
         for (int j = 0; j < q.n; j++) {   /* a corner between two faces is on their edge */
             int a = q.side[(j + q.n - 1) % q.n] - 3, b = q.side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
@@ -24776,7 +24745,7 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
 static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 {
     if (!EMBI_GROW(c->m, c->corner, 4 * c->touched_count)) return 0;
-    c->copy_count = c->cuts.along_count = 0;
+    c->copy_count = 0;
     for (int i = 0; i < c->touched_count && !c->faulty; i++) {
         if (!embi_pocket_open(c, p, i)) return 0;
         if (!EMBI_GROW(c->m, p->parent, p->n + 4) || !EMBI_GROW(c->m, p->piece, p->n + 4)) return 0;
@@ -24833,15 +24802,29 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
     }
 }
 
-/* Solid under a surface edge that runs along a face goes through that face. Rounding decides which tets have cuts
- * of the edge's two triangles. So it is enough that each triangle has a cut in one of the tets. */
-static void embi_cage_share_along(embi_caging *c)
+/* Connects the copy of a cut across faces of its tet along which a side of its triangle runs, partly in the face: solid
+ * under such an edge of the surface goes through the face. Rounding decides which tets have cuts of the edge's two
+ * triangles. So it is enough that each triangle has a cut in one of the tets. */
+static void embi_cage_share_along(embi_caging *c, const embi_cut *cut)
 {
-    for (int i = 0; i < c->cuts.along_count; i++) {
-        const embi_along *a = &c->cuts.along[i];
-        const embi_cut *cut = &c->cuts.list[a->cut], *beyond;
-        int next = embi_lattice_across(c, cut->tet, a->face);
-        beyond = next < 0 ? NULL : embi_cut_find(c, c->beside[3 * cut->tri + a->side], next);
+    const int *v = c->tri + 3 * cut->tri;
+    embi_polygon whole;
+    embi_polygon_whole(&whole, c, cut->tet, cut->tri);
+    for (int n = 0; n < 12; n++) {
+        int s = n / 4, f = n % 4, next;
+        const embipc_real *a = whole.w[s], *b = whole.w[(s + 1) % 3];
+        const embi_cut *beyond;
+        embipc_real from = 0, to = 1;
+        if (c->cuts.home[v[s]] >= 0 || c->cuts.home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
+        if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
+        for (int i = 0; i < 4; i++) {
+            if (i == f) continue;
+            if (a[i] < 0 && b[i] < 0) to = -1;
+            else if (a[i] < 0) from = embi_max(from, a[i] / (a[i] - b[i]));
+            else if (b[i] < 0) to = embi_min(to, a[i] / (a[i] - b[i]));
+        }
+        next = to - from > EMBI_INSIDE_TOLERANCE ? embi_lattice_across(c, cut->tet, f) : -1;
+        beyond = next < 0 ? NULL : embi_cut_find(c, c->beside[3 * cut->tri + s], next);
         if (beyond) embi_cage_share(c, cut->copy, beyond->copy);
     }
 }
@@ -24958,7 +24941,8 @@ static int embi_cage_nodes(embi_caging *c)
             int next = embi_lattice_across(c, c->touched[i], f);
             if (next > c->touched[i] && c->touch[next] >= 0) embi_cage_share_face(c, i, f, next);
         }
-    embi_cage_share_along(c);
+    for (int i = 0; i < c->cuts.count; i++)
+        if (c->cuts.list[c->order[i]].sides != 7) embi_cage_share_along(c, &c->cuts.list[c->order[i]]);
     if (!embi_cage_tie(c)) return 0;
     if (!c->split) embi_cage_share_all(c);
     return embi_cage_count(c);
@@ -25321,7 +25305,7 @@ static void embi_caging_release(embi_caging *c)
         EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], lattice.weights),
         EMBI_OFFSETS4(embi_caging, lattice.wind, carrier.copy, carrier.depth, joined.cell),
         EMBI_OFFSETS4(embi_caging, joined.slot, cuts.home, cuts.first, cuts.list),
-        EMBI_OFFSETS4(embi_caging, cuts.along, range, order, corner)};
+        offsetof(embi_caging, range), offsetof(embi_caging, order), offsetof(embi_caging, corner)};
     static const size_t pocket[] = {
         EMBI_OFFSETS4(embi_pocket, parent, piece, crossing, anchored), offsetof(embi_pocket, sum)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
