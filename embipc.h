@@ -10594,9 +10594,9 @@ EMBI_COMPILE(embi_inverse_apply, (const embi_inverse *V, const embi_sparse *u, e
 
 /* x = J q: each surface vertex depends on one node, or on the four of its tet. */
 typedef struct embi_rows {
-    const int *node;             /* (4 per vertex) */
-    const embipc_real *weight;   /* (4 per vertex) */
-    const unsigned char *count;  /* 0 (fixed), 1 or 4 */
+    int *node;                   /* (4 per vertex) */
+    embipc_real *weight;         /* (4 per vertex) */
+    unsigned char *count;        /* 0 (fixed), 1 or 4 */
 } embi_rows;
 
 /* y = J q at vertex i, of the nodes q */
@@ -12598,11 +12598,9 @@ typedef struct embi_body_search {
 #ifndef EMBIPC_NO_SNAPSHOT
 /* The description of a body, for snapshots. */
 typedef struct embi_given {
-    embipc_body_def def;         /* without pointers: its arrays are in `number` and `index` */
+    embipc_body_def def;         /* with arrays of its own; no name, cage or handles */
     embipc_cage cage;            /* the cage of the description, likewise */
     unsigned arrays;             /* bit k: array k of embi_given_at is there */
-    embipc_real *number;
-    int *index;
 } embi_given;
 #endif
 
@@ -12768,9 +12766,6 @@ typedef struct embi_timer {
     double in_time;              /* s, the last moment at which it had not */
 } embi_timer;
 
-/* The rows of J. */
-typedef struct embi_row_arrays { int *node; embipc_real *weight; unsigned char *count; } embi_row_arrays;
-
 /* Positions that bounds of the search count from. Bodies that moved far in a step have reference positions of
  * their own, instead of q^n. */
 typedef struct embi_reference {
@@ -12851,7 +12846,6 @@ typedef struct embi_state {
     embi_path path;
     embi_loads load;
     unsigned char *vertex_state; /* EMBI_VERTEX_..., in this step */
-    embi_row_arrays rows;
     embi_rows J;
     embi_reference reference;
     embi_body *body;
@@ -18225,10 +18219,10 @@ static void embi_joints_weigh(embi_state *s, int *parent)
 /* Row, x^n and x of an anchor, as vertex v. */
 static void embi_anchor_place(embi_state *s, const embi_anchor *a, int v)
 {
-    s->rows.count[v] = (unsigned char)(a->body < 0 ? 0 : a->count);
+    s->J.count[v] = (unsigned char)(a->body < 0 ? 0 : a->count);
     for (int i = 0; i < 4; i++) {
-        s->rows.node[4 * v + i] = a->body < 0 ? 0 : s->body[a->body].node0 + a->node[i];
-        s->rows.weight[4 * v + i] = a->weight[i];
+        s->J.node[4 * v + i] = a->body < 0 ? 0 : s->body[a->body].node0 + a->node[i];
+        s->J.weight[4 * v + i] = a->weight[i];
     }
     embi_copy(s->xn + 3 * v, a->x);
     if (a->body >= 0) embi_apply_row(s, v, s->qn, s->xn);
@@ -23504,9 +23498,9 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_mesh_faults.c */
 
-/* Hashes the cell of p, or its neighbour by `step`, in a grid at lo; for size 0 it hashes p itself. Different cells
- * may have the same hash, so callers compare positions as well. */
-static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], embipc_real size, const int step[3])
+/* One of n lists, for the cell of p in a grid at lo, or for its neighbour by `step`; for size 0 the list for p itself.
+ * Different cells may share a list, so callers compare positions as well. */
+static int embi_cell_list(const embipc_real p[3], const embipc_real lo[3], embipc_real size, const int step[3], int n)
 {
     embi_u64 h = 0, bits;
     for (int k = 0; k < 3; k++) {
@@ -23516,25 +23510,18 @@ static embi_u64 embi_cell_hash(const embipc_real p[3], const embipc_real lo[3], 
         h = (h ^ bits) * 0x9E3779B97F4A7C15ull;
         h ^= h >> 29;
     }
-    return h;
+    return (int)(h % (embi_u64)n);
 }
 
-/* Returns the first remaining vertex within the tolerance of p, or -1. key: hashes of all vertices, sorted.
- * head[place in key]: the first remaining vertex of a cell; next links the others. */
+/* Returns the first remaining vertex within the tolerance of p, or -1. head[k]: a remaining vertex of list k of n;
+ * next links the others. */
 static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
-                          embipc_real tolerance, const embi_key *key, int n, const int *head, const int *next)
+                          embipc_real tolerance, int n, const int *head, const int *next)
 {
     int found = -1, reach = tolerance > 0;
-    for (int c = 0; c < (reach ? 27 : 1); c++) {
-        int step[3], at;
-        embi_u64 h;
-        step[0] = reach ? c % 3 - 1 : 0;
-        step[1] = reach ? c / 3 % 3 - 1 : 0;
-        step[2] = reach ? c / 9 - 1 : 0;
-        h = embi_cell_hash(p, lo, tolerance, step);
-        at = embi_lower_bound(key, n, h);
-        if (at == n || key[at].key != h) continue;
-        for (int i = head[at]; i >= 0; i = next[i]) {
+    for (int c = reach ? 0 : 13; c < (reach ? 27 : 14); c++) {   /* 13: the cell itself */
+        const int step[3] = {c % 3 - 1, c / 3 % 3 - 1, c / 9 - 1};
+        for (int i = head[embi_cell_list(p, lo, tolerance, step, n)]; i >= 0; i = next[i]) {
             embipc_real d[3];
             embi_sub(d, x + 3 * (size_t)i, p);
             if (!reach && (d[0] != 0 || d[1] != 0 || d[2] != 0)) continue;
@@ -23545,13 +23532,12 @@ static int embi_find_near(const embipc_real *x, const embipc_real p[3], const em
     return found;
 }
 
-/* Hash cells are as large as the tolerance, so a search visits 27. A vertex merges into the first remaining one
+/* Cells are as large as the tolerance, so a search visits 27. A vertex merges into the first remaining one
  * within the tolerance. A tolerance below the rounding of coordinates counts as 0: then only equal vertices merge. */
 EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, embipc_real tolerance, int *map)
 {
     static const int here[3] = {0, 0, 0};
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
     embipc_real box[6];
     int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
     if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
@@ -23562,26 +23548,20 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     for (int k = 0; k < 3 && n; k++)
         if (!(tolerance > EMBI_EITHER(1e-14, 1e-6) * (box[3 + k] - box[k]))) tolerance = 0;
     link = (int *)embi_alloc(&m, 2 * n, sizeof *link);
-    if (!link || !embi_keys_reserve(&m, &keys, n)) count = -1;
-    for (int i = 0; count >= 0 && i < n; i++) {
-        keys.a[i].key = embi_cell_hash(x + 3 * (size_t)i, box, tolerance, here);
-        keys.a[i].value = i;
-        link[i] = link[n + i] = -1;
-    }
-    if (count == 0 && n) embi_sort_keys(keys.a, keys.tmp, n);
-    for (int i = 0; count >= 0 && i < n; i++) {
+    if (!link) return -1;
+    for (int i = 0; i < n; i++) link[i] = -1;
+    for (int i = 0; i < n; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
-        map[i] = embi_find_near(x, p, box, tolerance, keys.a, n, link, link + n);
+        map[i] = embi_find_near(x, p, box, tolerance, n, link, link + n);
         if (map[i] < 0) {
-            int at = embi_lower_bound(keys.a, n, embi_cell_hash(p, box, tolerance, here));
+            int *head = link + embi_cell_list(p, box, tolerance, here, n);
             map[i] = i;
-            link[n + i] = link[at];
-            link[at] = i;
+            link[n + i] = *head;
+            *head = i;
             count++;
         }
     }
     embi_free(&m, link);
-    embi_keys_release(&m, &keys);
     return count;
 }
 
@@ -23871,12 +23851,11 @@ static void embi_parts_release(embi_memory *m, embi_parts *s)
     EMBI_RELEASE(m, s->part);
 }
 
-/* Numbers parts by their smallest triangles, which label[] names, and measures each. k: sorted half-edges. */
+/* Numbers parts by their smallest triangles, which label[] names, and measures each. s: zeros; k: sorted half-edges */
 static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n,
                             const int *label, const embi_key *k, int edges)
 {
     int first = 0;
-    memset(s, 0, sizeof *s);
     s->x = x;
     s->tri = tri;
     s->number = (int *)embi_alloc(m, n, sizeof *s->number);
@@ -24039,9 +24018,6 @@ typedef struct embi_tet_copy {
     embipc_real volume, moment[10];  /* of the piece, relative to the tet's volume */
 } embi_tet_copy;
 
-/* A triangle side that runs along a face of a tet. */
-typedef struct embi_along { int cut, side, face; } embi_along;
-
 /* Vertices where fans of triangles meet that share no edge. */
 typedef struct embi_pinches {
     int *of;                         /* per vertex: 1 + its number among them, or 0 */
@@ -24065,8 +24041,6 @@ typedef struct embi_cuts {
     int *first;                      /* cuts of triangle t, sorted by tet: first[t] .. first[t + 1] - 1 */
     embi_cut *list;
     int count;
-    embi_along *along;
-    int along_count;
 } embi_cuts;
 
 /* Cells and nodes of the cage. */
@@ -24494,76 +24468,46 @@ typedef struct embi_edge_crossing {
     embipc_real s;         /* position: 0 at the lower node, 1 at the higher */
 } embi_edge_crossing;
 
+/* A piece: its integrals, relative to the tet's volume, and the largest weight of each node, which is how high the
+ * piece rises above the opposite face. */
+typedef struct embi_pocket_sum { embipc_real volume, moment[10], height[4]; } embi_pocket_sum;
+
 /* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
 typedef struct embi_pocket {
     int tet, n, v[4], wind[4];
-    const int *cuts;                 /* n indices into embi_caging.cut */
-    embi_polygon *polygon;           /* of the cuts that are not whole triangles */
-    int *shape;                      /* per cut: its polygon, or -1 for a whole triangle */
+    const int *cuts;                 /* n indices into embi_cuts.list */
     int *parent, *piece;             /* per element: union-find forest; number of its piece */
     embi_edge_crossing *crossing;
-    int crossing_count, polygon_count;
+    int crossing_count;
     int *anchored;                   /* per root of the forest: it meets an edge of the tet */
-    embipc_real *sum;                /* per piece: volume and ten moments */
-    embipc_real *height;             /* per piece: largest weight of each node, the height above its opposite face */
+    embi_pocket_sum *sum;                 /* (number of pieces) */
 } embi_pocket;
 
-/* The polygon of cut k. A whole triangle is written to *whole. */
-static const embi_polygon *embi_pocket_polygon(const embi_caging *c, const embi_pocket *p, int k, embi_polygon *whole)
+/* The polygon of cut k. */
+static void embi_pocket_polygon(embi_polygon *q, const embi_caging *c, const embi_pocket *p, int k)
 {
-    if (p->shape[k] >= 0) return &p->polygon[p->shape[k]];
-    embi_polygon_whole(whole, c, p->tet, c->cuts.list[p->cuts[k]].tri);
-    return whole;
+    const embi_cut *cut = &c->cuts.list[p->cuts[k]];
+    embi_polygon_whole(q, c, p->tet, cut->tri);
+    if (cut->sides != 7) (void)embi_polygon_clip(q);   /* 7: a whole triangle */
 }
 
-/* Collects the sides of a cut triangle that run along a face of the tet and lie partly in it. */
-static int embi_cut_along(embi_caging *c, int cut, const embi_polygon *whole)
-{
-    const int *v = c->tri + 3 * c->cuts.list[cut].tri;
-    for (int n = 0; n < 12; n++) {
-        int s = n / 4, f = n % 4;
-        const embipc_real *a = whole->w[s], *b = whole->w[(s + 1) % 3];
-        const embi_along along = {cut, s, f};
-        embipc_real from = 0, to = 1;
-        if (c->cuts.home[v[s]] >= 0 || c->cuts.home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
-        if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
-        for (int i = 0; i < 4; i++) {
-            if (i == f) continue;
-            if (a[i] < 0 && b[i] < 0) to = -1;
-            else if (a[i] < 0) from = embi_max(from, a[i] / (a[i] - b[i]));
-            else if (b[i] < 0) to = embi_min(to, a[i] / (a[i] - b[i]));
-        }
-        if (!(to - from > EMBI_INSIDE_TOLERANCE)) continue;
-        if (!EMBI_GROW(c->m, c->cuts.along, c->cuts.along_count + 1)) return 0;
-        c->cuts.along[c->cuts.along_count++] = along;
-    }
-    return 1;
-}
-
-/* Prepares touched tet i: its polygons and the sorted crossings of its edges. */
+/* Prepares touched tet i: its cuts and the sorted crossings of its edges. */
 static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
 {
     embipc_real X[12];
     p->tet = c->touched[i];
     p->n = c->range[i + 1] - c->range[i];
     p->cuts = c->order + c->range[i];
-    p->crossing_count = p->polygon_count = 0;
+    p->crossing_count = 0;
     embi_lattice_tet(c, p->tet, p->v, X);
-    if (!EMBI_GROW(c->m, p->shape, p->n)) return 0;
     for (int k = 0; k < p->n; k++) {
         const embi_cut *cut = &c->cuts.list[p->cuts[k]];
-        embi_polygon *q;
+        embi_polygon q;
         c->local[cut->tri] = k;
-        p->shape[k] = -1;
         if (cut->sides == 7) continue;
-        if (!EMBI_GROW(c->m, p->polygon, p->polygon_count + 1)) return 0;
-        q = &p->polygon[p->polygon_count];
-        p->shape[k] = p->polygon_count++;
-        embi_polygon_whole(q, c, p->tet, cut->tri);
-        if (!embi_cut_along(c, p->cuts[k], q)) return 0;
-        (void)embi_polygon_clip(q);
-        for (int j = 0; j < q->n; j++) {   /* a corner between two faces is on their edge */
-            int a = q->side[(j + q->n - 1) % q->n] - 3, b = q->side[j] - 3, f = 0, u, v;
+        embi_pocket_polygon(&q, c, p, k);
+        for (int j = 0; j < q.n; j++) {   /* a corner between two faces is on their edge */
+            int a = q.side[(j + q.n - 1) % q.n] - 3, b = q.side[j] - 3, f = 0, u, v;
             embi_edge_crossing *x;
             if (a < 0 || b < 0 || a == b) continue;
             if (!EMBI_GROW(c->m, p->crossing, p->crossing_count + 1)) return 0;
@@ -24574,7 +24518,7 @@ static int embi_pocket_open(embi_caging *c, embi_pocket *p, int i)
             x->k = k;
             x->rise = u < v ? -1 : 1;
             x->edge = embi_moment_index[4 * u + v];
-            x->s = q->w[j][embi_max_int(u, v)] / (q->w[j][u] + q->w[j][v]);
+            x->s = q.w[j][embi_max_int(u, v)] / (q.w[j][u] + q.w[j][v]);
             if (!(x->s > EMBI_CAGE_NODE_CLEAR && x->s < 1 - EMBI_CAGE_NODE_CLEAR)) c->faulty = 1;
         }
     }
@@ -24663,7 +24607,7 @@ static int embi_pocket_ray(const embi_caging *c, const embi_pocket *p, int sheet
     *hit = p->n + node;
     for (int k = 0; k < p->n; k++) {
         if (p->piece[k] != sheet) continue;
-        q = *embi_pocket_polygon(c, p, k, &q);
+        embi_pocket_polygon(&q, c, p, k);
         embi_polygon_towards(&q, node);
         for (int j = 0; j < q.n; j++)
             if (q.w[j][0] > from[0]) memcpy(from, q.w[j], sizeof from);
@@ -24700,29 +24644,31 @@ static int embi_pocket_connect_inner(embi_caging *c, embi_pocket *p)
 }
 
 /* Adds the integral over the tet n0 a b c, relative to the whole tet: volume, and moments if wanted. */
-static void embi_pocket_add(embipc_real *sum, const embipc_real *a, const embipc_real *b,
+static void embi_pocket_add(embi_pocket_sum *sum, const embipc_real *a, const embipc_real *b,
                             const embipc_real *c, embipc_real sign, int moments)
 {
     embipc_real v = sign * embi_triple(a + 1, b + 1, c + 1), W[4][4] = {{1, 0, 0, 0}};
-    sum[0] += v;
+    sum->volume += v;
     if (!moments) return;
     memcpy(W[1], a, sizeof W[1]);
     memcpy(W[2], b, sizeof W[2]);
     memcpy(W[3], c, sizeof W[3]);
-    embi_add_moment(sum + 1, v, (const embipc_real (*)[4])W);
+    embi_add_moment(sum->moment, v, (const embipc_real (*)[4])W);
 }
 
-/* Integrates all pieces by the banner's formula, relative to the tet's volume. */
+/* Integrates all pieces by the banner's formula, and finds their heights. */
 static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int moments)
 {
     static const embipc_real node[4][4] = {{1, 0, 0, 0}, {0, 1, 0, 0}, {0, 0, 1, 0}, {0, 0, 0, 1}};
-    embi_polygon whole;
+    embi_polygon q;
     for (int k = 0; k < p->n; k++) {
-        const embi_polygon *q = embi_pocket_polygon(c, p, k, &whole);
-        embipc_real *sum = p->sum + 11 * (size_t)p->piece[k];
-        for (int j = 1; j + 1 < q->n; j++) embi_pocket_add(sum, q->w[0], q->w[j], q->w[j + 1], 1, moments);
-        for (int j = 0; j < q->n; j++)
-            if (q->side[j] == 3) embi_pocket_add(sum, node[1], q->w[(j + 1) % q->n], q->w[j], 1, moments);
+        embi_pocket_sum *sum = p->sum + p->piece[k];
+        embi_pocket_polygon(&q, c, p, k);
+        for (int j = 1; j + 1 < q.n; j++) embi_pocket_add(sum, q.w[0], q.w[j], q.w[j + 1], 1, moments);
+        for (int j = 0; j < q.n; j++) {
+            if (q.side[j] == 3) embi_pocket_add(sum, node[1], q.w[(j + 1) % q.n], q.w[j], 1, moments);
+            for (int i = 0; i < 4; i++) sum->height[i] = embi_max(sum->height[i], q.w[j][i]);
+        }
     }
     for (int i = 0; i < p->crossing_count; i++) {
         const embi_edge_crossing *x = &p->crossing[i];
@@ -24730,11 +24676,12 @@ static void embi_pocket_integrate(const embi_caging *c, embi_pocket *p, int mome
         if (x->edge != embi_tet_edge[5][2]) continue;
         at[2] = 1 - x->s;
         at[3] = x->s;
-        embi_pocket_add(p->sum + 11 * (size_t)p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise, moments);
+        embi_pocket_add(p->sum + p->piece[x->k], node[1], node[2], at, (embipc_real)-x->rise, moments);
     }
     if (p->wind[3] > 0)
-        embi_pocket_add(p->sum + 11 * (size_t)p->piece[p->n + 3], node[1], node[2], node[3],
-                        (embipc_real)p->wind[3], moments);
+        embi_pocket_add(p->sum + p->piece[p->n + 3], node[1], node[2], node[3], (embipc_real)p->wind[3], moments);
+    for (int k = 0; k < 16; k++)   /* with a corner a piece is not flat */
+        if (p->piece[p->n + k / 4] >= 0) p->sum[p->piece[p->n + k / 4]].height[k % 4] = 1;
 }
 
 /* Numbers the pieces of the tet. Corners outside the solid get -1. Returns the count, or -1 out of memory. */
@@ -24750,50 +24697,27 @@ static int embi_pocket_number(embi_caging *c, embi_pocket *p)
             count = 1;
         }
     }
-    if (!EMBI_GROW(c->m, p->sum, 11 * count)) return -1;
-    for (int i = 0; i < 11 * count; i++) p->sum[i] = 0;
+    if (!EMBI_GROW(c->m, p->sum, count)) return -1;
+    if (count) memset(p->sum, 0, (size_t)count * sizeof *p->sum);
     return count;
 }
 
-/* Computes height[4*j + i], how high piece j rises above face i. A piece that is flat on a face, up to rounding,
- * belongs to the tet across it. */
-static int embi_pocket_flat(embi_caging *c, embi_pocket *p, int count)
-{
-    embi_polygon whole;
-    if (!EMBI_GROW(c->m, p->height, 4 * count)) return 0;
-    for (int i = 0; i < 4 * count; i++) p->height[i] = 0;
-    for (int k = 0; k < p->n; k++) {
-        embipc_real *height = p->height + 4 * (size_t)p->piece[k];
-        const embi_polygon *q;
-        if (embi_min4(height) > EMBI_CAGE_FLAT) continue;
-        q = embi_pocket_polygon(c, p, k, &whole);
-        for (int j = 0; j < q->n; j++)
-            for (int i = 0; i < 4; i++) height[i] = embi_max(height[i], q->w[j][i]);
-    }
-    for (int i = 0; i < 4; i++)
-        for (int j = 0; p->piece[p->n + i] >= 0 && j < 4; j++) p->height[4 * p->piece[p->n + i] + j] = 1;
-    return 1;
-}
-
-/* Makes copies of the pieces of touched tet i, except flat ones. */
+/* Makes copies of the pieces of touched tet i. One that is flat on a face, up to rounding, is of the tet across. */
 static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments)
 {
     int count = embi_pocket_number(c, p), *copy_of;
-    if (count < 0 || !EMBI_GROW(c->m, c->copy, c->copy_count + count) ||
-        !embi_pocket_flat(c, p, count) || !EMBI_GROW(c->m, p->parent, count))
-        return 0;
+    if (count < 0 || !EMBI_GROW(c->m, c->copy, c->copy_count + count)) return 0;
     embi_pocket_integrate(c, p, moments);
     copy_of = p->parent;   /* reuses the memory of the forest */
     for (int j = 0; j < count; j++) {
         embi_tet_copy *copy = &c->copy[c->copy_count];
-        embipc_real v = p->sum[11 * (size_t)j];
         copy_of[j] = -1;
-        if (embi_min4(p->height + 4 * (size_t)j) <= EMBI_CAGE_FLAT) continue;
-        if (!(v > 0)) c->faulty = 1;
+        if (embi_min4(p->sum[j].height) <= EMBI_CAGE_FLAT) continue;
+        if (!(p->sum[j].volume > 0)) c->faulty = 1;
         copy_of[j] = c->copy_count++;
         copy->tet = p->tet;
-        copy->volume = v;
-        memcpy(copy->moment, p->sum + 11 * (size_t)j + 1, sizeof copy->moment);
+        copy->volume = p->sum[j].volume;
+        memcpy(copy->moment, p->sum[j].moment, sizeof copy->moment);
     }
     for (int k = 0; k < p->n; k++) c->cuts.list[p->cuts[k]].copy = copy_of[p->piece[k]];
     for (int k = 0; k < 4; k++)
@@ -24805,7 +24729,7 @@ static int embi_pocket_copies(embi_caging *c, embi_pocket *p, int i, int moments
 static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
 {
     if (!EMBI_GROW(c->m, c->corner, 4 * c->touched_count)) return 0;
-    c->copy_count = c->cuts.along_count = 0;
+    c->copy_count = 0;
     for (int i = 0; i < c->touched_count && !c->faulty; i++) {
         if (!embi_pocket_open(c, p, i)) return 0;
         if (!EMBI_GROW(c->m, p->parent, p->n + 4) || !EMBI_GROW(c->m, p->piece, p->n + 4)) return 0;
@@ -24862,15 +24786,29 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
     }
 }
 
-/* Solid under a surface edge that runs along a face goes through that face. Rounding decides which tets have cuts
- * of the edge's two triangles. So it is enough that each triangle has a cut in one of the tets. */
-static void embi_cage_share_along(embi_caging *c)
+/* Connects the copy of a cut across faces of its tet along which a side of its triangle runs, partly in the face: solid
+ * under such an edge of the surface goes through the face. Rounding decides which tets have cuts of the edge's two
+ * triangles. So it is enough that each triangle has a cut in one of the tets. */
+static void embi_cage_share_along(embi_caging *c, const embi_cut *cut)
 {
-    for (int i = 0; i < c->cuts.along_count; i++) {
-        const embi_along *a = &c->cuts.along[i];
-        const embi_cut *cut = &c->cuts.list[a->cut], *beyond;
-        int next = embi_lattice_across(c, cut->tet, a->face);
-        beyond = next < 0 ? NULL : embi_cut_find(c, c->beside[3 * cut->tri + a->side], next);
+    const int *v = c->tri + 3 * cut->tri;
+    embi_polygon whole;
+    embi_polygon_whole(&whole, c, cut->tet, cut->tri);
+    for (int n = 0; n < 12; n++) {
+        int s = n / 4, f = n % 4, next;
+        const embipc_real *a = whole.w[s], *b = whole.w[(s + 1) % 3];
+        const embi_cut *beyond;
+        embipc_real from = 0, to = 1;
+        if (c->cuts.home[v[s]] >= 0 || c->cuts.home[v[(s + 1) % 3]] >= 0) continue;   /* an end is on no face */
+        if (embi_abs(a[f]) > EMBI_INSIDE_TOLERANCE || embi_abs(b[f]) > EMBI_INSIDE_TOLERANCE) continue;
+        for (int i = 0; i < 4; i++) {
+            if (i == f) continue;
+            if (a[i] < 0 && b[i] < 0) to = -1;
+            else if (a[i] < 0) from = embi_max(from, a[i] / (a[i] - b[i]));
+            else if (b[i] < 0) to = embi_min(to, a[i] / (a[i] - b[i]));
+        }
+        next = to - from > EMBI_INSIDE_TOLERANCE ? embi_lattice_across(c, cut->tet, f) : -1;
+        beyond = next < 0 ? NULL : embi_cut_find(c, c->beside[3 * cut->tri + s], next);
         if (beyond) embi_cage_share(c, cut->copy, beyond->copy);
     }
 }
@@ -24987,7 +24925,8 @@ static int embi_cage_nodes(embi_caging *c)
             int next = embi_lattice_across(c, c->touched[i], f);
             if (next > c->touched[i] && c->touch[next] >= 0) embi_cage_share_face(c, i, f, next);
         }
-    embi_cage_share_along(c);
+    for (int i = 0; i < c->cuts.count; i++)
+        if (c->cuts.list[c->order[i]].sides != 7) embi_cage_share_along(c, &c->cuts.list[c->order[i]]);
     if (!embi_cage_tie(c)) return 0;
     if (!c->split) embi_cage_share_all(c);
     return embi_cage_count(c);
@@ -25350,10 +25289,9 @@ static void embi_caging_release(embi_caging *c)
         EMBI_OFFSETS4(embi_caging, lattice.plane[0], lattice.plane[1], lattice.plane[2], lattice.weights),
         EMBI_OFFSETS4(embi_caging, lattice.wind, carrier.copy, carrier.depth, joined.cell),
         EMBI_OFFSETS4(embi_caging, joined.slot, cuts.home, cuts.first, cuts.list),
-        EMBI_OFFSETS4(embi_caging, cuts.along, range, order, corner)};
+        offsetof(embi_caging, range), offsetof(embi_caging, order), offsetof(embi_caging, corner)};
     static const size_t pocket[] = {
-        EMBI_OFFSETS4(embi_pocket, polygon, shape, parent, piece),
-        EMBI_OFFSETS4(embi_pocket, crossing, anchored, sum, height)};
+        EMBI_OFFSETS4(embi_pocket, parent, piece, crossing, anchored), offsetof(embi_pocket, sum)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
     EMBI_RELEASE_ALL(c->m, c->pocket, pocket);
     embi_keys_release(c->m, &c->keys);
@@ -25423,7 +25361,6 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
                                             embipc_error *e)
 {
     embipc_result r = EMBIPC_OK;
-    *each = 0;
     if (def->cell_size > 0) embi_cage_divide(c, def->cell_size, c->best.n);
     else r = embi_cage_search(c, wish);
     if (r == EMBIPC_OK && def->cell_size == 0 && (!c->best.n[0] || (c->best.miss > EMBI_CAGE_MISS &&
@@ -25759,10 +25696,17 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
     offsetof(embi_body, search.tet_grad), offsetof(embi_body, caller.apart),
     EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
-#ifndef EMBIPC_NO_SNAPSHOT
-    offsetof(embi_body, caller.given.number), offsetof(embi_body, caller.given.index),
-#endif
     offsetof(embi_body, tangent)};
+
+#ifndef EMBIPC_NO_SNAPSHOT
+/* Where the pointers of a description and its cage to arrays stand: to numbers, then to indices. */
+enum { EMBI_GIVEN_NUMBERS = 7, EMBI_GIVEN_ARRAYS = 14, EMBI_GIVEN_CAGE = 7 << 4 | 3 << 10, EMBI_GIVEN_CELLS = 3 << 12 };
+static const size_t embi_given_at[EMBI_GIVEN_ARRAYS] = {
+    EMBI_OFFSETS4(embi_given, def.x, def.cage_x, def.tet_stiffness, def.tet_density),
+    EMBI_OFFSETS4(embi_given, cage.x, cage.tet_volume, cage.tet_moment, def.triangles),
+    EMBI_OFFSETS4(embi_given, def.tets, def.cage_tets, cage.tets, cage.vertex_tet),
+    offsetof(embi_given, cage.cells), offsetof(embi_given, cage.tet_cell)};
+#endif
 
 /* Frees the arrays of a body. */
 static void embi_body_free(embi_memory *m, embi_body *b)
@@ -25771,6 +25715,9 @@ static void embi_body_free(embi_memory *m, embi_body *b)
                                   &b->search.shift_measured};
     const embipc_real *part = b->search.part;
     EMBI_RELEASE_ALL(m, b, embi_body_arrays);
+#ifndef EMBIPC_NO_SNAPSHOT
+    EMBI_RELEASE_ALL(m, &b->caller.given, embi_given_at);
+#endif
     for (int k = 0; k < 5 && m->copying; k++) embi_rebase(&shift[k]->part, part, b->search.part);
     embi_certificates_free(m, &b->search.certificates);
     embi_bvh_free(m, &b->bvh);
@@ -25787,51 +25734,40 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE_ALL(m, d, arrays);
 }
 
-#define EMBI_NODE_FIELDS 24
-#define EMBI_VERTEX_FIELDS 9
+/* Arrays with 3 reals per node, and per vertex, each group in the order of its block of memory: where their pointers
+ * stand. */
+static const size_t embi_node_fields[] = {
+    EMBI_OFFSETS4(embi_state, q, v, qn, vn), EMBI_OFFSETS4(embi_state, last.q, last.v, last.gain, qt),
+    EMBI_OFFSETS4(embi_state, qc, load.f, p, gq), EMBI_OFFSETS4(embi_state, g, Ap, rhs, driven.target),
+    EMBI_OFFSETS4(embi_state, trial_q, driven.safe_q, reference.measured_q, reference.cached_q),
+    EMBI_OFFSETS4(embi_state, creation.q, creation.v, scratch.nodes, reference.q)};
+static const size_t embi_vertex_fields[] = {
+    EMBI_OFFSETS4(embi_state, x, xn, path.x, path.trial_x),
+    EMBI_OFFSETS4(embi_state, path.motion, creation.rest, creation.x, load.vertex_force),
+    offsetof(embi_state, load.pull)};
+enum {
+    EMBI_NODE_FIELDS = sizeof embi_node_fields / sizeof *embi_node_fields,
+    EMBI_VERTEX_FIELDS = sizeof embi_vertex_fields / sizeof *embi_vertex_fields
+};
 
-/* Arrays with 3 reals per node, in the order of their block of memory. */
-static void embi_node_fields(embi_state *s, embipc_real **field[EMBI_NODE_FIELDS])
-{
-    embipc_real **const list[EMBI_NODE_FIELDS] = {
-        &s->q, &s->v, &s->qn, &s->vn, &s->last.q, &s->last.v, &s->last.gain, &s->qt, &s->qc, &s->load.f, &s->p,
-        &s->gq, &s->g, &s->Ap, &s->rhs, &s->driven.target, &s->trial_q, &s->driven.safe_q,
-        &s->reference.measured_q, &s->reference.cached_q, &s->creation.q, &s->creation.v, &s->scratch.nodes,
-        &s->reference.q};
-    memcpy(field, list, sizeof list);
-}
-
-/* Arrays with 3 reals per vertex, in the order of their block of memory. */
-static void embi_vertex_fields(embi_state *s, embipc_real **field[EMBI_VERTEX_FIELDS])
-{
-    embipc_real **const list[EMBI_VERTEX_FIELDS] = {&s->x, &s->xn, &s->path.x, &s->path.trial_x, &s->path.motion,
-        &s->creation.rest, &s->creation.x, &s->load.vertex_force, &s->load.pull};
-    memcpy(field, list, sizeof list);
-}
+static embipc_real **embi_array_at(embi_state *s, size_t at) { return (embipc_real **)(void *)((char *)s + at); }
 
 /* Grows a group of n fields, which share one array, to at least `need` elements of 3 reals. All grow, or none. */
-static int embi_fields_grow(embi_memory *m, embipc_real ***field, int n, int need)
+static int embi_fields_grow(embi_memory *m, embi_state *s, const size_t *field, int n, int need)
 {
-    embipc_real *block, *old = *field[0];
+    embipc_real *block, *old = *embi_array_at(s, field[0]);
     int room = embi_capacity(old) / (3 * n), want = embi_max_int(need, room > INT_MAX / 2 ? INT_MAX : room + room / 2);
     if (need <= room) return 1;
     if (want > INT_MAX / (3 * n)) { m->failed = 1; return 0; }
     block = (embipc_real *)embi_alloc(m, 3 * n * want, sizeof *block);
     if (!block) return 0;
     for (int i = 0; i < n; i++) {
-        if (room) memcpy(block + 3 * (size_t)want * (size_t)i, *field[i], 3 * (size_t)room * sizeof *block);
-        *field[i] = block + 3 * (size_t)want * (size_t)i;
+        embipc_real **p = embi_array_at(s, field[i]), *to = block + 3 * (size_t)want * (size_t)i;
+        if (room) memcpy(to, *p, 3 * (size_t)room * sizeof *block);
+        *p = to;
     }
     embi_free(m, old);
     return 1;
-}
-
-/* J finds its arrays again. */
-static void embi_rows_moved(embi_state *s)
-{
-    s->J.node = s->rows.node;
-    s->J.weight = s->rows.weight;
-    s->J.count = s->rows.count;
 }
 
 /* Room for this many nodes, vertices of bodies, and bodies, beside anchors of joints. Contents survive a failure. */
@@ -25839,25 +25775,20 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 {
     embi_state *s = &w->s;
     embi_memory *m = &w->memory;
-    embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
-    int ok;
     if (EMBI_JOINTS) verts += s->driven.joint.anchors;
-    embi_node_fields(s, node);
-    embi_vertex_fields(s, vertex);
-    ok = embi_fields_grow(m, node, EMBI_NODE_FIELDS, nodes) && embi_fields_grow(m, vertex, EMBI_VERTEX_FIELDS, verts) &&
-         EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
-         EMBI_GROW(m, s->rows.node, 4 * verts) && EMBI_GROW(m, s->rows.weight, 4 * verts) &&
-         EMBI_GROW(m, s->rows.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
-         EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
-         EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
-    embi_rows_moved(s);   /* they may have even if a later array found no room */
-    return ok;
+    return embi_fields_grow(m, s, embi_node_fields, EMBI_NODE_FIELDS, nodes) &&
+           embi_fields_grow(m, s, embi_vertex_fields, EMBI_VERTEX_FIELDS, verts) &&
+           EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
+           EMBI_GROW(m, s->J.node, 4 * verts) && EMBI_GROW(m, s->J.weight, 4 * verts) &&
+           EMBI_GROW(m, s->J.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
+           EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
+           EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
 }
 
 /* Arrays of a world whose elements own none. q and x begin the blocks that all arrays per node and per vertex share. */
 static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
-    EMBI_OFFSETS4(embipc_world, s.rows.node, s.rows.weight, s.rows.count, s.reference.x),
+    EMBI_OFFSETS4(embipc_world, s.J.node, s.J.weight, s.J.count, s.reference.x),
     EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list),
     EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
@@ -25916,9 +25847,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
 typedef struct embi_build {
     embipc_real *x;              /* surface vertices (3 nv) */
     embipc_real *q;              /* nodes (3 nn) */
-    int *node;                   /* rows of J: (4 nv), local nodes */
-    embipc_real *weight;         /* (4 nv) */
-    unsigned char *count;        /* (nv) */
+    embi_rows J;                 /* of its vertices, with local nodes */
     int *index;                  /* scratch: surface vertex of each given vertex, then tet of each surface vertex */
     embipc_real from[3];         /* point that is subtracted from the description, exactly */
     embipc_real near_position[3], far_position[3];   /* their sum is where that point comes to in the world */
@@ -25962,7 +25891,7 @@ static embipc_result embi_check_friction(embipc_real friction, embipc_real stati
     return EMBIPC_OK;
 }
 
-/* Checks a description except for the topology of its mesh. The error names the first wrong value. */
+/* Checks a description except for its mesh. The error names the first wrong value. */
 static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error *e)
 {
     embipc_result r;
@@ -25983,11 +25912,6 @@ static embipc_result embi_check_body_def(const embipc_body_def *d, embipc_error 
         return embi_refuse(e, "a full body needs tets; for a surface alone take kind cage");
     if (d->kind == EMBIPC_FULL && d->triangles)
         return embi_refuse(e, "the surface of a full body is the boundary of its tets: leave triangles NULL");
-    for (int i = 0; i < d->vertex_count; i++)
-        if (!embi_all_finite(d->x + 3 * i, 3))
-            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i, d->x[3 * i],
-                                "vertex %d at (%g, %g, %g) is not finite", i, d->x[3 * i], d->x[3 * i + 1],
-                                d->x[3 * i + 2]);
     if (!embi_all_finite(d->rotation, 9) || !embi_all_finite(d->position, 3) ||
         !embi_all_finite(d->velocity, 3) || !embi_all_finite(d->angular_velocity, 3))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "rotation, position, velocity or angular_velocity is not finite");
@@ -26063,7 +25987,6 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
         return embi_fail_memory(m, e);
     for (int i = 0; i < n; i++) t->index[i] = -1;
     for (int i = 0; i < 3 * b->nt; i++) t->index[b->tri[i]] = 0;
-    b->nv = 0;
     embi_build_frame(d, t);
     for (int i = 0; i < n; i++)
         if (t->index[i] == 0) {
@@ -26222,7 +26145,7 @@ static embipc_result embi_build_nodes(embi_memory *m, const embipc_body_def *d, 
 static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *e)
 {
     for (int i = 0; i < b->nv; i++) {
-        embipc_real X[12], *w = t->weight + 4 * i;
+        embipc_real X[12], *w = t->J.weight + 4 * i;
         int tet = t->index[i] = t->cage->vertex_tet[i];
         if (tet >= 0 && tet < b->ntet) {
             embi_tet_gather(X, t->q, b->tet + 4 * tet);
@@ -26248,30 +26171,27 @@ static embipc_result embi_build_rows(embi_memory *m, embi_body *b, embi_build *t
 {
     embi_holding h;
     embipc_result r;
-    if (!EMBI_GROW(m, t->node, 4 * b->nv) || !EMBI_GROW(m, t->weight, 4 * b->nv) || !EMBI_GROW(m, t->count, b->nv) ||
-        !EMBI_GROW(m, t->index, b->nv))
+    if (!EMBI_GROW(m, t->J.node, 4 * b->nv) || !EMBI_GROW(m, t->J.weight, 4 * b->nv) ||
+        !EMBI_GROW(m, t->J.count, b->nv) || !EMBI_GROW(m, t->index, b->nv))
         return embi_fail_memory(m, e);
-    memset(t->node, 0, (size_t)(4 * b->nv) * sizeof *t->node);
-    memset(t->weight, 0, (size_t)(4 * b->nv) * sizeof *t->weight);
-    memset(t->count, 0, (size_t)b->nv);
-    if (b->kind == EMBIPC_FIXED) return EMBIPC_OK;
+    if (b->kind == EMBIPC_FIXED) return EMBIPC_OK;   /* the arrays are new, so they are zero */
     if (b->kind == EMBIPC_FULL) {
         for (int i = 0; i < b->nv; i++) {
-            t->node[4 * i] = b->origin[i];
-            t->weight[4 * i] = 1;
-            t->count[i] = 1;
+            t->J.node[4 * i] = b->origin[i];
+            t->J.weight[4 * i] = 1;
+            t->J.count[i] = 1;
         }
         return EMBIPC_OK;
     }
     if (t->cage) r = embi_build_ties(b, t, e);
     else {
-        r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->rounding, t->index, t->weight, e);
+        r = embi_embed(m, t->q, b->nn, b->tet, b->ntet, t->x, b->nv, t->rounding, t->index, t->J.weight, e);
         if (r != EMBIPC_OK && e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
     }
     if (r != EMBIPC_OK) return r;
     for (int i = 0; i < b->nv; i++) {
-        for (int k = 0; k < 4; k++) t->node[4 * i + k] = b->tet[4 * t->index[i] + k];
-        t->count[i] = 4;
+        for (int k = 0; k < 4; k++) t->J.node[4 * i + k] = b->tet[4 * t->index[i] + k];
+        t->J.count[i] = 4;
     }
     if (b->ntet == 1) return EMBIPC_OK;
     memset(&h, 0, sizeof h);
@@ -26289,7 +26209,6 @@ static int embi_build_heavy(embi_memory *m, embi_body *b)
 {
     int count = 0;
     if (!EMBI_GROW(m, b->mass.node, b->nn) || !EMBI_GROW(m, b->mass.row, b->nn + 1)) return 0;
-    memset(b->mass.node, 0, (size_t)b->nn * sizeof *b->mass.node);
     for (int k = 0; k < b->A.row[b->nn]; k++) count += b->mass.block[k] != 0;
     if (!EMBI_GROW(m, b->mass.place, count)) return 0;
     count = 0;
@@ -26385,7 +26304,7 @@ static embipc_result embi_build_dynamics(embi_memory *m, const embipc_body_def *
                 int p = b->tet[4 * k + i], q = b->tet[4 * k + j];
                 embipc_real mass = b->material.density * moment[10 * k + embi_moment_index[4 * i + j]];
                 if (d->tet_density) mass *= d->tet_density[k];
-                b->mass.total += mass;
+                b->mass.total += mass;   /* the solid's own mass has the rounding of a far origin */
                 if (b->material.lumped) b->mass.block[embi_bsr_find(&b->A, p, p)] += mass;
                 else if (p >= q) b->mass.block[embi_bsr_find(&b->A, p, q)] += mass;
             }
@@ -26409,8 +26328,9 @@ static int embi_build_panels(embi_memory *m, embi_body *b, const embi_build *t)
         if (embi_is_one_tet(b)) {
             embi_tet_gather(X, t->q, b->tet);
             embi_block_weights(p->block, X, t->x, corner, count);
-        } else if (b->kind == EMBIPC_CAGE) ok = embi_patch_shrink(m, b, p, corner, count, t->index, t->weight, least);
-        else if (b->search.patch_count > 1) ok = embi_patch_holders(m, b, p, corner, count, t->node, t->count, mark);
+        } else if (b->kind == EMBIPC_CAGE) ok = embi_patch_shrink(m, b, p, corner, count, t->index, t->J.weight, least);
+        else if (b->search.patch_count > 1)
+            ok = embi_patch_holders(m, b, p, corner, count, t->J.node, t->J.count, mark);
     }
     embi_free(m, corner);
     embi_free(m, least);
@@ -26449,10 +26369,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     embi_free(m, keys);
     embi_free(m, used);
     if (ok) ok = embi_build_panels(m, b, t);
-    if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
-        const embi_rows J = {t->node, t->weight, t->count};
-        ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) && (!large || embi_bvh_ready(m, &b->bvh));
-    }
+    if (ok && b->nn && (!embi_is_one_tet(b) || large))
+        ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &t->J) && (!large || embi_bvh_ready(m, &b->bvh));
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
     for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
@@ -26565,12 +26483,8 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
                                  EMBI_LARGEST, EMBI_SIZES);
     if ((r = embi_build_nodes(m, d, b, t, e)) != EMBIPC_OK || (r = embi_build_rows(m, b, t, e)) != EMBIPC_OK) return r;
     embi_solid(&b->solid, t->x, b->nv, b->tri, b->nt);
-    b->area = 0;
     for (int i = 0; i < b->nt; i++) b->area += embi_triangle_area(t->x, b->tri + 3 * i);
-    if (embi_is_dynamic(b)) {
-        b->mass.total = 0;   /* sum over nodes: the solid's own mass has the rounding of a far origin */
-        if ((r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
-    }
+    if (embi_is_dynamic(b) && (r = embi_build_dynamics(m, d, b, t, e)) != EMBIPC_OK) return r;
     if (!embi_build_widths(m, b, t->x)) return embi_fail_memory(m, e);
     return embi_build_tree(m, b, t, e);
 }
@@ -26711,10 +26625,10 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     if (b->nn) memcpy(s->q + 3 * b->node0, t->q, nodes);
     for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = s->driven.of[i] = -1;
     for (int i = 0; i < b->nv; i++) {
-        s->rows.count[b->vert0 + i] = t->count[i];
+        s->J.count[b->vert0 + i] = t->J.count[i];
         for (int k = 0; k < 4; k++) {
-            s->rows.node[4 * (b->vert0 + i) + k] = b->node0 + t->node[4 * i + k];
-            s->rows.weight[4 * (b->vert0 + i) + k] = t->weight[4 * i + k];
+            s->J.node[4 * (b->vert0 + i) + k] = b->node0 + t->J.node[4 * i + k];
+            s->J.weight[4 * (b->vert0 + i) + k] = t->J.weight[4 * i + k];
         }
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
@@ -26812,7 +26726,6 @@ static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart
     if (!high->caller.apart) {
         if (!apart) return 1;
         if (!EMBI_GROW(m, high->caller.apart, words)) return 0;
-        memset(high->caller.apart, 0, (size_t)words * sizeof *high->caller.apart);
     }
     if (apart) high->caller.apart[low / 32] |= 1u << (low % 32);
     else high->caller.apart[low / 32] &= ~(1u << (low % 32));
@@ -26827,8 +26740,8 @@ static embi_rule *embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, e
     return w->rule + w->rule_count++;
 }
 
-/* Checks the bodies that a description keeps without contact. */
-static embipc_result embi_check_no_contact(embipc_world *w, const embipc_body_def *def)
+/* Does no_contact of a description name bodies that there are? */
+static embipc_result embi_check_exempt(embipc_world *w, const embipc_body_def *def)
 {
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
@@ -26843,29 +26756,20 @@ static embipc_result embi_check_no_contact(embipc_world *w, const embipc_body_de
 static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
     embi_body *b = w->s.body + w->s.body_count;
-    embipc_result r;
+    embipc_result r = embi_check_exempt(w, def);
+    if (r != EMBIPC_OK) return r;
     for (int i = 0; i < w->s.body_count && EMBI_PAIR_FN && w->def.pair; i++)
         if (!embi_keep_apart(&w->memory, b, w->s.body + i, !embi_ask_pair(w, w->s.body + i, b)))
             return embi_fail_memory(&w->memory, &w->error);
-    if ((r = embi_check_no_contact(w, def)) != EMBIPC_OK) return r;
     if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + def->no_contact_count))
         return embi_fail_memory(&w->memory, &w->error);
-    for (int i = 0; i < def->no_contact_count; i++)
-        (void)embi_rule_add(w, def->no_contact[i], body, -1, 0);
+    for (int i = 0; i < def->no_contact_count; i++) (void)embi_rule_add(w, def->no_contact[i], body, -1, 0);
     return EMBIPC_OK;
 }
 
 #ifndef EMBIPC_NO_SNAPSHOT
-/* Where the pointers of a description and its cage to arrays stand: to numbers, then to indices. */
-enum { EMBI_GIVEN_NUMBERS = 7, EMBI_GIVEN_ARRAYS = 14, EMBI_GIVEN_CAGE = 7 << 4 | 3 << 10, EMBI_GIVEN_CELLS = 3 << 12 };
-static const size_t embi_given_at[EMBI_GIVEN_ARRAYS] = {
-    EMBI_OFFSETS4(embi_given, def.x, def.cage_x, def.tet_stiffness, def.tet_density),
-    EMBI_OFFSETS4(embi_given, cage.x, cage.tet_volume, cage.tet_moment, def.triangles),
-    EMBI_OFFSETS4(embi_given, def.tets, def.cage_tets, cage.tets, cage.vertex_tet),
-    offsetof(embi_given, cage.cells), offsetof(embi_given, cage.tet_cell)};
-
-/* The length of each of these arrays, and the sums: of numbers, of indices. Returns 0 where one is too long. */
-static int embi_given_lengths(const embi_given *g, int length[EMBI_GIVEN_ARRAYS], int sum[2])
+/* The length of each array of a description. Returns their sum, or -1 where it is too large. */
+static int embi_given_lengths(const embi_given *g, int length[EMBI_GIVEN_ARRAYS])
 {
     static const int width[EMBI_GIVEN_ARRAYS] = {3, 3, 1, 1, 3, 1, 10, 3, 4, 4, 4, 1, 8, 1};
     const embipc_body_def *d = &g->def;
@@ -26874,41 +26778,22 @@ static int embi_given_lengths(const embi_given *g, int length[EMBI_GIVEN_ARRAYS]
     const int rows[EMBI_GIVEN_ARRAYS] = {d->vertex_count, d->cage_node_count, factors, factors, c->node_count,
                                          c->tet_count, c->tet_count, d->triangle_count, d->tet_count,
                                          d->cage_tet_count, c->tet_count, c->vertex_count, c->cell_count, c->tet_count};
-    sum[0] = sum[1] = 0;
+    int sum = 0;
+    memset(length, 0, EMBI_GIVEN_ARRAYS * sizeof *length);
     for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
-        int *to = sum + (k >= EMBI_GIVEN_NUMBERS);
-        length[k] = 0;
         if (!(g->arrays >> k & 1)) continue;
-        if (rows[k] < 0 || rows[k] > (INT_MAX - *to) / width[k]) return 0;
+        if (rows[k] < 0 || rows[k] > (INT_MAX - sum) / width[k]) return -1;
         length[k] = width[k] * rows[k];
-        *to += length[k];
+        sum += length[k];
     }
-    return 1;
+    return sum;
 }
 
-/* Sets the pointers of the description, whose arrays are complete. */
-static void embi_given_point(embi_given *g, const int length[EMBI_GIVEN_ARRAYS])
-{
-    const embipc_real *number = g->number;
-    const int *index = g->index;
-    for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
-        const void *p = k < EMBI_GIVEN_NUMBERS ? (const void *)number : index;
-        if (!(g->arrays >> k & 1)) continue;
-        memcpy((char *)g + embi_given_at[k], &p, sizeof p);
-        if (k < EMBI_GIVEN_NUMBERS) number += length[k];
-        else index += length[k];
-    }
-    if (g->arrays & EMBI_GIVEN_CAGE) g->def.cage = &g->cage;
-}
-
-/* Keeps the description that a body was made from. Returns 0 out of memory. */
+/* Keeps the description that a body was made from. g: zeros. Returns 0 out of memory. */
 static int embi_given_keep(embi_memory *m, embi_given *g, const embipc_body_def *d)
 {
-    int length[EMBI_GIVEN_ARRAYS], sum[2];
+    int length[EMBI_GIVEN_ARRAYS], ok;
     const int has_cage = d->kind == EMBIPC_CAGE && d->cage_x;
-    embipc_real *number;
-    int *index;
-    memset(g, 0, sizeof *g);
     g->def = *d;
     if (!has_cage) g->def.cage_x = NULL, g->def.cage_tets = NULL;
     if (d->kind == EMBIPC_CAGE && !has_cage && d->cage) g->cage = *d->cage;
@@ -26918,24 +26803,24 @@ static int embi_given_keep(embi_memory *m, embi_given *g, const embipc_body_def 
         memcpy(&p, (const char *)g + embi_given_at[k], sizeof p);
         if (p) g->arrays |= 1u << k;
     }
-    if (!embi_given_lengths(g, length, sum)) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, g->number, sum[0]) || !EMBI_GROW(m, g->index, sum[1])) return 0;
-    number = g->number;
-    index = g->index;
+    ok = embi_given_lengths(g, length) >= 0;
+    if (!ok) m->failed = 1;
     for (int k = 0; k < EMBI_GIVEN_ARRAYS; k++) {
-        const void *p, *none = NULL;
-        memcpy(&p, (const char *)g + embi_given_at[k], sizeof p);
-        memcpy((char *)g + embi_given_at[k], &none, sizeof none);
-        if (!length[k]) continue;
-        if (k < EMBI_GIVEN_NUMBERS) memcpy(number, p, (size_t)length[k] * sizeof *number), number += length[k];
-        else memcpy(index, p, (size_t)length[k] * sizeof *index), index += length[k];
+        const size_t size = k < EMBI_GIVEN_NUMBERS ? sizeof(embipc_real) : sizeof(int);
+        const void *from;
+        void *to = length[k] ? embi_alloc_raw(m, length[k], size) : NULL;
+        memcpy(&from, (const char *)g + embi_given_at[k], sizeof from);
+        if (to) memcpy(to, from, (size_t)length[k] * size);
+        else if (length[k]) ok = 0;
+        else g->arrays &= ~(1u << k);
+        memcpy((char *)g + embi_given_at[k], &to, sizeof to);
     }
     g->def.cage = NULL;
     g->def.name = NULL;
     g->def.no_contact = NULL;
     g->def.no_contact_count = 0;
     g->def.user = NULL;
-    return 1;
+    return ok;
 }
 #endif
 
@@ -26954,7 +26839,7 @@ static int embi_body_fits(embipc_world *w, const embi_body *b)
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
     static const size_t scratch[] = {
-        EMBI_OFFSETS4(embi_build, x, q, node, weight), offsetof(embi_build, count), offsetof(embi_build, index)};
+        EMBI_OFFSETS4(embi_build, x, q, J.node, J.weight), offsetof(embi_build, J.count), offsetof(embi_build, index)};
     embi_build build;
     embi_body *b;
     embi_memory *m;
@@ -27118,19 +27003,18 @@ static void embi_joints_close_gap(embipc_world *w, int at)
 static void embi_world_close_gap(embipc_world *w, const embi_body *b)
 {
     embi_state *s = &w->s;
-    embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
     const int n0 = b->node0, nn = b->nn, v0 = b->vert0, nv = b->nv;
     const int nodes = s->node_count - n0 - nn, verts = s->vert_count - v0 - nv;
-    embi_node_fields(s, node);
-    embi_vertex_fields(s, vertex);
-    for (int i = 0; i < EMBI_NODE_FIELDS; i++) embi_close_gap(*node[i], n0, nn, nodes, 3 * sizeof **node[i]);
-    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++) embi_close_gap(*vertex[i], v0, nv, verts, 3 * sizeof **vertex[i]);
+    for (int i = 0; i < EMBI_NODE_FIELDS; i++)
+        embi_close_gap(*embi_array_at(s, embi_node_fields[i]), n0, nn, nodes, 3 * sizeof *s->q);
+    for (int i = 0; i < EMBI_VERTEX_FIELDS; i++)
+        embi_close_gap(*embi_array_at(s, embi_vertex_fields[i]), v0, nv, verts, 3 * sizeof *s->x);
     embi_close_gap(s->driven.of, n0, nn, nodes, sizeof *s->driven.of);
     embi_close_gap(w->applied, n0, nn, nodes, 3 * sizeof *w->applied);
-    embi_close_gap(s->rows.count, v0, nv, verts, sizeof *s->rows.count);
-    embi_close_gap(s->rows.weight, v0, nv, verts, 4 * sizeof *s->rows.weight);
-    embi_close_gap(s->rows.node, v0, nv, verts, 4 * sizeof *s->rows.node);
-    for (int i = 4 * v0; i < 4 * (v0 + verts); i++) s->rows.node[i] -= nn;
+    embi_close_gap(s->J.count, v0, nv, verts, sizeof *s->J.count);
+    embi_close_gap(s->J.weight, v0, nv, verts, 4 * sizeof *s->J.weight);
+    embi_close_gap(s->J.node, v0, nv, verts, 4 * sizeof *s->J.node);
+    for (int i = 4 * v0; i < 4 * (v0 + verts); i++) s->J.node[i] -= nn;
     s->node_count -= b->nn;
     s->vert_count -= b->nv;
 }
@@ -28627,14 +28511,13 @@ static inline int embi_bvh_visit(const embi_bvh *b, int nt, embi_bound_fn *bound
     return 0;
 }
 
-/* Builds the tree of a surface without a world, fitted to x. */
+/* Builds the tree of a surface without a world, fitted to x. b: zeros */
 static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const embipc_real *x, int vertex_count,
                              const int *tri, int tri_count)
 {
     embi_key *keys = (embi_key *)embi_alloc(m, 6 * tri_count, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
     int ok;
-    memset(b, 0, sizeof *b);
     *s = embi_surface_at(x, tri, tri_count, b);
     ok = keys && used && embi_bvh_build(m, b, x, tri, tri_count, vertex_count, keys, used);
     if (ok) embi_bvh_refit(b, x, tri, tri_count);
@@ -29328,8 +29211,8 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
     if (!def || !with) return embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
-    if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
-    if ((r = embi_check_no_contact(w, def)) != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK || (r = embi_check_exempt(w, def)) != EMBIPC_OK)
+        return embi_blame(w, r, b->name, b->handle);
     if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE)
         return embi_refuse(&w->error, "\"%.40s\": only dynamic bodies replace each other", b->name);
     if ((r = embi_check_jump(w, b, b->caller.position, b->caller.rotation)) != EMBIPC_OK)
@@ -29358,7 +29241,6 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 }
 #endif /* EMBIPC_NO_POSES */
 
-#ifndef EMBIPC_NO_RAYS
 /* ==== 102. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
@@ -29534,6 +29416,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 }
 #endif
 
+#ifndef EMBIPC_NO_RAYS
 /* ==== 103. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
@@ -29547,7 +29430,6 @@ typedef struct embi_ray {
     embipc_real x[6];            /* from, to */
     embipc_real inverse[3];      /* 1 / (to - from); 0: it runs across the axis */
     int first[3], last[3];       /* sides of a box in the order in which it meets them: 0 .. 2 the lower, 3 .. 5 */
-    int across;                  /* it runs across some axis */
     int counts;                  /* it counts how often it leaves the inside, instead of looking for the first hit */
     int left, tied;              /* that number; it met an edge, or a plane along it: another segment is to count */
     const embi_body *body;       /* the present one, and its vertices */
@@ -29564,7 +29446,6 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
     for (int i = 0; i < 3; i++) {
         embipc_real inverse = 1 / (to[i] - from[i]);
         r->inverse[i] = embi_finite(inverse) ? inverse : 0;
-        r->across |= r->inverse[i] == 0;
         r->first[i] = to[i] < from[i] ? i + 3 : i;
         r->last[i] = to[i] < from[i] ? i : i + 3;
     }
@@ -29576,24 +29457,15 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
 static embipc_real embi_ray_enters(const void *query, const embipc_real box[6])
 {
     const embi_ray *r = (const embi_ray *)query;
-    embipc_real enter, leave, a, b;
-    if (r->across) {
-        enter = 0;
-        leave = r->hit.fraction;
-        for (int i = 0; i < 3; i++) {
+    embipc_real enter = 0, leave = r->hit.fraction;
+    for (int i = 0; i < 3; i++) {
+        if (r->inverse[i] == 0) {
             if (embi_max(r->x[i], r->x[3 + i]) < box[i] || embi_min(r->x[i], r->x[3 + i]) > box[3 + i])
                 return EMBI_HUGE;
-            if (r->inverse[i] == 0) continue;
-            enter = embi_max(enter, (box[r->first[i]] - r->x[i]) * r->inverse[i]);
-            leave = embi_min(leave, (box[r->last[i]] - r->x[i]) * r->inverse[i]);
+            continue;
         }
-    } else {   /* most of the time of a ray goes by here: no loop, no branch */
-        a = (box[r->first[0]] - r->x[0]) * r->inverse[0];
-        b = (box[r->first[1]] - r->x[1]) * r->inverse[1];
-        enter = embi_max(embi_max(a, b), embi_max((box[r->first[2]] - r->x[2]) * r->inverse[2], 0));
-        a = (box[r->last[0]] - r->x[0]) * r->inverse[0];
-        b = (box[r->last[1]] - r->x[1]) * r->inverse[1];
-        leave = embi_min(embi_min(a, b), embi_min((box[r->last[2]] - r->x[2]) * r->inverse[2], r->hit.fraction));
+        enter = embi_max(enter, (box[r->first[i]] - r->x[i]) * r->inverse[i]);   /* > leave for a box of nothing */
+        leave = embi_min(leave, (box[r->last[i]] - r->x[i]) * r->inverse[i]);
     }
     enter *= 1 - 8 * EMBI_EPS;
     return enter <= leave * (1 + 8 * EMBI_EPS) ? enter : EMBI_HUGE;
@@ -29885,15 +29757,10 @@ static void embi_world_moved(embipc_world *w)
 /* Copies the arrays of c, which is a copy of w's struct. Returns 0 out of memory: then c owns no element's arrays. */
 static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_world *w)
 {
-    embipc_real **node[EMBI_NODE_FIELDS], **vertex[EMBI_VERTEX_FIELDS];
     EMBI_RELEASE_ALL(m, c, embi_world_arrays);
-    if (m->failed) return 0;
-    embi_node_fields(&c->s, node);
-    embi_vertex_fields(&c->s, vertex);
-    for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase(node[i], w->s.q, c->s.q);
-    for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase(vertex[i], w->s.x, c->s.x);
-    embi_rows_moved(&c->s);
-    return 1;
+    for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase((char *)&c->s + embi_node_fields[i], w->s.q, c->s.q);
+    for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase((char *)&c->s + embi_vertex_fields[i], w->s.x, c->s.x);
+    return !m->failed;
 }
 
 /* A copy of w with the allocator `hooks`, or NULL out of memory. */
@@ -30333,7 +30200,7 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
 {
     embi_given read, *g = s->from ? &read : &w->s.body[at].caller.given;
     char name[64];
-    int length[EMBI_GIVEN_ARRAYS], sum[2];
+    int length[EMBI_GIVEN_ARRAYS], words;
     embipc_body body;
     embipc_result r = EMBIPC_OK;
     memset(&read, 0, sizeof read);
@@ -30351,23 +30218,22 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
         g->def.cookie = EMBI_BODY_COOKIE;
         g->def.name = name;
     }
-    if (!embi_given_lengths(g, length, sum)) s->failed = 1;
-    if (s->from && (s->failed || (size_t)sum[0] + (size_t)sum[1] + (size_t)embi_max_int(g->def.cage_nodes, 0) >
-                                     s->room - s->at)) {
+    words = embi_given_lengths(g, length);
+    if (words < 0 || (s->from && (size_t)words + (size_t)embi_max_int(g->def.cage_nodes, 0) > s->room - s->at))
         s->failed = 1;
-        return EMBIPC_ERR_ARGUMENT;
-    }
-    if (embi_stream_room(s, &w->memory, &g->number, sum[0], sizeof *g->number) &&
-        embi_stream_room(s, &w->memory, &g->index, sum[1], sizeof *g->index)) {
-        embi_stream_reals(s, g->number, (size_t)sum[0]);
-        embi_stream_ints(s, g->index, (size_t)sum[1]);
+    for (int k = 0; k < EMBI_GIVEN_ARRAYS && !s->failed; k++) {
+        const int is_number = k < EMBI_GIVEN_NUMBERS;
+        void *p, *array = (char *)g + embi_given_at[k];
+        if (!embi_stream_room(s, &w->memory, array, length[k], is_number ? sizeof(embipc_real) : sizeof(int))) break;
+        memcpy(&p, array, sizeof p);
+        if (is_number) embi_stream_reals(s, (embipc_real *)p, (size_t)length[k]);
+        else embi_stream_ints(s, (int *)p, (size_t)length[k]);
     }
     if (!s->from) return r;
-    embi_given_point(g, length);
+    if (g->arrays & EMBI_GIVEN_CAGE) g->def.cage = &g->cage;
     if (s->failed || !embi_given_has_cage(g, &w->error)) s->failed = 1;
     else r = embipc_body_create(w, &g->def, &body);
-    EMBI_RELEASE(&w->memory, g->number);
-    EMBI_RELEASE(&w->memory, g->index);
+    EMBI_RELEASE_ALL(&w->memory, g, embi_given_at);
     return r;
 }
 

@@ -203,7 +203,7 @@ static void test_damage(void)
     v = b->vert0;
     embi_body_follow(st, b);
     damaged(&s, &st->x[3 * v + 1], (embipc_real)NAN, EMBIPC_ERR_NOT_FINITE, "vertex 0 is not finite");
-    damaged(&s, &st->rows.weight[4 * v], 2, EMBIPC_ERR_OUTSIDE, "the weights of vertex 0 sum to");
+    damaged(&s, &st->J.weight[4 * v], 2, EMBIPC_ERR_OUTSIDE, "the weights of vertex 0 sum to");
     damaged(&s, &st->x[3 * v], st->x[3 * v] + 1e-6, EMBIPC_ERR_OUTSIDE, "from J q");
     damaged(&s, &st->v[3 * b->node0], (embipc_real)INFINITY, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
     damaged(&s, &b->mass.block[0], 2 * b->mass.block[0], EMBIPC_ERR_DEGENERATE, "its nodes weigh");
@@ -250,8 +250,11 @@ static void test_replaced_without_contact(void)
     test_mesh m = test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
     int at = scene_box(&s, d, 0.1, 0.1, 0.1, 1);
     test_mesh_shape(&m, &d);
-    d.no_contact = s.body;         /* the ground */
     d.no_contact_count = 1;
+    ENSURE(embipc_body_replace(s.w, s.body[at], &d, &with) == EMBIPC_ERR_ARGUMENT);   /* no list */
+    d.no_contact = &with;          /* no body, as the call before has failed */
+    ENSURE(embipc_body_replace(s.w, s.body[at], &d, &with) == EMBIPC_ERR_HANDLE);
+    d.no_contact = s.body;         /* the ground */
     ENSURE_OK(s.w, embipc_body_replace(s.w, s.body[at], &d, &with));
     for (int i = 0; i < 50; i++) ENSURE(!embipc_world_step(s.w, &s.stats));
     ENSURE(s.stats.contacts == 0 && s.stats.max_speed > 4);   /* it falls through */
