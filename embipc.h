@@ -22243,10 +22243,12 @@ static int embi_island_move_back(embi_memory *m, embi_state *s, embi_island *isl
     return 1;
 }
 
+/* The island goes back to q^n. Friction has the normal forces of q^n again, so its passes begin anew. Returns 0 out of
+ * memory. */
 static int embi_island_back_to_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->has_moved = 0;   /* no deadline may end its step here */
-    isle->passes_left = embi_max_int(1, s->settings.friction_iterations);   /* friction has the forces of q^n again */
+    isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
     isle->friction.passes_added = 0;
     return embi_island_move_back(m, s, isle, s->qn);
 }
