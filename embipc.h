@@ -4686,8 +4686,6 @@ typedef struct embi_ldlt {
     embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n) gathered */
     int *work;             /* scratch of the analysis and of the factorisation */
     int *adjacent;     /* the graph, both directions, and the lists of the order */
-    int *slot;   /* (2 per block of the analysed pattern) its offset in value, and the distance
-                                  of its rows, negative where it is stored transposed */
     embipc_real cost;   /* of one factorisation, in multiplications of two 3x3 blocks, by embi_panel_cost */
 } embi_ldlt;
 
@@ -4696,7 +4694,7 @@ static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_ldlt, index, row, value, vectors), offsetof(embi_ldlt, work),
-        offsetof(embi_ldlt, adjacent), offsetof(embi_ldlt, slot)};
+        offsetof(embi_ldlt, adjacent)};
     static const size_t parts[] = {
         EMBI_OFFSETS4(embi_ldlt, order, place, owner, first), EMBI_OFFSETS4(embi_ldlt, row_start, panel, touched, open),
         offsetof(embi_ldlt, task), offsetof(embi_ldlt, member)};
@@ -4980,38 +4978,6 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
     return 1;
 }
 
-/* Finds the slot of every block of A. Blocks are listed by the supernode that holds them, so that the columns
- * of its panel are looked up in a table and not searched for each time. */
-static int embi_ldlt_slots(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
-{
-    int *first_block = F->work, *column = F->work + F->n, *slot;
-    if (A->row[A->n] > INT_MAX / 2) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, F->slot, 2 * A->row[A->n])) return 0;
-    slot = F->slot;
-    for (int s = 0; s < F->supernodes; s++) first_block[s] = -1;
-    for (int i = 0; i < A->n; i++)
-        for (int k = A->row[i]; k < A->row[i + 1]; k++) {
-            int s = F->owner[embi_min_int(F->place[i], F->place[A->col[k]])];
-            slot[2 * k] = first_block[s];   /* the next in the list, for now, and the row */
-            slot[2 * k + 1] = i;
-            first_block[s] = k;
-        }
-    for (int s = 0; s < F->supernodes; s++) {
-        int first = F->first[s], nodes = F->first[s + 1] - first, rows = embi_ldlt_row_count(F, s);
-        int stride = embi_ldlt_stride(F, s);
-        for (int k = 0; k < nodes; k++) column[first + k] = k;
-        for (int k = 0; k < rows; k++) column[F->row[F->row_start[s] + k]] = nodes + k;
-        for (int k = first_block[s], next; k >= 0; k = next) {
-            int p = F->place[slot[2 * k + 1]], q = F->place[A->col[k]], flip = p > q;
-            next = slot[2 * k];
-            if (flip) { int t = p; p = q; q = t; }
-            slot[2 * k] = F->panel[s] + 3 * ((p - first) * stride + column[q]);
-            slot[2 * k + 1] = flip ? -stride : stride;
-        }
-    }
-    return 1;
-}
-
 /* Memory for n nodes, arrays set up. */
 static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
@@ -5086,9 +5052,7 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     if (!embi_ldlt_graph(m, F, A, start) || !embi_ldlt_choose(m, F, n, start, w)) return 0;
     F->n = n;
     embi_ldlt_number(F, w[0], w[1], w[3], w[4], w[6], w[9], w[10], w[11]);
-    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) &&
-        embi_ldlt_place_panels(m, F) && embi_ldlt_slots(m, F, A))
-        return 1;
+    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) && embi_ldlt_place_panels(m, F)) return 1;
     F->n = F->supernodes = 0;
     return 0;
 }
@@ -10099,7 +10063,7 @@ typedef struct embi_system {
     embi_bsr wanted;  /* pattern asked for */
     embi_ldlt F;
     embipc_real *work;   /* CG: P (9n), solution (3n), embi_cg (12n) */
-    int stamp_count, stamp_node[EMBI_STAMP];   /* the last stamp, and where its blocks are: as F.slot */
+    int stamp_count, stamp_node[EMBI_STAMP];   /* the last stamp, and where its blocks are */
     int stamp_slot[EMBI_STAMP * (EMBI_STAMP + 1)];
 } embi_system;
 
@@ -10191,17 +10155,26 @@ static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi
     return 1;
 }
 
+/* Where the block of nodes i and j stands: the offset of its first value, and the distance of its rows, negative where it
+ * is stored transposed. Returns 0 when there is no place for it. */
+static int embi_system_find(const embi_system *S, int i, int j, int slot[2])
+{
+    int flip = i < j;
+    if (S->method == EMBI_SYSTEM_CG) {
+        slot[0] = 9 * embi_bsr_find(&S->A, i, j);
+        slot[1] = 3;
+    } else slot[0] = embi_ldlt_find(&S->F, i, j, slot + 1, &flip);
+    if (flip) slot[1] = -slot[1];
+    return slot[0] >= 0;
+}
+
 /* Whether all pairs have their place already, so that a new analysis is not needed. */
 static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs, int pair_count)
 {
-    if (S->n != n) return 0;
-    for (int k = 0; k < pair_count && !S->dense; k++) {
-        int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key), stride, flip;
-        if (S->method == EMBI_SYSTEM_CG) {
-            if (embi_bsr_find(&S->A, i, j) < 0) return 0;
-        } else if (embi_ldlt_find(&S->F, i, j, &stride, &flip) < 0) return 0;
-    }
-    return 1;
+    int covers = S->n == n, slot[2];
+    for (int k = 0; k < pair_count && covers; k++)
+        covers = embi_system_find(S, embi_hi(pairs[k].key), embi_lo(pairs[k].key), slot);
+    return covers;
 }
 
 /* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
@@ -10218,44 +10191,21 @@ static embipc_real *embi_system_values(embi_system *S)
     return S->method == EMBI_SYSTEM_CG ? S->A.val : S->F.value;
 }
 
-/* slot of block k of the pattern, which is in row i */
-static void embi_system_slot(const embi_system *S, int k, int slot[2])
-{
-    if (S->method == EMBI_SYSTEM_CG) {
-        slot[0] = 9 * k;
-        slot[1] = 3;
-    } else {
-        slot[0] = S->F.slot[2 * k];
-        slot[1] = S->F.slot[2 * k + 1];
-    }
-}
-
 /* S += scale A, node i of A being node map[i] of S (map NULL: i); rows and columns with map < 0 are left out.
- * Where the map keeps the order of nodes, as it does within a body, a walk along the row of the pattern finds
- * all blocks of a row. After embi_system_reopen() only what is open gets its part.
- * Returns 0 when a block found no place. */
+ * After embi_system_reopen() only what is open gets its part. Returns 0 when a block found no place. */
 static int embi_system_add_bsr(embi_system *S, const embi_bsr *A, const int *map, embipc_real scale)
 {
-    embipc_real *values = embi_system_values(S);
     const int *place = S->F.place;
     int ok = 1, partial = S->method == EMBI_SYSTEM_SPARSE && S->F.partial;
     if (S->clean) S->clean = 0;   /* not written where threads add the parts of bodies */
     for (int i = 0; i < A->n; i++) {
-        int to = map ? map[i] : i, at = to >= 0 && !S->dense ? S->A.row[to] : 0;
+        int to = map ? map[i] : i;
         for (int k = A->row[i]; to >= 0 && k < A->row[i + 1]; k++) {
-            const embipc_real *V = A->val + 9 * (size_t)k;
             int from = map ? map[A->col[k]] : A->col[k], slot[2];
             if (from < 0) continue;
             if (partial && !S->F.open[S->F.owner[embi_min_int(place[to], place[from])]]) continue;
-            while (!S->dense && at < S->A.row[to + 1] && S->A.col[at] < from) at++;
-            if (S->dense || at == S->A.row[to + 1] || S->A.col[at] != from) {
-                embipc_real B[9];
-                for (int c = 0; c < 9; c++) B[c] = scale * V[c];
-                ok &= embi_system_add(S, to, from, B);
-                continue;
-            }
-            embi_system_slot(S, at, slot);
-            embi_block_add(values + slot[0], slot[1], scale, V);
+            if (!embi_system_find(S, to, from, slot)) ok = 0;
+            else embi_block_add(embi_system_values(S) + slot[0], slot[1], scale, A->val + 9 * (size_t)k);
         }
     }
     return ok;
@@ -10267,19 +10217,8 @@ static int embi_system_place_stamp(embi_system *S, int count, const int *node)
     int *slot = S->stamp_slot;
     S->stamp_count = 0;
     for (int i = 0; i < count; i++)
-        for (int j = 0; j <= i; j++, slot += 2) {
-            int flip, k;
-            if (S->method != EMBI_SYSTEM_CG) {
-                slot[0] = embi_ldlt_find(&S->F, node[i], node[j], slot + 1, &flip);
-            } else {
-                k = embi_bsr_find(&S->A, node[i], node[j]);
-                slot[0] = k < 0 ? -1 : 9 * k;
-                slot[1] = 3;
-                flip = node[i] < node[j];
-            }
-            if (slot[0] < 0) return 0;
-            if (flip) slot[1] = -slot[1];
-        }
+        for (int j = 0; j <= i; j++, slot += 2)
+            if (!embi_system_find(S, node[i], node[j], slot)) return 0;
     memcpy(S->stamp_node, node, (size_t)count * sizeof *node);
     S->stamp_count = count;
     for (int i = 0; i < count && S->method == EMBI_SYSTEM_SPARSE; i++)
