@@ -15767,9 +15767,8 @@ static int embi_seams_find(embipc_world *w)
         for (int i = 0; i < j && b->kind == EMBIPC_FIXED; i++) {
             const embi_body *a = s->body + i;
             embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
-            embipc_real range[6] = {0, 0, 0, 0, 0, 0};
             if (a->kind != EMBIPC_FIXED || a->rules.thickness != b->rules.thickness || !embi_same_friction(a, b) ||
-                !embi_ranges_meet(a->bvh.box + 6, range, tolerance, b->bvh.box + 6))
+                !embi_ranges_meet(a->bvh.box + 6, embi_none, tolerance, b->bvh.box + 6))
                 continue;
             if (!embi_bodies_join(w, i, j, tolerance)) return 0;
         }
@@ -15874,14 +15873,6 @@ static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *re
     return (a->in_island || b->in_island) && embi_tested(w, a, b);
 }
 
-/* May two patches, anywhere in their regions, come within reach of each other? */
-static int embi_regions_meet(const embi_patch *a, const embi_patch *b, embipc_real reach)
-{
-    for (int i = 0; i < 3; i++)
-        if (a->region[i] - reach > b->region[3 + i] || a->region[3 + i] + reach < b->region[i]) return 0;
-    return 1;
-}
-
 #define EMBI_SWEEP_UNITS ((embipc_real)2147483648.0)
 
 /* Axis along which regions are spread farthest, relative to their mean extent. *begin, *scale map it to 0 .. 2^31. */
@@ -15963,8 +15954,8 @@ static int embi_regions_sweep(embipc_world *w)
             embipc_real reach;
             if (a->body == b->body ? p != q || a->panel : !embi_boxes_meet(one->box, two->box)) continue;
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
-                !embi_regions_meet(s->body[a->body].search.patch + a->panel, s->body[b->body].search.patch + b->panel,
-                                   reach))
+                !embi_ranges_meet(s->body[a->body].search.patch[a->panel].region, embi_none, reach,
+                                  s->body[b->body].search.patch[b->panel].region))
                 continue;
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * w->search.tri_pair_count + 2)) return 0;
             w->search.tri_pairs[w->search.tri_pair_count].value = embi_patches_pack(a->panel, b->panel);

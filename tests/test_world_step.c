@@ -1226,9 +1226,9 @@ static void test_pairs_of_many(void)
                     if ((!a->in_island && !b->in_island) || !embi_tested(w, a, b)) continue;
                     for (int k = 0; k < (i == j ? 1 : a->search.patch_count * b->search.patch_count); k++) {
                         int pa = k / b->search.patch_count, pb = k % b->search.patch_count;
-                        if (!embi_regions_meet(a->search.patch + pa, b->search.patch + pb,
-                                               embi_max(a->rules.dhat, b->rules.dhat) + a->rules.thickness +
-                                                   b->rules.thickness))
+                        if (!embi_ranges_meet(a->search.patch[pa].region, embi_none,
+                                              embi_max(a->rules.dhat, b->rules.dhat) + a->rules.thickness +
+                                                  b->rules.thickness, b->search.patch[pb].region))
                             continue;
                         ENSURE(met < w->search.tri_pair_count && w->search.tri_pairs[met].key == embi_pack(i, j) &&
                                w->search.tri_pairs[met].value == EMBI_PATCHES * pa + pb);
