@@ -11030,41 +11030,36 @@ static void embi_boxes_join(embipc_real *box, int begin, int end)
 
 /* Boxes of the leaves begin .. end - 1, which are all leaves below one node, of their triangles at x, and of the inner
  * nodes up to it. box, one: of nodes, and of triangles. */
-static void embi_bvh_fit(const embi_bvh *b, const embi_surface *s, const embipc_real *x, embipc_real *box,
+static void embi_bvh_fit(const embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real *box,
                          embipc_real *one, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
     for (int k = begin; k < end; k++) {
         embipc_real *leaf = box + 6 * (b->leaves + k);
         embi_box_clear(leaf);
-        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < s->nt; i++) {
-            embi_box_of(one + 6 * b->order[i], x, s->tri + 3 * b->order[i], 3);
+        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++) {
+            embi_box_of(one + 6 * b->order[i], x, tri + 3 * b->order[i], 3);
             embi_box_join(leaf, one + 6 * b->order[i]);
         }
     }
     for (; to - from > 1; from /= 2, to /= 2) embi_boxes_join(box, from / 2, to / 2);
 }
 
-/* Refits all boxes, and those of displacements if the surface has any. */
-static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
-{
-    embi_bvh_fit(b, s, s->x, b->box, b->tri_box, 0, b->leaves);
-    if (!s->way) return 1;
-    if (!EMBI_GROW(m, b->way, 12 * b->leaves + 6 * s->nt)) return 0;
-    b->tri_way = b->way + 12 * b->leaves;
-    embi_bvh_fit(b, s, s->way, b->way, b->tri_way, 0, b->leaves);
-    return 1;
-}
-
 /* Refits all boxes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
-    embi_surface s;
-    memset(&s, 0, sizeof s);
-    s.x = x;
-    s.tri = tri;
-    s.nt = nt;
-    embi_bvh_fit(b, &s, x, b->box, b->tri_box, 0, b->leaves);
+    embi_bvh_fit(b, x, tri, nt, b->box, b->tri_box, 0, b->leaves);
+}
+
+/* Refits all boxes, and those of displacements if the surface has any. */
+static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
+{
+    embi_bvh_refit(b, s->x, s->tri, s->nt);
+    if (!s->way) return 1;
+    if (!EMBI_GROW(m, b->way, 12 * b->leaves + 6 * s->nt)) return 0;
+    b->tri_way = b->way + 12 * b->leaves;
+    embi_bvh_fit(b, s->way, s->tri, s->nt, b->way, b->tri_way, 0, b->leaves);
+    return 1;
 }
 
 /* 1 when box a, displaced within range (lo, hi) and grown by reach, can meet box b */
@@ -14814,8 +14809,8 @@ static void embi_refit_work(void *arg, int begin, int end)
     for (int n = begin; n < end; n++) {
         const embi_chunk *part = t->w->search.parts.list + n;
         embi_body *b = t->w->s.body + part->item;
-        embi_surface s = embi_surface_of(&t->w->s, b, embi_base_x(&t->w->s));
-        embi_bvh_fit(&b->bvh, &s, s.x, b->bvh.box, b->bvh.tri_box, part->begin, part->end);
+        embi_bvh_fit(&b->bvh, embi_base_x(&t->w->s) + 3 * b->vert0, b->tri, b->nt, b->bvh.box, b->bvh.tri_box,
+                     part->begin, part->end);
         if (b->bvh.known) b->bvh.known[embi_bvh_block(&b->bvh, b->bvh.leaves + part->begin)] |= EMBI_REFIT;
     }
 }
