@@ -11708,14 +11708,6 @@ static int embi_plain_pairs(embi_memory *m, const embi_swept_surface *a, const e
            embi_plain_meet(m, a, b, 2, rule, reach, scratch, list, count);
 }
 
-/* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first body. */
-static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
-{
-    embi_point p[4];
-    embi_points_at(p, x, c->v);
-    return embi_candidate_near(c, p, t);
-}
-
 /* ==== 37. Rest separation certificates ===============================================================
  * When a surface is searched for self-contact, most pairs found are neighbours, which only folding could bring
  * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a - x_b = F
@@ -13463,18 +13455,13 @@ static embipc_real embi_body_edge(const embi_body *b)
     return embi_sqrt(4 * b->area / ((embipc_real)1.7320508075688772 * (embipc_real)b->nt));
 }
 
-/* Mean edge length of the finer surface of a pair, m. */
-static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
-{
-    return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
-}
-
-/* Length of a direction, m, above which it is searched along its paths: half an edge. For surfaces finer than some 1300
- * triangles, which are swept as a whole, it is a fiftieth of the size. A pair that is searched so stays so down to a
- * tenth of that. Longer displacements are not searched for before the first direction is known. */
+/* Length of a direction, m, above which it is searched along its paths: half an edge of the finer surface. For surfaces
+ * finer than some 1300 triangles, which are swept as a whole, it is a fiftieth of the size. A pair that is searched so
+ * stays so down to a tenth of that. Longer displacements are not searched for before the first direction is known. */
 static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
 {
-    return embi_max(embi_pair_edge(s, p) / 2, embi_sqrt(embi_min(s->body[p->a].area, s->body[p->b].area)) / 50);
+    const embi_body *a = s->body + p->a, *b = s->body + p->b;
+    return embi_max(embi_min(embi_body_edge(a), embi_body_edge(b)) / 2, embi_sqrt(embi_min(a->area, b->area)) / 50);
 }
 
 /* Bound of the relative drift of a pair from measured_q, m. s->apart has a lower bound of each candidate's
@@ -14753,7 +14740,7 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
  * distributed, and results are joined in order. A list always holds what a single search finds, in the same order.
  *
  * Part of the search.
- * Uses: tuning, small math, memory, threads, pairs of primitives, part III.
+ * Uses: tuning, small math, memory, threads, distances, pairs of primitives, part III.
  * Checked by: tests/test_threads.c, tests/test_plain.c */
 
 typedef struct embi_search_task {
@@ -15114,10 +15101,11 @@ static void embi_again_work(void *arg, int begin, int end)
         embi_candidate *to = s->candidates.list + one->first + chunk->begin, *c = to;
         for (int k = chunk->begin; k < chunk->end; k++) {
             const embi_candidate *old = one->kept->list + k;
+            embi_point p[4];
             if (!embi_search_sees(one, old)) continue;
             *c = *old;
-            c += embi_candidate_again(c, embi_base_x(s), c->v[0] >= A->vert0 &&
-                                      c->v[0] < A->vert0 + A->nv ? &one->approach : &one->back);
+            embi_points_at(p, embi_base_x(s), c->v);
+            c += embi_candidate_near(c, p, embi_has_vertex(A, c->v[0]) ? &one->approach : &one->back);
         }
         t->w->search.found[n] = (int)(c - to);
     }
