@@ -14505,11 +14505,14 @@ static int embi_searched_forget(embipc_world *w)
     return 1;
 }
 
-static int embi_cached_before(const embi_cached *k, const embi_pair *pair)
+/* Patches pa and pb of the bodies a and b as one number, by bodies first. There are fewer than 2^26 bodies. */
+static embi_u64 embi_patches_key(int a, int b, int pa, int pb)
 {
-    return k->a != pair->a ? k->a < pair->a : k->b != pair->b ? k->b < pair->b
-         : k->pa != pair->pa ? k->pa < pair->pa : k->pb < pair->pb;
+    return (((embi_u64)a << 26 | (embi_u64)b) * EMBI_PATCHES + (embi_u64)pa) * EMBI_PATCHES + (embi_u64)pb;
 }
+
+static embi_u64 embi_cached_key(const embi_cached *k) { return embi_patches_key(k->a, k->b, k->pa, k->pb); }
+static embi_u64 embi_pair_key(const embi_pair *p) { return embi_patches_key(p->a, p->b, p->pa, p->pb); }
 
 /* The cached list of a pair, created if there is none. */
 static embi_cached *embi_cached_of(embipc_world *w, const embi_pair *pair)
@@ -14518,11 +14521,11 @@ static embi_cached *embi_cached_of(embipc_world *w, const embi_pair *pair)
     int lo = 0, hi = w->search.cached_count;
     while (lo < hi) {
         int mid = (lo + hi) / 2;
-        if (embi_cached_before(w->search.cached + mid, pair)) lo = mid + 1;
+        if (embi_cached_key(w->search.cached + mid) < embi_pair_key(pair)) lo = mid + 1;
         else hi = mid;
     }
     k = lo < w->search.cached_count ? w->search.cached + lo : NULL;
-    if (k && k->a == pair->a && k->b == pair->b && k->pa == pair->pa && k->pb == pair->pb) return k;
+    if (k && embi_cached_key(k) == embi_pair_key(pair)) return k;
     if (!EMBI_GROW(&w->memory, w->search.cached, w->search.cached_count + 1)) return NULL;
     k = w->search.cached + lo;
     spare = w->search.cached[w->search.cached_count];   /* a released list to reuse, or zero */
@@ -15345,9 +15348,6 @@ static int embi_searches_run(embipc_world *w)
     return 1;
 }
 
-/* Packs patches pa and pb of two bodies into one number; embi_pair_add() unpacks it. */
-static int embi_patches_pack(int pa, int pb) { return pa * EMBI_PATCHES + pb; }
-
 /* ==== 48. Seams ======================================================================================
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
  * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
@@ -15825,19 +15825,21 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
  * Uses: tuning, small math, memory, sorting and sets, edges and faces, part III.
  * Checked by: tests/test_plain.c, tests/test_reach.c */
 
-/* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the
- * first pair of these bodies; -1: this one. */
-static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, int head)
+/* Adds the pair of an embi_patches_key(), with an empty range and no candidates. head: the first pair of these bodies;
+ * -1: this one. */
+static embi_pair *embi_pair_add(embipc_world *w, embi_u64 key, int head)
 {
     embi_state *s = &w->s;
     embi_pair *pair;
+    int patches = (int)(key % (EMBI_PATCHES * EMBI_PATCHES));
+    key /= EMBI_PATCHES * EMBI_PATCHES;
     if (!EMBI_ARRAY(&w->memory, s->pair, s->pair_count + 1, 0, EMBI_PAIRS)) return NULL;
     pair = s->pair + s->pair_count;
     memset(pair, 0, sizeof *pair);
-    pair->a = embi_hi(bodies);
-    pair->b = embi_lo(bodies);
-    pair->pa = panels / EMBI_PATCHES;
-    pair->pb = panels % EMBI_PATCHES;
+    pair->a = (int)(key >> 26);
+    pair->b = (int)(key & 0x3ffffff);
+    pair->pa = patches / EMBI_PATCHES;
+    pair->pb = patches % EMBI_PATCHES;
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
     pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
@@ -15909,21 +15911,8 @@ static int embi_regions_sort(embipc_world *w)
     return n;
 }
 
-/* Sorts pairs of patches by bodies, then by values. Scratch of equal size follows them. */
-static void embi_regions_order(embi_key *pair, int count)
-{
-    embi_sort_keys(pair, pair + count, count);
-    for (int begin = 0, end; begin < count; begin = end) {
-        embi_u64 bodies = pair[begin].key;
-        for (end = begin; end < count && pair[end].key == bodies; end++) pair[end].key = (embi_u64)pair[end].value;
-        embi_sort_keys(pair + begin, pair + count, end - begin);
-        for (int n = begin; n < end; n++) pair[n].key = bodies;
-    }
-}
-
-/* Pairs of patches whose regions meet, into w->tri_pairs: keys embi_pack(i, j) of the bodies, i <= j, values
- * embi_patches_pack(), both sorted. Each patch is tested with those that begin before it ends. A body and itself
- * are one pair. */
+/* Pairs of patches whose regions meet, into w->tri_pairs, as embi_patches_key() of the bodies i <= j. Each patch is tested
+ * with those that begin before it ends. A body and itself are one pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -15940,52 +15929,40 @@ static int embi_regions_sweep(embipc_world *w)
                 !embi_ranges_meet(s->body[a->body].search.patch[a->panel].region, embi_none, reach,
                                   s->body[b->body].search.patch[b->panel].region))
                 continue;
-            if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * w->search.tri_pair_count + 2)) return 0;
-            w->search.tri_pairs[w->search.tri_pair_count].value = embi_patches_pack(a->panel, b->panel);
-            w->search.tri_pairs[w->search.tri_pair_count++].key = embi_pack(a->body, b->body);
+            if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
+            w->search.tri_pairs[w->search.tri_pair_count++].key = embi_patches_key(a->body, b->body, a->panel, b->panel);
         }
     }
-    embi_regions_order(w->search.tri_pairs, w->search.tri_pair_count);
     return 1;
 }
 
-/* Packed patches of pair n; n < 0 encodes the patches themselves as -1 - n. */
-static int embi_pair_panels(const embi_state *s, int n)
-{
-    return n < 0 ? -1 - n : embi_patches_pack(s->pair[n].pa, s->pair[n].pb);
-}
-
-/* Adds the pairs of w->tri_pairs that do not exist yet. */
+/* Adds the pairs of w->tri_pairs that do not exist yet, in the order of their keys. */
 static int embi_pairs_join(embipc_world *w)
 {
     embi_state *s = &w->s;
-    unsigned char known[EMBI_PATCHES * EMBI_PATCHES];
-    int old = s->pair_count, count = old + w->search.tri_pair_count;
+    int old = s->pair_count, found = w->search.tri_pair_count;
     embi_key *k;
-    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * count)) return 0;
-    memset(known, 0, sizeof known);
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * (old + found))) return 0;
     k = w->search.tri_pairs;
-    if (count > old) memmove(k + old, k, (size_t)(count - old) * sizeof *k);
-    for (int n = old; n < count; n++) k[n].value = -1 - k[n].value;   /* see embi_pair_panels() */
-    for (int n = 0; n < old; n++) {
-        k[n].key = embi_pack(s->pair[n].a, s->pair[n].b);
+    if (found) memmove(k + old, k, (size_t)found * sizeof *k);
+    for (int n = 0; n < old + found; n++) {
+        if (n < old) k[n].key = embi_pair_key(s->pair + n);
         k[n].value = n;
     }
-    embi_sort_keys(k, k + count, count);
-    for (int begin = 0, end; begin < count; begin = end) {
+    embi_sort_keys(k, k + old + found, old + found);   /* of equal ones those that exist come first */
+    for (int begin = 0, end; begin < old + found; begin = end) {
+        embi_u64 bodies = k[begin].key / (EMBI_PATCHES * EMBI_PATCHES);
         int head = -1;
-        for (end = begin; end < count && k[end].key == k[begin].key; end++) {
-            int n = k[end].value, panels = embi_pair_panels(s, n);
-            if (n < 0 && !known[panels]) {
-                embi_pair *pair = embi_pair_add(w, k[end].key, panels, head);
-                if (!pair) return 0;
-                pair->late = old > 0;
-                n = s->pair_count - 1;
-            }
-            if (n >= 0) head = s->pair[n].head;
-            known[panels] = 1;
+        for (end = begin; end < old + found && k[end].key / (EMBI_PATCHES * EMBI_PATCHES) == bodies; end++)
+            if (k[end].value < old) head = s->pair[k[end].value].head;
+        for (int n = begin; n < end; n++) {
+            embi_pair *pair;
+            if (k[n].value < old || (n > begin && k[n].key == k[n - 1].key)) continue;
+            pair = embi_pair_add(w, k[n].key, head);
+            if (!pair) return 0;
+            pair->late = old > 0;
+            head = pair->head;
         }
-        for (int n = begin; n < end; n++) known[embi_pair_panels(s, k[n].value)] = 0;
     }
     return 1;
 }
@@ -16038,8 +16015,7 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
             embi_box_grow(w->search.surface[i].box, 2 * reach, in);
             if (!embi_boxes_meet(in, w->search.surface[j].box)) continue;
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
-            w->search.tri_pairs[w->search.tri_pair_count].key = embi_pack(i, j);
-            w->search.tri_pairs[w->search.tri_pair_count++].value = 0;
+            w->search.tri_pairs[w->search.tri_pair_count++].key = embi_patches_key(i, j, 0, 0);
         }
     return embi_pairs_join(w);
 }
