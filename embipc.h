@@ -12504,12 +12504,11 @@ typedef struct embi_body_search {
     embi_shift drift;            /* from measured_q to the last evaluated positions */
     embi_shift drift_next;       /* from measured_q to the end of the present direction */
     embi_shift shift_measured;   /* from the reference positions to measured_q */
-    embi_strain *strain;         /* of each tet, for bodies with rest separation certificates */
+    embi_strain *strain;         /* of each tet, for bodies with rest separation certificates; then those set aside */
     embipc_real *tet_grad;       /* gradients of each tet, for those whose elements are cells (12 each) */
-    int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
-    /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
-    embi_cached own;
-    embipc_real *own_state;      /* EMBI_ASIDE_STATE: cached_q (3 nn), start and limit of the strains (2 ntet) */
+    int aside;                   /* 1: its cached list for itself is set aside, but for the candidates; 2: they too */
+    embi_cached own;             /* that list at the start of the step; `list` is memory of its own */
+    embipc_real *own_q;          /* its cached_q (3 nn) */
     int own_is_odd;              /* lists have changed places an odd number of times */
     int measured_at_start;       /* distances were measured at q^n: drift equals shift */
     int has_reference;           /* its reference positions are those of embi_reference, not q^n and x^n */
@@ -14563,52 +14562,41 @@ static int embi_cached_serves(const embi_state *s, const embi_cached *k, const e
 
 /* ---- a body's list for itself after a failed step ---- */
 
-enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
-
-/* Saves or restores the reference of a body's list for itself: nodes and strains when it was made. */
+/* Saves or restores what a body's list for itself refers to: its nodes when it was made, and strains. */
 static void embi_own_state(embi_state *s, embi_body *b, int back)
 {
-    size_t nodes = (size_t)(3 * b->nn) * sizeof *s->reference.cached_q;
-    embipc_real *q = s->reference.cached_q + 3 * b->node0, *strain = b->search.own_state + 3 * b->nn;
-    memcpy(back ? q : b->search.own_state, back ? b->search.own_state : q, nodes);
-    for (int t = 0; t < embi_strained_tets(b); t++) {
-        embi_strain *e = b->search.strain + t;
-        if (back) {
-            e->start = strain[2 * t];
-            e->limit = strain[2 * t + 1];
-        } else {
-            strain[2 * t] = e->start;
-            strain[2 * t + 1] = e->limit;
-        }
-    }
+    embipc_real *q = s->reference.cached_q + 3 * b->node0, *own_q = b->search.own_q;
+    embi_strain *strain = b->search.strain, *own = strain + embi_strained_tets(b);
+    memcpy(back ? q : own_q, back ? own_q : q, (size_t)(3 * b->nn) * sizeof *q);
+    if (own != strain) memcpy(back ? strain : own, back ? own : strain, (size_t)(own - strain) * sizeof *strain);
 }
 
-/* Saves the parts `what` of the list before they are overwritten, each once in a step. */
-static void embi_own_set_aside(embi_state *s, embi_cached *k, int what)
+/* Sets the list aside before it changes, once in a step; with_list: before its candidates do. */
+static void embi_own_set_aside(embi_state *s, embi_cached *k, int with_list)
 {
     embi_body *b = s->body + k->a;
-    if (k->a != k->b) return;
-    what &= ~b->search.aside;
-    if (what & EMBI_ASIDE_HEAD) {
+    if (k->a != k->b || b->search.aside > with_list) return;
+    if (!b->search.aside) {
         embi_candidate *list = b->search.own.list;
         b->search.own = *k;
         b->search.own.list = list;
+        embi_own_state(s, b, 0);
     }
-    if (what & EMBI_ASIDE_STATE) embi_own_state(s, b, 0);
-    if (what & EMBI_ASIDE_LIST) embi_own_swap_lists(b, k);
-    b->search.aside |= what;
+    if (with_list) embi_own_swap_lists(b, k);
+    b->search.aside = 1 + with_list;
 }
 
 /* Restores the list after a failed step. */
 static void embi_own_give_back(embi_state *s, embi_cached *k)
 {
     embi_body *b = s->body + k->a;
-    embi_cached now = *k;
+    embi_candidate *list;
     if (k->a != k->b || !b->search.aside) return;
+    if (b->search.aside > 1) embi_own_swap_lists(b, k);
+    list = k->list;
     *k = b->search.own;
-    b->search.own.list = now.list;
-    if (!(b->search.aside & EMBI_ASIDE_LIST)) embi_own_swap_lists(b, k);
-    if (b->search.aside & EMBI_ASIDE_STATE) embi_own_state(s, b, 1);
+    k->list = list;
+    embi_own_state(s, b, 1);
     b->search.aside = 0;
 }
 
@@ -14658,7 +14646,7 @@ static embipc_real embi_cached_room(const embi_state *s, const embi_cached *k, c
 static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
-    embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE | EMBI_ASIDE_LIST);
+    embi_own_set_aside(s, k, 1);
     if (k->a == k->b && A->nn) {
         memcpy(s->reference.cached_q + 3 * A->node0, embi_base_q(s, A) + 3 * A->node0,
                (size_t)(3 * A->nn) * sizeof *s->qn);
@@ -15023,7 +15011,7 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     embipc_real r[6], *strain = s->scratch.trace + a->scratch.trace;
     if (!k->valid || (!first && !second)) return;
     if (a == b) {
-        if (!all) embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE);
+        if (!all) embi_own_set_aside(s, k, 0);
         embi_turn_fit(from, to, a->nn, k->turn);
         embi_deformation(from, to, a->nn, k->turn, s->scratch.nodes + 3 * a->node0, k->drift + 3);
         embi_body_strains(a, s->scratch.nodes + 3 * a->node0, strain);
@@ -15072,7 +15060,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embipc_real reach = embi_pair_reach(s, pair), r[6];
     embi_cached *kept = embi_cached_of(w, pair);
     one->kept = kept;
-    embi_own_set_aside(s, kept, EMBI_ASIDE_HEAD);
+    embi_own_set_aside(s, kept, 0);
     kept->asked = w->step;
     one->due = EMBI_WITHOUT(CACHED_LISTS) || !embi_cached_serves(s, kept, pair, reach);
     if (one->due) {
@@ -25663,7 +25651,7 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
     offsetof(embi_body, search.tet_grad), offsetof(embi_body, caller.apart),
-    EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
+    EMBI_OFFSETS4(embi_body, search.own.list, search.own_q, search.shrunk, search.holder),
 #ifndef EMBIPC_NO_SNAPSHOT
     offsetof(embi_body, caller.given.number), offsetof(embi_body, caller.given.index),
 #endif
@@ -26361,12 +26349,12 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
     for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state, 3 * b->nn + 2 * b->ntet));
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_q, 3 * b->nn));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
         const embi_surface s = embi_surface_at(t->x, b->tri, b->nt, &b->bvh);
         ok = embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->nn, b->tet, b->ntet,
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
-             EMBI_GROW(m, b->search.strain, embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
+             EMBI_GROW(m, b->search.strain, 2 * embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
     }
     return ok ? EMBIPC_OK : embi_fail_memory(m, e);
 }
