@@ -10055,7 +10055,6 @@ typedef struct embi_system {
     int asked;        /* method that the caller wanted */
     int method;       /* in use: dense, sparse or CG */
     int dense;        /* method is dense */
-    int clean;        /* nothing has been added since the values were set to zero */
     int kept;         /* there is a factor, and it may be reopened */
     int iterations;   /* of the last solution by CG */
     embipc_real residual;   /* of it, relative */
@@ -10083,14 +10082,12 @@ static void embi_system_empty(embi_system *S)
     S->n = S->A.n = S->F.n = S->F.supernodes = S->stamp_count = S->kept = 0;
 }
 
-/* All values are 0 before a new matrix is added. Nothing is done where they are 0 already. */
+/* All values are 0 before a new matrix is added. */
 static void embi_system_zero(embi_system *S)
 {
     S->kept = S->stamp_count = 0;   /* so that the first stamp is marked again */
-    if (S->clean) return;
     if (S->method == EMBI_SYSTEM_CG) embi_bsr_zero(&S->A);
     else embi_ldlt_zero(&S->F);
-    S->clean = 1;
 }
 
 /* Order, structure and memory by the given method for n nodes with the pattern `wanted` (dense: without one,
@@ -10148,7 +10145,6 @@ static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi
             return 0;
         }
     }
-    S->clean = 0;
     S->iterations = 0;
     S->residual = 0;
     embi_system_zero(S);
@@ -10181,7 +10177,6 @@ static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs
  * is no place for it. */
 static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
 {
-    if (S->clean) S->clean = 0;
     return S->method == EMBI_SYSTEM_CG ? embi_bsr_add(&S->A, i, j, B) : embi_ldlt_add(&S->F, i, j, B);
 }
 
@@ -10197,7 +10192,6 @@ static int embi_system_add_bsr(embi_system *S, const embi_bsr *A, const int *map
 {
     const int *place = S->F.place;
     int ok = 1, partial = S->method == EMBI_SYSTEM_SPARSE && S->F.partial;
-    if (S->clean) S->clean = 0;   /* not written where threads add the parts of bodies */
     for (int i = 0; i < A->n; i++) {
         int to = map ? map[i] : i;
         for (int k = A->row[i]; to >= 0 && k < A->row[i + 1]; k++) {
@@ -10211,10 +10205,12 @@ static int embi_system_add_bsr(embi_system *S, const embi_bsr *A, const int *map
     return ok;
 }
 
-/* Finds the blocks of a stamp. Returns 0 when one has no place. */
-static int embi_system_place_stamp(embi_system *S, int count, const int *node)
+/* Finds the places of a stamp on `count` <= EMBI_STAMP nodes, all different. Stamps in a row are often on the same
+ * nodes (contacts of one pair of tets), and their places are kept. Returns 0 when a block has no place. */
+static int embi_system_open_stamp(embi_system *S, int count, const int *node)
 {
     int *slot = S->stamp_slot;
+    if (count == S->stamp_count && memcmp(S->stamp_node, node, (size_t)count * sizeof *node) == 0) return 1;
     S->stamp_count = 0;
     for (int i = 0; i < count; i++)
         for (int j = 0; j <= i; j++, slot += 2)
@@ -10223,17 +10219,6 @@ static int embi_system_place_stamp(embi_system *S, int count, const int *node)
     S->stamp_count = count;
     for (int i = 0; i < count && S->method == EMBI_SYSTEM_SPARSE; i++)
         S->F.touched[embi_ldlt_owner(&S->F, node[i])] = 1;
-    return 1;
-}
-
-/* Finds the places of a stamp on `count` <= EMBI_STAMP nodes, all different. Stamps in a row are often on the same
- * nodes (contacts of one pair of tets), and their places are kept. Returns 0 when a block has no place. */
-static int embi_system_open_stamp(embi_system *S, int count, const int *node)
-{
-    if ((count != S->stamp_count || memcmp(S->stamp_node, node, (size_t)count * sizeof *node) != 0) &&
-        !embi_system_place_stamp(S, count, node))
-        return 0;
-    S->clean = 0;
     return 1;
 }
 
@@ -10283,14 +10268,13 @@ static void embi_system_mark(embi_system *S, int count, const int *node)
 static void embi_system_reopen(embi_system *S)
 {
     embi_ldlt_reopen(&S->F);
-    S->kept = S->stamp_count = S->clean = 0;
+    S->kept = S->stamp_count = 0;
 }
 
 /* Factors what has been added (which it overwrites, but for CG). Returns the number of pivots, or for CG of
  * diagonal blocks, that had to be replaced; EMBI_NOT_FINITE when inf or nan was met; EMBI_TOO_LATE. */
 static int embi_system_factor(embi_system *S)
 {
-    S->clean = 0;
     if (S->method != EMBI_SYSTEM_CG) {
         int replaced = embi_ldlt_factor(&S->F);
         S->kept = replaced == 0;
@@ -22067,7 +22051,6 @@ static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
     embi_island_clear_system(s, isle);     /* H = 0, at least where elements reach */
     embi_island_assemble_bodies(s, isle);   /* A of each body */
-    isle->system.clean = 0;   /* here, since threads add the parts of bodies */
     embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_add_to_system, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
         if (isle->shares.part[k] == 0) return 0;
