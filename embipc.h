@@ -5747,6 +5747,13 @@ static void embi_triangle_cross(embipc_real n[3], const embipc_real *x, const in
     embi_cross(n, e, f);
 }
 
+/* n = unit normal of a triangle. Returns 0 where it has no area. */
+static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_real n[3])
+{
+    embi_triangle_cross(n, x, v);
+    return embi_direction(n, n) > 0;
+}
+
 /* m^2 */
 static embipc_real embi_triangle_area(const embipc_real *x, const int v[3])
 {
@@ -11886,18 +11893,11 @@ static void embi_certifying_span(embi_certifying *f, const embipc_real d[3], emb
     }
 }
 
-/* Unit normal of a triangle of nodes. */
-static void embi_certifying_normal(const embi_certifying *f, const int v[3], embipc_real n[3])
-{
-    embi_triangle_cross(n, f->q, v);
-    embi_scale(n, 1 / embi_max(embi_norm(n), EMBI_TINY), n);
-}
-
 /* 1 when all vertices are on the inner side of the face, or at most `outside` beyond it. */
 static int embi_certifying_inside(embi_certifying *f, const int v[3], embipc_real outside)
 {
     embipc_real n[3], span[2], level;
-    embi_certifying_normal(f, v, n);
+    (void)embi_triangle_normal(f->q, v, n);
     level = embi_dot(n, f->q + 3 * v[0]) + outside;
     embi_certifying_span(f, n, EMBI_HUGE, level, span);
     return span[1] <= level;
@@ -11930,7 +11930,7 @@ static int embi_certifying_is_straight(embi_certifying *f, int from, int to)
             int touch = 0;
             for (int c = 0; c < 9; c++) touch |= v[c / 3] == other[c % 3];
             if (!touch) continue;
-            embi_certifying_normal(f, other, d);
+            (void)embi_triangle_normal(f->q, other, d);
             clear = embi_certifying_apart(f, v, d);
         }
         if (!clear) return 0;
@@ -15335,15 +15335,6 @@ static int embi_searches_run(embipc_world *w)
  *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, part III.   Checked by: tests/test_seams.c */
-
-/* n = unit normal of a triangle. Returns 0 where it has no area, and n is 0. */
-static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_real n[3])
-{
-    embipc_real c[3];
-    embi_set(n, 0, 0, 0);
-    embi_triangle_cross(c, x, v);
-    return embi_direction(n, c) > 0;
-}
 
 /* Vertices of a half-edge, numbered among all bodies, the lower one first. */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
