@@ -10605,6 +10605,15 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
     embi_rebase(&b->tri_way, way, b->way);
 }
 
+/* Places in b->order of the triangles below node k: from what is returned to *end - 1. */
+static int embi_bvh_below(const embi_bvh *b, int nt, int k, int *end)
+{
+    int leaves = 1;
+    for (; k < b->leaves; k *= 2) leaves *= 2;
+    *end = embi_min_int(EMBI_LEAF * (k - b->leaves + leaves), nt);
+    return EMBI_LEAF * (k - b->leaves);
+}
+
 /* Coordinate of a centroid, 21 bits, from a key of embi_bvh_order() */
 static int embi_centroid(embi_u64 key, int axis) { return (int)(key >> 21 * axis & 0x1fffff); }
 
@@ -11797,22 +11806,12 @@ static embipc_real embi_certifying_longest(const embi_certifying *f, const int v
                     embi_max(embi_certifying_edge(f, v[1], v[2]), embi_certifying_edge(f, v[2], v[0])));
 }
 
-/* Returns the number of leaves below node i; *first is the first one. */
-static int embi_certifying_leaves(const embi_bvh *b, int i, int *first)
-{
-    int count = 1;
-    for (; i < b->leaves; i *= 2) count *= 2;
-    *first = i - b->leaves;
-    return count;
-}
-
 /* Appends the vertices below node i to f->vertex, each once. */
 static void embi_certifying_gather(embi_certifying *f, int i)
 {
-    const embi_bvh *b = f->s->bvh;
-    int first, count = embi_certifying_leaves(b, i, &first);
-    for (int n = EMBI_LEAF * first; n < EMBI_LEAF * (first + count) && n < f->s->nt; n++) {
-        const int *v = f->s->tri + 3 * b->order[n];
+    int end;
+    for (int n = embi_bvh_below(f->s->bvh, f->s->nt, i, &end); n < end; n++) {
+        const int *v = f->s->tri + 3 * f->s->bvh->order[n];
         for (int k = 0; k < 3; k++) {
             if (f->mark[v[k]] == f->stamp) continue;
             f->mark[v[k]] = f->stamp;
@@ -11840,8 +11839,7 @@ static void embi_certifying_look(embi_certifying *f, int i, int j)
 static void embi_certifying_edges(embi_certifying *f)
 {
     const embi_bvh *b = f->s->bvh;
-    for (int k = 2 * b->leaves - 1; k > 0; k--) {
-        int first = EMBI_LEAF * (k - b->leaves);
+    for (int k = 2 * b->leaves - 1, end; k > 0; k--) {
         f->edge[k] = 0;
         f->bent[k] = 0;
         if (k < b->leaves) {
@@ -11849,7 +11847,7 @@ static void embi_certifying_edges(embi_certifying *f)
             f->bent[k] = f->bent[2 * k] | f->bent[2 * k + 1];
             continue;
         }
-        for (int n = first; n < first + EMBI_LEAF && n < f->s->nt; n++) {
+        for (int n = embi_bvh_below(b, f->s->nt, k, &end); n < end; n++) {
             const int *v = f->s->tri + 3 * b->order[n];
             f->edge[k] = embi_max(f->edge[k], embi_certifying_longest(f, v));
             if (embi_certifying_is_mixed(f, v)) f->bent[k] = 1;
@@ -13009,10 +13007,8 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
 /* Vertices of all triangles of a patch. Returns how many. */
 static int embi_patch_corners(const embi_body *b, const embi_patch *p, int *corner)
 {
-    int first = p->root, leaves = 1, count = 0;
-    for (; first < b->bvh.leaves; first *= 2) leaves *= 2;
-    first -= b->bvh.leaves;
-    for (int n = EMBI_LEAF * first; n < EMBI_LEAF * (first + leaves) && n < b->nt; n++)
+    int count = 0, end;
+    for (int n = embi_bvh_below(&b->bvh, b->nt, p->root, &end); n < end; n++)
         for (int k = 0; k < 3; k++) corner[count++] = b->tri[3 * b->bvh.order[n] + k];
     return count;
 }
