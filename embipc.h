@@ -13621,7 +13621,7 @@ typedef struct embi_vertex_list { int *list, count, stamp; } embi_vertex_list;
 
 /* How loops over an island are shared among threads. */
 typedef struct embi_shares {
-    embi_chunks by_tets, by_vertices;   /* runs of bodies */
+    embi_chunks by_bodies;       /* runs of bodies */
     embi_chunks by_active;         /* chunks of active candidates, by place in `pairs` */
     embi_found *found;           /* results of each of these chunks */
     embipc_real *part;           /* (per body) terms of sums, formed in parallel */
@@ -13767,8 +13767,8 @@ static const size_t embi_island_arrays[] = {
     EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
     EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.undo.of, friction.list),
     EMBI_OFFSETS4(embi_island, springs.list, vertices.list, keys, solution), offsetof(embi_island, factor.work),
-    offsetof(embi_island, bound.block_alpha), offsetof(embi_island, rods.list),
-    EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_active.list, shares.by_tets.list, shares.by_vertices.list)};
+    offsetof(embi_island, rods.list),
+    EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_active.list, shares.by_bodies.list, bound.block_alpha)};
 
 /* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
@@ -13783,26 +13783,22 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
 
 /* ---- loops over the bodies of an island ---- */
 
-static int embi_body_work(const embi_body *b, int vertices) { return vertices ? b->nv : b->ntet + b->nn; }
+static int embi_body_work(const embi_body *b) { return b->ntet + b->nn; }
 
 /* Cuts the bodies of the island into chunks. Each has enough work for a thread; an island with less is one chunk,
  * and wakes no thread. */
 static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *isle)
 {
-    embi_chunks_clear(&isle->shares.by_tets);
-    embi_chunks_clear(&isle->shares.by_vertices);
-    for (int side = 0; side < 2; side++) {
-        embi_chunks *c = side ? &isle->shares.by_vertices : &isle->shares.by_tets;
-        int enough = side ? EMBI_SHARE_VERTICES : EMBI_SHARE_TETS, work = 0, rest = 0;
-        for (int k = 0; k < isle->body_count; k++) rest += embi_body_work(s->body + isle->bodies[k], side);
-        for (int k = 0, begin = 0; k < isle->body_count; k++) {
-            work += embi_body_work(s->body + isle->bodies[k], side);
-            rest -= embi_body_work(s->body + isle->bodies[k], side);
-            if ((work < enough || rest < enough) && k + 1 < isle->body_count) continue;
-            if (!embi_chunks_add(m, c, 0, begin, k + 1, INT_MAX)) return 0;
-            begin = k + 1;
-            work = 0;
-        }
+    int work = 0, rest = 0;
+    embi_chunks_clear(&isle->shares.by_bodies);
+    for (int k = 0; k < isle->body_count; k++) rest += embi_body_work(s->body + isle->bodies[k]);
+    for (int k = 0, begin = 0; k < isle->body_count; k++) {
+        work += embi_body_work(s->body + isle->bodies[k]);
+        rest -= embi_body_work(s->body + isle->bodies[k]);
+        if ((work < EMBI_SHARE_TETS || rest < EMBI_SHARE_TETS) && k + 1 < isle->body_count) continue;
+        if (!embi_chunks_add(m, &isle->shares.by_bodies, 0, begin, k + 1, INT_MAX)) return 0;
+        begin = k + 1;
+        work = 0;
     }
     return EMBI_GROW(m, isle->shares.part, isle->body_count);
 }
@@ -13812,7 +13808,6 @@ typedef void embi_body_fn(const embi_bodies_task *t, embi_body *b, int k);   /* 
 struct embi_bodies_task {
     embi_state *s;
     embi_island *isle;
-    const embi_chunks *chunks;
     embi_body_fn *fn;
     const embipc_real *from;
     embipc_real *to;
@@ -13823,18 +13818,18 @@ struct embi_bodies_task {
 static void embi_bodies_work(void *arg, int begin, int end)
 {
     const embi_bodies_task *t = (const embi_bodies_task *)arg;
+    const embi_chunk *chunk = t->isle->shares.by_bodies.list;
     for (int c = begin; c < end; c++)
-        for (int k = t->chunks->list[c].begin; k < t->chunks->list[c].end; k++)
-            t->fn(t, t->s->body + t->isle->bodies[k], k);
+        for (int k = chunk[c].begin; k < chunk[c].end; k++) t->fn(t, t->s->body + t->isle->bodies[k], k);
 }
 
 /* Calls fn for each body of the island, shared among threads; fn writes only data of its body. from, to, alpha: for
  * fn */
-static void embi_for_bodies(embi_state *s, embi_island *isle, const embi_chunks *chunks, embi_body_fn *fn,
-                            const embipc_real *from, embipc_real *to, embipc_real alpha)
+static void embi_for_bodies(embi_state *s, embi_island *isle, embi_body_fn *fn, const embipc_real *from,
+                            embipc_real *to, embipc_real alpha)
 {
-    embi_bodies_task t = {s, isle, chunks, fn, from, to, alpha};
-    embi_for(&s->threads, chunks->count, 1, embi_bodies_work, &t);
+    embi_bodies_task t = {s, isle, fn, from, to, alpha};
+    embi_for(&s->threads, isle->shares.by_bodies.count, 1, embi_bodies_work, &t);
 }
 
 /* y = J q for bodies with many live vertices, which embi_apply_few() skipped. */
@@ -16934,7 +16929,7 @@ static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
 /* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
 static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real *q)
 {
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_evaluate, q, NULL, 0);
 }
 
 /* K of a nonlinear material at q, for each direction, unless that is a single back-solve with a reused factor. Holding
@@ -16956,7 +16951,7 @@ static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int 
 static void embi_island_tangent(embi_state *s, embi_island *isle)
 {
     embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_take_tangent, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_take_tangent, NULL, NULL, 0);
     (void)embi_time_stage(s, was);
 }
 
@@ -18851,7 +18846,7 @@ static void embi_body_assemble_work(const embi_bodies_task *t, embi_body *b, int
 static void embi_island_assemble_bodies(embi_state *s, embi_island *isle)
 {
     embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_ELASTIC);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_assemble_work, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_assemble_work, NULL, NULL, 0);
     (void)embi_time_stage(s, was);
 }
 
@@ -18867,7 +18862,7 @@ static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 /* Ap = A p over the nodes of the island, J s^2/m */
 static void embi_island_multiply(embi_state *s, embi_island *isle)
 {
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_product, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_product, NULL, NULL, 0);
 }
 
 /* rhs -= (A + K) p for the body, with K of a nonlinear material. Leaves A p in Ap. */
@@ -18888,7 +18883,7 @@ static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, 
 static void embi_island_subtract_product(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_subtract_product, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_subtract_product, NULL, NULL, 0);
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++)
         embi_element_product(embi_element_at(isle, k), s->path.motion, &to);
@@ -19165,7 +19160,7 @@ static embipc_result embi_dual_gather(embi_memory *m, embi_state *s, embi_island
     if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return EMBIPC_ERR_MEMORY;
     D->K.F.threads = isle->system.F.threads;
     for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_part, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_dual_part, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
         if (isle->shares.part[k] < 0) return EMBIPC_ERR_TIME;
     for (int b = 0; b < count; b++)
@@ -19191,7 +19186,7 @@ static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island
     embi_island_assemble_bodies(s, isle);
     if (!embi_dual_bodies(m, s, isle)) return EMBIPC_ERR_MEMORY;
     (void)embi_time_stage(s, EMBIPC_STAGE_FACTOR);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         if (isle->shares.part[k] != 0) return embi_factor_result((int)isle->shares.part[k]);
         D->taken[k] = embi_body_factors(s->body + isle->bodies[k]);
@@ -19244,7 +19239,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     y = D->work;
     force = y + 3 * isle->unknown_count;
     memcpy(y, b, (size_t)(3 * isle->unknown_count) * sizeof *y);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, y, 0);
+    embi_for_bodies(s, isle, embi_dual_solve_body, NULL, y, 0);
     for (int t = 0; t < 3 * D->triples; t++) {
         embi_sparse u = embi_column_of(D, D->column[t]);
         force[t] = embi_sparse_dot(&u, u.node, y);
@@ -19255,7 +19250,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
         embi_sparse u = embi_column_of(D, D->column[t]);
         for (int i = 0; i < u.count; i++) embi_axpy(b + 3 * u.node[i], -force[t], u.u + 3 * i);
     }
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, b, 0);
+    embi_for_bodies(s, isle, embi_dual_solve_body, NULL, b, 0);
 }
 
 /* ==== 61. Structure and reuse of factors =============================================================
@@ -20243,7 +20238,7 @@ static void embi_each_body(embipc_world *w, embi_each_fn *fn)
     long long work = 0;
     t.w = w;
     t.fn = fn;
-    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k, 0);
+    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k);
     embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_work, &t);
 }
 
@@ -21883,7 +21878,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 /* Finds the contacts at q, among the candidates. Returns 0 out of memory. */
 static int embi_island_find_contacts(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_drift, NULL, NULL, 0);
     return embi_island_contacts_at(m, s, isle, s->x);
 }
 
@@ -22000,7 +21995,7 @@ static void embi_body_set_gradient(const embi_bodies_task *t, embi_body *b, int 
 static void embi_island_gradient(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_set_gradient, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_set_gradient, NULL, NULL, 0);
     embi_island_list_vertices(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++) embi_element_gradient(embi_element_at(isle, k), &to);
     embi_scatter(&s->J, isle->vertices.list, isle->vertices.count, s->hh, &to, s->g);
@@ -22038,7 +22033,7 @@ static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
     embi_island_clear_system(s, isle);     /* H = 0, at least where elements reach */
     embi_island_assemble_bodies(s, isle);   /* A of each body */
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_add_to_system, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_add_to_system, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
         if (isle->shares.part[k] == 0) return 0;
     for (int k = 0; k < embi_element_count(isle); k++)
@@ -22462,7 +22457,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
             isle->bound.safe = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
                                                         isle->bound.safe);
     }
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift_next, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_drift_next, NULL, NULL, 0);
     for (int n = 0; n < isle->pair_count; n++) {
         const embi_pair *pair = s->pair + isle->pairs[n];
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -22532,7 +22527,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
     int complete = 1;   /* all present candidates, along the whole direction */
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_aim, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_aim, NULL, NULL, 0);
     embi_apply_many(s, isle, s->trial_q, s->path.x);
     for (int k = 0; k < isle->body_count; k++)
         most = embi_max(most, embi_shift_most(&s->body[isle->bodies[k]].search.shift_next));
@@ -22586,7 +22581,7 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
  * out of memory. */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_try, NULL, NULL, alpha);
+    embi_for_bodies(s, isle, embi_body_try, NULL, NULL, alpha);
     if (!embi_is_whole(isle, alpha)) embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
     if (!embi_island_contacts_at(m, s, isle, s->path.trial_x)) return 0;
     embi_island_psi(s, isle, s->trial_q);
@@ -22638,7 +22633,7 @@ static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alp
 #ifdef EMBIPC_PROOF
     if (s->settings.prover) embi_proof_move(s->settings.prover, isle, s->trial_q);
 #endif
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
+    embi_for_bodies(s, isle, embi_body_accept, NULL, NULL, alpha);
     embi_island_remeasure(s, isle);
     isle->record.alpha = alpha;
 }
@@ -22664,7 +22659,7 @@ static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
 static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embipc_real sum = 0, elements = 0;
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_slope, NULL, NULL, alpha);
+    embi_for_bodies(s, isle, embi_body_slope, NULL, NULL, alpha);
     for (int k = 0; k < isle->body_count; k++) sum += isle->shares.part[k];
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++)
@@ -22972,7 +22967,7 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
 static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, int may_go_on)
 {
     int drives = 0;
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_set_velocities, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_set_velocities, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         s->body[isle->bodies[k]].end.own_friction = isle->friction.passes_added > 0;
         drives |= s->body[isle->bodies[k]].driven_nodes > 0;
