@@ -10520,7 +10520,6 @@ EMBI_COMPILE(embi_inverse_apply, (const embi_inverse *V, const embi_sparse *u, e
  * edge. y - x is perpendicular to the face or edge of x, and to that of y. If these had a common direction,
  * both points could move along it at equal distance, and L(x) would grow. So one of the points is a corner,
  * which makes a pair with a triangle, or both lie on edges that cross. Either pair remains.
- *
  * Part of the search.
  * Uses: tuning, small math, memory, sorting and sets, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_broad.c */
@@ -10916,7 +10915,6 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
  * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one
  * time. A search along these paths finds at most a hundredth of the candidates, which serve for this direction
  * only.
- *
  * Part of the search.
  * Uses: part I, edges and faces, distances, trees of boxes.   Checked by: tests/test_broad.c */
 
@@ -11275,7 +11273,6 @@ static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_S
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
  * With these boxes a first traversal goes down to blocks of leaves. The blocks that it reaches are refitted. The
  * search then finds the same or tighter boxes, and never opens a node whose children have none.
- *
  * Part of the search.
  * Uses: part I, edges and faces, trees of boxes, traversal of trees.   Checked by: tests/test_reach.c */
 
@@ -11389,7 +11386,6 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
  * relative displacement counts, so two bodies that fall together stand still to each other.
  * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
  * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
- *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, trees of boxes, traversal of trees.
  * Checked by: tests/test_broad.c, tests/test_reach.c */
@@ -11727,7 +11723,6 @@ static int embi_plain_pairs(embi_memory *m, const embi_swept_surface *a, const e
  * tooth to the other then leaves no tet, and x is not continuous along it. A tet is a stranger to a vertex that it
  * contains but does not carry. A line through T that ends at the vertex can end in the wrong tet only if T has a
  * stranger of it. (Lines vary continuously with their ends, and so do the tets that they end in.)
- *
  * Part of the search.
  * Uses: part I, edges and faces, solids and checks of meshes, embedding, pairs of primitives, trees of boxes, traversal
  * of trees, candidates.
@@ -11782,10 +11777,6 @@ typedef struct embi_certifying {
 
 /* largest e_a / longest edge of a triangle: 1 / sqrt(3) */
 #define EMBI_CERTIFICATE_MIDDLE ((embipc_real)0.57735027)
-
-/* Limits of opening pairs, EMBI_CERTIFICATE_*: a pair of few tets gains nothing from being opened, unless bent
- * triangles (mostly slivers) spoil the bound of the others. Testing all certificates must stay cheap beside a
- * traversal. */
 
 /* Rest length of an edge, m. */
 static embipc_real embi_certifying_edge(const embi_certifying *f, int a, int b)
@@ -14367,7 +14358,6 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
  * A body's list for itself serves up to strains that depend on when it was made. So does the round in which it is
  * searched again, and with that the use of factors, and bits of results: a failed step restores it. Lists of two bodies
  * only save time.
- *
  * Part of the search.
  * Uses: part I, edges and faces, elasticity, pairs of primitives, part III.
  * Checked by: tests/test_reach.c, tests/test_undo.c */
@@ -14704,7 +14694,6 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 /* ==== 46. Searches in parallel =======================================================================
  * Small searches are distributed over lanes. A large one is shared itself: its traversal has many starts, which are
  * distributed, and results are joined in order. A list always holds what a single search finds, in the same order.
- *
  * Part of the search.
  * Uses: tuning, small math, memory, threads, distances, pairs of primitives, part III.
  * Checked by: tests/test_threads.c, tests/test_plain.c */
@@ -15323,7 +15312,6 @@ static int embi_searches_run(embipc_world *w)
  * Another body may not be tested with some part of the surface, or may have another dhat with it. It then meets all
  * parts as separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal
  * friction and thickness are joined.
- *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, part III.   Checked by: tests/test_seams.c */
 
@@ -15774,7 +15762,6 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
  * Finds the pairs of bodies and of patches whose expected regions meet. Regions are sorted along one axis and swept.
  * The plain search remembers nothing: each iteration tries all primitives of all bodies against each other,
  * with boxes that hold where they are, where they are about to go, and where the step may go back to.
- *
  * Part of the search.
  * Uses: tuning, small math, memory, sorting and sets, edges and faces, part III.
  * Checked by: tests/test_plain.c, tests/test_reach.c */
@@ -16034,7 +16021,6 @@ static int embi_search_pairs(embipc_world *w)
  * displacements since the start of the step. So a long direction is searched along its paths. Collision detection
  * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
  * takes none and searches no paths: its candidates at that state would be lost.
- *
  * Part of the search.
  * Uses: small math, memory, edges and faces, part III.
  * Checked by: tests/world_guarantee.h, tests/test_plain.c */
@@ -16982,10 +16968,6 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
  * Uses: part I, elasticity, cells, materials over a body, positions of vertices, islands, searches within a step,
  * energy of a body.   Checked by: tests/test_motion.c */
-
-/* The largest angle of R is EMBI_TURN_TOUCHING for a body that touched something at the end of the last step, and
- * EMBI_TURN_FREE for others. A body that rotates faster keeps its angular momentum, but not its angle. A straight
- * path to a rotation by more would flatten it on the way. */
 
 /* L = sum a_k x b_k over n vectors */
 static void embi_cross_sum(const embipc_real *a, const embipc_real *b, int n, embipc_real L[3])
