@@ -16080,10 +16080,9 @@ static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
     if (cap < 1) embi_body_shorten_bounds(b, cap);
     embi_body_locate(b, s->reference.q);
     for (int i = 0; i < 6; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
-    for (int n = 0; n < b->search.patch_count; n++) {
+    for (int n = 0; n < b->search.patch_count; n++)
         memcpy(b->search.patch[n].hull, b->search.shift.part + 6 * n, sizeof b->search.patch[n].hull);
-        embi_box_join(b->search.patch[n].hull, b->search.shift_next.part + 6 * n);
-    }
+    embi_body_grow_hulls(b);
     embi_bvh_refit(&b->bvh, s->reference.x + 3 * b->vert0, b->tri, b->nt);
     if (b->bvh.known) memset(b->bvh.known, EMBI_ASKED | EMBI_REFIT, 2 * (size_t)b->bvh.leaves);
     b->search.tree_is_current = 1;
@@ -17626,7 +17625,7 @@ static void embi_drives_begin(embipc_world *w)
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->driven.list + n;
         embi_body *b = s->body + d->body;
-        embipc_real turn[3], angle, radius = 0, chord, moved = 0;
+        embipc_real turn[3], angle, radius = 0, chord;
         embi_drive_pose(d, w->time + s->h, d->pose_next);
         if (d->soft) continue;
         embi_sub(turn, d->pose_next + 3, d->pose + 3);
@@ -17642,16 +17641,13 @@ static void embi_drives_begin(embipc_world *w)
         d->increment = d->safe_increment = 0;
         d->phi = d->safe_phi = 0;
         d->blocked = 0;
-        for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
-        d->done = 0;
         embi_drive_aim(s, d);
-        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless its nodes are behind */
-            int i = b->node0 + d->nodes[k];
-            moved = embi_max(moved, embi_abs(s->driven.target[3 * i] - s->q[3 * i]) +
-                                        embi_abs(s->driven.target[3 * i + 1] - s->q[3 * i + 1]) +
-                                        embi_abs(s->driven.target[3 * i + 2] - s->q[3 * i + 2]));
+        d->done = 1;   /* at rest, unless its nodes are behind */
+        for (int i = 0; i < 6; i++) d->done &= d->pose_next[i] == d->pose[i];
+        for (int k = 0; k < 3 * d->node_count && d->done; k++) {
+            int i = 3 * (b->node0 + d->nodes[k / 3]) + k % 3;
+            d->done = s->driven.target[i] == s->q[i];
         }
-        d->done = moved == 0;
         if (!d->done) b->in_island = 1;
         if (embi_is_second_order(s) && embi_drive_jumps(s, d)) b->step.jump = 1;
     }
