@@ -10551,13 +10551,6 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
 enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
        EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
 
-/* bits of a triangle whose surface is not joined to others */
-static unsigned embi_own_alone(unsigned own)
-{
-    own &= (1u << EMBI_OWN_SEAM) - 1;
-    return own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
-}
-
 static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
 
 typedef struct embi_bvh {
@@ -12244,18 +12237,6 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     return embipc_segment_triangle_intersect(p);
 }
 
-/* Fills a crossing. Both bodies are zero where the surface is no body. */
-static void embi_crossing_set(embipc_crossing *x, embipc_body edge_body, embipc_body triangle_body, int e0, int e1,
-                              int edge_triangle, int triangle)
-{
-    x->edge_body = edge_body;
-    x->triangle_body = triangle_body;
-    x->edge[0] = e0;
-    x->edge[1] = e1;
-    x->edge_triangle = edge_triangle;
-    x->triangle = triangle;
-}
-
 /* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of both. */
 static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embipc_body body[2],
                           const embi_key *keys, int key_count, embipc_crossing **list, int *count)
@@ -12267,9 +12248,10 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
             int ts = side ? tb : ta, tu = side ? ta : tb;
             for (int i = 0; i < 3; i++) {
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
+                const embipc_crossing found = {body[side], body[1 - side], {e0, e1}, ts, tu};
                 if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
-                embi_crossing_set(*list + (*count)++, body[side], body[1 - side], e0, e1, ts, tu);
+                (*list)[(*count)++] = found;
             }
         }
     return 1;
@@ -15603,7 +15585,10 @@ static void embi_seams_clear(embipc_world *w)
     for (int i = 0; i < w->s.body_count; i++) {
         embi_body *b = w->s.body + i;
         b->search.joined.surface = 0;
-        for (int t = 0; t < b->nt; t++) b->bvh.own[t] = embi_own_alone(b->bvh.own[t]);
+        for (int t = 0; t < b->nt; t++) {
+            unsigned own = b->bvh.own[t] & ((1u << EMBI_OWN_SEAM) - 1);
+            b->bvh.own[t] = own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
+        }
     }
 }
 
