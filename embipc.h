@@ -11278,13 +11278,6 @@ typedef struct embi_moved {
     embipc_real rounding;        /* bound of rounding errors, m */
 } embi_moved;
 
-/* Allocates what refitting on demand needs. */
-static int embi_bvh_ready(embi_memory *m, embi_bvh *b)
-{
-    return EMBI_GROW(m, b->rest, 12 * b->leaves) &&
-           EMBI_GROW(m, b->known, 2 * b->leaves);
-}
-
 /* Refits the tree at creation, for vertices x, and stores its boxes. */
 static void embi_bvh_start(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
@@ -13083,16 +13076,6 @@ static void embi_patch_hold(const embi_body *b, const embi_patch *p, const embip
             embi_box_add(box, x + 3 * (p->count ? b->search.holder[p->first + k] : k));
 }
 
-/* Bounds of all patches (6 each), and of the surface. */
-static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real *part, embipc_real box[6])
-{
-    embi_box_clear(box);
-    for (int n = 0; n < b->search.patch_count; n++, part += 6) {
-        embi_patch_hold(b, b->search.patch + n, x, part);
-        embi_box_join(box, part);
-    }
-}
-
 /* ==== 41. Rotation and deformation bounds ============================================================
  * A rotation of the whole body brings no two of its points closer. Only the rest of the displacements can do that,
  * after the best fitting rotation is taken out. So a body that rolls keeps its candidates for self-contact. The bound
@@ -13234,7 +13217,11 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
     to += 3 * b->node0;
     d += 3 * b->node0;
     for (int i = 0; i < 3 * b->nn; i++) d[i] = to[i] - from[i];
-    embi_body_hold(b, d, r->part, r->box);
+    embi_box_clear(r->box);
+    for (int n = 0; n < b->search.patch_count; n++) {
+        embi_patch_hold(b, b->search.patch + n, d, r->part + 6 * n);
+        embi_box_join(r->box, r->part + 6 * n);
+    }
     if (!embi_may_fold(b)) return 0;
     embi_turn_fit(from, to, b->nn, r->turn);
     sine = at ? embi_turn_sine(at->turn, r->turn) : 0;
@@ -15136,14 +15123,6 @@ static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
     return r;
 }
 
-/* way = displacement of each vertex along the present direction, m, times the fraction cap that may be taken. */
-static void embi_body_ways(const embi_state *s, const embi_body *b, embipc_real cap)
-{
-    embipc_real *way = s->path.way + 3 * b->vert0;
-    const embipc_real *x = s->x + 3 * b->vert0, *next = s->path.x + 3 * b->vert0;
-    for (int i = 0; i < 3 * b->nv; i++) way[i] = cap * (next[i] - x[i]);
-}
-
 /* Fits the boxes of the body's tree to its paths. */
 static int embi_body_sweep(embipc_world *w, embi_body *b)
 {
@@ -15163,7 +15142,8 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
         if (b->search.has_direction) embi_apply_rows(s, b, s->trial_q, s->path.x);
         embi_body_drift(&t, b, 0);
     }
-    if (b->search.has_direction) embi_body_ways(s, b, w->islands.list[b->island]->bound.searched);
+    for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv) && b->search.has_direction; i++)
+        s->path.way[i] = w->islands.list[b->island]->bound.searched * (s->path.x[i] - s->x[i]);
     b->search.swept = EMBI_SWEPT_NOW;
     b->search.tree_is_current = 0;
     paths = embi_body_paths(w, b);
@@ -15217,7 +15197,7 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     return 1;
 }
 
-/* Searches along paths: first pairs of two bodies, then single bodies. Results stand in the first lane. */
+/* Searches along paths. Results stand in the first lane. */
 static int embi_paths_run(embipc_world *w, int begin, int end)
 {
     w->search.lane[0].count = 0;
@@ -15227,12 +15207,8 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
         if (a->swept) a->swept = EMBI_SWEPT_BEFORE;
         if (b->swept) b->swept = EMBI_SWEPT_BEFORE;
     }
-    for (int own = 0; own < 2; own++)
-        for (int n = begin; n < end; n++) {
-            const embi_pair *pair = w->s.pair + w->search.due[n].pair;
-            if ((pair->a == pair->b) != own) continue;
-            if (embi_is_late(&w->s) || !embi_search_path(w, w->search.due + n, w->search.lane)) return 0;
-        }
+    for (int n = begin; n < end; n++)
+        if (embi_is_late(&w->s) || !embi_search_path(w, w->search.due + n, w->search.lane)) return 0;
     return 1;
 }
 
@@ -15240,19 +15216,17 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
 static int embi_paths_take(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
-    for (int own = 0; own < 2; own++)
-        for (int n = begin; n < end; n++) {
-            const embi_search *one = w->search.due + n;
-            embi_pair *pair = s->pair + one->pair;
-            if ((pair->a == pair->b) != own) continue;
-            pair->first = s->candidates.count;
-            if (!EMBI_ARRAY(&w->memory, s->candidates.list, pair->first + one->count, 0, EMBI_CANDIDATES)) return 0;
-            if (one->count)
-                memcpy(s->candidates.list + pair->first, w->search.lane[0].list + one->at,
-                       (size_t)one->count * sizeof *s->candidates.list);
-            s->candidates.count += pair->count = one->count;
-            if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, one)) return 0;
-        }
+    for (int n = begin; n < end; n++) {
+        const embi_search *one = w->search.due + n;
+        embi_pair *pair = s->pair + one->pair;
+        pair->first = s->candidates.count;
+        if (!EMBI_ARRAY(&w->memory, s->candidates.list, pair->first + one->count, 0, EMBI_CANDIDATES)) return 0;
+        if (one->count)
+            memcpy(s->candidates.list + pair->first, w->search.lane[0].list + one->at,
+                   (size_t)one->count * sizeof *s->candidates.list);
+        s->candidates.count += pair->count = one->count;
+        if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, one)) return 0;
+    }
     return 1;
 }
 
@@ -26272,7 +26246,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok) ok = embi_build_panels(m, b, t);
     if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
         const embi_rows J = {t->node, t->weight, t->count};
-        ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) && (!large || embi_bvh_ready(m, &b->bvh));
+        ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) &&
+             (!large || (EMBI_GROW(m, b->bvh.rest, 12 * b->bvh.leaves) && EMBI_GROW(m, b->bvh.known, 2 * b->bvh.leaves)));
     }
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
     for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
