@@ -5052,7 +5052,8 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     if (!embi_ldlt_graph(m, F, A, start) || !embi_ldlt_choose(m, F, n, start, w)) return 0;
     F->n = n;
     embi_ldlt_number(F, w[0], w[1], w[3], w[4], w[6], w[9], w[10], w[11]);
-    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) && embi_ldlt_place_panels(m, F)) return 1;
+    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) && embi_ldlt_place_panels(m, F))
+        return 1;
     F->n = F->supernodes = 0;
     return 0;
 }
@@ -10158,8 +10159,8 @@ static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi
     return 1;
 }
 
-/* Where the block of nodes i and j stands: the offset of its first value, and the distance of its rows, negative where it
- * is stored transposed. Returns 0 when there is no place for it. */
+/* Where the block of nodes i and j stands: the offset of its first value, and the distance of its rows, negative where
+ * it is stored transposed. Returns 0 when there is no place for it. */
 static int embi_system_find(const embi_system *S, int i, int j, int slot[2])
 {
     int flip = i < j;
@@ -10324,15 +10325,17 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
  * are asked for. Rows of the inverse are computed when they are first asked for, and then serve again and again.
  * Uses: part I, linear system.   Checked by: tests/test_dual.c */
 
-typedef struct embi_inverse {
-    embi_system S;               /* the factor */
-    int valid;                   /* it is that of the matrix as it is now */
+/* A factor, and the unknowns of the matrix when it was analysed. */
+typedef struct embi_factored {
+    embi_system S;
     unsigned taken;              /* number of this factor */
-    int *unknown, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
-    embi_system S_aside;         /* the same four of an older factor: see embi_inverse_set_aside() */
-    unsigned taken_aside;
-    int *unknown_aside, unknown_aside_count;
-    int is_aside;                /* they are those that the step began with */
+    int *unknown, unknown_count; /* per node of the matrix its unknown, or -1 */
+} embi_factored;
+
+typedef struct embi_inverse {
+    embi_factored now, aside;    /* aside: an older one, see embi_inverse_set_aside() */
+    int valid;                   /* `now` is that of the matrix as it is now */
+    int is_aside;                /* `aside` is that which the step began with */
     int is_odd;                  /* the two have changed places an odd number of times */
     int *place;       /* (n) of an unknown among those asked for, or -1 */
     int *asked, asked_count, known;  /* unknowns that were asked for; so many of them are there */
@@ -10345,37 +10348,23 @@ typedef struct embi_inverse {
 static void embi_inverse_free(embi_memory *m, embi_inverse **V)
 {
     static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_inverse, unknown, unknown_aside, place, asked), offsetof(embi_inverse, C),
+        EMBI_OFFSETS4(embi_inverse, now.unknown, aside.unknown, place, asked), offsetof(embi_inverse, C),
         offsetof(embi_inverse, x)};
     if (m->copying) EMBI_RELEASE(m, *V);
     if (!*V) return;
-    embi_system_free(m, &(*V)->S);
-    embi_system_free(m, &(*V)->S_aside);
+    embi_system_free(m, &(*V)->now.S);
+    embi_system_free(m, &(*V)->aside.S);
     EMBI_RELEASE_ALL(m, *V, arrays);
     if (!m->copying) EMBI_RELEASE(m, *V);
-}
-
-/* A copy of the structs: what the pointers point at stays where it is. */
-static void embi_swap_systems(embi_system *a, embi_system *b)
-{
-    embi_system t = *a;
-    *a = *b;
-    *b = t;
 }
 
 /* The factor and the older one change places. */
 static void embi_inverse_swap(embi_inverse *V)
 {
-    int *unknown = V->unknown, count = V->unknown_count;
-    unsigned taken = V->taken;
+    embi_factored now = V->now;
     V->is_odd = !V->is_odd;
-    embi_swap_systems(&V->S, &V->S_aside);
-    V->taken = V->taken_aside;
-    V->taken_aside = taken;
-    V->unknown = V->unknown_aside;
-    V->unknown_aside = unknown;
-    V->unknown_count = V->unknown_aside_count;
-    V->unknown_aside_count = count;
+    V->now = V->aside;
+    V->aside = now;
 }
 
 /* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since
@@ -10385,33 +10374,33 @@ static void embi_inverse_set_aside(embi_inverse *V)
     if (V->is_aside) return;
     V->is_aside = 1;
     embi_inverse_swap(V);
-    V->taken = V->taken_aside;   /* so that the next factor gets a new number */
+    V->now.taken = V->aside.taken;   /* so that the next factor gets a new number */
 }
 
 /* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. */
 static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A, const int *local, int first,
                               embi_key **keys)
 {
-    int n = 0, count = 0, same = V->unknown_count == A->n;
-    if (!EMBI_GROW(m, V->unknown, A->n)) return 0;
+    int n = 0, count = 0, same = V->now.unknown_count == A->n;
+    if (!EMBI_GROW(m, V->now.unknown, A->n)) return 0;
     for (int i = 0; i < A->n; i++) {
         int at = local[i] < 0 ? -1 : local[i] - first;
         n += at >= 0;
-        same = same && V->unknown[i] == at;
-        V->unknown[i] = at;
+        same = same && V->now.unknown[i] == at;
+        V->now.unknown[i] = at;
     }
-    V->asked_count = V->known = V->unknown_count = 0;
+    V->asked_count = V->known = V->now.unknown_count = 0;
     if (!EMBI_GROW(m, V->place, n) || !EMBI_GROW(m, V->asked, n) || !EMBI_GROW(m, V->x, 3 * n)) return 0;
     for (int i = 0; i < n; i++) V->place[i] = -1;
-    if (!same || V->S.n != n) {
+    if (!same || V->now.S.n != n) {
         if (!EMBI_GROW(m, *keys, A->row[A->n])) return 0;
         for (int i = 0; i < A->n; i++)
             for (int k = A->row[i]; k < A->row[i + 1]; k++)
-                if (V->unknown[i] >= 0 && V->unknown[A->col[k]] >= 0)
-                    (*keys)[count++].key = embi_pack(V->unknown[i], V->unknown[A->col[k]]);
-        if (!embi_system_analyze(m, &V->S, n, *keys, count, EMBI_SYSTEM_AUTO)) return 0;
+                if (V->now.unknown[i] >= 0 && V->now.unknown[A->col[k]] >= 0)
+                    (*keys)[count++].key = embi_pack(V->now.unknown[i], V->now.unknown[A->col[k]]);
+        if (!embi_system_analyze(m, &V->now.S, n, *keys, count, EMBI_SYSTEM_AUTO)) return 0;
     }
-    V->unknown_count = A->n;
+    V->now.unknown_count = A->n;
     return 1;
 }
 
@@ -10422,12 +10411,12 @@ static int embi_inverse_take(embi_inverse *V, const embi_bsr *A, const embi_thre
     int replaced;
     if (watch) alone = *watch;
     alone.run = NULL;
-    V->taken++;
-    embi_system_zero(&V->S);
-    (void)embi_system_add_bsr(&V->S, A, V->unknown, 1);
-    V->S.F.threads = &alone;
-    replaced = embi_system_factor(&V->S);
-    V->S.F.threads = NULL;
+    V->now.taken++;
+    embi_system_zero(&V->now.S);
+    (void)embi_system_add_bsr(&V->now.S, A, V->now.unknown, 1);
+    V->now.S.F.threads = &alone;
+    replaced = embi_system_factor(&V->now.S);
+    V->now.S.F.threads = NULL;
     return replaced;
 }
 
@@ -10444,7 +10433,7 @@ static int embi_inverse_ask(embi_inverse *V, int unknown)
 /* Room for them. */
 static int embi_inverse_room(embi_memory *m, embi_inverse *V)
 {
-    int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->S.n);
+    int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->now.S.n);
     if (V->asked_count <= was) return 1;
     if (!EMBI_GROW(m, V->C, 9 * room * room)) return 0;
     for (int r = 3 * V->known - 1; r > 0; r--)
@@ -10462,9 +10451,9 @@ static int embi_inverse_fill(embi_inverse *V, const embi_threads *watch)
         if (embi_is_past(watch)) return 0;
         for (int c = 0; c < 3; c++) {
             int r = 3 * V->known + c;
-            memset(V->x, 0, (size_t)(3 * V->S.n) * sizeof *V->x);
+            memset(V->x, 0, (size_t)(3 * V->now.S.n) * sizeof *V->x);
             V->x[3 * V->asked[V->known] + c] = 1;
-            embi_system_solve(&V->S, V->x);
+            embi_system_solve(&V->now.S, V->x);
             for (int k = 0; k < 3 * (V->known + 1); k++)
                 V->C[(size_t)r * ld + (size_t)k] = V->C[(size_t)k * ld + (size_t)r] = V->x[3 * V->asked[k / 3] + k % 3];
         }
@@ -15811,8 +15800,8 @@ static int embi_regions_sort(embipc_world *w)
     return n;
 }
 
-/* Pairs of patches whose regions meet, into w->tri_pairs, as embi_patches_key() of the bodies i <= j. Each patch is tested
- * with those that begin before it ends. A body and itself are one pair. */
+/* Pairs of patches whose regions meet, into w->tri_pairs, as embi_patches_key() of the bodies i <= j. Each patch is
+ * tested with those that begin before it ends. A body and itself are one pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -15830,7 +15819,8 @@ static int embi_regions_sweep(embipc_world *w)
                                   s->body[b->body].search.patch[b->panel].region))
                 continue;
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
-            w->search.tri_pairs[w->search.tri_pair_count++].key = embi_patches_key(a->body, b->body, a->panel, b->panel);
+            w->search.tri_pairs[w->search.tri_pair_count++].key =
+                embi_patches_key(a->body, b->body, a->panel, b->panel);
         }
     }
     return 1;
@@ -19109,7 +19099,7 @@ static embipc_result embi_dual_gather(embi_memory *m, embi_state *s, embi_island
 }
 
 /* Number of the body's last factor of A. */
-static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->taken : 0; }
+static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->now.taken : 0; }
 
 /* Factors A and K instead of H. D->on stays 0 where H as one matrix is better or necessary. */
 static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
@@ -19160,7 +19150,7 @@ static embi_sparse embi_column_of(const embi_dual *D, int column)
 static void embi_dual_solve_body(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->isle->dual;
-    if (D->first[k] < D->first[k + 1]) embi_system_solve(&b->inverse->S, t->to + 3 * D->first[k]);
+    if (D->first[k] < D->first[k + 1]) embi_system_solve(&b->inverse->now.S, t->to + 3 * D->first[k]);
 }
 
 /* b := H^-1 b by the last factor */
@@ -19205,8 +19195,10 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
 static void embi_island_swap_factors(embi_island *isle)
 {
     embi_dual *dual = isle->dual;
+    embi_system system = isle->system;
     isle->factor.undo.is_odd = !isle->factor.undo.is_odd;
-    embi_swap_systems(&isle->system, &isle->factor.undo.system);
+    isle->system = isle->factor.undo.system;
+    isle->factor.undo.system = system;
     isle->dual = isle->factor.undo.dual;
     isle->factor.undo.dual = dual;
 }
@@ -26247,7 +26239,8 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok && b->nn && (!embi_is_one_tet(b) || large)) {
         const embi_rows J = {t->node, t->weight, t->count};
         ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &J) &&
-             (!large || (EMBI_GROW(m, b->bvh.rest, 12 * b->bvh.leaves) && EMBI_GROW(m, b->bvh.known, 2 * b->bvh.leaves)));
+             (!large ||
+              (EMBI_GROW(m, b->bvh.rest, 12 * b->bvh.leaves) && EMBI_GROW(m, b->bvh.known, 2 * b->bvh.leaves)));
     }
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
     for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
@@ -30353,7 +30346,7 @@ static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
         if ((at = embi_island_factor_body(s, isle, k, at)) < 0) return 0;
         for (int i = 0; i < s->body[at].nn; i++) unknowns += embi_drive_of(s, s->body[at].node0 + i) < 0;
         V = s->body[at].inverse;
-        if (embi_has_dual(isle) && (!V || V->S.n != unknowns - first || isle->dual->taken[k] != V->taken ||
+        if (embi_has_dual(isle) && (!V || V->now.S.n != unknowns - first || isle->dual->taken[k] != V->now.taken ||
                                     isle->dual->first[k] != first)) return 0;
     }
     return unknowns == isle->unknown_count && (embi_has_dual(isle) || isle->system.n == unknowns);
@@ -30434,11 +30427,11 @@ static void embi_stream_dual(embi_stream *s, embipc_world *w, embi_island *isle)
         b = w->s.body + at;
         if (s->from && !b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
         if (!b->inverse) { s->failed = 1; return; }
-        embi_stream_system(s, m, &b->inverse->S);
+        embi_stream_system(s, m, &b->inverse->now.S);
         if (!s->from) continue;
         D->first[k] = unknowns;
-        D->taken[k] = b->inverse->taken = 1;
-        unknowns += b->inverse->S.n;
+        D->taken[k] = b->inverse->now.taken = 1;
+        unknowns += b->inverse->now.S.n;
     }
     if (s->from) D->first[bodies] = isle->unknown_count, D->bodies = bodies, D->on = 1;
 }
