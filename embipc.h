@@ -3922,21 +3922,6 @@ static int embi_bsr_find(const embi_bsr *A, int i, int j)
     return k < count && A->col[begin + k] == lo ? begin + k : -1;
 }
 
-/* Adds B at (i, j), and with it B^T at (j, i): give every unordered pair once. Returns 0, and does
- * nothing, when the pattern has no such block. */
-static int embi_bsr_add(embi_bsr *A, int i, int j, const embipc_real B[9])
-{
-    int k = embi_bsr_find(A, i, j);
-    embipc_real *V;
-    if (k < 0) return 0;
-    V = A->val + 9 * (size_t)k;
-    if (i >= j)
-        for (int c = 0; c < 9; c++) V[c] += B[c];
-    else
-        for (int c = 0; c < 9; c++) V[c] += B[3 * (c % 3) + c / 3];
-    return 1;
-}
-
 /* y = A x. Row i sets y_i and adds B^T x_i to the rows above it, which are set already. */
 static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_real *y)
 {
@@ -5101,15 +5086,6 @@ static void embi_block_add(embipc_real *V, int stride, embipc_real s, const embi
     V[0] += s * B[0]; V[1] += s * B[1]; V[2] += s * B[2];
     V1[0] += s * B[3]; V1[1] += s * B[4]; V1[2] += s * B[5];
     V2[0] += s * B[6]; V2[1] += s * B[7]; V2[2] += s * B[8];
-}
-
-/* Adds B at (i, j) and B^T at (j, i), as embi_bsr_add. */
-static int embi_ldlt_add(embi_ldlt *F, int i, int j, const embipc_real B[9])
-{
-    int stride, flip, at = embi_ldlt_find(F, i, j, &stride, &flip);
-    if (at < 0) return 0;
-    embi_block_add(F->value + at, flip ? -stride : stride, 1, B);
-    return 1;
 }
 
 /* All values are 0 before a new matrix is added. The order and the structure stay. */
@@ -10181,17 +10157,19 @@ static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs
     return covers;
 }
 
-/* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
- * is no place for it. */
-static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
-{
-    return S->method == EMBI_SYSTEM_CG ? embi_bsr_add(&S->A, i, j, B) : embi_ldlt_add(&S->F, i, j, B);
-}
-
 /* the values, in which slots are offsets */
 static embipc_real *embi_system_values(embi_system *S)
 {
     return S->method == EMBI_SYSTEM_CG ? S->A.val : S->F.value;
+}
+
+/* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
+ * is no place for it. */
+static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
+{
+    int slot[2], found = embi_system_find(S, i, j, slot);
+    if (found) embi_block_add(embi_system_values(S) + slot[0], slot[1], 1, B);
+    return found;
 }
 
 /* S += scale A, node i of A being node map[i] of S (map NULL: i); rows and columns with map < 0 are left out.
