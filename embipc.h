@@ -3919,21 +3919,6 @@ static int embi_bsr_find(const embi_bsr *A, int i, int j)
     return k < count && A->col[begin + k] == lo ? begin + k : -1;
 }
 
-/* Adds B at (i, j), and with it B^T at (j, i): give every unordered pair once. Returns 0, and does
- * nothing, when the pattern has no such block. */
-static int embi_bsr_add(embi_bsr *A, int i, int j, const embipc_real B[9])
-{
-    int k = embi_bsr_find(A, i, j);
-    embipc_real *V;
-    if (k < 0) return 0;
-    V = A->val + 9 * (size_t)k;
-    if (i >= j)
-        for (int c = 0; c < 9; c++) V[c] += B[c];
-    else
-        for (int c = 0; c < 9; c++) V[c] += B[3 * (c % 3) + c / 3];
-    return 1;
-}
-
 /* y = A x. Row i sets y_i and adds B^T x_i to the rows above it, which are set already. */
 static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_real *y)
 {
@@ -4683,8 +4668,6 @@ typedef struct embi_ldlt {
     embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n) gathered */
     int *work;             /* scratch of the analysis and of the factorisation */
     int *adjacent;     /* the graph, both directions, and the lists of the order */
-    int *slot;   /* (2 per block of the analysed pattern) its offset in value, and the distance
-                                  of its rows, negative where it is stored transposed */
     embipc_real cost;   /* of one factorisation, in multiplications of two 3x3 blocks, by embi_panel_cost */
 } embi_ldlt;
 
@@ -4693,7 +4676,7 @@ static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_ldlt, index, row, value, vectors), offsetof(embi_ldlt, work),
-        offsetof(embi_ldlt, adjacent), offsetof(embi_ldlt, slot)};
+        offsetof(embi_ldlt, adjacent)};
     static const size_t parts[] = {
         EMBI_OFFSETS4(embi_ldlt, order, place, owner, first), EMBI_OFFSETS4(embi_ldlt, row_start, panel, touched, open),
         offsetof(embi_ldlt, task), offsetof(embi_ldlt, member)};
@@ -4977,38 +4960,6 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
     return 1;
 }
 
-/* Finds the slot of every block of A. Blocks are listed by the supernode that holds them, so that the columns
- * of its panel are looked up in a table and not searched for each time. */
-static int embi_ldlt_slots(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
-{
-    int *first_block = F->work, *column = F->work + F->n, *slot;
-    if (A->row[A->n] > INT_MAX / 2) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, F->slot, 2 * A->row[A->n])) return 0;
-    slot = F->slot;
-    for (int s = 0; s < F->supernodes; s++) first_block[s] = -1;
-    for (int i = 0; i < A->n; i++)
-        for (int k = A->row[i]; k < A->row[i + 1]; k++) {
-            int s = F->owner[embi_min_int(F->place[i], F->place[A->col[k]])];
-            slot[2 * k] = first_block[s];   /* the next in the list, for now, and the row */
-            slot[2 * k + 1] = i;
-            first_block[s] = k;
-        }
-    for (int s = 0; s < F->supernodes; s++) {
-        int first = F->first[s], nodes = F->first[s + 1] - first, rows = embi_ldlt_row_count(F, s);
-        int stride = embi_ldlt_stride(F, s);
-        for (int k = 0; k < nodes; k++) column[first + k] = k;
-        for (int k = 0; k < rows; k++) column[F->row[F->row_start[s] + k]] = nodes + k;
-        for (int k = first_block[s], next; k >= 0; k = next) {
-            int p = F->place[slot[2 * k + 1]], q = F->place[A->col[k]], flip = p > q;
-            next = slot[2 * k];
-            if (flip) { int t = p; p = q; q = t; }
-            slot[2 * k] = F->panel[s] + 3 * ((p - first) * stride + column[q]);
-            slot[2 * k + 1] = flip ? -stride : stride;
-        }
-    }
-    return 1;
-}
-
 /* Memory for n nodes, arrays set up. */
 static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
@@ -5083,8 +5034,7 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     if (!embi_ldlt_graph(m, F, A, start) || !embi_ldlt_choose(m, F, n, start, w)) return 0;
     F->n = n;
     embi_ldlt_number(F, w[0], w[1], w[3], w[4], w[6], w[9], w[10], w[11]);
-    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) &&
-        embi_ldlt_place_panels(m, F) && embi_ldlt_slots(m, F, A))
+    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) && embi_ldlt_place_panels(m, F))
         return 1;
     F->n = F->supernodes = 0;
     return 0;
@@ -5133,15 +5083,6 @@ static void embi_block_add(embipc_real *V, int stride, embipc_real s, const embi
     V[0] += s * B[0]; V[1] += s * B[1]; V[2] += s * B[2];
     V1[0] += s * B[3]; V1[1] += s * B[4]; V1[2] += s * B[5];
     V2[0] += s * B[6]; V2[1] += s * B[7]; V2[2] += s * B[8];
-}
-
-/* Adds B at (i, j) and B^T at (j, i), as embi_bsr_add. */
-static int embi_ldlt_add(embi_ldlt *F, int i, int j, const embipc_real B[9])
-{
-    int stride, flip, at = embi_ldlt_find(F, i, j, &stride, &flip);
-    if (at < 0) return 0;
-    embi_block_add(F->value + at, flip ? -stride : stride, 1, B);
-    return 1;
 }
 
 /* All values are 0 before a new matrix is added. The order and the structure stay. */
@@ -5778,6 +5719,13 @@ static void embi_triangle_cross(embipc_real n[3], const embipc_real *x, const in
     embi_sub(e, x + 3 * (size_t)v[1], x + 3 * (size_t)v[0]);
     embi_sub(f, x + 3 * (size_t)v[2], x + 3 * (size_t)v[0]);
     embi_cross(n, e, f);
+}
+
+/* n = unit normal of a triangle. Returns 0 where it has no area. */
+static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_real n[3])
+{
+    embi_triangle_cross(n, x, v);
+    return embi_direction(n, n) > 0;
 }
 
 /* m^2 */
@@ -10088,7 +10036,6 @@ typedef struct embi_system {
     int asked;        /* method that the caller wanted */
     int method;       /* in use: dense, sparse or CG */
     int dense;        /* method is dense */
-    int clean;        /* nothing has been added since the values were set to zero */
     int kept;         /* there is a factor, and it may be reopened */
     int iterations;   /* of the last solution by CG */
     embipc_real residual;   /* of it, relative */
@@ -10096,7 +10043,7 @@ typedef struct embi_system {
     embi_bsr wanted;  /* pattern asked for */
     embi_ldlt F;
     embipc_real *work;   /* CG: P (9n), solution (3n), embi_cg (12n) */
-    int stamp_count, stamp_node[EMBI_STAMP];   /* the last stamp, and where its blocks are: as F.slot */
+    int stamp_count, stamp_node[EMBI_STAMP];   /* the last stamp, and where its blocks are */
     int stamp_slot[EMBI_STAMP * (EMBI_STAMP + 1)];
 } embi_system;
 
@@ -10116,14 +10063,12 @@ static void embi_system_empty(embi_system *S)
     S->n = S->A.n = S->F.n = S->F.supernodes = S->stamp_count = S->kept = 0;
 }
 
-/* All values are 0 before a new matrix is added. Nothing is done where they are 0 already. */
+/* All values are 0 before a new matrix is added. */
 static void embi_system_zero(embi_system *S)
 {
     S->kept = S->stamp_count = 0;   /* so that the first stamp is marked again */
-    if (S->clean) return;
     if (S->method == EMBI_SYSTEM_CG) embi_bsr_zero(&S->A);
     else embi_ldlt_zero(&S->F);
-    S->clean = 1;
 }
 
 /* Order, structure and memory by the given method for n nodes with the pattern `wanted` (dense: without one,
@@ -10181,32 +10126,32 @@ static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi
             return 0;
         }
     }
-    S->clean = 0;
     S->iterations = 0;
     S->residual = 0;
     embi_system_zero(S);
     return 1;
 }
 
+/* Where the block of nodes i and j stands: the offset of its first value, and the distance of its rows, negative where
+ * it is stored transposed. Returns 0 when there is no place for it. */
+static int embi_system_find(const embi_system *S, int i, int j, int slot[2])
+{
+    int flip = i < j;
+    if (S->method == EMBI_SYSTEM_CG) {
+        slot[0] = 9 * embi_bsr_find(&S->A, i, j);
+        slot[1] = 3;
+    } else slot[0] = embi_ldlt_find(&S->F, i, j, slot + 1, &flip);
+    if (flip) slot[1] = -slot[1];
+    return slot[0] >= 0;
+}
+
 /* Whether all pairs have their place already, so that a new analysis is not needed. */
 static int embi_system_covers(const embi_system *S, int n, const embi_key *pairs, int pair_count)
 {
-    if (S->n != n) return 0;
-    for (int k = 0; k < pair_count && !S->dense; k++) {
-        int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key), stride, flip;
-        if (S->method == EMBI_SYSTEM_CG) {
-            if (embi_bsr_find(&S->A, i, j) < 0) return 0;
-        } else if (embi_ldlt_find(&S->F, i, j, &stride, &flip) < 0) return 0;
-    }
-    return 1;
-}
-
-/* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
- * is no place for it. */
-static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
-{
-    if (S->clean) S->clean = 0;
-    return S->method == EMBI_SYSTEM_CG ? embi_bsr_add(&S->A, i, j, B) : embi_ldlt_add(&S->F, i, j, B);
+    int covers = S->n == n, slot[2];
+    for (int k = 0; k < pair_count && covers; k++)
+        covers = embi_system_find(S, embi_hi(pairs[k].key), embi_lo(pairs[k].key), slot);
+    return covers;
 }
 
 /* the values, in which slots are offsets */
@@ -10215,83 +10160,48 @@ static embipc_real *embi_system_values(embi_system *S)
     return S->method == EMBI_SYSTEM_CG ? S->A.val : S->F.value;
 }
 
-/* slot of block k of the pattern, which is in row i */
-static void embi_system_slot(const embi_system *S, int k, int slot[2])
+/* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
+ * is no place for it. */
+static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
 {
-    if (S->method == EMBI_SYSTEM_CG) {
-        slot[0] = 9 * k;
-        slot[1] = 3;
-    } else {
-        slot[0] = S->F.slot[2 * k];
-        slot[1] = S->F.slot[2 * k + 1];
-    }
+    int slot[2], found = embi_system_find(S, i, j, slot);
+    if (found) embi_block_add(embi_system_values(S) + slot[0], slot[1], 1, B);
+    return found;
 }
 
 /* S += scale A, node i of A being node map[i] of S (map NULL: i); rows and columns with map < 0 are left out.
- * Where the map keeps the order of nodes, as it does within a body, a walk along the row of the pattern finds
- * all blocks of a row. After embi_system_reopen() only what is open gets its part.
- * Returns 0 when a block found no place. */
+ * After embi_system_reopen() only what is open gets its part. Returns 0 when a block found no place. */
 static int embi_system_add_bsr(embi_system *S, const embi_bsr *A, const int *map, embipc_real scale)
 {
-    embipc_real *values = embi_system_values(S);
     const int *place = S->F.place;
     int ok = 1, partial = S->method == EMBI_SYSTEM_SPARSE && S->F.partial;
-    if (S->clean) S->clean = 0;   /* not written where threads add the parts of bodies */
     for (int i = 0; i < A->n; i++) {
-        int to = map ? map[i] : i, at = to >= 0 && !S->dense ? S->A.row[to] : 0;
+        int to = map ? map[i] : i;
         for (int k = A->row[i]; to >= 0 && k < A->row[i + 1]; k++) {
-            const embipc_real *V = A->val + 9 * (size_t)k;
             int from = map ? map[A->col[k]] : A->col[k], slot[2];
             if (from < 0) continue;
             if (partial && !S->F.open[S->F.owner[embi_min_int(place[to], place[from])]]) continue;
-            while (!S->dense && at < S->A.row[to + 1] && S->A.col[at] < from) at++;
-            if (S->dense || at == S->A.row[to + 1] || S->A.col[at] != from) {
-                embipc_real B[9];
-                for (int c = 0; c < 9; c++) B[c] = scale * V[c];
-                ok &= embi_system_add(S, to, from, B);
-                continue;
-            }
-            embi_system_slot(S, at, slot);
-            embi_block_add(values + slot[0], slot[1], scale, V);
+            if (!embi_system_find(S, to, from, slot)) ok = 0;
+            else embi_block_add(embi_system_values(S) + slot[0], slot[1], scale, A->val + 9 * (size_t)k);
         }
     }
     return ok;
-}
-
-/* Finds the blocks of a stamp. Returns 0 when one has no place. */
-static int embi_system_place_stamp(embi_system *S, int count, const int *node)
-{
-    int *slot = S->stamp_slot;
-    S->stamp_count = 0;
-    for (int i = 0; i < count; i++)
-        for (int j = 0; j <= i; j++, slot += 2) {
-            int flip, k;
-            if (S->method != EMBI_SYSTEM_CG) {
-                slot[0] = embi_ldlt_find(&S->F, node[i], node[j], slot + 1, &flip);
-            } else {
-                k = embi_bsr_find(&S->A, node[i], node[j]);
-                slot[0] = k < 0 ? -1 : 9 * k;
-                slot[1] = 3;
-                flip = node[i] < node[j];
-            }
-            if (slot[0] < 0) return 0;
-            if (flip) slot[1] = -slot[1];
-        }
-    memcpy(S->stamp_node, node, (size_t)count * sizeof *node);
-    S->stamp_count = count;
-    for (int i = 0; i < count && S->method == EMBI_SYSTEM_SPARSE; i++)
-        S->F.touched[embi_ldlt_owner(&S->F, node[i])] = 1;
-    return 1;
 }
 
 /* Finds the places of a stamp on `count` <= EMBI_STAMP nodes, all different. Stamps in a row are often on the same
  * nodes (contacts of one pair of tets), and their places are kept. Returns 0 when a block has no place. */
 static int embi_system_open_stamp(embi_system *S, int count, const int *node)
 {
-    if ((count != S->stamp_count || memcmp(S->stamp_node, node, (size_t)count * sizeof *node) != 0) &&
-        !embi_system_place_stamp(S, count, node))
-        return 0;
-    S->clean = 0;
+    int *slot = S->stamp_slot;
+    if (count == S->stamp_count && memcmp(S->stamp_node, node, (size_t)count * sizeof *node) == 0) return 1;
+    S->stamp_count = 0;
+    for (int i = 0; i < count; i++)
+        for (int j = 0; j <= i; j++, slot += 2)
+            if (!embi_system_find(S, node[i], node[j], slot)) return 0;
+    memcpy(S->stamp_node, node, (size_t)count * sizeof *node);
+    S->stamp_count = count;
+    for (int i = 0; i < count && S->method == EMBI_SYSTEM_SPARSE; i++)
+        S->F.touched[embi_ldlt_owner(&S->F, node[i])] = 1;
     return 1;
 }
 
@@ -10341,14 +10251,13 @@ static void embi_system_mark(embi_system *S, int count, const int *node)
 static void embi_system_reopen(embi_system *S)
 {
     embi_ldlt_reopen(&S->F);
-    S->kept = S->stamp_count = S->clean = 0;
+    S->kept = S->stamp_count = 0;
 }
 
 /* Factors what has been added (which it overwrites, but for CG). Returns the number of pivots, or for CG of
  * diagonal blocks, that had to be replaced; EMBI_NOT_FINITE when inf or nan was met; EMBI_TOO_LATE. */
 static int embi_system_factor(embi_system *S)
 {
-    S->clean = 0;
     if (S->method != EMBI_SYSTEM_CG) {
         int replaced = embi_ldlt_factor(&S->F);
         S->kept = replaced == 0;
@@ -10391,15 +10300,17 @@ static void embi_system_solve(embi_system *S, embipc_real *b)
  * are asked for. Rows of the inverse are computed when they are first asked for, and then serve again and again.
  * Uses: part I, linear system.   Checked by: tests/test_dual.c */
 
-typedef struct embi_inverse {
-    embi_system S;               /* the factor */
-    int valid;                   /* it is that of the matrix as it is now */
+/* A factor, and the unknowns of the matrix when it was analysed. */
+typedef struct embi_factored {
+    embi_system S;
     unsigned taken;              /* number of this factor */
-    int *unknown, unknown_count;   /* per node of the matrix its unknown, or -1: when it was analysed */
-    embi_system S_aside;         /* the same four of an older factor: see embi_inverse_set_aside() */
-    unsigned taken_aside;
-    int *unknown_aside, unknown_aside_count;
-    int is_aside;                /* they are those that the step began with */
+    int *unknown, unknown_count; /* per node of the matrix its unknown, or -1 */
+} embi_factored;
+
+typedef struct embi_inverse {
+    embi_factored now, aside;    /* aside: an older one, see embi_inverse_set_aside() */
+    int valid;                   /* `now` is that of the matrix as it is now */
+    int is_aside;                /* `aside` is that which the step began with */
     int is_odd;                  /* the two have changed places an odd number of times */
     int *place;       /* (n) of an unknown among those asked for, or -1 */
     int *asked, asked_count, known;  /* unknowns that were asked for; so many of them are there */
@@ -10412,37 +10323,23 @@ typedef struct embi_inverse {
 static void embi_inverse_free(embi_memory *m, embi_inverse **V)
 {
     static const size_t arrays[] = {
-        EMBI_OFFSETS4(embi_inverse, unknown, unknown_aside, place, asked), offsetof(embi_inverse, C),
+        EMBI_OFFSETS4(embi_inverse, now.unknown, aside.unknown, place, asked), offsetof(embi_inverse, C),
         offsetof(embi_inverse, x)};
     if (m->copying) EMBI_RELEASE(m, *V);
     if (!*V) return;
-    embi_system_free(m, &(*V)->S);
-    embi_system_free(m, &(*V)->S_aside);
+    embi_system_free(m, &(*V)->now.S);
+    embi_system_free(m, &(*V)->aside.S);
     EMBI_RELEASE_ALL(m, *V, arrays);
     if (!m->copying) EMBI_RELEASE(m, *V);
-}
-
-/* A copy of the structs: what the pointers point at stays where it is. */
-static void embi_swap_systems(embi_system *a, embi_system *b)
-{
-    embi_system t = *a;
-    *a = *b;
-    *b = t;
 }
 
 /* The factor and the older one change places. */
 static void embi_inverse_swap(embi_inverse *V)
 {
-    int *unknown = V->unknown, count = V->unknown_count;
-    unsigned taken = V->taken;
+    embi_factored now = V->now;
     V->is_odd = !V->is_odd;
-    embi_swap_systems(&V->S, &V->S_aside);
-    V->taken = V->taken_aside;
-    V->taken_aside = taken;
-    V->unknown = V->unknown_aside;
-    V->unknown_aside = unknown;
-    V->unknown_count = V->unknown_aside_count;
-    V->unknown_aside_count = count;
+    V->now = V->aside;
+    V->aside = now;
 }
 
 /* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since
@@ -10452,33 +10349,33 @@ static void embi_inverse_set_aside(embi_inverse *V)
     if (V->is_aside) return;
     V->is_aside = 1;
     embi_inverse_swap(V);
-    V->taken = V->taken_aside;   /* so that the next factor gets a new number */
+    V->now.taken = V->aside.taken;   /* so that the next factor gets a new number */
 }
 
 /* Prepares for the matrix of those nodes of A whose local number is not negative; these ascend from `first`. */
 static int embi_inverse_begin(embi_memory *m, embi_inverse *V, const embi_bsr *A, const int *local, int first,
                               embi_key **keys)
 {
-    int n = 0, count = 0, same = V->unknown_count == A->n;
-    if (!EMBI_GROW(m, V->unknown, A->n)) return 0;
+    int n = 0, count = 0, same = V->now.unknown_count == A->n;
+    if (!EMBI_GROW(m, V->now.unknown, A->n)) return 0;
     for (int i = 0; i < A->n; i++) {
         int at = local[i] < 0 ? -1 : local[i] - first;
         n += at >= 0;
-        same = same && V->unknown[i] == at;
-        V->unknown[i] = at;
+        same = same && V->now.unknown[i] == at;
+        V->now.unknown[i] = at;
     }
-    V->asked_count = V->known = V->unknown_count = 0;
+    V->asked_count = V->known = V->now.unknown_count = 0;
     if (!EMBI_GROW(m, V->place, n) || !EMBI_GROW(m, V->asked, n) || !EMBI_GROW(m, V->x, 3 * n)) return 0;
     for (int i = 0; i < n; i++) V->place[i] = -1;
-    if (!same || V->S.n != n) {
+    if (!same || V->now.S.n != n) {
         if (!EMBI_GROW(m, *keys, A->row[A->n])) return 0;
         for (int i = 0; i < A->n; i++)
             for (int k = A->row[i]; k < A->row[i + 1]; k++)
-                if (V->unknown[i] >= 0 && V->unknown[A->col[k]] >= 0)
-                    (*keys)[count++].key = embi_pack(V->unknown[i], V->unknown[A->col[k]]);
-        if (!embi_system_analyze(m, &V->S, n, *keys, count, EMBI_SYSTEM_AUTO)) return 0;
+                if (V->now.unknown[i] >= 0 && V->now.unknown[A->col[k]] >= 0)
+                    (*keys)[count++].key = embi_pack(V->now.unknown[i], V->now.unknown[A->col[k]]);
+        if (!embi_system_analyze(m, &V->now.S, n, *keys, count, EMBI_SYSTEM_AUTO)) return 0;
     }
-    V->unknown_count = A->n;
+    V->now.unknown_count = A->n;
     return 1;
 }
 
@@ -10489,12 +10386,12 @@ static int embi_inverse_take(embi_inverse *V, const embi_bsr *A, const embi_thre
     int replaced;
     if (watch) alone = *watch;
     alone.run = NULL;
-    V->taken++;
-    embi_system_zero(&V->S);
-    (void)embi_system_add_bsr(&V->S, A, V->unknown, 1);
-    V->S.F.threads = &alone;
-    replaced = embi_system_factor(&V->S);
-    V->S.F.threads = NULL;
+    V->now.taken++;
+    embi_system_zero(&V->now.S);
+    (void)embi_system_add_bsr(&V->now.S, A, V->now.unknown, 1);
+    V->now.S.F.threads = &alone;
+    replaced = embi_system_factor(&V->now.S);
+    V->now.S.F.threads = NULL;
     return replaced;
 }
 
@@ -10511,7 +10408,7 @@ static int embi_inverse_ask(embi_inverse *V, int unknown)
 /* Room for them. */
 static int embi_inverse_room(embi_memory *m, embi_inverse *V)
 {
-    int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->S.n);
+    int was = V->room, room = embi_min_int(V->asked_count + V->asked_count / 2, V->now.S.n);
     if (V->asked_count <= was) return 1;
     if (!EMBI_GROW(m, V->C, 9 * room * room)) return 0;
     for (int r = 3 * V->known - 1; r > 0; r--)
@@ -10529,9 +10426,9 @@ static int embi_inverse_fill(embi_inverse *V, const embi_threads *watch)
         if (embi_is_past(watch)) return 0;
         for (int c = 0; c < 3; c++) {
             int r = 3 * V->known + c;
-            memset(V->x, 0, (size_t)(3 * V->S.n) * sizeof *V->x);
+            memset(V->x, 0, (size_t)(3 * V->now.S.n) * sizeof *V->x);
             V->x[3 * V->asked[V->known] + c] = 1;
-            embi_system_solve(&V->S, V->x);
+            embi_system_solve(&V->now.S, V->x);
             for (int k = 0; k < 3 * (V->known + 1); k++)
                 V->C[(size_t)r * ld + (size_t)k] = V->C[(size_t)k * ld + (size_t)r] = V->x[3 * V->asked[k / 3] + k % 3];
         }
@@ -10587,7 +10484,6 @@ EMBI_COMPILE(embi_inverse_apply, (const embi_inverse *V, const embi_sparse *u, e
  * edge. y - x is perpendicular to the face or edge of x, and to that of y. If these had a common direction,
  * both points could move along it at equal distance, and L(x) would grow. So one of the points is a corner,
  * which makes a pair with a triangle, or both lie on edges that cross. Either pair remains.
- *
  * Part of the search.
  * Uses: tuning, small math, memory, sorting and sets, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_broad.c */
@@ -10618,13 +10514,6 @@ static void embi_row_apply(const embi_rows *J, int i, const embipc_real *q, embi
  * edges with seams to other fixed bodies (chapter "Seams"); pairs that remain where surfaces count as joined. */
 enum { EMBI_OWN_VERTEX = 0, EMBI_OWN_EDGE = 3, EMBI_OWN_EDGE_PAIRS = 6, EMBI_OWN_POINT_PAIRS = 9, EMBI_OWN_BACK = 12,
        EMBI_OWN_ADD = 15, EMBI_OWN_SEAM = 18, EMBI_OWN_JOINED_EDGE_PAIRS = 21, EMBI_OWN_JOINED_POINT_PAIRS = 24 };
-
-/* bits of a triangle whose surface is not joined to others */
-static unsigned embi_own_alone(unsigned own)
-{
-    own &= (1u << EMBI_OWN_SEAM) - 1;
-    return own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
-}
 
 static int embi_owned(unsigned own, int kind) { return (int)(own >> kind & 7); }
 
@@ -10670,6 +10559,15 @@ static void embi_bvh_free(embi_memory *m, embi_bvh *b)
     if (!m->copying) return;
     embi_rebase(&b->tri_box, box, b->box);
     embi_rebase(&b->tri_way, way, b->way);
+}
+
+/* Places in b->order of the triangles below node k: from what is returned to *end - 1. */
+static int embi_bvh_below(const embi_bvh *b, int nt, int k, int *end)
+{
+    int leaves = 1;
+    for (; k < b->leaves; k *= 2) leaves *= 2;
+    *end = embi_min_int(EMBI_LEAF * (k - b->leaves + leaves), nt);
+    return EMBI_LEAF * (k - b->leaves);
 }
 
 /* Coordinate of a centroid, 21 bits, from a key of embi_bvh_order() */
@@ -10974,7 +10872,6 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
  * straight, and the common displacement of two surfaces cancels. So few primitives are at one place at one
  * time. A search along these paths finds at most a hundredth of the candidates, which serve for this direction
  * only.
- *
  * Part of the search.
  * Uses: part I, edges and faces, distances, trees of boxes.   Checked by: tests/test_broad.c */
 
@@ -11088,41 +10985,36 @@ static void embi_boxes_join(embipc_real *box, int begin, int end)
 
 /* Boxes of the leaves begin .. end - 1, which are all leaves below one node, of their triangles at x, and of the inner
  * nodes up to it. box, one: of nodes, and of triangles. */
-static void embi_bvh_fit(const embi_bvh *b, const embi_surface *s, const embipc_real *x, embipc_real *box,
+static void embi_bvh_fit(const embi_bvh *b, const embipc_real *x, const int *tri, int nt, embipc_real *box,
                          embipc_real *one, int begin, int end)
 {
     int from = b->leaves + begin, to = b->leaves + end;
     for (int k = begin; k < end; k++) {
         embipc_real *leaf = box + 6 * (b->leaves + k);
         embi_box_clear(leaf);
-        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < s->nt; i++) {
-            embi_box_of(one + 6 * b->order[i], x, s->tri + 3 * b->order[i], 3);
+        for (int i = EMBI_LEAF * k; i < EMBI_LEAF * (k + 1) && i < nt; i++) {
+            embi_box_of(one + 6 * b->order[i], x, tri + 3 * b->order[i], 3);
             embi_box_join(leaf, one + 6 * b->order[i]);
         }
     }
     for (; to - from > 1; from /= 2, to /= 2) embi_boxes_join(box, from / 2, to / 2);
 }
 
-/* Refits all boxes, and those of displacements if the surface has any. */
-static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
-{
-    embi_bvh_fit(b, s, s->x, b->box, b->tri_box, 0, b->leaves);
-    if (!s->way) return 1;
-    if (!EMBI_GROW(m, b->way, 12 * b->leaves + 6 * s->nt)) return 0;
-    b->tri_way = b->way + 12 * b->leaves;
-    embi_bvh_fit(b, s, s->way, b->way, b->tri_way, 0, b->leaves);
-    return 1;
-}
-
 /* Refits all boxes for the vertices x. */
 static void embi_bvh_refit(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
 {
-    embi_surface s;
-    memset(&s, 0, sizeof s);
-    s.x = x;
-    s.tri = tri;
-    s.nt = nt;
-    embi_bvh_fit(b, &s, x, b->box, b->tri_box, 0, b->leaves);
+    embi_bvh_fit(b, x, tri, nt, b->box, b->tri_box, 0, b->leaves);
+}
+
+/* Refits all boxes, and those of displacements if the surface has any. */
+static int embi_bvh_sweep(embi_memory *m, embi_bvh *b, const embi_surface *s)
+{
+    embi_bvh_refit(b, s->x, s->tri, s->nt);
+    if (!s->way) return 1;
+    if (!EMBI_GROW(m, b->way, 12 * b->leaves + 6 * s->nt)) return 0;
+    b->tri_way = b->way + 12 * b->leaves;
+    embi_bvh_fit(b, s->way, s->tri, s->nt, b->way, b->tri_way, 0, b->leaves);
+    return 1;
 }
 
 /* 1 when box a, displaced within range (lo, hi) and grown by reach, can meet box b */
@@ -11338,7 +11230,6 @@ static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_S
  *   x = x_s + turn (X - X_s + w - w_s),   |w - w_s| <= |J - J_s|_1 warp / 2.
  * With these boxes a first traversal goes down to blocks of leaves. The blocks that it reaches are refitted. The
  * search then finds the same or tighter boxes, and never opens a node whose children have none.
- *
  * Part of the search.
  * Uses: part I, edges and faces, trees of boxes, traversal of trees.   Checked by: tests/test_reach.c */
 
@@ -11350,13 +11241,6 @@ typedef struct embi_moved {
     embipc_real turn[9], deformation[3];
     embipc_real rounding;        /* bound of rounding errors, m */
 } embi_moved;
-
-/* Allocates what refitting on demand needs. */
-static int embi_bvh_ready(embi_memory *m, embi_bvh *b)
-{
-    return EMBI_GROW(m, b->rest, 12 * b->leaves) &&
-           EMBI_GROW(m, b->known, 2 * b->leaves);
-}
 
 /* Refits the tree at creation, for vertices x, and stores its boxes. */
 static void embi_bvh_start(embi_bvh *b, const embipc_real *x, const int *tri, int nt)
@@ -11452,7 +11336,6 @@ static int embi_fitting_walk(embi_memory *m, const embi_fitting *f, int i, int j
  * relative displacement counts, so two bodies that fall together stand still to each other.
  * Within one body, the displacements of two points differ by at most the fraction |J_a - J_b|_1 / 2 of that
  * range. It is small for neighbours on fine surfaces, and known for whole subtrees.
- *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, trees of boxes, traversal of trees.
  * Checked by: tests/test_broad.c, tests/test_reach.c */
@@ -11771,14 +11654,6 @@ static int embi_plain_pairs(embi_memory *m, const embi_swept_surface *a, const e
            embi_plain_meet(m, a, b, 2, rule, reach, scratch, list, count);
 }
 
-/* 1 when a search at positions x (of all vertices) would find the candidate, for the approach t of its first body. */
-static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const embi_approach *t)
-{
-    embi_point p[4];
-    embi_points_at(p, x, c->v);
-    return embi_candidate_near(c, p, t);
-}
-
 /* ==== 37. Rest separation certificates ===============================================================
  * When a surface is searched for self-contact, most pairs found are neighbours, which only folding could bring
  * together. Let two points be X apart at rest, with the straight line between them inside tets T. Then x_a - x_b = F
@@ -11798,7 +11673,6 @@ static int embi_candidate_again(embi_candidate *c, const embipc_real *x, const e
  * tooth to the other then leaves no tet, and x is not continuous along it. A tet is a stranger to a vertex that it
  * contains but does not carry. A line through T that ends at the vertex can end in the wrong tet only if T has a
  * stranger of it. (Lines vary continuously with their ends, and so do the tets that they end in.)
- *
  * Part of the search.
  * Uses: part I, edges and faces, solids and checks of meshes, embedding, pairs of primitives, trees of boxes, traversal
  * of trees, candidates.
@@ -11854,10 +11728,6 @@ typedef struct embi_certifying {
 /* largest e_a / longest edge of a triangle: 1 / sqrt(3) */
 #define EMBI_CERTIFICATE_MIDDLE ((embipc_real)0.57735027)
 
-/* Limits of opening pairs, EMBI_CERTIFICATE_*: a pair of few tets gains nothing from being opened, unless bent
- * triangles (mostly slivers) spoil the bound of the others. Testing all certificates must stay cheap beside a
- * traversal. */
-
 /* Rest length of an edge, m. */
 static embipc_real embi_certifying_edge(const embi_certifying *f, int a, int b)
 {
@@ -11877,22 +11747,12 @@ static embipc_real embi_certifying_longest(const embi_certifying *f, const int v
                     embi_max(embi_certifying_edge(f, v[1], v[2]), embi_certifying_edge(f, v[2], v[0])));
 }
 
-/* Returns the number of leaves below node i; *first is the first one. */
-static int embi_certifying_leaves(const embi_bvh *b, int i, int *first)
-{
-    int count = 1;
-    for (; i < b->leaves; i *= 2) count *= 2;
-    *first = i - b->leaves;
-    return count;
-}
-
 /* Appends the vertices below node i to f->vertex, each once. */
 static void embi_certifying_gather(embi_certifying *f, int i)
 {
-    const embi_bvh *b = f->s->bvh;
-    int first, count = embi_certifying_leaves(b, i, &first);
-    for (int n = EMBI_LEAF * first; n < EMBI_LEAF * (first + count) && n < f->s->nt; n++) {
-        const int *v = f->s->tri + 3 * b->order[n];
+    int end;
+    for (int n = embi_bvh_below(f->s->bvh, f->s->nt, i, &end); n < end; n++) {
+        const int *v = f->s->tri + 3 * f->s->bvh->order[n];
         for (int k = 0; k < 3; k++) {
             if (f->mark[v[k]] == f->stamp) continue;
             f->mark[v[k]] = f->stamp;
@@ -11920,8 +11780,7 @@ static void embi_certifying_look(embi_certifying *f, int i, int j)
 static void embi_certifying_edges(embi_certifying *f)
 {
     const embi_bvh *b = f->s->bvh;
-    for (int k = 2 * b->leaves - 1; k > 0; k--) {
-        int first = EMBI_LEAF * (k - b->leaves);
+    for (int k = 2 * b->leaves - 1, end; k > 0; k--) {
         f->edge[k] = 0;
         f->bent[k] = 0;
         if (k < b->leaves) {
@@ -11929,7 +11788,7 @@ static void embi_certifying_edges(embi_certifying *f)
             f->bent[k] = f->bent[2 * k] | f->bent[2 * k + 1];
             continue;
         }
-        for (int n = first; n < first + EMBI_LEAF && n < f->s->nt; n++) {
+        for (int n = embi_bvh_below(b, f->s->nt, k, &end); n < end; n++) {
             const int *v = f->s->tri + 3 * b->order[n];
             f->edge[k] = embi_max(f->edge[k], embi_certifying_longest(f, v));
             if (embi_certifying_is_mixed(f, v)) f->bent[k] = 1;
@@ -11973,18 +11832,11 @@ static void embi_certifying_span(embi_certifying *f, const embipc_real d[3], emb
     }
 }
 
-/* Unit normal of a triangle of nodes. */
-static void embi_certifying_normal(const embi_certifying *f, const int v[3], embipc_real n[3])
-{
-    embi_triangle_cross(n, f->q, v);
-    embi_scale(n, 1 / embi_max(embi_norm(n), EMBI_TINY), n);
-}
-
 /* 1 when all vertices are on the inner side of the face, or at most `outside` beyond it. */
 static int embi_certifying_inside(embi_certifying *f, const int v[3], embipc_real outside)
 {
     embipc_real n[3], span[2], level;
-    embi_certifying_normal(f, v, n);
+    (void)embi_triangle_normal(f->q, v, n);
     level = embi_dot(n, f->q + 3 * v[0]) + outside;
     embi_certifying_span(f, n, EMBI_HUGE, level, span);
     return span[1] <= level;
@@ -12017,7 +11869,7 @@ static int embi_certifying_is_straight(embi_certifying *f, int from, int to)
             int touch = 0;
             for (int c = 0; c < 9; c++) touch |= v[c / 3] == other[c % 3];
             if (!touch) continue;
-            embi_certifying_normal(f, other, d);
+            (void)embi_triangle_normal(f->q, other, d);
             clear = embi_certifying_apart(f, v, d);
         }
         if (!clear) return 0;
@@ -12342,18 +12194,6 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     return embipc_segment_triangle_intersect(p);
 }
 
-/* Fills a crossing. Both bodies are zero where the surface is no body. */
-static void embi_crossing_set(embipc_crossing *x, embipc_body edge_body, embipc_body triangle_body, int e0, int e1,
-                              int edge_triangle, int triangle)
-{
-    x->edge_body = edge_body;
-    x->triangle_body = triangle_body;
-    x->edge[0] = e0;
-    x->edge[1] = e1;
-    x->edge_triangle = edge_triangle;
-    x->triangle = triangle;
-}
-
 /* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of both. */
 static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embipc_body body[2],
                           const embi_key *keys, int key_count, embipc_crossing **list, int *count)
@@ -12365,9 +12205,10 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
             int ts = side ? tb : ta, tu = side ? ta : tb;
             for (int i = 0; i < 3; i++) {
                 int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
+                const embipc_crossing found = {body[side], body[1 - side], {e0, e1}, ts, tu};
                 if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
-                embi_crossing_set(*list + (*count)++, body[side], body[1 - side], e0, e1, ts, tu);
+                (*list)[(*count)++] = found;
             }
         }
     return 1;
@@ -12575,12 +12416,11 @@ typedef struct embi_body_search {
     embi_shift drift;            /* from measured_q to the last evaluated positions */
     embi_shift drift_next;       /* from measured_q to the end of the present direction */
     embi_shift shift_measured;   /* from the reference positions to measured_q */
-    embi_strain *strain;         /* of each tet, for bodies with rest separation certificates */
+    embi_strain *strain;         /* of each tet, for bodies with rest separation certificates; then those set aside */
     embipc_real *tet_grad;       /* gradients of each tet, for those whose elements are cells (12 each) */
-    int aside;                   /* parts of its cached list for itself that are set aside: EMBI_ASIDE_... */
-    /* EMBI_ASIDE_HEAD: that list at the start of the step; `list` is memory of its own */
-    embi_cached own;
-    embipc_real *own_state;      /* EMBI_ASIDE_STATE: cached_q (3 nn), start and limit of the strains (2 ntet) */
+    int aside;                   /* 1: its cached list for itself is set aside, but for the candidates; 2: they too */
+    embi_cached own;             /* that list at the start of the step; `list` is memory of its own */
+    embipc_real *own_q;          /* its cached_q (3 nn) */
     int own_is_odd;              /* lists have changed places an odd number of times */
     int measured_at_start;       /* distances were measured at q^n: drift equals shift */
     int has_reference;           /* its reference positions are those of embi_reference, not q^n and x^n */
@@ -13090,10 +12930,8 @@ static int embi_body_cut(embi_memory *m, embi_body *b)
 /* Vertices of all triangles of a patch. Returns how many. */
 static int embi_patch_corners(const embi_body *b, const embi_patch *p, int *corner)
 {
-    int first = p->root, leaves = 1, count = 0;
-    for (; first < b->bvh.leaves; first *= 2) leaves *= 2;
-    first -= b->bvh.leaves;
-    for (int n = EMBI_LEAF * first; n < EMBI_LEAF * (first + leaves) && n < b->nt; n++)
+    int count = 0, end;
+    for (int n = embi_bvh_below(&b->bvh, b->nt, p->root, &end); n < end; n++)
         for (int k = 0; k < 3; k++) corner[count++] = b->tri[3 * b->bvh.order[n] + k];
     return count;
 }
@@ -13193,16 +13031,6 @@ static void embi_patch_hold(const embi_body *b, const embi_patch *p, const embip
     else
         for (int k = 0, n = p->count ? p->count : b->nn; k < n; k++)
             embi_box_add(box, x + 3 * (p->count ? b->search.holder[p->first + k] : k));
-}
-
-/* Bounds of all patches (6 each), and of the surface. */
-static void embi_body_hold(const embi_body *b, const embipc_real *x, embipc_real *part, embipc_real box[6])
-{
-    embi_box_clear(box);
-    for (int n = 0; n < b->search.patch_count; n++, part += 6) {
-        embi_patch_hold(b, b->search.patch + n, x, part);
-        embi_box_join(box, part);
-    }
 }
 
 /* ==== 41. Rotation and deformation bounds ============================================================
@@ -13346,7 +13174,11 @@ static embipc_real embi_body_shift(const embi_body *b, const embipc_real *from, 
     to += 3 * b->node0;
     d += 3 * b->node0;
     for (int i = 0; i < 3 * b->nn; i++) d[i] = to[i] - from[i];
-    embi_body_hold(b, d, r->part, r->box);
+    embi_box_clear(r->box);
+    for (int n = 0; n < b->search.patch_count; n++) {
+        embi_patch_hold(b, b->search.patch + n, d, r->part + 6 * n);
+        embi_box_join(r->box, r->part + 6 * n);
+    }
     if (!embi_may_fold(b)) return 0;
     embi_turn_fit(from, to, b->nn, r->turn);
     sine = at ? embi_turn_sine(at->turn, r->turn) : 0;
@@ -13519,18 +13351,13 @@ static embipc_real embi_body_edge(const embi_body *b)
     return embi_sqrt(4 * b->area / ((embipc_real)1.7320508075688772 * (embipc_real)b->nt));
 }
 
-/* Mean edge length of the finer surface of a pair, m. */
-static embipc_real embi_pair_edge(const embi_state *s, const embi_pair *p)
-{
-    return embi_min(embi_body_edge(s->body + p->a), embi_body_edge(s->body + p->b));
-}
-
-/* Length of a direction, m, above which it is searched along its paths: half an edge. For surfaces finer than some 1300
- * triangles, which are swept as a whole, it is a fiftieth of the size. A pair that is searched so stays so down to a
- * tenth of that. Longer displacements are not searched for before the first direction is known. */
+/* Length of a direction, m, above which it is searched along its paths: half an edge of the finer surface. For surfaces
+ * finer than some 1300 triangles, which are swept as a whole, it is a fiftieth of the size. A pair that is searched so
+ * stays so down to a tenth of that. Longer displacements are not searched for before the first direction is known. */
 static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
 {
-    return embi_max(embi_pair_edge(s, p) / 2, embi_sqrt(embi_min(s->body[p->a].area, s->body[p->b].area)) / 50);
+    const embi_body *a = s->body + p->a, *b = s->body + p->b;
+    return embi_max(embi_min(embi_body_edge(a), embi_body_edge(b)) / 2, embi_sqrt(embi_min(a->area, b->area)) / 50);
 }
 
 /* Bound of the relative drift of a pair from measured_q, m. s->apart has a lower bound of each candidate's
@@ -13711,7 +13538,7 @@ typedef struct embi_vertex_list { int *list, count, stamp; } embi_vertex_list;
 
 /* How loops over an island are shared among threads. */
 typedef struct embi_shares {
-    embi_chunks by_tets, by_vertices;   /* runs of bodies */
+    embi_chunks by_bodies;       /* runs of bodies */
     embi_chunks by_active;         /* chunks of active candidates, by place in `pairs` */
     embi_found *found;           /* results of each of these chunks */
     embipc_real *part;           /* (per body) terms of sums, formed in parallel */
@@ -13859,8 +13686,8 @@ static const size_t embi_island_arrays[] = {
     EMBI_OFFSETS4(embi_island, bodies, pairs, shares.part, shares.found),
     EMBI_OFFSETS4(embi_island, unknown, factor.of, factor.undo.of, friction.list),
     EMBI_OFFSETS4(embi_island, springs.list, vertices.list, keys, solution), offsetof(embi_island, factor.work),
-    offsetof(embi_island, bound.block_alpha), offsetof(embi_island, rods.list),
-    EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_active.list, shares.by_tets.list, shares.by_vertices.list)};
+    offsetof(embi_island, rods.list),
+    EMBI_OFFSETS4(embi_island, bound.block_at, shares.by_active.list, shares.by_bodies.list, bound.block_alpha)};
 
 /* Gives back all that an island owns, but not the island itself. */
 static void embi_island_free(embi_memory *m, embi_island *isle)
@@ -13875,26 +13702,22 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
 
 /* ---- loops over the bodies of an island ---- */
 
-static int embi_body_work(const embi_body *b, int vertices) { return vertices ? b->nv : b->ntet + b->nn; }
+static int embi_body_work(const embi_body *b) { return b->ntet + b->nn; }
 
 /* Cuts the bodies of the island into chunks. Each has enough work for a thread; an island with less is one chunk,
  * and wakes no thread. */
 static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *isle)
 {
-    embi_chunks_clear(&isle->shares.by_tets);
-    embi_chunks_clear(&isle->shares.by_vertices);
-    for (int side = 0; side < 2; side++) {
-        embi_chunks *c = side ? &isle->shares.by_vertices : &isle->shares.by_tets;
-        int enough = side ? EMBI_SHARE_VERTICES : EMBI_SHARE_TETS, work = 0, rest = 0;
-        for (int k = 0; k < isle->body_count; k++) rest += embi_body_work(s->body + isle->bodies[k], side);
-        for (int k = 0, begin = 0; k < isle->body_count; k++) {
-            work += embi_body_work(s->body + isle->bodies[k], side);
-            rest -= embi_body_work(s->body + isle->bodies[k], side);
-            if ((work < enough || rest < enough) && k + 1 < isle->body_count) continue;
-            if (!embi_chunks_add(m, c, 0, begin, k + 1, INT_MAX)) return 0;
-            begin = k + 1;
-            work = 0;
-        }
+    int work = 0, rest = 0;
+    embi_chunks_clear(&isle->shares.by_bodies);
+    for (int k = 0; k < isle->body_count; k++) rest += embi_body_work(s->body + isle->bodies[k]);
+    for (int k = 0, begin = 0; k < isle->body_count; k++) {
+        work += embi_body_work(s->body + isle->bodies[k]);
+        rest -= embi_body_work(s->body + isle->bodies[k]);
+        if ((work < EMBI_SHARE_TETS || rest < EMBI_SHARE_TETS) && k + 1 < isle->body_count) continue;
+        if (!embi_chunks_add(m, &isle->shares.by_bodies, 0, begin, k + 1, INT_MAX)) return 0;
+        begin = k + 1;
+        work = 0;
     }
     return EMBI_GROW(m, isle->shares.part, isle->body_count);
 }
@@ -13904,7 +13727,6 @@ typedef void embi_body_fn(const embi_bodies_task *t, embi_body *b, int k);   /* 
 struct embi_bodies_task {
     embi_state *s;
     embi_island *isle;
-    const embi_chunks *chunks;
     embi_body_fn *fn;
     const embipc_real *from;
     embipc_real *to;
@@ -13915,18 +13737,18 @@ struct embi_bodies_task {
 static void embi_bodies_work(void *arg, int begin, int end)
 {
     const embi_bodies_task *t = (const embi_bodies_task *)arg;
+    const embi_chunk *chunk = t->isle->shares.by_bodies.list;
     for (int c = begin; c < end; c++)
-        for (int k = t->chunks->list[c].begin; k < t->chunks->list[c].end; k++)
-            t->fn(t, t->s->body + t->isle->bodies[k], k);
+        for (int k = chunk[c].begin; k < chunk[c].end; k++) t->fn(t, t->s->body + t->isle->bodies[k], k);
 }
 
 /* Calls fn for each body of the island, shared among threads; fn writes only data of its body. from, to, alpha: for
  * fn */
-static void embi_for_bodies(embi_state *s, embi_island *isle, const embi_chunks *chunks, embi_body_fn *fn,
-                            const embipc_real *from, embipc_real *to, embipc_real alpha)
+static void embi_for_bodies(embi_state *s, embi_island *isle, embi_body_fn *fn, const embipc_real *from,
+                            embipc_real *to, embipc_real alpha)
 {
-    embi_bodies_task t = {s, isle, chunks, fn, from, to, alpha};
-    embi_for(&s->threads, chunks->count, 1, embi_bodies_work, &t);
+    embi_bodies_task t = {s, isle, fn, from, to, alpha};
+    embi_for(&s->threads, isle->shares.by_bodies.count, 1, embi_bodies_work, &t);
 }
 
 /* y = J q for bodies with many live vertices, which embi_apply_few() skipped. */
@@ -14465,7 +14287,6 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
  * A body's list for itself serves up to strains that depend on when it was made. So does the round in which it is
  * searched again, and with that the use of factors, and bits of results: a failed step restores it. Lists of two bodies
  * only save time.
- *
  * Part of the search.
  * Uses: part I, edges and faces, elasticity, pairs of primitives, part III.
  * Checked by: tests/test_reach.c, tests/test_undo.c */
@@ -14577,11 +14398,14 @@ static int embi_searched_forget(embipc_world *w)
     return 1;
 }
 
-static int embi_cached_before(const embi_cached *k, const embi_pair *pair)
+/* Patches pa and pb of the bodies a and b as one number, by bodies first. There are fewer than 2^26 bodies. */
+static embi_u64 embi_patches_key(int a, int b, int pa, int pb)
 {
-    return k->a != pair->a ? k->a < pair->a : k->b != pair->b ? k->b < pair->b
-         : k->pa != pair->pa ? k->pa < pair->pa : k->pb < pair->pb;
+    return (((embi_u64)a << 26 | (embi_u64)b) * EMBI_PATCHES + (embi_u64)pa) * EMBI_PATCHES + (embi_u64)pb;
 }
+
+static embi_u64 embi_cached_key(const embi_cached *k) { return embi_patches_key(k->a, k->b, k->pa, k->pb); }
+static embi_u64 embi_pair_key(const embi_pair *p) { return embi_patches_key(p->a, p->b, p->pa, p->pb); }
 
 /* The cached list of a pair, created if there is none. */
 static embi_cached *embi_cached_of(embipc_world *w, const embi_pair *pair)
@@ -14590,11 +14414,11 @@ static embi_cached *embi_cached_of(embipc_world *w, const embi_pair *pair)
     int lo = 0, hi = w->search.cached_count;
     while (lo < hi) {
         int mid = (lo + hi) / 2;
-        if (embi_cached_before(w->search.cached + mid, pair)) lo = mid + 1;
+        if (embi_cached_key(w->search.cached + mid) < embi_pair_key(pair)) lo = mid + 1;
         else hi = mid;
     }
     k = lo < w->search.cached_count ? w->search.cached + lo : NULL;
-    if (k && k->a == pair->a && k->b == pair->b && k->pa == pair->pa && k->pb == pair->pb) return k;
+    if (k && embi_cached_key(k) == embi_pair_key(pair)) return k;
     if (!EMBI_GROW(&w->memory, w->search.cached, w->search.cached_count + 1)) return NULL;
     k = w->search.cached + lo;
     spare = w->search.cached[w->search.cached_count];   /* a released list to reuse, or zero */
@@ -14632,52 +14456,41 @@ static int embi_cached_serves(const embi_state *s, const embi_cached *k, const e
 
 /* ---- a body's list for itself after a failed step ---- */
 
-enum { EMBI_ASIDE_HEAD = 1, EMBI_ASIDE_STATE = 2, EMBI_ASIDE_LIST = 4 };
-
-/* Saves or restores the reference of a body's list for itself: nodes and strains when it was made. */
+/* Saves or restores what a body's list for itself refers to: its nodes when it was made, and strains. */
 static void embi_own_state(embi_state *s, embi_body *b, int back)
 {
-    size_t nodes = (size_t)(3 * b->nn) * sizeof *s->reference.cached_q;
-    embipc_real *q = s->reference.cached_q + 3 * b->node0, *strain = b->search.own_state + 3 * b->nn;
-    memcpy(back ? q : b->search.own_state, back ? b->search.own_state : q, nodes);
-    for (int t = 0; t < embi_strained_tets(b); t++) {
-        embi_strain *e = b->search.strain + t;
-        if (back) {
-            e->start = strain[2 * t];
-            e->limit = strain[2 * t + 1];
-        } else {
-            strain[2 * t] = e->start;
-            strain[2 * t + 1] = e->limit;
-        }
-    }
+    embipc_real *q = s->reference.cached_q + 3 * b->node0, *own_q = b->search.own_q;
+    embi_strain *strain = b->search.strain, *own = strain + embi_strained_tets(b);
+    memcpy(back ? q : own_q, back ? own_q : q, (size_t)(3 * b->nn) * sizeof *q);
+    if (own != strain) memcpy(back ? strain : own, back ? own : strain, (size_t)(own - strain) * sizeof *strain);
 }
 
-/* Saves the parts `what` of the list before they are overwritten, each once in a step. */
-static void embi_own_set_aside(embi_state *s, embi_cached *k, int what)
+/* Sets the list aside before it changes, once in a step; with_list: before its candidates do. */
+static void embi_own_set_aside(embi_state *s, embi_cached *k, int with_list)
 {
     embi_body *b = s->body + k->a;
-    if (k->a != k->b) return;
-    what &= ~b->search.aside;
-    if (what & EMBI_ASIDE_HEAD) {
+    if (k->a != k->b || b->search.aside > with_list) return;
+    if (!b->search.aside) {
         embi_candidate *list = b->search.own.list;
         b->search.own = *k;
         b->search.own.list = list;
+        embi_own_state(s, b, 0);
     }
-    if (what & EMBI_ASIDE_STATE) embi_own_state(s, b, 0);
-    if (what & EMBI_ASIDE_LIST) embi_own_swap_lists(b, k);
-    b->search.aside |= what;
+    if (with_list) embi_own_swap_lists(b, k);
+    b->search.aside = 1 + with_list;
 }
 
 /* Restores the list after a failed step. */
 static void embi_own_give_back(embi_state *s, embi_cached *k)
 {
     embi_body *b = s->body + k->a;
-    embi_cached now = *k;
+    embi_candidate *list;
     if (k->a != k->b || !b->search.aside) return;
+    if (b->search.aside > 1) embi_own_swap_lists(b, k);
+    list = k->list;
     *k = b->search.own;
-    b->search.own.list = now.list;
-    if (!(b->search.aside & EMBI_ASIDE_LIST)) embi_own_swap_lists(b, k);
-    if (b->search.aside & EMBI_ASIDE_STATE) embi_own_state(s, b, 1);
+    k->list = list;
+    embi_own_state(s, b, 1);
     b->search.aside = 0;
 }
 
@@ -14727,7 +14540,7 @@ static embipc_real embi_cached_room(const embi_state *s, const embi_cached *k, c
 static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
-    embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE | EMBI_ASIDE_LIST);
+    embi_own_set_aside(s, k, 1);
     if (k->a == k->b && A->nn) {
         memcpy(s->reference.cached_q + 3 * A->node0, embi_base_q(s, A) + 3 * A->node0,
                (size_t)(3 * A->nn) * sizeof *s->qn);
@@ -14810,9 +14623,8 @@ static embi_traversal embi_cached_walk(const embi_state *s, const embi_cached *k
 /* ==== 46. Searches in parallel =======================================================================
  * Small searches are distributed over lanes. A large one is shared itself: its traversal has many starts, which are
  * distributed, and results are joined in order. A list always holds what a single search finds, in the same order.
- *
  * Part of the search.
- * Uses: tuning, small math, memory, threads, pairs of primitives, part III.
+ * Uses: tuning, small math, memory, threads, distances, pairs of primitives, part III.
  * Checked by: tests/test_threads.c, tests/test_plain.c */
 
 typedef struct embi_search_task {
@@ -14868,8 +14680,8 @@ static void embi_refit_work(void *arg, int begin, int end)
     for (int n = begin; n < end; n++) {
         const embi_chunk *part = t->w->search.parts.list + n;
         embi_body *b = t->w->s.body + part->item;
-        embi_surface s = embi_surface_of(&t->w->s, b, embi_base_x(&t->w->s));
-        embi_bvh_fit(&b->bvh, &s, s.x, b->bvh.box, b->bvh.tri_box, part->begin, part->end);
+        embi_bvh_fit(&b->bvh, embi_base_x(&t->w->s) + 3 * b->vert0, b->tri, b->nt, b->bvh.box, b->bvh.tri_box,
+                     part->begin, part->end);
         if (b->bvh.known) b->bvh.known[embi_bvh_block(&b->bvh, b->bvh.leaves + part->begin)] |= EMBI_REFIT;
     }
 }
@@ -15092,7 +14904,7 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     embipc_real r[6], *strain = s->scratch.trace + a->scratch.trace;
     if (!k->valid || (!first && !second)) return;
     if (a == b) {
-        if (!all) embi_own_set_aside(s, k, EMBI_ASIDE_HEAD | EMBI_ASIDE_STATE);
+        if (!all) embi_own_set_aside(s, k, 0);
         embi_turn_fit(from, to, a->nn, k->turn);
         embi_deformation(from, to, a->nn, k->turn, s->scratch.nodes + 3 * a->node0, k->drift + 3);
         embi_body_strains(a, s->scratch.nodes + 3 * a->node0, strain);
@@ -15141,7 +14953,7 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
     embipc_real reach = embi_pair_reach(s, pair), r[6];
     embi_cached *kept = embi_cached_of(w, pair);
     one->kept = kept;
-    embi_own_set_aside(s, kept, EMBI_ASIDE_HEAD);
+    embi_own_set_aside(s, kept, 0);
     kept->asked = w->step;
     one->due = EMBI_WITHOUT(CACHED_LISTS) || !embi_cached_serves(s, kept, pair, reach);
     if (one->due) {
@@ -15173,10 +14985,11 @@ static void embi_again_work(void *arg, int begin, int end)
         embi_candidate *to = s->candidates.list + one->first + chunk->begin, *c = to;
         for (int k = chunk->begin; k < chunk->end; k++) {
             const embi_candidate *old = one->kept->list + k;
+            embi_point p[4];
             if (!embi_search_sees(one, old)) continue;
             *c = *old;
-            c += embi_candidate_again(c, embi_base_x(s), c->v[0] >= A->vert0 &&
-                                      c->v[0] < A->vert0 + A->nv ? &one->approach : &one->back);
+            embi_points_at(p, embi_base_x(s), c->v);
+            c += embi_candidate_near(c, p, embi_has_vertex(A, c->v[0]) ? &one->approach : &one->back);
         }
         t->w->search.found[n] = (int)(c - to);
     }
@@ -15270,14 +15083,6 @@ static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
     return r;
 }
 
-/* way = displacement of each vertex along the present direction, m, times the fraction cap that may be taken. */
-static void embi_body_ways(const embi_state *s, const embi_body *b, embipc_real cap)
-{
-    embipc_real *way = s->path.way + 3 * b->vert0;
-    const embipc_real *x = s->x + 3 * b->vert0, *next = s->path.x + 3 * b->vert0;
-    for (int i = 0; i < 3 * b->nv; i++) way[i] = cap * (next[i] - x[i]);
-}
-
 /* Fits the boxes of the body's tree to its paths. */
 static int embi_body_sweep(embipc_world *w, embi_body *b)
 {
@@ -15297,7 +15102,8 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
         if (b->search.has_direction) embi_apply_rows(s, b, s->trial_q, s->path.x);
         embi_body_drift(&t, b, 0);
     }
-    if (b->search.has_direction) embi_body_ways(s, b, w->islands.list[b->island]->bound.searched);
+    for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv) && b->search.has_direction; i++)
+        s->path.way[i] = w->islands.list[b->island]->bound.searched * (s->path.x[i] - s->x[i]);
     b->search.swept = EMBI_SWEPT_NOW;
     b->search.tree_is_current = 0;
     paths = embi_body_paths(w, b);
@@ -15351,7 +15157,7 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     return 1;
 }
 
-/* Searches along paths: first pairs of two bodies, then single bodies. Results stand in the first lane. */
+/* Searches along paths. Results stand in the first lane. */
 static int embi_paths_run(embipc_world *w, int begin, int end)
 {
     w->search.lane[0].count = 0;
@@ -15361,12 +15167,8 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
         if (a->swept) a->swept = EMBI_SWEPT_BEFORE;
         if (b->swept) b->swept = EMBI_SWEPT_BEFORE;
     }
-    for (int own = 0; own < 2; own++)
-        for (int n = begin; n < end; n++) {
-            const embi_pair *pair = w->s.pair + w->search.due[n].pair;
-            if ((pair->a == pair->b) != own) continue;
-            if (embi_is_late(&w->s) || !embi_search_path(w, w->search.due + n, w->search.lane)) return 0;
-        }
+    for (int n = begin; n < end; n++)
+        if (embi_is_late(&w->s) || !embi_search_path(w, w->search.due + n, w->search.lane)) return 0;
     return 1;
 }
 
@@ -15374,19 +15176,17 @@ static int embi_paths_run(embipc_world *w, int begin, int end)
 static int embi_paths_take(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
-    for (int own = 0; own < 2; own++)
-        for (int n = begin; n < end; n++) {
-            const embi_search *one = w->search.due + n;
-            embi_pair *pair = s->pair + one->pair;
-            if ((pair->a == pair->b) != own) continue;
-            pair->first = s->candidates.count;
-            if (!EMBI_ARRAY(&w->memory, s->candidates.list, pair->first + one->count, 0, EMBI_CANDIDATES)) return 0;
-            if (one->count)
-                memcpy(s->candidates.list + pair->first, w->search.lane[0].list + one->at,
-                       (size_t)one->count * sizeof *s->candidates.list);
-            s->candidates.count += pair->count = one->count;
-            if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, one)) return 0;
-        }
+    for (int n = begin; n < end; n++) {
+        const embi_search *one = w->search.due + n;
+        embi_pair *pair = s->pair + one->pair;
+        pair->first = s->candidates.count;
+        if (!EMBI_ARRAY(&w->memory, s->candidates.list, pair->first + one->count, 0, EMBI_CANDIDATES)) return 0;
+        if (one->count)
+            memcpy(s->candidates.list + pair->first, w->search.lane[0].list + one->at,
+                   (size_t)one->count * sizeof *s->candidates.list);
+        s->candidates.count += pair->count = one->count;
+        if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, one)) return 0;
+    }
     return 1;
 }
 
@@ -15416,9 +15216,6 @@ static int embi_searches_run(embipc_world *w)
     return 1;
 }
 
-/* Packs patches pa and pb of two bodies into one number; embi_pair_add() unpacks it. */
-static int embi_patches_pack(int pa, int pb) { return pa * EMBI_PATCHES + pb; }
-
 /* ==== 48. Seams ======================================================================================
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
  * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
@@ -15431,18 +15228,8 @@ static int embi_patches_pack(int pa, int pb) { return pa * EMBI_PATCHES + pb; }
  * Another body may not be tested with some part of the surface, or may have another dhat with it. It then meets all
  * parts as separate bodies, because an incomplete sum may be negative. For the same reason only bodies with equal
  * friction and thickness are joined.
- *
  * Part of the search.
  * Uses: small math, memory, sorting and sets, part II, part III.   Checked by: tests/test_seams.c */
-
-/* n = unit normal of a triangle. Returns 0 where it has no area, and n is 0. */
-static int embi_triangle_normal(const embipc_real *x, const int v[3], embipc_real n[3])
-{
-    embipc_real c[3];
-    embi_set(n, 0, 0, 0);
-    embi_triangle_cross(c, x, v);
-    return embi_direction(n, c) > 0;
-}
 
 /* Vertices of a half-edge, numbered among all bodies, the lower one first. */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
@@ -15732,7 +15519,10 @@ static void embi_seams_clear(embipc_world *w)
     for (int i = 0; i < w->s.body_count; i++) {
         embi_body *b = w->s.body + i;
         b->search.joined.surface = 0;
-        for (int t = 0; t < b->nt; t++) b->bvh.own[t] = embi_own_alone(b->bvh.own[t]);
+        for (int t = 0; t < b->nt; t++) {
+            unsigned own = b->bvh.own[t] & ((1u << EMBI_OWN_SEAM) - 1);
+            b->bvh.own[t] = own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
+        }
     }
 }
 
@@ -15821,9 +15611,8 @@ static int embi_seams_find(embipc_world *w)
         for (int i = 0; i < j && b->kind == EMBIPC_FIXED; i++) {
             const embi_body *a = s->body + i;
             embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
-            embipc_real range[6] = {0, 0, 0, 0, 0, 0};
             if (a->kind != EMBIPC_FIXED || a->rules.thickness != b->rules.thickness || !embi_same_friction(a, b) ||
-                !embi_ranges_meet(a->bvh.box + 6, range, tolerance, b->bvh.box + 6))
+                !embi_ranges_meet(a->bvh.box + 6, embi_none, tolerance, b->bvh.box + 6))
                 continue;
             if (!embi_bodies_join(w, i, j, tolerance)) return 0;
         }
@@ -15892,24 +15681,25 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
  * Finds the pairs of bodies and of patches whose expected regions meet. Regions are sorted along one axis and swept.
  * The plain search remembers nothing: each iteration tries all primitives of all bodies against each other,
  * with boxes that hold where they are, where they are about to go, and where the step may go back to.
- *
  * Part of the search.
  * Uses: tuning, small math, memory, sorting and sets, edges and faces, part III.
  * Checked by: tests/test_plain.c, tests/test_reach.c */
 
-/* Adds a pair of patches for the bodies embi_pack(i, j), i <= j, with an empty range and no candidates. head: the
- * first pair of these bodies; -1: this one. */
-static embi_pair *embi_pair_add(embipc_world *w, embi_u64 bodies, int panels, int head)
+/* Adds the pair of an embi_patches_key(), with an empty range and no candidates. head: the first pair of these bodies;
+ * -1: this one. */
+static embi_pair *embi_pair_add(embipc_world *w, embi_u64 key, int head)
 {
     embi_state *s = &w->s;
     embi_pair *pair;
+    int patches = (int)(key % (EMBI_PATCHES * EMBI_PATCHES));
+    key /= EMBI_PATCHES * EMBI_PATCHES;
     if (!EMBI_ARRAY(&w->memory, s->pair, s->pair_count + 1, 0, EMBI_PAIRS)) return NULL;
     pair = s->pair + s->pair_count;
     memset(pair, 0, sizeof *pair);
-    pair->a = embi_hi(bodies);
-    pair->b = embi_lo(bodies);
-    pair->pa = panels / EMBI_PATCHES;
-    pair->pb = panels % EMBI_PATCHES;
+    pair->a = (int)(key >> 26);
+    pair->b = (int)(key & 0x3ffffff);
+    pair->pa = patches / EMBI_PATCHES;
+    pair->pb = patches % EMBI_PATCHES;
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
     pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
@@ -15926,14 +15716,6 @@ static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *re
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
     *reach = embi_max(a->rules.dhat, b->rules.dhat) + a->rules.thickness + b->rules.thickness;
     return (a->in_island || b->in_island) && embi_tested(w, a, b);
-}
-
-/* May two patches, anywhere in their regions, come within reach of each other? */
-static int embi_regions_meet(const embi_patch *a, const embi_patch *b, embipc_real reach)
-{
-    for (int i = 0; i < 3; i++)
-        if (a->region[i] - reach > b->region[3 + i] || a->region[3 + i] + reach < b->region[i]) return 0;
-    return 1;
 }
 
 #define EMBI_SWEEP_UNITS ((embipc_real)2147483648.0)
@@ -15989,21 +15771,8 @@ static int embi_regions_sort(embipc_world *w)
     return n;
 }
 
-/* Sorts pairs of patches by bodies, then by values. Scratch of equal size follows them. */
-static void embi_regions_order(embi_key *pair, int count)
-{
-    embi_sort_keys(pair, pair + count, count);
-    for (int begin = 0, end; begin < count; begin = end) {
-        embi_u64 bodies = pair[begin].key;
-        for (end = begin; end < count && pair[end].key == bodies; end++) pair[end].key = (embi_u64)pair[end].value;
-        embi_sort_keys(pair + begin, pair + count, end - begin);
-        for (int n = begin; n < end; n++) pair[n].key = bodies;
-    }
-}
-
-/* Pairs of patches whose regions meet, into w->tri_pairs: keys embi_pack(i, j) of the bodies, i <= j, values
- * embi_patches_pack(), both sorted. Each patch is tested with those that begin before it ends. A body and itself
- * are one pair. */
+/* Pairs of patches whose regions meet, into w->tri_pairs, as embi_patches_key() of the bodies i <= j. Each patch is
+ * tested with those that begin before it ends. A body and itself are one pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -16017,55 +15786,44 @@ static int embi_regions_sweep(embipc_world *w)
             embipc_real reach;
             if (a->body == b->body ? p != q || a->panel : !embi_boxes_meet(one->box, two->box)) continue;
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
-                !embi_regions_meet(s->body[a->body].search.patch + a->panel, s->body[b->body].search.patch + b->panel,
-                                   reach))
+                !embi_ranges_meet(s->body[a->body].search.patch[a->panel].region, embi_none, reach,
+                                  s->body[b->body].search.patch[b->panel].region))
                 continue;
-            if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * w->search.tri_pair_count + 2)) return 0;
-            w->search.tri_pairs[w->search.tri_pair_count].value = embi_patches_pack(a->panel, b->panel);
-            w->search.tri_pairs[w->search.tri_pair_count++].key = embi_pack(a->body, b->body);
+            if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
+            w->search.tri_pairs[w->search.tri_pair_count++].key =
+                embi_patches_key(a->body, b->body, a->panel, b->panel);
         }
     }
-    embi_regions_order(w->search.tri_pairs, w->search.tri_pair_count);
     return 1;
 }
 
-/* Packed patches of pair n; n < 0 encodes the patches themselves as -1 - n. */
-static int embi_pair_panels(const embi_state *s, int n)
-{
-    return n < 0 ? -1 - n : embi_patches_pack(s->pair[n].pa, s->pair[n].pb);
-}
-
-/* Adds the pairs of w->tri_pairs that do not exist yet. */
+/* Adds the pairs of w->tri_pairs that do not exist yet, in the order of their keys. */
 static int embi_pairs_join(embipc_world *w)
 {
     embi_state *s = &w->s;
-    unsigned char known[EMBI_PATCHES * EMBI_PATCHES];
-    int old = s->pair_count, count = old + w->search.tri_pair_count;
+    int old = s->pair_count, found = w->search.tri_pair_count;
     embi_key *k;
-    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * count)) return 0;
-    memset(known, 0, sizeof known);
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * (old + found))) return 0;
     k = w->search.tri_pairs;
-    if (count > old) memmove(k + old, k, (size_t)(count - old) * sizeof *k);
-    for (int n = old; n < count; n++) k[n].value = -1 - k[n].value;   /* see embi_pair_panels() */
-    for (int n = 0; n < old; n++) {
-        k[n].key = embi_pack(s->pair[n].a, s->pair[n].b);
+    if (found) memmove(k + old, k, (size_t)found * sizeof *k);
+    for (int n = 0; n < old + found; n++) {
+        if (n < old) k[n].key = embi_pair_key(s->pair + n);
         k[n].value = n;
     }
-    embi_sort_keys(k, k + count, count);
-    for (int begin = 0, end; begin < count; begin = end) {
+    embi_sort_keys(k, k + old + found, old + found);   /* of equal ones those that exist come first */
+    for (int begin = 0, end; begin < old + found; begin = end) {
+        embi_u64 bodies = k[begin].key / (EMBI_PATCHES * EMBI_PATCHES);
         int head = -1;
-        for (end = begin; end < count && k[end].key == k[begin].key; end++) {
-            int n = k[end].value, panels = embi_pair_panels(s, n);
-            if (n < 0 && !known[panels]) {
-                embi_pair *pair = embi_pair_add(w, k[end].key, panels, head);
-                if (!pair) return 0;
-                pair->late = old > 0;
-                n = s->pair_count - 1;
-            }
-            if (n >= 0) head = s->pair[n].head;
-            known[panels] = 1;
+        for (end = begin; end < old + found && k[end].key / (EMBI_PATCHES * EMBI_PATCHES) == bodies; end++)
+            if (k[end].value < old) head = s->pair[k[end].value].head;
+        for (int n = begin; n < end; n++) {
+            embi_pair *pair;
+            if (k[n].value < old || (n > begin && k[n].key == k[n - 1].key)) continue;
+            pair = embi_pair_add(w, k[n].key, head);
+            if (!pair) return 0;
+            pair->late = old > 0;
+            head = pair->head;
         }
-        for (int n = begin; n < end; n++) known[embi_pair_panels(s, k[n].value)] = 0;
     }
     return 1;
 }
@@ -16118,8 +15876,7 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
             embi_box_grow(w->search.surface[i].box, 2 * reach, in);
             if (!embi_boxes_meet(in, w->search.surface[j].box)) continue;
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
-            w->search.tri_pairs[w->search.tri_pair_count].key = embi_pack(i, j);
-            w->search.tri_pairs[w->search.tri_pair_count++].value = 0;
+            w->search.tri_pairs[w->search.tri_pair_count++].key = embi_patches_key(i, j, 0, 0);
         }
     return embi_pairs_join(w);
 }
@@ -16184,7 +15941,6 @@ static int embi_search_pairs(embipc_world *w)
  * displacements since the start of the step. So a long direction is searched along its paths. Collision detection
  * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
  * takes none and searches no paths: its candidates at that state would be lost.
- *
  * Part of the search.
  * Uses: small math, memory, edges and faces, part III.
  * Checked by: tests/world_guarantee.h, tests/test_plain.c */
@@ -16244,10 +16000,9 @@ static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
     if (cap < 1) embi_body_shorten_bounds(b, cap);
     embi_body_locate(b, s->reference.q);
     for (int i = 0; i < 6; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
-    for (int n = 0; n < b->search.patch_count; n++) {
+    for (int n = 0; n < b->search.patch_count; n++)
         memcpy(b->search.patch[n].hull, b->search.shift.part + 6 * n, sizeof b->search.patch[n].hull);
-        embi_box_join(b->search.patch[n].hull, b->search.shift_next.part + 6 * n);
-    }
+    embi_body_grow_hulls(b);
     embi_bvh_refit(&b->bvh, s->reference.x + 3 * b->vert0, b->tri, b->nt);
     if (b->bvh.known) memset(b->bvh.known, EMBI_ASKED | EMBI_REFIT, 2 * (size_t)b->bvh.leaves);
     b->search.tree_is_current = 1;
@@ -17079,7 +16834,7 @@ static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
 /* Psi of nonlinear bodies at the nodes q. The quadratic energies of the others need no evaluation. */
 static void embi_island_psi(embi_state *s, embi_island *isle, const embipc_real *q)
 {
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_evaluate, q, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_evaluate, q, NULL, 0);
 }
 
 /* K of a nonlinear material at q, for each direction, unless that is a single back-solve with a reused factor. Holding
@@ -17101,7 +16856,7 @@ static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int 
 static void embi_island_tangent(embi_state *s, embi_island *isle)
 {
     embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_ASSEMBLE);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_take_tangent, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_take_tangent, NULL, NULL, 0);
     (void)embi_time_stage(s, was);
 }
 
@@ -17132,10 +16887,6 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
  * Uses: part I, elasticity, cells, materials over a body, positions of vertices, islands, searches within a step,
  * energy of a body.   Checked by: tests/test_motion.c */
-
-/* The largest angle of R is EMBI_TURN_TOUCHING for a body that touched something at the end of the last step, and
- * EMBI_TURN_FREE for others. A body that rotates faster keeps its angular momentum, but not its angle. A straight
- * path to a rotation by more would flatten it on the way. */
 
 /* L = sum a_k x b_k over n vectors */
 static void embi_cross_sum(const embipc_real *a, const embipc_real *b, int n, embipc_real L[3])
@@ -17793,7 +17544,7 @@ static void embi_drives_begin(embipc_world *w)
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->driven.list + n;
         embi_body *b = s->body + d->body;
-        embipc_real turn[3], angle, radius = 0, chord, moved = 0;
+        embipc_real turn[3], angle, radius = 0, chord;
         embi_drive_pose(d, w->time + s->h, d->pose_next);
         if (d->soft) continue;
         embi_sub(turn, d->pose_next + 3, d->pose + 3);
@@ -17809,16 +17560,13 @@ static void embi_drives_begin(embipc_world *w)
         d->increment = d->safe_increment = 0;
         d->phi = d->safe_phi = 0;
         d->blocked = 0;
-        for (int i = 0; i < 6; i++) moved = embi_max(moved, embi_abs(d->pose_next[i] - d->pose[i]));
-        d->done = 0;
         embi_drive_aim(s, d);
-        for (int k = 0; k < d->node_count && moved == 0; k++) {   /* at rest, unless its nodes are behind */
-            int i = b->node0 + d->nodes[k];
-            moved = embi_max(moved, embi_abs(s->driven.target[3 * i] - s->q[3 * i]) +
-                                        embi_abs(s->driven.target[3 * i + 1] - s->q[3 * i + 1]) +
-                                        embi_abs(s->driven.target[3 * i + 2] - s->q[3 * i + 2]));
+        d->done = 1;   /* at rest, unless its nodes are behind */
+        for (int i = 0; i < 6; i++) d->done &= d->pose_next[i] == d->pose[i];
+        for (int k = 0; k < 3 * d->node_count && d->done; k++) {
+            int i = 3 * (b->node0 + d->nodes[k / 3]) + k % 3;
+            d->done = s->driven.target[i] == s->q[i];
         }
-        d->done = moved == 0;
         if (!d->done) b->in_island = 1;
         if (embi_is_second_order(s) && embi_drive_jumps(s, d)) b->step.jump = 1;
     }
@@ -19016,7 +18764,7 @@ static void embi_body_assemble_work(const embi_bodies_task *t, embi_body *b, int
 static void embi_island_assemble_bodies(embi_state *s, embi_island *isle)
 {
     embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_ELASTIC);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_assemble_work, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_assemble_work, NULL, NULL, 0);
     (void)embi_time_stage(s, was);
 }
 
@@ -19032,7 +18780,7 @@ static void embi_body_product(const embi_bodies_task *t, embi_body *b, int k)
 /* Ap = A p over the nodes of the island, J s^2/m */
 static void embi_island_multiply(embi_state *s, embi_island *isle)
 {
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_product, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_product, NULL, NULL, 0);
 }
 
 /* rhs -= (A + K) p for the body, with K of a nonlinear material. Leaves A p in Ap. */
@@ -19053,7 +18801,7 @@ static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, 
 static void embi_island_subtract_product(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_subtract_product, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_subtract_product, NULL, NULL, 0);
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++)
         embi_element_product(embi_element_at(isle, k), s->path.motion, &to);
@@ -19330,7 +19078,7 @@ static embipc_result embi_dual_gather(embi_memory *m, embi_state *s, embi_island
     if (!embi_system_analyze(m, &D->K, D->triples, isle->keys, count, EMBI_SYSTEM_AUTO)) return EMBIPC_ERR_MEMORY;
     D->K.F.threads = isle->system.F.threads;
     for (int t = 0; t < D->triples; t++) (void)embi_system_add(&D->K, t, t, one);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_part, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_dual_part, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
         if (isle->shares.part[k] < 0) return EMBIPC_ERR_TIME;
     for (int b = 0; b < count; b++)
@@ -19342,7 +19090,7 @@ static embipc_result embi_dual_gather(embi_memory *m, embi_state *s, embi_island
 }
 
 /* Number of the body's last factor of A. */
-static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->taken : 0; }
+static unsigned embi_body_factors(const embi_body *b) { return b->inverse ? b->inverse->now.taken : 0; }
 
 /* Factors A and K instead of H. D->on stays 0 where H as one matrix is better or necessary. */
 static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island *isle)
@@ -19356,7 +19104,7 @@ static embipc_result embi_dual_factor(embi_memory *m, embi_state *s, embi_island
     embi_island_assemble_bodies(s, isle);
     if (!embi_dual_bodies(m, s, isle)) return EMBIPC_ERR_MEMORY;
     (void)embi_time_stage(s, EMBIPC_STAGE_FACTOR);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_invert, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_dual_invert, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         if (isle->shares.part[k] != 0) return embi_factor_result((int)isle->shares.part[k]);
         D->taken[k] = embi_body_factors(s->body + isle->bodies[k]);
@@ -19393,7 +19141,7 @@ static embi_sparse embi_column_of(const embi_dual *D, int column)
 static void embi_dual_solve_body(const embi_bodies_task *t, embi_body *b, int k)
 {
     const embi_dual *D = t->isle->dual;
-    if (D->first[k] < D->first[k + 1]) embi_system_solve(&b->inverse->S, t->to + 3 * D->first[k]);
+    if (D->first[k] < D->first[k + 1]) embi_system_solve(&b->inverse->now.S, t->to + 3 * D->first[k]);
 }
 
 /* b := H^-1 b by the last factor */
@@ -19409,7 +19157,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     y = D->work;
     force = y + 3 * isle->unknown_count;
     memcpy(y, b, (size_t)(3 * isle->unknown_count) * sizeof *y);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, y, 0);
+    embi_for_bodies(s, isle, embi_dual_solve_body, NULL, y, 0);
     for (int t = 0; t < 3 * D->triples; t++) {
         embi_sparse u = embi_column_of(D, D->column[t]);
         force[t] = embi_sparse_dot(&u, u.node, y);
@@ -19420,7 +19168,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
         embi_sparse u = embi_column_of(D, D->column[t]);
         for (int i = 0; i < u.count; i++) embi_axpy(b + 3 * u.node[i], -force[t], u.u + 3 * i);
     }
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_dual_solve_body, NULL, b, 0);
+    embi_for_bodies(s, isle, embi_dual_solve_body, NULL, b, 0);
 }
 
 /* ==== 61. Structure and reuse of factors =============================================================
@@ -19438,8 +19186,10 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
 static void embi_island_swap_factors(embi_island *isle)
 {
     embi_dual *dual = isle->dual;
+    embi_system system = isle->system;
     isle->factor.undo.is_odd = !isle->factor.undo.is_odd;
-    embi_swap_systems(&isle->system, &isle->factor.undo.system);
+    isle->system = isle->factor.undo.system;
+    isle->factor.undo.system = system;
     isle->dual = isle->factor.undo.dual;
     isle->factor.undo.dual = dual;
 }
@@ -20376,7 +20126,7 @@ static void embi_each_body(embipc_world *w, embi_each_fn *fn)
     long long work = 0;
     t.w = w;
     t.fn = fn;
-    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k, 0);
+    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k);
     embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_work, &t);
 }
 
@@ -22014,7 +21764,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
 /* Finds the contacts at q, among the candidates. Returns 0 out of memory. */
 static int embi_island_find_contacts(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_drift, NULL, NULL, 0);
     return embi_island_contacts_at(m, s, isle, s->x);
 }
 
@@ -22131,7 +21881,7 @@ static void embi_body_set_gradient(const embi_bodies_task *t, embi_body *b, int 
 static void embi_island_gradient(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_set_gradient, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_set_gradient, NULL, NULL, 0);
     embi_island_list_vertices(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++) embi_element_gradient(embi_element_at(isle, k), &to);
     embi_scatter(&s->J, isle->vertices.list, isle->vertices.count, s->hh, &to, s->g);
@@ -22169,8 +21919,7 @@ static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
     embi_island_clear_system(s, isle);     /* H = 0, at least where elements reach */
     embi_island_assemble_bodies(s, isle);   /* A of each body */
-    isle->system.clean = 0;   /* here, since threads add the parts of bodies */
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_add_to_system, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_add_to_system, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
         if (isle->shares.part[k] == 0) return 0;
     for (int k = 0; k < embi_element_count(isle); k++)
@@ -22594,7 +22343,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
             isle->bound.safe = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
                                                         isle->bound.safe);
     }
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_drift_next, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_drift_next, NULL, NULL, 0);
     for (int n = 0; n < isle->pair_count; n++) {
         const embi_pair *pair = s->pair + isle->pairs[n];
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -22664,7 +22413,7 @@ static int embi_island_aim(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_real most = 0;
     int complete = 1;   /* all present candidates, along the whole direction */
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_aim, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_aim, NULL, NULL, 0);
     embi_apply_many(s, isle, s->trial_q, s->path.x);
     for (int k = 0; k < isle->body_count; k++)
         most = embi_max(most, embi_shift_most(&s->body[isle->bodies[k]].search.shift_next));
@@ -22718,7 +22467,7 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
  * out of memory. */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_try, NULL, NULL, alpha);
+    embi_for_bodies(s, isle, embi_body_try, NULL, NULL, alpha);
     if (!embi_is_whole(isle, alpha)) embi_apply_many(s, isle, s->trial_q, s->path.trial_x);
     if (!embi_island_contacts_at(m, s, isle, s->path.trial_x)) return 0;
     embi_island_psi(s, isle, s->trial_q);
@@ -22770,7 +22519,7 @@ static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alp
 #ifdef EMBIPC_PROOF
     if (s->settings.prover) embi_proof_move(s->settings.prover, isle, s->trial_q);
 #endif
-    embi_for_bodies(s, isle, &isle->shares.by_vertices, embi_body_accept, NULL, NULL, alpha);
+    embi_for_bodies(s, isle, embi_body_accept, NULL, NULL, alpha);
     embi_island_remeasure(s, isle);
     isle->record.alpha = alpha;
 }
@@ -22796,7 +22545,7 @@ static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
 static embipc_real embi_island_slope(embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embipc_real sum = 0, elements = 0;
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_slope, NULL, NULL, alpha);
+    embi_for_bodies(s, isle, embi_body_slope, NULL, NULL, alpha);
     for (int k = 0; k < isle->body_count; k++) sum += isle->shares.part[k];
     embi_island_motion(s, isle);
     for (int k = 0; k < embi_element_count(isle); k++)
@@ -23103,7 +22852,7 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
 static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, int may_go_on)
 {
     int drives = 0;
-    embi_for_bodies(s, isle, &isle->shares.by_tets, embi_body_set_velocities, NULL, NULL, 0);
+    embi_for_bodies(s, isle, embi_body_set_velocities, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
         s->body[isle->bodies[k]].end.own_friction = isle->friction.passes_added > 0;
         drives |= s->body[isle->bodies[k]].driven_nodes > 0;
@@ -25697,7 +25446,7 @@ static const size_t embi_body_arrays[] = {
     EMBI_OFFSETS4(embi_body, mass.node, mass.row, mass.place, search.live),
     EMBI_OFFSETS4(embi_body, search.start, search.patch, search.part, search.strain),
     offsetof(embi_body, search.tet_grad), offsetof(embi_body, caller.apart),
-    EMBI_OFFSETS4(embi_body, search.own.list, search.own_state, search.shrunk, search.holder),
+    EMBI_OFFSETS4(embi_body, search.own.list, search.own_q, search.shrunk, search.holder),
     offsetof(embi_body, tangent)};
 
 #ifndef EMBIPC_NO_SNAPSHOT
@@ -26376,12 +26125,12 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
     for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
-    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_state, 3 * b->nn + 2 * b->ntet));
+    ok = ok && (!embi_may_fold(b) || EMBI_GROW(m, b->search.own_q, 3 * b->nn));
     if (ok && embi_may_fold(b) && !EMBI_WITHOUT(CERTIFICATES) && EMBI_CERTIFICATE_FINE * b->ntet <= b->nt) {
         const embi_surface s = embi_surface_at(t->x, b->tri, b->nt, &b->bvh);
         ok = embi_certificates_build(m, &b->search.certificates, &s, b->nv, t->q, b->nn, b->tet, b->ntet,
                               b->kind == EMBIPC_CAGE ? t->index : NULL) &&
-             EMBI_GROW(m, b->search.strain, embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
+             EMBI_GROW(m, b->search.strain, 2 * embi_strained_tets(b)) && embi_build_tet_grad(m, b, t->q);
     }
     return ok ? EMBIPC_OK : embi_fail_memory(m, e);
 }
@@ -30443,7 +30192,7 @@ static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
         if ((at = embi_island_factor_body(s, isle, k, at)) < 0) return 0;
         for (int i = 0; i < s->body[at].nn; i++) unknowns += embi_drive_of(s, s->body[at].node0 + i) < 0;
         V = s->body[at].inverse;
-        if (embi_has_dual(isle) && (!V || V->S.n != unknowns - first || isle->dual->taken[k] != V->taken ||
+        if (embi_has_dual(isle) && (!V || V->now.S.n != unknowns - first || isle->dual->taken[k] != V->now.taken ||
                                     isle->dual->first[k] != first)) return 0;
     }
     return unknowns == isle->unknown_count && (embi_has_dual(isle) || isle->system.n == unknowns);
@@ -30524,11 +30273,11 @@ static void embi_stream_dual(embi_stream *s, embipc_world *w, embi_island *isle)
         b = w->s.body + at;
         if (s->from && !b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
         if (!b->inverse) { s->failed = 1; return; }
-        embi_stream_system(s, m, &b->inverse->S);
+        embi_stream_system(s, m, &b->inverse->now.S);
         if (!s->from) continue;
         D->first[k] = unknowns;
-        D->taken[k] = b->inverse->taken = 1;
-        unknowns += b->inverse->S.n;
+        D->taken[k] = b->inverse->now.taken = 1;
+        unknowns += b->inverse->now.S.n;
     }
     if (s->from) D->first[bodies] = isle->unknown_count, D->bodies = bodies, D->on = 1;
 }

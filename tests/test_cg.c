@@ -1,6 +1,7 @@
 /* Conjugate gradients, and the system in all its methods against each other. */
 #include "inside.h"
 #include "test.h"
+#include "blocks.h"
 
 enum { N = 64, PAIRS = 400 };
 static embi_key pairs[PAIRS];
@@ -23,13 +24,13 @@ static void spring_matrix(embi_memory *m, embi_bsr *A, double stiff, int *count)
         double B[9], v[3] = {test_uniform(-1, 1), test_uniform(-1, 1), test_uniform(-1, 1)};
         for (int c = 0; c < 9; c++)
             B[c] = v[c / 3] * v[c % 3] * (k % 16 == 5 ? stiff : 1) + (c % 4 == 0 ? 0.2 : 0);
-        ENSURE(embi_bsr_add(A, i, i, B) && embi_bsr_add(A, j, j, B));
+        ENSURE(blocks_add(A, i, i, B) && blocks_add(A, j, j, B));
         for (int c = 0; c < 9; c++) B[c] = -B[c];
-        ENSURE(embi_bsr_add(A, i, j, B));
+        ENSURE(blocks_add(A, i, j, B));
     }
     for (int i = 0; i < N; i++) {
         double G[9] = {0.05, 0, 0, 0, 0.05, 0, 0, 0, 0.05};
-        ENSURE(embi_bsr_add(A, i, i, G));
+        ENSURE(blocks_add(A, i, i, G));
     }
 }
 

@@ -108,10 +108,10 @@ static void test_old_factors_of_bodies(void)
         if (!embi_has_dual(I) || !I->factor.valid) continue;
         embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use == EMBI_FACTOR_LAST_STEP);
-        s.w->s.body[I->bodies[1]].inverse->taken++;
+        s.w->s.body[I->bodies[1]].inverse->now.taken++;
         embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use != EMBI_FACTOR_LAST_STEP);
-        s.w->s.body[I->bodies[1]].inverse->taken--;
+        s.w->s.body[I->bodies[1]].inverse->now.taken--;
         I->body_count--;   /* other bodies */
         embi_island_recall_factor(&s.w->s, I);
         ENSURE(I->factor.use != EMBI_FACTOR_LAST_STEP);
@@ -191,14 +191,14 @@ static void test_part_of_an_inverse(void)
     ENSURE(embi_inverse_begin(m, V, &b->A, local, 5, &keys));
     embi_body_assemble(t, b);
     ENSURE(embi_inverse_take(V, &b->A, NULL) == 0);
-    for (int ask = 1; ask < V->S.n; ask += 1 + ask / 2, rounds++) {
+    for (int ask = 1; ask < V->now.S.n; ask += 1 + ask / 2, rounds++) {
         int node[3];
         double u[9], y[3 * 64], full[3 * 64], x[3 * 64], at[3] = {0, 0, 0};
         embi_sparse c;
         int place[3];
-        for (int k = 0; k < ask; k++) (void)embi_inverse_ask(V, (7 * k + 3) % V->S.n);
+        for (int k = 0; k < ask; k++) (void)embi_inverse_ask(V, (7 * k + 3) % V->now.S.n);
         for (int k = 0; k < 3; k++) {
-            node[k] = (7 * (k % ask) + 3) % V->S.n;
+            node[k] = (7 * (k % ask) + 3) % V->now.S.n;
             place[k] = embi_inverse_ask(V, node[k]);
         }
         ENSURE(embi_inverse_room(m, V));
@@ -212,7 +212,7 @@ static void test_part_of_an_inverse(void)
         memset(x, 0, sizeof x);
         for (int k = 0; k < 9; k++) x[3 * node[k / 3] + k % 3] += u[k];
         memcpy(full, x, sizeof x);
-        embi_system_solve(&V->S, full);
+        embi_system_solve(&V->now.S, full);
         for (int k = 0; k < V->asked_count; k++)
             for (int d = 0; d < 3; d++) ENSURE_CLOSE(y[3 * k + d], full[3 * V->asked[k] + d], 1e-12 * fabs(full[3 * V->asked[k] + d]) + 1e-16);
         for (int i = 0; i < b->nn; i++)   /* A y = u in its first unknown */

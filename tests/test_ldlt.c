@@ -1,6 +1,7 @@
 /* LDL^T, dense and sparse, against Gaussian elimination in long double; order, pivots, memory. */
 #include "inside.h"
 #include "test.h"
+#include "blocks.h"
 
 enum { MAX = 160 };   /* unknowns of the reference */
 
@@ -507,14 +508,14 @@ static void random_matrix(embi_bsr *A, double *D, int contacts, double k)
             int j = A->col[a];
             for (int c = 0; c < 9; c++) B[c] = v[c / 3] * v[c % 3] + (c % 4 == 0 ? 0.1 : 0);
             if (a < contacts) for (int c = 0; c < 9; c++) B[c] *= k;
-            ENSURE(embi_bsr_add(A, i, i, B));
-            ENSURE(embi_bsr_add(A, j, j, B));
+            ENSURE(blocks_add(A, i, i, B));
+            ENSURE(blocks_add(A, j, j, B));
             for (int c = 0; c < 9; c++) B[c] = -B[c];
-            ENSURE(embi_bsr_add(A, i, j, B));
+            ENSURE(blocks_add(A, i, j, B));
         }
     for (int i = 0; i < n; i++) {
         double I[9] = {0.1, 0, 0, 0, 0.1, 0, 0, 0, 0.1};
-        ENSURE(embi_bsr_add(A, i, i, I));
+        ENSURE(blocks_add(A, i, i, I));
         for (int a = A->row[i]; a < A->row[i + 1]; a++)
             for (int c = 0; c < 9; c++) {
                 int r = 3 * i + c / 3, s = 3 * A->col[a] + c % 3;
@@ -531,8 +532,8 @@ static void fill_factor(embi_ldlt *F, const embi_bsr *A)
             double B[9], T[9];
             memcpy(B, A->val + 9 * a, sizeof B);
             for (int c = 0; c < 9; c++) T[c] = B[3 * (c % 3) + c / 3];
-            if (a % 2) ENSURE(embi_ldlt_add(F, i, A->col[a], B));
-            else ENSURE(embi_ldlt_add(F, A->col[a], i, T));
+            if (a % 2) ENSURE(blocks_add_to_factor(F, i, A->col[a], B));
+            else ENSURE(blocks_add_to_factor(F, A->col[a], i, T));
         }
 }
 
@@ -618,7 +619,7 @@ static void test_sparse_singular(void)
     embi_bsr_zero(&A);
     for (int k = 0; k < count; k++) {
         int i = (int)(pairs[k].key >> 32), j = (int)(pairs[k].key & 0xffffffffu);
-        ENSURE(embi_bsr_add(&A, i, i, I) && embi_bsr_add(&A, j, j, I) && embi_bsr_add(&A, i, j, minus_I));
+        ENSURE(blocks_add(&A, i, i, I) && blocks_add(&A, j, j, I) && blocks_add(&A, i, j, minus_I));
     }
     fill_factor(&F, &A);
     ENSURE(embi_ldlt_factor(&F) == 3);
@@ -776,7 +777,7 @@ static void test_kernels_agree(void)
             for (int j = 0; j <= i; j++) {
                 double B[9];
                 for (int k = 0; k < 9; k++) B[k] = test_uniform(-1, 1) + (i == j && k % 4 == 0 ? 3 * n : 0);
-                ENSURE(embi_ldlt_add(&F, i, j, B));
+                ENSURE(blocks_add_to_factor(&F, i, j, B));
             }
         ENSURE(embi_ldlt_factor(&F) == 0);
         for (int i = 0; i < 3 * n; i++) x[0][i] = x[1][i] = test_uniform(-1, 1);

@@ -771,8 +771,7 @@ static int trees_agree(scene *s, int ia, int ib, const double range[6], double r
     for (int n = 0; n < list.count; n++) {
         embi_chunk *one = list.list + n;
         embi_body *k = body[one->item];
-        embi_surface from = embi_surface_of(st, k, st->xn);
-        embi_bvh_fit(&k->bvh, &from, from.x, k->bvh.box, k->bvh.tri_box, one->begin, one->end);
+        embi_bvh_fit(&k->bvh, st->xn + 3 * k->vert0, k->tri, k->nt, k->bvh.box, k->bvh.tri_box, one->begin, one->end);
         leaves += one->end - one->begin;
     }
     ENSURE(embi_bvh_pairs(&s->w->memory, &a, &b, range, reach, &keys[0], &count[0]));

@@ -1,6 +1,7 @@
 /* Block sparse matrices: pattern, search, addition and product against a dense matrix. */
 #include "inside.h"
 #include "test.h"
+#include "blocks.h"
 
 static int random_index(int n) { return (int)(test_random() * n); }
 
@@ -64,7 +65,7 @@ static void test_empty(void)
     ENSURE(embi_bsr_pattern(&m, &A, 1, NULL, 0));
     for (int round = 0; round < 2; round++) {
         embi_bsr_zero(&A);
-        ENSURE(embi_bsr_add(&A, 0, 0, B));
+        ENSURE(blocks_add(&A, 0, 0, B));
     }
     embi_bsr_multiply(&A, one, y);
     ENSURE(y[0] == 2 && y[1] == 6 && y[2] == 12);
@@ -91,7 +92,7 @@ static void test_add_and_multiply(void)
             int flip = i != j && test_random() < 0.5, p = flip ? j : i, q = flip ? i : j;
             for (int c = 0; c < 9; c++) B[c] = test_uniform(-1, 1);
             if (i == j) { B[1] = B[3]; B[2] = B[6]; B[5] = B[7]; }
-            ENSURE(embi_bsr_add(&A, p, q, B) == coupled[i * N + j]);
+            ENSURE(blocks_add(&A, p, q, B) == coupled[i * N + j]);
             if (!coupled[i * N + j]) continue;
             for (int r = 0; r < 3; r++)
                 for (int c = 0; c < 3; c++) D[3 * p + r][3 * q + c] = D[3 * q + c][3 * p + r] = B[3 * r + c];

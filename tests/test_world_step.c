@@ -1171,13 +1171,7 @@ static void test_lists_of_those_that_part(void)
     ENSURE(bytes >= half && bytes - half < half / 100);
     for (int n = 1; n < s.w->search.cached_count; n++) {
         const embi_cached *k = s.w->search.cached + n;
-        embi_pair pair;
-        memset(&pair, 0, sizeof pair);
-        pair.a = k->a;
-        pair.b = k->b;
-        pair.pa = k->pa;
-        pair.pb = k->pb;
-        ENSURE(embi_cached_before(k - 1, &pair));
+        ENSURE(embi_cached_key(k - 1) < embi_cached_key(k));
     }
     scene_end(&s);
 }
@@ -1218,25 +1212,24 @@ static void test_pairs_of_many(void)
             embi_bodies_begin(w);
             embi_each_body(w, embi_body_expect);
             embi_each_body(w, embi_body_foresee);
-            (void)embi_regions_sweep(w);
-            met = 0;
+            w->s.pair_count = met = 0;
+            ENSURE(embi_regions_sweep(w) && embi_pairs_join(w));
             for (int i = 0; i < w->s.body_count; i++)
                 for (int j = i; j < w->s.body_count; j++) {
                     const embi_body *a = w->s.body + i, *b = w->s.body + j;
                     if ((!a->in_island && !b->in_island) || !embi_tested(w, a, b)) continue;
                     for (int k = 0; k < (i == j ? 1 : a->search.patch_count * b->search.patch_count); k++) {
                         int pa = k / b->search.patch_count, pb = k % b->search.patch_count;
-                        if (!embi_regions_meet(a->search.patch + pa, b->search.patch + pb,
-                                               embi_max(a->rules.dhat, b->rules.dhat) + a->rules.thickness +
-                                                   b->rules.thickness))
+                        if (!embi_ranges_meet(a->search.patch[pa].region, embi_none,
+                                              embi_max(a->rules.dhat, b->rules.dhat) + a->rules.thickness +
+                                                  b->rules.thickness, b->search.patch[pb].region))
                             continue;
-                        ENSURE(met < w->search.tri_pair_count && w->search.tri_pairs[met].key == embi_pack(i, j) &&
-                               w->search.tri_pairs[met].value == EMBI_PATCHES * pa + pb);
+                        ENSURE(met < w->s.pair_count && embi_pair_key(w->s.pair + met) == embi_patches_key(i, j, pa, pb));
                         met++;
                         parts += pa > 0 && pb > 0;
                     }
                 }
-            ENSURE(met == w->search.tri_pair_count && met > 0);
+            ENSURE(met == w->search.tri_pair_count && met == w->s.pair_count && met > 0);
             (void)ENSURE_OK(w, embipc_world_step(w, NULL));
         }
         printf("  %s: %d pairs\n", axis == 3 ? "a block" : "a row", met);

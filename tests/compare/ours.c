@@ -2,6 +2,7 @@
 #define EMBIPC_STATIC
 #include "../../embipc.h"
 #include "ours.h"
+#include "../blocks.h"
 #include <stdlib.h>
 
 #ifdef OURS_NATIVE
@@ -26,7 +27,7 @@ void *OURS(open)(const problem *a)
     (void)embi_bsr_pattern(&f->memory, &f->A, a->n, f->key, a->count);
     embi_bsr_zero(&f->A);
     for (int k = 0; k < a->count; k++)
-        embi_bsr_add(&f->A, a->pair[2 * k], a->pair[2 * k + 1], a->block + 9 * (size_t)k);
+        blocks_add(&f->A, a->pair[2 * k], a->pair[2 * k + 1], a->block + 9 * (size_t)k);
     return f;
 }
 
