@@ -6691,7 +6691,6 @@ typedef struct embi_cells {
     embipc_real *bend;             /* H of the pairs yz-yz, zx-yz, zx-zx, xy-yz, xy-zx, xy-xy, N m^3, and of xyz, N m^5,
                                       in the body's axes at rest (7 of 9 each) */
     embipc_real *turn;             /* R of the bending part (9 padded) */
-    embipc_real *now;              /* scratch: R of q (9 padded) */
     embipc_real *z, *dz, *force;   /* scratch: corners of the strain tets, of a direction; their forces (12 padded) */
     embipc_real *block;            /* scratch: K of the strain tets (90 padded) */
 } embi_cells;
@@ -6725,8 +6724,7 @@ static const size_t embi_elastic_arrays[] = {
     EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
     EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner),
     EMBI_OFFSETS4(embi_elastic, cells.node, cells.place, cells.mode, cells.bend),
-    EMBI_OFFSETS4(embi_elastic, cells.turn, cells.now, cells.z, cells.dz),
-    offsetof(embi_elastic, cells.force), offsetof(embi_elastic, cells.block)};
+    EMBI_OFFSETS4(embi_elastic, cells.turn, cells.z, cells.dz, cells.force), offsetof(embi_elastic, cells.block)};
 
 static void embi_elastic_free(embi_memory *m, embi_elastic *s) { EMBI_RELEASE_ALL(m, s, embi_elastic_arrays); }
 
@@ -7282,13 +7280,19 @@ static void embi_elastic_polar(const embi_elastic *s, const embipc_real *q, embi
     }
 }
 
-/* The rotations that the next step has if it starts at q. The held ones are the first guess. They decide the last
- * bits: a step finds the same rotations whatever was asked in between. Who moves q afterwards clears `ahead`. */
-static void embi_elastic_look_ahead(embi_elastic *s, const embipc_real *q)
+/* rotation_next becomes the rotations of q. The held ones are the first guess. They decide the last bits: a step finds
+ * the same rotations whatever was asked in between. */
+static void embi_elastic_look(const embi_elastic *s, const embipc_real *q)
 {
     if (s->ahead) return;
     memcpy(s->rotation_next, s->rotation, (size_t)(9 * s->padded) * sizeof *s->rotation);
     embi_elastic_polar(s, q, s->rotation_next);
+}
+
+/* The same at a place where the next step may start. Who moves q afterwards clears `ahead`. */
+static void embi_elastic_look_ahead(embi_elastic *s, const embipc_real *q)
+{
+    embi_elastic_look(s, q);
     s->ahead = 1;
 }
 
@@ -7562,38 +7566,20 @@ static embi_vec embi_tets_fibre(const embi_elastic *s, const embi_vec R[9], cons
     return embi_m3s_inner(D, H);
 }
 
-/* H = F R^T with the rotations R of q, which go to `next` (9 each) where they are not known yet. The held ones are
- * the first guess. */
-static void embi_tets_now(const embi_elastic *s, int t, const embipc_real *q, embipc_real *next, embi_vec H[9],
-                          embi_vec R[9])
+/* Psi(q) of a lagged energy, J, but for the bending part of cells, with the rotations held, or with `now` those in
+ * rotation_next. trace: scratch (padded). */
+static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace)
 {
-    embi_vec F[9];
-    embi_tets_F(s, t, q, F);
-    if (s->ahead) embi_tets_load(t, s->rotation_next, 9, R);
-    else {
-        embipc_real *at[EMBI_LANES];
-        for (int l = 0; l < EMBI_LANES; l++) at[l] = next + 9 * l;
-        memcpy(next, s->rotation + 9 * t, 9 * EMBI_LANES * sizeof *next);
-        embi_polars(at, F);
-        embi_tets_load(0, next, 9, R);
-    }
-    embi_m3s_mult(H, F, R);
-}
-
-/* Psi(q) of a lagged energy, J, but for the bending part of cells, with the rotations held, or with `now` those of q,
- * which also go to `next` (NULL: not). trace: scratch (padded). */
-static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *next,
-                                      embipc_real *trace)
-{
-    embipc_real here[9 * EMBI_LANES];
     embipc_real sum = 0, mu = s->material.mu, lambda = s->averaged ? 0 : s->material.lambda;
     q = embi_elastic_corners(s, q);
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
         embi_vec R[9], H[9], D[9], tr, psi, a, b, c;
         embipc_real part[EMBI_LANES];
-        if (now) embi_tets_now(s, t, q, next ? next + 9 * t : here, H, R);
-        else {
-            if (s->material.fibre > 0) embi_tets_load(t, s->rotation, 9, R);
+        if (now || s->material.fibre > 0) embi_tets_load(t, now ? s->rotation_next : s->rotation, 9, R);
+        if (now) {
+            embi_tets_F(s, t, q, D);
+            embi_m3s_mult(H, D, R);
+        } else {
             embi_tets_turned(s, t, D);
             embi_tets_gradient(s, t, D, q, H);
         }
@@ -8538,7 +8524,7 @@ static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_rea
     for (int t = 0; t < s->nt; t += EMBI_LANES) {
         embi_vec M[9], P[9], f[4][3], pull = embi_all(0);
         embipc_real psi[EMBI_LANES], pulls[EMBI_LANES];
-        embi_store(psi, embi_nonlinear_stress(s, t, q, now && s->ahead ? s->rotation_next : s->rotation, trace, M, P));
+        embi_store(psi, embi_nonlinear_stress(s, t, q, now ? s->rotation_next : s->rotation, trace, M, P));
         for (int i = 0; i < 3; i++) {
             for (int a = 0; a < 3; a++) f[a][i] = embi_dot_each(P + 3 * i, M + 3 * a);
             f[3][i] = f[0][i] + f[1][i] + f[2][i];
@@ -8598,36 +8584,31 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* The bending part of cells, J, with the rotations held, or with `now` those of q */
+/* The bending part of cells, J, with the rotations held, or with `now` those in rotation_next */
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
-    const embipc_real *R = s->cells.turn;
+    const embipc_real *R = now ? s->rotation_next : s->cells.turn;
     embipc_real sum = 0, f[12];
-    if (!s->cells.count) return 0;
-    if (now && s->ahead) R = s->rotation_next;
-    else if (now) {
-        memcpy(s->cells.now, s->rotation, (size_t)(9 * s->padded) * sizeof *R);
-        embi_elastic_polar(s, q, s->cells.now);
-        R = s->cells.now;
-    }
     for (int t = 0; t < s->cells.count; t++) sum += embi_cell_bent(&s->cells, t, q, R + 9 * t, f);
     return sum;
 }
 
-/* Psi(q) but for the bending part, J: of a lagged energy with the rotations held, or with `now` those of q. *force: as
- * above, 0 for a lagged one, which is evaluated by its quadratic. trace: scratch (2 padded). */
+/* Psi(q) but for the bending part, J: of a lagged energy with the rotations held, or with `now` those of q, which are
+ * ahead. *force: as above, 0 for a lagged one, which is evaluated by its quadratic. trace: scratch (2 padded). */
 static embipc_real embi_elastic_mean_energy(const embi_elastic *s, const embipc_real *q, int now,
                                             embipc_real *trace, embipc_real *force)
 {
     *force = 0;
     if (s->nonlinear && !s->follows) return embi_nonlinear_energy(s, q, now, trace, force);
-    return embi_lagged_energy(s, q, now || s->follows, NULL, trace);
+    if (s->follows) embi_elastic_look(s, q);
+    return embi_lagged_energy(s, q, now || s->follows, trace);
 }
 
-/* Psi(q), J, likewise */
+/* Psi(q), J, likewise, but that the rotations of q need not be known yet */
 static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real *q, int now,
                                        embipc_real *trace, embipc_real *force)
 {
+    if (now && embi_elastic_turns(s)) embi_elastic_look(s, q);
     return embi_elastic_mean_energy(s, q, now, trace, force) + embi_elastic_bending(s, q, now);
 }
 
@@ -8636,12 +8617,8 @@ static embipc_real embi_elastic_energy(const embi_elastic *s, const embipc_real 
 static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, embipc_real energy, embipc_real *trace)
 {
     s->ahead = 0;
-    if (s->nonlinear && !s->follows) {
-        if (embi_elastic_turns(s)) embi_elastic_look_ahead(s, q);
-    } else {
-        energy = embi_lagged_energy(s, q, 1, s->rotation_next, trace);
-        s->ahead = 1;
-    }
+    if (embi_elastic_turns(s)) embi_elastic_look_ahead(s, q);
+    if (!s->nonlinear || s->follows) energy = embi_lagged_energy(s, q, 1, trace);
     return energy + embi_elastic_bending(s, q, 1);
 }
 
@@ -25991,7 +25968,7 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
     c->count = count;
     ok = tet && key && sum && Z && EMBI_GROW(m, c->node, 8 * count) && EMBI_GROW(m, c->place, 36 * count) &&
          EMBI_GROW(m, c->mode, 56 * count) && EMBI_GROW(m, c->bend, 63 * count) && EMBI_GROW(m, c->turn, 9 * padded) &&
-         EMBI_GROW(m, c->now, 9 * padded) && EMBI_GROW(m, c->z, 12 * padded) && EMBI_GROW(m, c->dz, 12 * padded) &&
+         EMBI_GROW(m, c->z, 12 * padded) && EMBI_GROW(m, c->dz, 12 * padded) &&
          EMBI_GROW(m, c->force, 12 * padded) && EMBI_GROW(m, c->block, 90 * padded);
     if (ok) {
         memcpy(c->node, cage->cells, (size_t)(8 * count) * sizeof *c->node);
