@@ -4658,8 +4658,6 @@ typedef struct embi_ldlt {
     int *touched;       /* (n) supernode: holds more than the constant part of the matrix */
     int *open;          /* (n) supernode: to be factored again, when `partial` */
     int *task;          /* (n) supernode: the task whose subtrees it is in, or -1 */
-    int *member;        /* (n) supernodes by task, ascending */
-    int member_start[EMBI_TASKS + 1];
     int tasks;          /* 0: too little to be shared */
     const embi_threads *threads;   /* NULL: serial */
     int partial;        /* the supernodes that are not open keep their factor */
@@ -4679,7 +4677,7 @@ static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
         offsetof(embi_ldlt, adjacent)};
     static const size_t parts[] = {
         EMBI_OFFSETS4(embi_ldlt, order, place, owner, first), EMBI_OFFSETS4(embi_ldlt, row_start, panel, touched, open),
-        offsetof(embi_ldlt, task), offsetof(embi_ldlt, member)};
+        offsetof(embi_ldlt, task)};
     const int *index = F->index;
     EMBI_RELEASE_ALL(m, F, arrays);
     if (m->copying) EMBI_REBASE_ALL(F, parts, index, F->index);
@@ -4951,24 +4949,18 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
         load[least] += cost[s];
         F->task[s] = least;
     }
-    F->member_start[0] = 0;
-    for (int k = 0, used = 0; k < EMBI_TASKS; k++) {
-        for (int s = 0; s < F->supernodes; s++)
-            if (F->task[s] == k) F->member[used++] = s;
-        F->member_start[k + 1] = used;
-    }
     return 1;
 }
 
 /* Memory for n nodes, arrays set up. */
 static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
-    int **const part[10] = {&F->order, &F->place, &F->owner, &F->first, &F->row_start, &F->panel, &F->touched, &F->open,
-                            &F->task, &F->member};
+    int **const part[9] = {&F->order, &F->place, &F->owner, &F->first, &F->row_start, &F->panel, &F->touched, &F->open,
+                           &F->task};
     F->n = F->supernodes = 0;
     if (n > INT_MAX / 32) { m->failed = 1; return 0; }
-    if (!EMBI_GROW(m, F->index, 10 * (n + 1)) || !EMBI_GROW(m, F->row, 1)) return 0;
-    for (int k = 0; k < 10; k++) *part[k] = F->index + k * (n + 1);
+    if (!EMBI_GROW(m, F->index, 9 * (n + 1)) || !EMBI_GROW(m, F->row, 1)) return 0;
+    for (int k = 0; k < 9; k++) *part[k] = F->index + k * (n + 1);
     F->tasks = 0;
     F->partial = 0;
     memset(F->touched, 0, (size_t)n * sizeof *F->touched);
@@ -5246,8 +5238,9 @@ static void embi_ldlt_factor_work(void *arg, int begin, int end)
     embi_factoring *f = (embi_factoring *)arg;
     const embi_ldlt *F = f->F;
     for (int k = begin; k < end; k++)
-        for (int i = F->member_start[k]; i < F->member_start[k + 1] && !f->bad[k]; i++) {
-            embi_ldlt_factor_one(f, F->member[i], k);
+        for (int s = 0; s < F->supernodes && !f->bad[k]; s++) {
+            if (F->task[s] != k) continue;
+            embi_ldlt_factor_one(f, s, k);
             if (embi_is_past(F->threads)) f->bad[k] = EMBI_TOO_LATE;
         }
 }
