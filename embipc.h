@@ -5582,25 +5582,22 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
 /* the four faces of a positively oriented tet, outward */
 static const int embi_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
-/* Writes the face of tet t opposite to its node i to face[3 * (4*t + i)]. */
-static void embi_tet_faces(int *face, const int *tets, int n)
+/* Writes the face of tet t opposite to its node i to (*face)[3 * (4*t + i)], and sorts the faces: embi_sort_faces(). */
+static int embi_tet_faces(embi_memory *m, embi_keys *k, int **face, const int *tets, int n)
 {
+    if (!EMBI_GROW(m, *face, 12 * n)) return 0;
     for (int t = 0; t < n; t++)
         for (int i = 0; i < 4; i++)
-            for (int j = 0; j < 3; j++) face[12 * t + 3 * i + j] = tets[4 * t + embi_tet_face[i][j]];
+            for (int j = 0; j < 3; j++) (*face)[12 * t + 3 * i + j] = tets[4 * t + embi_tet_face[i][j]];
+    return embi_sort_faces(m, k, *face, 4 * n);
 }
 
 /* Collects the boundary triangles of n tets in *tri, which the caller owns. */
 static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri, int *tri_count)
 {
     embi_keys keys = {NULL, NULL};
-    int *face = NULL, ok, count = 0;
+    int *face = NULL, count = 0, ok = embi_tet_faces(m, &keys, &face, tets, n);
     *tri_count = 0;
-    ok = EMBI_GROW(m, face, 12 * n);
-    if (ok) {
-        embi_tet_faces(face, tets, n);
-        ok = embi_sort_faces(m, &keys, face, 4 * n);
-    }
     /* only faces of a single tet are marked: they are the boundary */
     for (int i = 0, next; ok && i < 4 * n; i = next) {
         const int *f = face + 3 * keys.a[i].value;
@@ -5954,9 +5951,8 @@ static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n
 {
     embi_keys keys = {NULL, NULL};
     embipc_result r = EMBIPC_OK;
-    int *face = (int *)embi_alloc(m, 12 * n, sizeof *face);
-    if (face) embi_tet_faces(face, tets, n);
-    if (!face || !embi_sort_faces(m, &keys, face, 4 * n)) r = embi_fail_memory(m, e);
+    int *face = NULL;
+    if (!embi_tet_faces(m, &keys, &face, tets, n)) r = embi_fail_memory(m, e);
     for (int i = 1; r == EMBIPC_OK && i < 4 * n; i++) {
         int a = keys.a[i - 1].value, b = keys.a[i].value;
         const int *f = face + 3 * a, *g = face + 3 * b;
@@ -23471,9 +23467,7 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
 static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind, embi_faults *f)
 {
     embi_keys keys = {NULL, NULL};
-    int *face = (int *)embi_alloc(m, 12 * n, sizeof *face), ok;
-    if (face) embi_tet_faces(face, tets, n);
-    ok = face && embi_sort_faces(m, &keys, face, 4 * n);
+    int *face = NULL, ok = embi_tet_faces(m, &keys, &face, tets, n);
     for (int i = 0, end; ok && i < 4 * n; i = end) {
         for (end = i + 1; end < 4 * n && embi_same_face(face + 3 * keys.a[i].value,
                                                         face + 3 * keys.a[end].value);) end++;
