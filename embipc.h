@@ -3228,28 +3228,23 @@ static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_pr
 static const char *const embi_counted_name[EMBI_COUNTED] = {"", "bodies", "vertices", "nodes", "tets", "pairs",
                                                             "candidates", "contacts", "factors"};
 
-/* Tells which limit of the world was too small for what the last failure asked for. */
-static embipc_result embi_fail_capacity(const embi_memory *m, embipc_error *e)
-{
-    embipc_real limit = (embipc_real)m->limit[m->beyond];
-    (void)embi_fail_value(e, EMBIPC_ERR_CAPACITY, (embipc_real)m->asked,
-                          "embipc_world_def.limits.%s is %.0f; %.0f are needed", embi_counted_name[m->beyond],
-                          (double)limit, (double)m->asked);
-    if (e) e->value[1] = limit;
-    return EMBIPC_ERR_CAPACITY;
-}
-
-/* Tells how many bytes the last allocation that failed asked for, and how many are in use; or which limit it met. */
+/* Tells how many bytes the last allocation that failed asked for, and how many are in use; or which limit of the world
+ * was too small, and what is needed. */
 static embipc_result embi_fail_memory(const embi_memory *m, embipc_error *e)
 {
-    embipc_real used = (embipc_real)m->bytes;
-    if (m->beyond) return embi_fail_capacity(m, e);
-    if (m->asked == 0) return embi_fail(e, EMBIPC_ERR_MEMORY, "the allocator returned no memory: a size overflows");
-    (void)embi_fail_value(e, EMBIPC_ERR_MEMORY, (embipc_real)m->asked,
-                          "the allocator returned no memory for %.0f bytes; %.0f are in use", (double)m->asked,
-                          (double)used);
-    if (e) e->value[1] = used;
-    return EMBIPC_ERR_MEMORY;
+    size_t have = m->beyond ? m->limit[m->beyond] : m->bytes;
+    embipc_result r;
+    if (m->beyond)
+        r = embi_fail_value(e, EMBIPC_ERR_CAPACITY, (embipc_real)m->asked,
+                            "embipc_world_def.limits.%s is %.0f; %.0f are needed", embi_counted_name[m->beyond],
+                            (double)have, (double)m->asked);
+    else if (m->asked)
+        r = embi_fail_value(e, EMBIPC_ERR_MEMORY, (embipc_real)m->asked,
+                            "the allocator returned no memory for %.0f bytes; %.0f are in use", (double)m->asked,
+                            (double)have);
+    else return embi_fail(e, EMBIPC_ERR_MEMORY, "the allocator returned no memory: a size overflows");
+    if (e) e->value[1] = (embipc_real)have;
+    return r;
 }
 
 /* ==== 6. Threads =====================================================================================
