@@ -7721,19 +7721,14 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
  * by side, in a matrix of their own. */
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
-    int *place;
+    int corners = s->cells.count ? 8 : 4, *place;
+    const int *node = s->cells.count ? s->cells.node : s->tet;
     if (!EMBI_GROW(m, s->place, 10 * s->padded)) return 0;
-    place = s->place;
-    for (int t = 0; t < s->padded; t++)
-        for (int a = 0; a < 4; a++)
-            for (int b = 0; b <= a; b++, place++)
-                *place = s->cells.count ? (int)(place - s->place)
-                                        : embi_bsr_find(A, s->tet[4 * t + a], s->tet[4 * t + b]);
-    place = s->cells.place;
-    for (int t = 0; t < s->cells.count; t++)
-        for (int a = 0; a < 8; a++)
-            for (int b = 0; b <= a; b++)
-                *place++ = embi_bsr_find(A, s->cells.node[8 * t + a], s->cells.node[8 * t + b]);
+    for (int k = 0; k < 10 * s->padded; k++) s->place[k] = k;
+    place = s->cells.count ? s->cells.place : s->place;
+    for (int t = 0; t < s->nt; t++, node += corners)
+        for (int a = 0; a < corners; a++)
+            for (int b = 0; b <= a; b++) *place++ = embi_bsr_find(A, node[a], node[b]);
     return 1;
 }
 
