@@ -12546,7 +12546,7 @@ typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
 /* Scratch of all bodies; each has its part. */
 typedef struct embi_scratch {
-    embipc_real *trace;          /* of energies: 10 per tet and 1 per node */
+    embipc_real *trace;          /* of energies: 10 per tet and 1 per node; or F, 9 per tet */
     int *place, *next;           /* of averaging, per node */
     embipc_real *patch_G;        /* of embi_elastic_add_averaged() */
     embipc_real *nodes;          /* of embi_body_shift() (3 per node) */
@@ -14130,7 +14130,8 @@ static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
  * alone one step in 12 gets stuck, with this 0 of 600.) */
 static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_body *b)
 {
-    embipc_real gravity = embi_norm(w->def.gravity), fall = embi_max(embi_sqrt(20 * gravity * b->diagonal), 10 * b->diagonal);
+    embipc_real gravity = embi_norm(w->def.gravity), fall = embi_sqrt(20 * gravity * b->diagonal);
+    fall = embi_max(fall, 10 * b->diagonal);
     if (b->kind >= EMBIPC_CAGE) return embi_material_young(&b->elastic.material) * b->area / (embipc_real)b->nv;
     return b->mass.total * (gravity + fall / w->def.time_step) / 3;
 }
@@ -18230,7 +18231,8 @@ static int embi_body_is_borne(const embi_state *s, const embi_body *b)
 {
     embipc_real change[3] = {0, 0, 0}, fall = s->h * embi_norm(s->gravity);
     for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++) change[c] += embi_node_share(b, i - b->node0) * (s->v[3 * i + c] - s->vn[3 * i + c]);
+        for (int c = 0; c < 3; c++)
+            change[c] += embi_node_share(b, i - b->node0) * (s->v[3 * i + c] - s->vn[3 * i + c]);
     return !(fall > 0) || embi_norm(change) <= fall / 10 + b->rules.tolerance / 1000;
 }
 
@@ -22624,11 +22626,11 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
 }
 
 /* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
- * contact may reverse along it, and none may have had a spring in place of its own force. Let a contact that sticks be y epsv h before the kink of f1, and its load beyond its
- * limit by the fraction delta. The direction moves it by (delta + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a
- * tolerance of 0.1 epsv ends no pass where more than 1 % is missing. A test by the contraction theta of the last two
- * directions was tried: theta/(1 - theta) of this one below a tenth of the tolerance. It makes a lift a fifth faster,
- * but leaves forces 2 to 10 times as far from balance. */
+ * contact may reverse along it, and none may have had a spring in place of its own force. Let a contact that sticks be
+ * y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction moves it by
+ * (delta + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv ends no pass where more than 1 %
+ * is missing. A test by the contraction theta of the last two directions was tried: theta/(1 - theta) of this one
+ * below a tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10 times as far from balance. */
 static int embi_island_is_short(const embi_island *isle)
 {
     return !isle->friction.reversals && !isle->friction.has_secants && isle->measure < embi_island_short_limit(isle);
@@ -26075,7 +26077,9 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     embi_free(m, used);
     if (ok) ok = embi_build_panels(m, b, t);
     if (ok && b->nn && (!embi_is_one_tet(b) || large))
-        ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &t->J) && (!large || embi_bvh_ready(m, &b->bvh));
+        ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &t->J) &&
+             (!large ||
+              (EMBI_GROW(m, b->bvh.rest, 12 * b->bvh.leaves) && EMBI_GROW(m, b->bvh.known, 2 * b->bvh.leaves)));
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
     for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
     if (ok) embi_bvh_refit(&b->bvh, t->x, b->tri, b->nt);
