@@ -84,6 +84,7 @@ class Header:
 
     def definition(self, begin, open_at, end):
         """A block at file scope: true where it ends what it belongs to, as a function's does."""
+        begin = self.compiled(begin, open_at)
         head = self.plain[begin:open_at]
         text = head.strip()
         if text.endswith(')'):
@@ -96,6 +97,21 @@ class Header:
             after = re.match(r'\s*(\w*)', self.plain[end:])
             self.struct(name and name.group(1) or after.group(1), self.plain[open_at + 1:end - 1])
         return False
+
+    def compiled(self, begin, end):
+        """Functions that EMBI_COMPILE makes of their kernels before a definition. Returns where that begins."""
+        while True:
+            m = re.compile(r'\s*EMBI_COMPILE\(\s*(\w+)').match(self.plain, begin, end)
+            if not m:
+                return begin
+            start, depth = m.start(1), 1
+            begin = m.end()
+            while depth:
+                depth += {'(': 1, ')': -1}.get(self.plain[begin], 0)
+                begin += 1
+            name = m.group(1)
+            self.functions.append(Function(name, self.line(start), self.line(begin - 1), 'static void %s()' % name,
+                                           '{ %s_kernel(); }' % name))
 
     def struct(self, name, body):
         """Counts the members; a struct inside is one of them, and counts its own."""
