@@ -14000,14 +14000,21 @@ static int embi_find_joint(const embipc_world *w, embipc_joint joint)
 }
 
 /* Number of a free slot with its new generation, or -1 out of memory. */
-static int embi_slot_take(embi_memory *m, embi_slot **slot, int *count)
+static int embi_slot_take(embi_memory *m, embi_slot **slot, int count)
 {
-    for (int i = 0; i < *count; i++)
+    for (int i = 0; i < count; i++)
         if ((*slot)[i].at < 0) return i;
-    if (!EMBI_GROW(m, *slot, *count + 1)) return -1;
-    (*slot)[*count].generation = 1;
-    (*slot)[*count].at = -1;
-    return (*count)++;
+    if (!EMBI_GROW(m, *slot, count + 1)) return -1;
+    (*slot)[count].generation = 1;
+    (*slot)[count].at = -1;
+    return count;
+}
+
+/* The slot that was taken has what is created. Until then it does not count. */
+static void embi_slot_fill(embi_slot *slot, int *count, int taken, int at)
+{
+    slot[taken].at = at;
+    *count = embi_max_int(*count, taken + 1);
 }
 
 static int embi_same_body(embipc_body a, embipc_body b)
@@ -26392,7 +26399,7 @@ static void embi_world_commit(embipc_world *w, int slot)
     embi_state *s = &w->s;
     embi_body *b = s->body + s->body_count;
     b->handle.index1 = slot + 1;
-    w->body_slot[slot].at = s->body_count;
+    embi_slot_fill(w->body_slot, &w->body_slots, slot, s->body_count);
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
@@ -26568,7 +26575,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     rules = w->rule_count;
     at = w->s.body_count;
     if (!embi_world_reserve(w, w->s.node_count, w->s.vert_count, at + 1) ||
-        (slot = embi_slot_take(m, &w->body_slot, &w->body_slots)) < 0)
+        (slot = embi_slot_take(m, &w->body_slot, w->body_slots)) < 0)
         return embi_fail_memory(&w->memory, &w->error);
     b = w->s.body + at;
     memset(b, 0, sizeof *b);
@@ -27080,7 +27087,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         return embi_blame(w, r, b->name, b->handle);
     list = embi_drive_list(def, b, soft, &n);
     if (!EMBI_GROW(m, s->driven.list, s->driven.count + 1) ||
-        (slot = embi_slot_take(m, &w->drive_slot, &w->drive_slots)) < 0)
+        (slot = embi_slot_take(m, &w->drive_slot, w->drive_slots)) < 0)
         return embi_fail_memory(&w->memory, &w->error);
     d = s->driven.list + s->driven.count;
     memset(d, 0, sizeof *d);
@@ -27104,7 +27111,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     embi_drive_start(s, d);
     d->handle.index1 = slot + 1;
     d->handle.generation = w->drive_slot[slot].generation;
-    w->drive_slot[slot].at = s->driven.count++;
+    embi_slot_fill(w->drive_slot, &w->drive_slots, slot, s->driven.count++);
     embi_body_revise(s, b);
     *drive = d->handle;
     return EMBIPC_OK;
@@ -27399,6 +27406,8 @@ static embipc_result embi_check_attached(embipc_world *w, const embipc_joint_def
 {
     embi_body *b = w->s.body + body;
     if (d->kind != EMBIPC_ATTACH) return EMBIPC_OK;
+    if (d->vertices && d->vertex_count < 0)
+        return embi_blame(w, embi_refuse(&w->error, "vertex_count is %d", d->vertex_count), b->name, b->handle);
     for (int i = 0; i < d->vertex_count && d->vertices; i++) {
         int v = d->vertices[i], twice = 0;
         for (int k = 0; k < i && !twice; k++) twice = d->vertices[k] == v;
@@ -27453,7 +27462,7 @@ static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
         !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
         !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
         return -1;
-    return embi_slot_take(&w->memory, &w->joint_slot, &w->joint_slots);
+    return embi_slot_take(&w->memory, &w->joint_slot, w->joint_slots);
 }
 
 /* Switches contact of the two bodies off. */
@@ -27503,7 +27512,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     s->driven.joint.anchors += j->anchor_count;
     j->handle.index1 = slot + 1;
     j->handle.generation = w->joint_slot[slot].generation;
-    w->joint_slot[slot].at = s->driven.joint.count++;
+    embi_slot_fill(w->joint_slot, &w->joint_slots, slot, s->driven.joint.count++);
     for (int k = 0; k < 2; k++)
         if (body[k] >= 0) embi_body_revise(s, s->body + body[k]);
     *joint = j->handle;

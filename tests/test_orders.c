@@ -161,6 +161,40 @@ static void test_forces_of_the_destroyed(void)
     scene_end(&s);
 }
 
+/* A body, drive or joint that is refused leaves no trace in what is saved. */
+static void test_refused_leaves_no_trace(void)
+{
+    scene s = orders_world();
+    embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0.2);
+    embipc_joint_def j = embipc_default_joint_def();
+    embipc_drive_def drive = embipc_default_drive_def();
+    test_mesh m = test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
+    unsigned long long hash;
+    int vertices[1] = {0};
+    embipc_body body;
+    embipc_joint joint;
+    embipc_drive handle;
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    test_mesh_shape(&m, &d);
+    hash = embipc_world_hash(s.w);
+    ENSURE(embipc_body_create(s.w, &d, &body) == EMBIPC_ERR_INTERSECTION);
+    ENSURE(embipc_world_hash(s.w) == hash);
+    j.kind = EMBIPC_ATTACH;
+    j.b = s.body[0];
+    j.vertices = vertices;
+    j.vertex_count = -3;
+    ENSURE(embipc_joint_create(s.w, &j, &joint) == EMBIPC_ERR_ARGUMENT);
+    drive.body = s.body[0];
+    drive.key_count = -1;
+    ENSURE(embipc_drive_create(s.w, &drive, &handle) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_world_hash(s.w) == hash);
+    d.position[0] = 1;
+    ENSURE_OK(s.w, embipc_body_create(s.w, &d, &body));
+    ENSURE(body.index1 == 2 && body.generation == 1);
+    test_mesh_free(&m);
+    scene_end(&s);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -169,6 +203,7 @@ int main(int argc, char **argv)
     RUN(replace_names_no_contact);
     RUN(twist_is_loaded_at_once);
     RUN(forces_of_the_destroyed);
+    RUN(refused_leaves_no_trace);
     meshio_test_unused();
     test_unused();
     return test_end("test_orders");

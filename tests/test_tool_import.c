@@ -245,6 +245,19 @@ static void test_centre(void)
     }
 }
 
+/* Without a mass of the body each shape has its own, or that of its density, so that the centre is where it should be. */
+static void test_shapes_with_masses(void)
+{
+    scene s;
+    ENSURE(begin(&s, "<mujoco><worldbody><body name='a'><freejoint/><geom type='box' size='.05 .05 .05' pos='.1 0 0' mass='0.5'/>"
+                   "<geom type='box' size='.05 .05 .05' pos='-.2 0 0' mass='2'/><geom type='box' size='.05 .05 .05' "
+                   "pos='0 .3 0' density='700'/></body></worldbody></mujoco>"));
+    ENSURE(s.body_count == 3);
+    for (int i = 0; i < 3 && s.body_count == 3; i++)
+        ENSURE_REL(s.body[i].def.material.density, i == 0 ? 500.0 : i == 1 ? 2000.0 : 700.0, 1e-9);
+    scene_free(&s);
+}
+
 /* Shapes that are only seen count for the mass of a body that has none in the file. */
 static void test_seen_masses(void)
 {
@@ -795,6 +808,7 @@ int main(int argc, char **argv)
     RUN(same_robot);
     RUN(poses);
     RUN(masses);
+    RUN(shapes_with_masses);
     RUN(seen_masses);
     RUN(centre);
     RUN(integrals);

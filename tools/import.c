@@ -469,17 +469,20 @@ static void import_fit_centre(import_model *m, int link, int count, double volum
     free(w);
 }
 
-/* The shapes of a link get densities, so that it has its mass: that of the file, else what all its shapes come to. */
+/* The shapes of a link get densities, so that it has its mass: that of the file, evenly, else what all its shapes come to,
+ * each by what it says. */
 static int import_link_density(import_model *m, int link)
 {
     import_link *l = &m->link[link];
-    double volume = 0, mass = 0;
-    int count = 0;
+    double volume = 0, mass = 0, own = 0;   /* own: of the shapes that stay */
+    int count = 0, even = l->has_mass;
     for (int i = 0; i < m->geom_count; i++) {
         const import_geom *g = &m->geom[i];
         if (g->link != link) continue;
         mass += import_mass(g);
         if (g->seen_only) continue;
+        own += import_mass(g);
+        even |= !(import_mass(g) > 0);   /* none may be without mass */
         volume += g->volume;
         count++;
     }
@@ -499,8 +502,10 @@ static int import_link_density(import_model *m, int link)
         return tool_fail(m->e, "%s:%d: link \"%s\": found a mass of 0, expected one > 0 of what moves", m->o->file,
                          l->line, l->name);
     }
-    for (int i = 0; i < m->geom_count; i++)
-        if (m->geom[i].link == link) m->geom[i].density = l->mass / volume;
+    for (int i = 0; i < m->geom_count; i++) {
+        import_geom *g = &m->geom[i];
+        if (g->link == link) g->density = even ? l->mass / volume : l->mass / own * import_mass(g) / g->volume;
+    }
     if (l->has_mass && count > 1) import_fit_centre(m, link, count, volume);
     return 1;
 }
