@@ -2121,6 +2121,7 @@ enum {
 #define EMBI_REUSE_NODES 24   /* [nodes] Smaller systems reuse no factor */
 
 /* ---- Direction ---- */
+#define EMBI_STICK_EDGE ((embipc_real)1.02)   /* [epsv^2 h^2] Up to it a contact that reverses is in its zone */
 #define EMBI_CORRECT_LOSS ((embipc_real)0.5)   /* [gap] Loss by curvature that asks for a correction */
 /* [iterations] Most with a reused factor; where a new one takes longer than these, as many as take as long */
 #define EMBI_REUSE_ITERATIONS 8
@@ -18646,16 +18647,17 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
  * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than
  * h g, plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds
  * up to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits
- * is enough then. In the first step of a body it is a fiftieth, even in a long step. Other steps that have used
- * two fifths of max_iterations get no more passes. */
-static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int long_step)
+ * is enough then. In the first step of a body it is a fiftieth, after however many iterations. Other steps that have
+ * used two fifths of max_iterations get no more passes; four fifths, if the last one used the forces of its end. */
+static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     const embipc_real *now = pair->force[EMBI_NOW], *lagged = pair->force[EMBI_AS_LAGGED];
     embipc_real va[3], vb[3], change[3], mobility, share, force;
     int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
     int own = a->past.own_friction || b->past.own_friction;
-    if (pair->a == pair->b || !(pair->rule.mu > 0) || (long_step && !fresh && !own)) return 0;
+    if (pair->a == pair->b || !(pair->rule.mu > 0) ||
+        (!fresh && 5 * iterations > (own ? 4 : 2) * s->settings.max_iterations)) return 0;
     embi_sub(change, now, lagged);
     force = embi_norm(change);
     share = fresh ? EMBI_PASS_FRESH : own ? EMBI_PASS_OWN : 1;
@@ -18669,13 +18671,13 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
 /* Does any pair of the island need another pass, with friction by the present normal forces? */
 static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 {
-    int any = 0, is_long = 5 * isle->iterations > 2 * s->settings.max_iterations;
+    int any = 0;
     if (s->settings.friction_iterations || isle->friction.passes_added >= EMBI_FRICTION_PASSES) return 0;
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count && !any; n++)
-        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->pairs[n]].head, is_long);
+        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->pairs[n]].head, isle->iterations);
     for (int n = 0; n < isle->friction.count && !any; n++)
-        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->friction.list[n].base.pair].head, is_long);
+        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->friction.list[n].base.pair].head, isle->iterations);
     isle->friction.passes_added += any;
     return any;
 }
@@ -19396,7 +19398,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
  * and slip back there? If it counts as sticking already: does it stick there? */
 static int embi_friction_reverses(const embi_friction *f, const embipc_real *motion, embipc_real to[3])
 {
-    embipc_real zone = f->e * f->e;
+    embipc_real zone = f->e * f->e * (f->reverses ? EMBI_STICK_EDGE : 1);
     const embipc_real *u = f->base.dir;
     int ends_inside;
     embi_point_motion(f->base.v, f->base.w, motion, to);
@@ -19456,7 +19458,7 @@ static int embi_island_reverse_rhs(embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->friction.count; k++) {
         embi_friction *f = isle->friction.list + k;
         embipc_real force[3], across, *u = f->base.dir;
-        f->reverses = f->reverses && embi_dot(u, u) > f->e * f->e;
+        f->reverses = f->reverses && embi_dot(u, u) > EMBI_STICK_EDGE * f->e * f->e;
         if (!(f->weight > 0) || (!f->reverses && !(isle->before_first_move && embi_dot(u, u) > 0))) continue;
         any = 1;
         (void)embipc_friction(embi_norm(u), f->e, &across, NULL);

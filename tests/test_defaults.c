@@ -280,6 +280,7 @@ static int accuracy_run(embipc_accuracy accuracy, double tolerance, double *forc
         scene s;
         wd.accuracy = accuracy;
         wd.tolerance = tolerance;
+        wd.max_iterations = 1000;   /* passes of friction end at a share of them */
         s = scene_empty(&wd);
         if (k == 0) scene_grasp(&s);
         else scene_drop(&s);

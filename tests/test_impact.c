@@ -28,6 +28,19 @@ static void impact_turn(double r[9], double angle)
         }
 }
 
+/* a ball of 2000 triangles: on the facets of coarser ones some impacts take more solves than a step may have */
+static void impact_ball(scene *s, embipc_body_def *d, double radius)
+{
+    static double x[3 * 1154];
+    static int triangles[3 * 2304];
+    const double size[3] = {radius, 0, 0};
+    d->x = x;
+    d->triangles = triangles;
+    d->triangle_count = embipc_shape(EMBIPC_SPHERE, size, 10, x, triangles, 2304);
+    d->vertex_count = d->triangle_count / 2 + 2;
+    ENSURE_OK(s->w, embipc_body_create(s->w, d, &s->body[s->n++]));
+}
+
 /* Steps until the time is up. Returns the impulse of friction over that of the normal forces. */
 static double impact_ratio(scene *s, double time)
 {
@@ -59,10 +72,10 @@ static void test_thrown(void)
                     d.velocity[2] = -1 - 0.3 * n;
                     impact_turn(d.rotation, 0.7 * n);
                     if (shape) scene_box(&s, d, 0.2, 0.2, 0.1, 1);
-                    else scene_ball(&s, d, 0.1, 2, 0);
+                    else impact_ball(&s, &d, 0.1);
                     ratio = impact_ratio(&s, 0.15) / 0.3;
                     if (passes) ENSURE(ratio < 1.05 && ratio > 0.85);   /* less where it begins to roll */
-                    else ENSURE(ratio < 1.35);   /* by itself a step adds passes only where forces change much */
+                    else ENSURE(ratio < (shape ? 1.3 : 1.1));   /* by itself a step adds passes only where forces change much */
                     scene_end(&s);
                 }
 }
@@ -75,18 +88,12 @@ static void test_bounce(void)
     for (int k = 0; k < 5; k++) {
         scene s = impact_world(h[k], 0, 0, 0.3);
         embipc_body_def d = scene_def("ball", EMBIPC_CAGE, 0, 0, 0.053);
-        double x[3 * 1154], radius[3] = {0.05, 0, 0};
-        int triangles[3 * 2304];
-        d.x = x;
-        d.triangles = triangles;
-        d.triangle_count = embipc_shape(EMBIPC_SPHERE, radius, 10, x, triangles, 2304);
-        d.vertex_count = d.triangle_count / 2 + 2;
         d.friction = 0.3;
         d.material.young = young[k];
         d.velocity[0] = 2;
         d.velocity[2] = -2;
         d.angular_velocity[1] = -100;
-        ENSURE_OK(s.w, embipc_body_create(s.w, &d, &s.body[s.n++]));
+        impact_ball(&s, &d, 0.05);
         ENSURE_REL(impact_ratio(&s, 0.1), 0.3, 0.14);   /* off by 0.3 with passes of friction where they were */
         scene_end(&s);
     }
