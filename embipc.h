@@ -22635,11 +22635,12 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
 }
 
 /* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
- * contact may reverse along it, and none may have had a spring in place of its own force. Let a contact that sticks be
- * y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction moves it by
- * (delta + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv ends no pass where more than 1 %
- * is missing. A test by the contraction theta of the last two directions was tried: theta/(1 - theta) of this one
- * below a tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10 times as far from balance. */
+ * contact may reverse along it, and none may have had a spring in place of its own force. Let a contact that
+ * sticks be y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction
+ * moves it by (delta + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv ends no pass
+ * where more than 1 % is missing. A test by the contraction theta of the last two directions was tried: theta/(1 -
+ * theta) of this one below a tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10
+ * times as far from balance. */
 static int embi_island_is_short(const embi_island *isle)
 {
     return !isle->friction.reversals && !isle->friction.has_secants && isle->measure < embi_island_short_limit(isle);
