@@ -437,8 +437,7 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * period longer by (w h)^2/3 of it. BDF2 would make bodies bounce that hit or leave one another. So such a step, and
  * the next, use backward Euler. So do a body's step with a force of the caller, the first step, and the first one
  * after embipc_body_set_velocity(), another time step or gravity, the end of a drive, a reset or a step that was cut
- * short. Slipping friction, and stiffness damping of a nonlinear material
- * that rotates, remain first order. */
+ * short. Slipping friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -1993,7 +1992,7 @@ enum {
     EMBIPC_WITHOUT_REFIT_ON_DEMAND = 1 << 16,    /* trees of large surfaces are refitted as a whole: surface-40k 1.40 */
     EMBIPC_WITHOUT_PATH_BOXES = 1 << 17,         /* collision detection skips no boxes of paths: pile-10 1.06 */
     EMBIPC_WITHOUT_PRODUCTS = 1 << 18,           /* A is assembled before it is multiplied with: pinch 1.18 */
-    EMBIPC_WITHOUT_FULL_HESSIAN = 1 << 19,       /* contacts have no full Hessian: 4 of 300 steps of a heap are cut */
+    EMBIPC_WITHOUT_FULL_HESSIAN = 1 << 19,       /* contacts have no full Hessian: 8 % more violent steps are cut */
     EMBIPC_WITHOUT_NEGATIVE_CURVATURE = 1 << 20, /* tets never keep negative curvature: rubber pressed flat 1.08 */
     EMBIPC_WITHOUT_REVERSAL = 1 << 21,           /* reversing friction contacts count as slipping: throw-10-full 1.64 */
     EMBIPC_WITHOUT_STICKING = 1 << 22,           /* friction is not stiffer in the first solve: surface-2.5k 1.09 */
