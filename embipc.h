@@ -2127,7 +2127,7 @@ enum {
 /* [tolerance] Estimated error at which a solve with a reused factor ends */
 #define EMBI_REUSE_EXACT ((embipc_real)0.05)
 #define EMBI_REUSE_SMALL ((embipc_real)0.01)   /* [direction] Estimated error at which it ends without drives */
-#define EMBI_BALANCE ((embipc_real)5e-4)   /* [forces] Share that counts as nothing */
+#define EMBI_BALANCE ((embipc_real)2e-5)   /* [forces] Share that counts as nothing */
 #define EMBI_SLOPE_LEFT ((embipc_real)0.5)   /* [slope at q] The first trial of a line search may rise so steeply */
 #define EMBI_REVERSAL_SOLVES 2   /* [solves] More of them for a direction along which friction reverses */
 #define EMBI_REVERSAL_SLOPE ((embipc_real)0.1)   /* [slope before] A direction from one of them falls more steeply */
