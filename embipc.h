@@ -988,8 +988,8 @@ typedef struct embipc_body_parameters {
     embipc_real mean_edge;               /* of equilateral triangles with the same total area, m */
     embipc_real load, pressure_load;     /* loads for kappa, N: on three pairs; on one pair. The second is the pressure
                                           * E on one vertex's part of the surface. For affine bodies it is a third of
-                                          * the force that stops in one step a fall by ten diagonals, or ten
-                                          * diagonals per second if that is more */
+                                          * the force that stops them in one step, at the speed of a fall by ten
+                                          * diagonals, and at least at ten diagonals per second */
     embipc_real friction, static_friction;
     int unknowns;
 } embipc_body_parameters;
@@ -2120,7 +2120,7 @@ enum {
 #define EMBI_REUSE_NODES 24   /* [nodes] Smaller systems reuse no factor */
 
 /* ---- Direction ---- */
-#define EMBI_STICK_EDGE ((embipc_real)1.02)   /* [epsv^2 h^2] Up to it a contact that reverses is in its zone */
+#define EMBI_STICK_EDGE ((embipc_real)1.02)   /* [square of the zone] Friction with a spring counts as inside */
 #define EMBI_CORRECT_LOSS ((embipc_real)0.5)   /* [gap] Loss by curvature that asks for a correction */
 /* [iterations] Most with a reused factor; where a new one takes longer than these, as many as take as long */
 #define EMBI_REUSE_ITERATIONS 8
@@ -13476,11 +13476,11 @@ typedef struct embi_reuse {
 typedef struct embi_friction_list {
     embi_friction *list;
     int count;
-    int has_secants;             /* this direction was solved with secant springs, so it may not descend */
+    int has_secants;             /* this direction was solved with secants: it may not descend, and ends no pass */
     int reversals;               /* contacts that reverse: they count as sticking in the next direction */
     int passes_added;            /* since the island was last at q^n */
     int runs;                    /* a surface runs, so friction does work */
-    int passes;                  /* begun in this step */
+    int passes;                  /* begun in this step, with other friction forces or other rotations */
 } embi_friction_list;
 
 /* Springs of the soft drives of an island's bodies. */
@@ -13999,7 +13999,7 @@ static int embi_find_joint(const embipc_world *w, embipc_joint joint)
     return w ? embi_find(w->joint_slot, w->joint_slots, joint.index1, joint.generation) : -1;
 }
 
-/* Number of a free slot with its new generation, or -1 out of memory. */
+/* Number of a free slot, or -1 out of memory. It stays free until embi_slot_fill(). */
 static int embi_slot_take(embi_memory *m, embi_slot **slot, int count)
 {
     for (int i = 0; i < count; i++)
@@ -14010,7 +14010,7 @@ static int embi_slot_take(embi_memory *m, embi_slot **slot, int count)
     return count;
 }
 
-/* The slot that was taken has what is created. Until then it does not count. */
+/* The slot of this number holds what has been created, at this place of its list. */
 static void embi_slot_fill(embi_slot *slot, int *count, int taken, int at)
 {
     slot[taken].at = at;
@@ -14131,16 +14131,16 @@ static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 }
 
 /* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can
- * stand. Affine bodies represent stiffer parts, of which only the contacts yield. Their load is a third of the
- * force that stops a fall by ten diagonals in one step, or ten diagonals per second: without gravity a drive could not
- * push else. (60 boxes fall on a heap at 5 m/s: with embi_body_load()
- * alone one step in 12 gets stuck, with this 0 of 600.) */
+ * stand. Affine bodies represent stiffer parts, of which only the contacts yield. Their load is a third of the force
+ * that stops them in one step. Their speed there is that of a fall by ten diagonals, and at least ten diagonals per
+ * second, so that drives can push them without gravity. (60 boxes fall on a heap at 5 m/s: with embi_body_load() alone
+ * one step in 12 gets stuck, with this 0 of 600.) */
 static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_body *b)
 {
-    embipc_real gravity = embi_norm(w->def.gravity), fall = embi_sqrt(20 * gravity * b->diagonal);
-    fall = embi_max(fall, 10 * b->diagonal);
+    embipc_real gravity = embi_norm(w->def.gravity), speed = embi_sqrt(20 * gravity * b->diagonal);
+    speed = embi_max(speed, 10 * b->diagonal);
     if (b->kind >= EMBIPC_CAGE) return embi_material_young(&b->elastic.material) * b->area / (embipc_real)b->nv;
-    return b->mass.total * (gravity + fall / w->def.time_step) / 3;
+    return b->mass.total * (gravity + speed / w->def.time_step) / 3;
 }
 
 /* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of
@@ -18233,7 +18233,8 @@ static void embi_sleep_undo(embipc_world *w)
         if (w->s.body[k].sleep.stage != EMBI_AWAKE) w->s.body[k].sleep.stage = EMBI_ASLEEP;
 }
 
-/* Do the forces on a body balance gravity? What falls is slow at first, and a large body is slow for long. */
+/* Does something bear the body? Then its mean velocity changes by less than a tenth of what gravity adds in a step.
+ * (What falls is slow at first, and large bodies count as slow for long.) Without gravity nothing needs to. */
 static int embi_body_is_borne(const embi_state *s, const embi_body *b)
 {
     embipc_real change[3] = {0, 0, 0}, fall = s->h * embi_norm(s->gravity);
@@ -18243,7 +18244,7 @@ static int embi_body_is_borne(const embi_state *s, const embi_body *b)
     return !(fall > 0) || embi_norm(change) <= fall / 10 + b->rules.tolerance / 1000;
 }
 
-/* Was the body at rest in this step? The caller may not push it either. */
+/* Was the body at rest in this step? It was if it moved little, the caller did not push it, and something bore it. */
 static int embi_body_rests(const embipc_world *w, const embi_body *b)
 {
     const embi_state *s = &w->s;
@@ -18612,17 +18613,20 @@ static embi_u64 embi_friction_key(const embi_body *a, const embi_body *b, const 
     return key;
 }
 
+/* The n-th pair of bodies between which forces of the island act: first those with candidates, then those of friction.
+ * A pair that has parted in this step has friction, and no candidates. */
+static embi_pair *embi_island_pair(embi_state *s, const embi_island *isle, int n)
+{
+    int at = n < isle->pair_count ? isle->pairs[n] : isle->friction.list[n - isle->pair_count].base.pair;
+    return s->pair + s->pair[at].head;
+}
+
 /* For each pair of bodies: whether it has contacts, and their force on body a, N; that of friction on request. */
 static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when when, int with_friction)
 {
     int count = isle->contacts.count + (with_friction ? isle->friction.count : 0);
-    for (int n = 0; n < isle->pair_count; n++) {
-        embi_pair *pair = s->pair + s->pair[isle->pairs[n]].head;
-        pair->in_contact[when] = 0;
-        embi_set(pair->force[when], 0, 0, 0);
-    }
-    for (int k = 0; k < isle->friction.count; k++) {   /* a pair that has parted has no candidates any more */
-        embi_pair *pair = s->pair + s->pair[isle->friction.list[k].base.pair].head;
+    for (int n = 0; n < isle->pair_count + isle->friction.count; n++) {
+        embi_pair *pair = embi_island_pair(s, isle, n);
         pair->in_contact[when] = 0;
         embi_set(pair->force[when], 0, 0, 0);
     }
@@ -18646,8 +18650,8 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
  * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than
  * h g, plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds
  * up to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits
- * is enough then. In the first step of a body it is a fiftieth, after however many iterations. Other steps that have
- * used two fifths of max_iterations get no more passes; four fifths, if the last one used the forces of its end. */
+ * is enough then. In the first step of a body it is a fiftieth, after however many iterations. Any other step gets no
+ * pass after two fifths of max_iterations, or four fifths if the last one used the forces of its end. */
 static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -18670,13 +18674,15 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
 /* Does any pair of the island need another pass, with friction by the present normal forces? */
 static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 {
+    const embi_pair *before = NULL;
     int any = 0;
     if (s->settings.friction_iterations || isle->friction.passes_added >= EMBI_FRICTION_PASSES) return 0;
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
-    for (int n = 0; n < isle->pair_count && !any; n++)
-        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->pairs[n]].head, isle->iterations);
-    for (int n = 0; n < isle->friction.count && !any; n++)
-        any = embi_pair_needs_pass(s, s->pair + s->pair[isle->friction.list[n].base.pair].head, isle->iterations);
+    for (int n = 0; n < isle->pair_count + isle->friction.count && !any; n++) {
+        const embi_pair *pair = embi_island_pair(s, isle, n);
+        if (pair != before) any = embi_pair_needs_pass(s, pair, isle->iterations);
+        before = pair;
+    }
     isle->friction.passes_added += any;
     return any;
 }
@@ -19394,7 +19400,8 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
  * Checked by: tests/test_contact.c, tests/test_friction.c, tests/test_material.c */
 
 /* The displacement u of a friction contact at the end of the direction (J p in motion): to. Does the contact slip at q,
- * and slip back there? If it counts as sticking already: does it stick there? */
+ * and slip back there? If it counts as sticking already: does it stick there? Then its zone is a hundredth wider, so
+ * that rounding at its edge does not take it in and out. */
 static int embi_friction_reverses(const embi_friction *f, const embipc_real *motion, embipc_real to[3])
 {
     embipc_real zone = f->e * f->e * (f->reverses ? EMBI_STICK_EDGE : 1);
@@ -21699,7 +21706,7 @@ static void embi_bodies_begin(embipc_world *w)
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
     for (int k = 0; k < s->body_count; k++)
-        if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);   /* a drive jumps: no BDF2 */
+        if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);   /* where a drive jumps, no BDF2 */
 }
 
 /* The rotations of q^n; those that the material holds for the step; and gq at q^n. Energies need the rotations of q^n,
@@ -22634,7 +22641,7 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
 }
 
 /* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
- * contact may reverse along it, and none may have had a spring in place of its own force. Let a contact that
+ * contact may reverse along it, and none may have had a secant in place of its own force. Let a contact that
  * sticks be y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction
  * moves it by (delta + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv ends no pass
  * where more than 1 % is missing. A test by the contraction theta of the last two directions was tried: theta/(1 -
@@ -26562,7 +26569,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     embi_body *b;
     embi_memory *m;
     embipc_result r;
-    char name[sizeof b->name] = "";   /* def->name may be that of a view, which moves */
+    char name[sizeof b->name] = "";   /* def->name may stand in the world, whose arrays move */
     int slot = -1, at, rules;
     if (body) body->index1 = 0, body->generation = 0;
     if (!w) return EMBIPC_ERR_ARGUMENT;
@@ -30126,8 +30133,8 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3))
         s->failed = 1;
     for (int k = 0; k < j->anchor_count && !s->failed; k++) {
-        int not_pinned = k == 2 * half && j->anchor[k].count == 0;   /* it is at the next step: see embi_twist_pin() */
-        s->failed = !not_pinned && !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half == 1]);
+        int set = k < 2 * half || j->anchor[k].count > 0;   /* embi_twist_pin() sets the last one in the next step */
+        s->failed = set && !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half == 1]);
     }
     if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
         embi_joint_room(w, j, j->anchor_count) >= 0) {

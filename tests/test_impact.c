@@ -75,7 +75,7 @@ static void test_thrown(void)
                     else impact_ball(&s, &d, 0.1);
                     ratio = impact_ratio(&s, 0.15) / 0.3;
                     if (passes) ENSURE(ratio < 1.05 && ratio > 0.85);   /* less where it begins to roll */
-                    else ENSURE(ratio < (shape ? 1.3 : 1.1));   /* by itself a step adds passes only where forces change much */
+                    else ENSURE(ratio > 0.5 && ratio < (shape ? 1.3 : 1.1));   /* by itself a step adds passes only where forces change much */
                     scene_end(&s);
                 }
 }
@@ -130,7 +130,7 @@ static void test_momentum(void)
         (void)embipc_body_get_state(s.w, s.body[1], &after);
         if (embipc_world_contact_events(s.w, &event, 1) == 1) memcpy(impulse, event.impulse, sizeof impulse);
         for (int c = 0; c < 3; c++) size_of = fmax(size_of, fabs(impulse[c]));
-        touched += size_of > 0;
+        touched += size_of > 0 && s.stats.converged;
         for (int c = 0; c < 3 && s.stats.converged; c++)
             ENSURE_CLOSE(after.momentum[c] - before.momentum[c], -impulse[c] - (c == 2 ? after.mass * 0.0981 : 0),
                          0.01 * size_of + 1e-6);

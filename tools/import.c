@@ -504,7 +504,7 @@ static int import_link_density(import_model *m, int link)
     }
     for (int i = 0; i < m->geom_count; i++) {
         import_geom *g = &m->geom[i];
-        if (g->link == link) g->density = even ? l->mass / volume : l->mass / own * import_mass(g) / g->volume;
+        if (g->link == link && g->volume > 0) g->density = even ? l->mass / volume : l->mass / own * import_mass(g) / g->volume;
     }
     if (l->has_mass && count > 1) import_fit_centre(m, link, count, volume);
     return 1;
