@@ -245,6 +245,104 @@ static void test_cell_derivatives(void)
         }
 }
 
+static double cell_energy_there(const double *q, void *arg)
+{
+    cell_bar *o = (cell_bar *)arg;
+    double force;
+    return embi_elastic_energy(&o->b->elastic, q, 1, o->w->s.scratch.trace, &force);
+}
+
+/* Where the rotations that are held are those of q, forces are the gradient of the energy that has its rotations
+ * everywhere, and bent cells exert no torque. Turned with the body, they are those forces turned. */
+static void test_cell_stationary(void)
+{
+    for (int model = 0; model < EMBIPC_MODEL_COUNT; model++) {
+        embipc_material m = cell_material(100, 0.3);
+        embi_elastic *e;
+        cell_bar o;
+        double *q, *g, *turned, R[9], torque[3] = {0, 0, 0}, size = 0, r[3], worst = 0;
+        if (model == EMBIPC_ORTHOGONALITY) continue;   /* of affine bodies */
+        m.model = (embipc_model)model;
+        if (!cell_bar_make(&o, cell_L, cell_grid, cell_from, cell_h, cell_n, &m)) return;
+        e = &o.b->elastic;
+        q = cell_array(9 * o.n);
+        g = q + 3 * o.n; turned = g + 3 * o.n;
+        for (int i = 0; i < 3 * o.n; i++) q[i] = o.X[i] + test_uniform(-0.08, 0.08);
+        embi_elastic_look(e, q);
+        embi_cells_lean(e, q, e->rotation_next);
+        embi_elastic_hold(e, e->rotation_next, NULL);
+        cell_gradient(q, g, &o);
+        ENSURE(deriv_gradient_error(cell_energy_there, &o, 3 * o.n, q, g, 1, 1) < 1e-6);
+        ENSURE(deriv_gradient_error(cell_energy, &o, 3 * o.n, q, g, 1, 1) < 1e-6);
+        ENSURE_REL(cell_energy(q, &o), cell_energy_there(q, &o), 1e-12);
+        for (int i = 0; i < o.n; i++) {
+            embi_cross(r, q + 3 * i, g + 3 * i);
+            embi_add(torque, torque, r);
+            size += embi_norm(r);
+        }
+        ENSURE(embi_norm(torque) < 1e-12 * size);
+        geometry_rotation(R);
+        embi_elastic_hold(e, e->rotation_next, R);
+        for (int i = 0; i < o.n; i++) {
+            embi_m3_mulv(r, R, q + 3 * i);
+            embi_copy(q + 3 * i, r);
+        }
+        cell_gradient(q, turned, &o);
+        for (int i = 0; i < o.n; i++) {
+            embi_m3_mulv(r, R, g + 3 * i);
+            embi_sub(r, r, turned + 3 * i);
+            worst = fmax(worst, embi_norm(r));
+        }
+        ENSURE(worst < 1e-9);
+        free(q);
+        cell_bar_free(&o);
+    }
+}
+
+/* A soft ball in its default cage comes down and bounces to rest. In each step the forces on it are its mass times its
+ * acceleration: the energy bound holds it nowhere. */
+static void test_cell_settles(void)
+{
+    static const double floor_size[3] = {1, 1, 0.1}, radius[3] = {0.05, 0, 0};
+    static double x[3 * 700], fx[3 * 8];
+    static int t[3 * 1300], ft[36];
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = embipc_default_body_def();
+    embipc_body ground, ball;
+    embipc_world *w = NULL;
+    embipc_body_state s;
+    double before = 0, worst = 0, moves = 0;
+    ENSURE(embipc_world_create(&wd, &w, NULL) == EMBIPC_OK);
+    d.triangle_count = embipc_shape(EMBIPC_BOX, floor_size, 1, fx, ft, 12);
+    d.vertex_count = 8; d.x = fx; d.triangles = ft;
+    d.position[2] = -0.05;
+    ENSURE(embipc_body_create(w, &d, &ground) == EMBIPC_OK);
+    d = embipc_default_body_def();
+    d.triangle_count = embipc_shape(EMBIPC_SPHERE, radius, 3, x, t, 1300);
+    d.vertex_count = d.triangle_count / 2 + 2; d.x = x; d.triangles = t;
+    d.kind = EMBIPC_CAGE;
+    d.material.young = 1e4; d.material.density = 300;
+    d.position[2] = 0.0505;
+    ENSURE(embipc_body_create(w, &d, &ball) == EMBIPC_OK);
+    for (int step = 0; step < 150; step++) {
+        embipc_pair_force f;
+        double miss, weight;
+        memset(&f, 0, sizeof f);
+        ENSURE(embipc_world_step(w, NULL) == EMBIPC_OK);
+        ENSURE(embipc_body_get_state(w, ball, &s) == EMBIPC_OK);
+        (void)embipc_world_pair_forces(w, &f, 1);
+        weight = 9.81 * s.mass;
+        miss = fabs(s.mass * (s.velocity[2] - before) / 0.01 + weight - fabs(f.force[2]));
+        worst = fmax(worst, miss / (weight + fabs(f.force[2])));
+        if (step >= 30) moves = fmax(moves, fabs(s.velocity[2]));
+        before = s.velocity[2];
+    }
+    printf("  forces on a soft ball that comes to rest: off by up to %.1e of them\n", worst);
+    ENSURE(worst < 1e-4);
+    ENSURE(moves > 1e-4 && fabs(s.velocity[2]) < 1e-4);
+    embipc_world_destroy(w);
+}
+
 /* Least energy displacement under the self-equilibrated load f: K u = f without rigid motion. f becomes u. */
 static void cell_solve(cell_bar *o, double *K, double *f)
 {
@@ -503,7 +601,7 @@ static void test_cell_elastica(void)
             dd.node_count = count;
             ENSURE(count == 4 && embipc_drive_create(o.w, &dd, &drive) == EMBIPC_OK);
             ENSURE(embipc_world_set_time_step(o.w, 0.1) == EMBIPC_OK);
-            for (int step = 0; step < 600; step++) {
+            for (int step = 0; step < 1500; step++) {
                 embipc_step_stats stats;
                 for (int i = 0; i < o.s.vertex_count; i++)
                     if (o.s.x[3 * i] > 10 - 1e-9) {
@@ -532,6 +630,8 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(cell_derivatives);
+    RUN(cell_stationary);
+    RUN(cell_settles);
     RUN(cell_bars);
     RUN(cell_twist);
     RUN(cell_positive);

@@ -20,7 +20,7 @@ typedef struct report {
     int steps, cut, most, still;   /* still: steps in which no drive moves */
     long iterations, listed;
     double growth;                 /* of the objective in still steps, over its rounding; largest */
-    double force;                  /* m dv/dt - m g - contact forces, over m g + sum |forces|; largest of converged steps */
+    double force;                  /* m dv/dt - m g - forces of contacts and joints, over m g + sum |forces|; largest of converged steps */
     double smallest, seconds;
     validate_count exact;
 } report;
@@ -37,11 +37,17 @@ static int drives_move(const scene *s, double from, double to)
     }
     return 0;
 }
-static char *skipped_pairs(const scene *s)
+/* The pairs that the world never tests: by the scene, and by joints. */
+static char *skipped_pairs(const validate_run *r)
 {
-    char *skip = (char *)calloc((size_t)(s->body_count * s->body_count + 1), 1);
-    for (int i = 0; i < s->pair_count; i++)
-        if (!s->pair[i].contact) skip[s->pair[i].a * s->body_count + s->pair[i].b] = skip[s->pair[i].b * s->body_count + s->pair[i].a] = 1;
+    int n = r->s.body_count;
+    char *skip = (char *)calloc((size_t)(n * n + 1), 1);
+    for (int k = 0; k < n * n; k++) {
+        embipc_pair_parameters p;
+        memset(&p, 0, sizeof p);
+        ENSURE(embipc_world_get_pair(r->world, r->s.body[k / n].handle, r->s.body[k % n].handle, &p) == EMBIPC_OK);
+        skip[k] = !p.contact;
+    }
     return skip;
 }
 static int is_driven(const scene *s, int body)
@@ -62,11 +68,19 @@ static double force_error(const validate_run *r, double *v, int compare)
         embipc_body body = r->s.body[i].handle;
         embipc_body_state s;
         double sum[3] = {0, 0, 0}, size = 0, miss = 0;
+        ENSURE(n <= 64);
         embipc_body_get_state(r->world, body, &s);
         for (int k = 0; k < 3; k++) size += fabs(s.mass * r->s.world.gravity[k]);
         for (int k = 0; k < n && k < 64; k++) {
             double sign = p[k].a.index1 == body.index1 ? 1 : p[k].b.index1 == body.index1 ? -1 : 0;
             for (int c = 0; c < 3; c++) { sum[c] += sign * p[k].force[c]; size += fabs(sign * p[k].force[c]); }
+        }
+        for (int k = 0; k < r->s.joint_count; k++) {
+            const scene_joint *j = &r->s.joint[k];
+            double sign = j->b == i ? 1 : j->a == i ? -1 : 0;
+            embipc_joint_state held;
+            embipc_joint_get_state(r->world, j->handle, &held);
+            for (int c = 0; c < 3; c++) { sum[c] += sign * held.force[c]; size += fabs(sign * held.force[c]); }
         }
         for (int c = 0; c < 3; c++) {
             double e = s.mass * ((s.velocity[c] - v[3 * i + c]) / h - r->s.world.gravity[c]) - sum[c];
@@ -82,7 +96,7 @@ static report scene_report(validate_run *r)
 {
     report t;
     double h = r->s.world.time_step, *v = (double *)calloc((size_t)(3 * r->s.body_count + 1), sizeof *v);
-    char *skip = skipped_pairs(&r->s);
+    char *skip = skipped_pairs(r);
     int steps = (int)ceil(r->s.duration / h - 1e-9), failed = test_bad;
     memset(&t, 0, sizeof t);
     t.smallest = INFINITY;
