@@ -1193,7 +1193,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body bo
                                              embipc_body *with);
 
 /* Adds a pressure on the whole surface for the next step, Pa: from outside if it is positive, else from inside. It acts
- * along the present normals. Fixed and kinematic bodies ignore it. */
+ * along the normals at its start, rotated with the body's free flight. Fixed and kinematic bodies ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
 #endif
 
@@ -6940,9 +6940,9 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
  * follow q. A bent cell would exert a torque, since psi_bend depends on R, too: with t = sum_jk (H c)_jk x c_jk it
  * changes by w . t where R turns by R w. The polar decomposition has (tr S I - S) w = axl(R^T dF), S = R^T F. So with
  *   k = (tr S I - S)^-1 t,   axl(B) = (B_32 - B_23, B_13 - B_31, B_21 - B_12)
- * k . axl(R^T F) is added, k held like R. It is 0 where R is that of F, but its gradient is not: the forces are those of
- * psi_bend with the R of F there. Without it bodies at rest stood up to 0.4 % of their weight out of balance, since
- * the energy bound of chapter "Velocities at the end" knows the energy only.
+ * k . axl(R^T F) is added, k held like R. It is 0 where R is that of F, but its gradient is not: there the forces are
+ * those of psi_bend with the R of F. Without it soft bodies came to rest up to 0.5 % of their weight out of balance,
+ * since the energy bound of chapter "Velocities at the end" knows the energy only.
  * The mean part is computed as that of one tet for each cell, its strain tet: z_0 is corner 0, and
  *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
  * Uses: tuning, small math, memory, sorting and sets, embedding, elasticity, dense LDL^T.
@@ -12378,6 +12378,7 @@ typedef struct embi_body_step {
     int jump;                    /* the velocity changes abruptly in this step */
     int assembled;               /* A holds the values of this step */
     embipc_real objective_start; /* its part of E at q^n, J s^2; negative where it is not known */
+    embipc_real pressed;         /* work of the caller's pressure in free flight, less that of its part of load.f, J */
     /* Psi of a nonlinear material; of others it is void. [EMBI_NOW]: where embi_island_psi() evaluated last, which is q
      * from one step to the next. [EMBI_AT_START]: the same at q^n, but for `bending`, which embi_body_psi() computes:
      * rotations held may have changed since. */
@@ -12463,6 +12464,7 @@ typedef struct embi_caller {
     void *user;
     unsigned *apart;             /* bit i: the pair callback keeps the body apart from that of slot i, which is lower
                                   * than its own; NULL: from none */
+    embipc_real pressure;        /* on the whole surface in the next step, Pa */
     int viewed;                  /* the caller has a view: x = J q after each step */
 #ifndef EMBIPC_NO_SNAPSHOT
     embi_given given;
@@ -18228,7 +18230,14 @@ static int embi_body_has_applied(const embipc_world *w, const embi_body *b)
 {
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
         if (w->applied[i] != 0) return 1;
-    return 0;
+    return b->caller.pressure != 0;
+}
+
+/* The caller's forces are those of one step. */
+static void embi_forces_clear(embipc_world *w)
+{
+    if (w->s.node_count) memset(w->applied, 0, (size_t)(3 * w->s.node_count) * sizeof *w->applied);
+    for (int k = 0; k < w->s.body_count; k++) w->s.body[k].caller.pressure = 0;
 }
 
 /* Has the caller pushed a body that sleeps? */
@@ -21684,7 +21693,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
 /* ==== 73. Begin of a step ============================================================================
  * State, qt, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where 0 has
  * another meaning; pointer functions return NULL.
- * Uses: small math, elasticity, cells, materials over a body, part III, part IV.
+ * Uses: small math, solids and checks of meshes, elasticity, cells, materials over a body, part III, part IV.
  * Checked by: tests/test_world_step.c, tests/world_begin.h */
 
 /* Sets c, 1/s (inertia), qc and qt of the step form in chapter "Energy of a body", from q^n and v^n. qt is where the
@@ -21707,6 +21716,34 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
         embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
         embi_sub(t, s->vn + i, s->last.v + i);
         embi_axpy(s->qt + i, b->step.c / 3, t);
+    }
+}
+
+/* Adds the caller's pressure to the forces of the step: -p times a third of the area vector at each corner, to the
+ * nodes by J^T, rotated by R of the free flight. So it exerts no torque where the body arrives. Its work in a rotation
+ * is 0, by the mean of the forces at both ends. The rotated ones alone would do -2 p V (1 - cos). */
+static void embi_body_press(embi_state *s, embi_body *b)
+{
+    embipc_real R[9], n[3], x[3];
+    int o = 3 * b->node0;
+    b->step.pressed = 0;
+    if (b->caller.pressure == 0) return;
+    memset(s->p + o, 0, (size_t)(3 * b->nn) * sizeof *s->p);
+    embi_body_follow(s, b);
+    for (int t = 0; t < b->nt; t++) {
+        embi_triangle_cross(n, s->x + 3 * b->vert0, b->tri + 3 * t);
+        for (int k = 0; k < 3; k++)
+            embi_vertex_scatter(&s->J, b->vert0 + b->tri[3 * t + k], -b->caller.pressure / 6, n, s->p);
+    }
+    embi_scale(x, s->h, b->flight.spin);
+    if (b->flight.straight) embi_m3_rotation(R, x);
+    else memcpy(R, b->flight.turn, sizeof R);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embi_m3_mulv(n, R, s->p + 3 * i);
+        embi_add(s->load.f + 3 * i, s->load.f + 3 * i, n);
+        embi_flight_end(s, b, i, x);
+        embi_sub(x, x, s->qn + 3 * i);
+        b->step.pressed += (embi_dot(s->p + 3 * i, x) - embi_dot(n, x)) / 2;
     }
 }
 
@@ -21739,6 +21776,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
         embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
         embi_axpy(s->load.f + 3 * i, b->mass.node[i - b->node0], s->gravity);
     }
+    embi_body_press(s, b);
 }
 
 /* Stores q^n, starts every body, and gives each its part of the common scratch. */
@@ -22099,8 +22137,8 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
 /* The measure below which a direction is short. It is less with full Hessians, where a reused factor solves without
  * conjugate gradients: errors fall linearly then, and what is left may be as large as the direction. It is less after
  * a prediction, too: no direction has shown yet that friction is past its kinks. Errors below the tolerance with one
- * sign in every step let a block on a slope of tan(angle) = mu slide away. It is less in an added pass, whose directions
- * are short from the start: else forces of a pass stay up to 1e-3 out of balance; so 3e-4 [all scenes of examples]. */
+ * sign in every step let a block on a slope of tan(angle) = mu slide away. It is less in an added pass, too, whose
+ * directions are short from the start: forces stay 3e-4 out of balance, and 1e-3 without [scenes of examples]. */
 static embipc_real embi_island_short_limit(const embi_island *isle)
 {
     int less = isle->just_predicted || isle->tune.full_hessian || isle->friction.passes_added > 0;
@@ -22881,7 +22919,7 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
     b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
     b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->step.psi[EMBI_NOW].energy,
                                          s->scratch.trace + b->scratch.trace);
-    b->end.work = 0;
+    b->end.work = b->step.pressed;
     for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
 }
@@ -23264,7 +23302,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     embi_joints_finish(w);
     w->step++;
     w->time += s->h;
-    if (s->node_count) memset(w->applied, 0, (size_t)(3 * s->node_count) * sizeof *w->applied);
+    embi_forces_clear(w);
     embi_stats(w, stats);
     if (embi_sleeps(w)) embi_islands_sleep(w);
     for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_asleep(s->body + k);
@@ -27896,8 +27934,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         memcpy(s->last.q, s->q, nodes);
         memset(s->last.v, 0, nodes);   /* as at creation */
         memset(s->last.gain, 0, nodes);
-        memset(w->applied, 0, nodes);
     }
+    embi_forces_clear(w);
     if (verts) {
         memcpy(s->x, s->creation.x, verts);
         memcpy(s->xn, s->creation.x, verts);
@@ -28894,27 +28932,20 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *w, embipc_body 
     return EMBIPC_OK;
 }
 
-/* -p times a third of the area vector at each corner, to the nodes by J^T. */
+/* The forces are those of the surface that the step begins with: see embi_body_press(). */
 EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body body, embipc_real pressure)
 {
     embi_body *b = embi_body_of(w, body);
-    embi_state *s;
-    embipc_real n[3], most;
+    embipc_real most;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     if (!embi_finite(pressure))
         return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure on body \"%.40s\" is not finite", b->name);
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
-    s = &w->s;
-    most = embi_abs(pressure) * b->area / b->mass.total;
-    if ((r = embi_check_way(&w->error, b, "the pressure", pressure, "Pa", most * s->h * s->h)) != EMBIPC_OK)
+    most = embi_abs(b->caller.pressure + pressure) * b->area / b->mass.total;
+    if ((r = embi_check_way(&w->error, b, "the pressure", pressure, "Pa", most * w->s.h * w->s.h)) != EMBIPC_OK)
         return embi_blame(w, r, b->name, b->handle);
-    embi_body_follow(s, b);
-    for (int t = 0; t < b->nt; t++) {
-        embi_triangle_cross(n, s->x + 3 * b->vert0, b->tri + 3 * t);
-        for (int k = 0; k < 3; k++)
-            embi_vertex_scatter(&s->J, b->vert0 + b->tri[3 * t + k], -pressure / 6, n, w->applied);
-    }
+    b->caller.pressure += pressure;
     return EMBIPC_OK;
 }
 
@@ -30035,7 +30066,8 @@ static const embi_field embi_body_fields[] = {
     EMBI_REALS(embi_body, material.young, 13), EMBI_REALS(embi_body, elastic.material.mu, 5),
     EMBI_REALS(embi_body, rules.friction, 6), EMBI_INTS(embi_body, rules.groups, 2),
     EMBI_REALS(embi_body, rules.given_dhat, 8), EMBI_REALS(embi_body, scale_x, 1), EMBI_REALS(embi_body, step.c, 2),
-    EMBI_INTS(embi_body, step.two_step, 2), EMBI_INTS(embi_body, past.smooth, 4),
+    EMBI_REALS(embi_body, caller.pressure, 1), EMBI_INTS(embi_body, step.two_step, 2),
+    EMBI_INTS(embi_body, past.smooth, 4),
     EMBI_REALS(embi_body, past.displacement, 6), EMBI_REALS(embi_body, flight.twisted, 6),
     EMBI_INTS(embi_body, flight.known, 1), EMBI_REALS(embi_body, flight.next_spin, 6),
     EMBI_REALS(embi_body, step.psi, 6), EMBI_REALS(embi_body, sleep.rested, 1),

@@ -422,6 +422,31 @@ static void test_pressure(void)
         }
 }
 
+/* Pressure takes and gives no spin, on an arc and where the rotation is too slow for one. p V h^2 / I is 0.24. */
+static void test_pressure_spins(void)
+{
+    for (int k = 0; k < 8; k++) {
+        embipc_world_def wd = scene_still(k & 1 ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 0.01);
+        scene s = scene_empty(&wd);
+        embipc_body_def d = scene_def("box", k & 2 ? EMBIPC_AFFINE : EMBIPC_FULL, 1, 2, 3);
+        double p = k & 4 ? 4000 : -4000, spin = k & 2 ? 10 : 0.01, w[3] = {0, 0, 0}, v[3] = {0, 0, 0};
+        embipc_body_state first, last;
+        w[2] = spin;
+        d.material.young = 1e8;
+        d.material.damping[0] = d.material.damping[1] = 0;
+        scene_box(&s, d, 0.1, 0.1, 0.1, 2);
+        ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[0], v, w));
+        first = scene_state(s.w, s.body[0]);
+        for (int n = 0; n < 100; n++) {
+            ENSURE_OK(s.w, embipc_body_apply_pressure(s.w, s.body[0], p));
+            scene_step(&s);
+        }
+        last = scene_state(s.w, s.body[0]);
+        ENSURE_REL(last.angular_momentum[2], first.angular_momentum[2], 1e-4);
+        scene_end(&s);
+    }
+}
+
 /* nan, inf, far: refused with nothing changed; handles and NULLs */
 static void test_poses_refuse(void)
 {
@@ -474,6 +499,7 @@ static void game_pose(void)
     RUN(jumps_at_random);
     RUN(pushes);
     RUN(pressure);
+    RUN(pressure_spins);
     RUN(poses_refuse);
 }
 #endif
