@@ -382,7 +382,7 @@ typedef struct embipc_material {
                                   *   instead of young and poisson                           (0) */
     embipc_real fibre[3];        /* direction in which the body is stiffer, in the frame of the mesh */
     embipc_real fibre_stiffness; /* added Young's modulus along fibre, Pa >= 0; 0: none       (0) */
-    embipc_real damping[2];      /* Rayleigh: alpha, 1/s, and beta, s                     (0, 0) */
+    embipc_real damping[2];      /* Rayleigh: alpha, 1/s, and beta, s, of small strain     (0, 0) */
     int averaged;                /* volume strain averaged over nodes, against locking of tets; -1: on for cages of
                                   *   tets. Cells of a cage do not lock, and leave it out         (-1) */
     int lumped;                  /* lumped masses instead of consistent ones; for comparisons       (0) */
@@ -437,7 +437,7 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * period longer by (w h)^2/3 of it. BDF2 would make bodies bounce that hit or leave one another. So such a step, and
  * the next, use backward Euler. So do a body's step with a force of the caller, the first step, and the first one
  * after embipc_body_set_velocity(), another time step or gravity, the end of a drive, a reset or a step that was cut
- * short. Slipping friction, and stiffness damping of a nonlinear material that rotates, remain first order. */
+ * short. Slipping friction remains first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -6662,6 +6662,7 @@ typedef struct embi_material {
     embipc_real mu, lambda;        /* Lame parameters, Pa */
     embipc_real c1, c2;            /* of Mooney-Rivlin, Pa */
     embipc_real fibre, along[3];   /* stiffness of the fibre, Pa, and its unit direction at rest */
+    int damped;                    /* by its stiffness */
 } embi_material;
 
 /* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k of a cell lies at the low (0) or high (1) end along each
@@ -6675,7 +6676,6 @@ typedef struct embi_cells {
     embipc_real *bend;             /* H of the pairs yz-yz, zx-yz, zx-zx, xy-yz, xy-zx, xy-xy, N m^3, and of xyz, N m^5,
                                       in the body's axes at rest (7 of 9 each) */
     embipc_real *turn;             /* R of the bending part (9 padded) */
-    embipc_real *lean;             /* k/s: the torque of the bending part, as the step holds it (3 padded) */
     embipc_real *z, *dz, *force;   /* scratch: corners of the strain tets, of a direction; their forces (12 padded) */
     embipc_real *block;            /* scratch: K of the strain tets (90 padded) */
 } embi_cells;
@@ -6701,6 +6701,7 @@ typedef struct embi_elastic {
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
     int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 padded) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
+    embipc_real *lean;             /* k of each element, as the step holds it, N m (3 padded); NULL: 0 of all */
     embi_cells cells;              /* where count > 0, n, nt, tet, grad and volume are those of their strain tets */
 } embi_elastic;
 
@@ -6709,8 +6710,8 @@ static const size_t embi_elastic_arrays[] = {
     EMBI_OFFSETS4(embi_elastic, rotation_start, rotation_next, node_volume, patch_row),
     EMBI_OFFSETS4(embi_elastic, patch_tet, near_row, near_node, place), offsetof(embi_elastic, corner),
     EMBI_OFFSETS4(embi_elastic, cells.node, cells.place, cells.mode, cells.bend),
-    EMBI_OFFSETS4(embi_elastic, cells.turn, cells.lean, cells.z, cells.dz),
-    offsetof(embi_elastic, cells.force), offsetof(embi_elastic, cells.block)};
+    EMBI_OFFSETS4(embi_elastic, cells.turn, cells.z, cells.dz, cells.force),
+    offsetof(embi_elastic, cells.block), offsetof(embi_elastic, lean)};
 
 static void embi_elastic_free(embi_memory *m, embi_elastic *s) { EMBI_RELEASE_ALL(m, s, embi_elastic_arrays); }
 
@@ -6737,6 +6738,7 @@ static void embi_material_set(embi_material *w, const embipc_material *m)
         w->lambda = m->mooney[2] - 2 * w->mu / 3;
     }
     w->fibre = embi_direction(w->along, m->fibre) > 0 ? m->fibre_stiffness : 0;
+    w->damped = m->damping[1] > 0;
 }
 
 /* Young's modulus for small strain, Pa */
@@ -6755,7 +6757,10 @@ static int embi_material_turns(const embi_material *w)
 }
 
 /* Are rotations of its elements needed? */
-static int embi_elastic_turns(const embi_elastic *s) { return s->cells.count || embi_material_turns(&s->material); }
+static int embi_elastic_turns(const embi_elastic *s)
+{
+    return s->cells.count || s->material.damped || embi_material_turns(&s->material);
+}
 
 /* U(theta), J/m^3, with U' and U'', Pa */
 static embipc_real embi_material_volume(const embi_material *w, embipc_real theta, embipc_real *first,
@@ -6872,7 +6877,7 @@ static inline void embi_tets_turned(const embi_elastic *s, int t, embi_vec r[9])
 static void embi_elastic_unturn(embi_elastic *s)
 {
     for (int t = 0; t < s->padded; t++) embi_m3_identity(s->rotation_start + 9 * t);
-    if (s->cells.count) memset(s->cells.lean, 0, (size_t)(3 * s->padded) * sizeof *s->cells.lean);
+    if (s->lean) memset(s->lean, 0, (size_t)(3 * s->padded) * sizeof *s->lean);
     embi_elastic_hold(s, s->rotation_start, NULL);
     s->ahead = 0;
 }
@@ -6892,6 +6897,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         return 0;
     embi_material_set(&s->material, mat);
     s->nonlinear = !embi_material_lagged(&s->material);
+    if ((s->cells.count || (!s->nonlinear && s->material.fibre > 0)) && !EMBI_GROW(m, s->lean, 3 * s->padded)) return 0;
     s->averaged = mat->averaged > 0 && s->material.lambda != 0 && !s->cells.count;
     memcpy(s->tet, tet, (size_t)(4 * nt) * sizeof *tet);
     memset(s->node_volume, 0, (size_t)n * sizeof *s->node_volume);
@@ -6937,11 +6943,15 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
  * axis, a polynomial of the other two coordinates that is 0 at the corners and on shared faces; its factors are
  * eliminated like r. A rectangular bar in one cell twists by its exact angle, one in 2 x 2 cells by 0.88 of it.
  * psi_bend is quadratic in q for all materials. Its R is held for a step or pass, also where rotations of the mean part
- * follow q. A bent cell would exert a torque, since psi_bend depends on R, too: with t = sum_jk (H c)_jk x c_jk it
- * changes by w . t where R turns by R w. The polar decomposition has (tr S I - S) w = axl(R^T dF), S = R^T F. So with
- *   k = (tr S I - S)^-1 t,   axl(B) = (B_32 - B_23, B_13 - B_31, B_21 - B_12)
+ * follow q.
+ *
+ * psi_bend, and the energy of a lagged fibre, change by w . t where R turns by R w; those of other strains do not. So
+ * held rotations alone would give elements a torque. The polar decomposition has (tr S I - S) w = axl(R^T dF), with
+ * S = R^T F. So with
+ *   k = (tr S I - S)^-1 t,   t = sum_jk (H c)_jk x c_jk + V fibre (a . S a - 1) a x S a,
+ *   axl(B) = (B_32 - B_23, B_13 - B_31, B_21 - B_12)
  * k . axl(R^T F) is added, k held like R. It is 0 where R is that of F, but its gradient is not: there the forces are
- * those of psi_bend with the R of F. Without it soft bodies came to rest up to 0.5 % of their weight out of balance,
+ * those of the energy with the R of F. Without it soft bodies came to rest up to 0.5 % of their weight out of balance,
  * since the energy bound of chapter "Velocities at the end" knows the energy only.
  * The mean part is computed as that of one tet for each cell, its strain tet: z_0 is corner 0, and
  *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
@@ -7358,62 +7368,94 @@ static embipc_real embi_cell_bent(const embi_cells *cells, int t, const embipc_r
     return embi_row_dot(12, c, f) / 2;
 }
 
-/* s R^T F of cell t with the edges d, by columns */
-static void embi_cell_stretch(const embi_cells *c, int t, const embipc_real d[24], const embipc_real R[9],
-                              embipc_real column[9])
+/* ---- The torque of held rotations ---- */
+
+/* B = R^T F of element t; z: corners of the elements */
+static void embi_elastic_stretch(const embi_elastic *s, int t, const embipc_real *z, const embipc_real R[9],
+                                 embipc_real B[9])
 {
-    embipc_real y[3];
-    for (int k = 0; k < 3; k++) {
-        embi_cell_mode(c->mode + 56 * t + 8 * k, d, y);
-        embi_m3_tmulv(column + 3 * k, R, y);
+    embipc_real F[9];
+    embi_tet_F(s->tet + 4 * t, s->grad + 12 * t, z, F);
+    embi_m3_tmul(B, R, F);
+}
+
+/* t of an element at q, B = R^T F */
+static void embi_elastic_torque(const embi_elastic *s, int t, const embipc_real *q, const embipc_real R[9],
+                                const embipc_real B[9], embipc_real torque[3])
+{
+    embipc_real d[24], c[12], f[12], r[3], fibre = embi_material_lagged(&s->material) ? s->material.fibre : 0;
+    const embipc_real *along = s->material.along;
+    embi_m3_mulv(r, B, along);
+    embi_cross(torque, along, r);
+    embi_scale(torque, s->volume[t] * fibre * (embi_dot(along, r) - 1), torque);
+    if (!s->cells.count) return;
+    embi_cell_edges(&s->cells, t, q, d);
+    (void)embi_cell_bent(&s->cells, t, d, R, c, f);
+    for (int a = 0; a < 12; a += 3) {
+        embi_cross(r, f + a, c + a);
+        embi_add(torque, torque, r);
     }
 }
 
-/* k . axl(R^T F) of cell t with the edges d and R that the step holds, J */
-static embipc_real embi_cell_leans(const embi_cells *c, int t, const embipc_real d[24])
+/* lean: k of each element at q, where R has the rotations of F. It is 0 where an element is crushed so that k > t. */
+static void embi_elastic_lean(const embi_elastic *s, const embipc_real *q, const embipc_real *R)
 {
-    embipc_real B[9];
-    const embipc_real *k = c->lean + 3 * t;
-    embi_cell_stretch(c, t, d, c->turn + 9 * t, B);
-    return k[0] * (B[5] - B[7]) + k[1] * (B[6] - B[2]) + k[2] * (B[1] - B[3]);
-}
-
-/* lean: k/s of each cell at q, where R has the rotations of F. It is 0 where the cell is crushed so that k > t. */
-static void embi_cells_lean(const embi_elastic *s, const embipc_real *q, const embipc_real *R)
-{
-    const embi_cells *cells = &s->cells;
-    for (int t = 0; t < cells->count; t++) {
-        embipc_real d[24], c[12], f[12], B[9], K[9], r[3], torque[3] = {0, 0, 0}, *k = cells->lean + 3 * t, trace;
-        embi_cell_edges(cells, t, q, d);
-        (void)embi_cell_bent(cells, t, d, R + 9 * t, c, f);
-        for (int a = 0; a < 4; a++) {
-            embi_cross(r, f + 3 * a, c + 3 * a);
-            embi_add(torque, torque, r);
-        }
-        embi_cell_stretch(cells, t, d, R + 9 * t, B);
-        trace = B[0] + B[4] + B[8];
-        for (int i = 0; i < 9; i++) K[i] = (i % 4 ? (embipc_real)0 : trace) - (B[i] + B[3 * (i % 3) + i / 3]) / 2;
+    const embipc_real *z = embi_elastic_corners(s, q);
+    for (int t = 0; t < s->padded && s->lean; t++) {
+        embipc_real B[9], K[9], torque[3], *k = s->lean + 3 * t;
         embi_set(k, 0, 0, 0);
+        if (t >= s->nt) continue;
+        embi_elastic_stretch(s, t, z, R + 9 * t, B);
+        embi_elastic_torque(s, t, q, R + 9 * t, B, torque);
+        for (int i = 0; i < 9; i++)
+            K[i] = (i % 4 ? (embipc_real)0 : B[0] + B[4] + B[8]) - (B[i] + B[3 * (i % 3) + i / 3]) / 2;
         if (embi_m3_inverse(B, K) > 0) embi_m3_mulv(k, B, torque);
-        if (!(embi_norm(k) <= s->grad[12 * t + 3] * embi_norm(torque))) embi_set(k, 0, 0, 0);
+        if (!(embi_norm(k) <= embi_norm(torque))) embi_set(k, 0, 0, 0);
     }
+}
+
+/* The rotations of the elements that a step holds: those of cells are their bending part's. */
+static const embipc_real *embi_elastic_held(const embi_elastic *s)
+{
+    return s->cells.count ? s->cells.turn : s->rotation;
+}
+
+/* sum k . axl(R^T F) at q, with the rotations held, J */
+static embipc_real embi_elastic_leans(const embi_elastic *s, const embipc_real *q)
+{
+    const embipc_real *z = s->lean ? embi_elastic_corners(s, q) : NULL;
+    embipc_real sum = 0, B[9];
+    for (int t = 0; t < s->nt && z; t++) {
+        const embipc_real *k = s->lean + 3 * t;
+        embi_elastic_stretch(s, t, z, embi_elastic_held(s) + 9 * t, B);
+        sum += k[0] * (B[7] - B[5]) + k[1] * (B[2] - B[6]) + k[2] * (B[3] - B[1]);
+    }
+    return sum;
+}
+
+/* y += scale times the gradient of that, at the corners of the elements */
+static void embi_elastic_add_lean(const embi_elastic *s, embipc_real scale, embipc_real *y)
+{
+    for (int t = 0; t < s->nt && s->lean && scale != 0; t++)
+        for (int a = 0; a < 4; a++) {
+            embipc_real r[3], f[3];
+            embi_cross(r, s->lean + 3 * t, s->grad + 12 * t + 3 * a);
+            embi_m3_mulv(f, embi_elastic_held(s) + 9 * t, r);
+            embi_axpy(y + 3 * (size_t)s->tet[4 * t + a], scale, f);
+        }
 }
 
 /* y += forces of the strain tets, which hold `scale`, carried to the corners, and scale times the gradient of the
- * bending part at x. at_rest: 1 where x are positions, 0 where x is a change of them. Corner 0 takes the remainder, so
- * that the corners' sum is that of the strain tet. */
-static void embi_elastic_forces_end(const embi_elastic *s, const embipc_real *x, embipc_real at_rest,
-                                    embipc_real scale, embipc_real *y)
+ * bending part at x. Corner 0 takes the remainder, so that the corners' sum is that of the strain tet. */
+static void embi_elastic_forces_end(const embi_elastic *s, const embipc_real *x, embipc_real scale, embipc_real *y)
 {
     const embi_cells *c = &s->cells;
     for (int t = 0; t < c->count; t++) {
         const embipc_real *mode = c->mode + 56 * t, *z = c->force + 12 * t;
-        embipc_real d[24], bend[12], f[12], g[21], lean[9], sum[3];
+        embipc_real d[24], bend[12], f[12], g[21], sum[3];
         embi_cell_edges(c, t, x, d);
         (void)embi_cell_bent(c, t, d, c->turn + 9 * t, bend, f);
-        embi_m3_cross(bend, c->lean + 3 * t, at_rest * scale);
-        embi_m3_mul(lean, c->turn + 9 * t, bend);
-        for (int i = 0; i < 9; i++) g[i] = z[3 + i] + lean[3 * (i % 3) + i / 3];
+        memcpy(g, z + 3, 9 * sizeof *g);
         for (int a = 0; a < 4; a++) {
             embi_m3_mulv(g + 9 + 3 * a, c->turn + 9 * t, f + 3 * a);
             embi_scale(g + 9 + 3 * a, scale, g + 9 + 3 * a);
@@ -7708,7 +7750,8 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *nodes, 
         embi_tets_stress(s, t, at_rest, p, H);
         embi_tets_add_force(s, t, r, V, H, y);
     }
-    embi_elastic_forces_end(s, nodes, at_rest, scale, forces);
+    embi_elastic_add_lean(s, at_rest * scale, y);
+    embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
 /* The nodes near each node, for averaging. mark (n): scratch. */
@@ -8583,7 +8626,8 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *no
         (void)embi_nonlinear_stress(s, t, q, s->rotation, trace, M, P);
         embi_tets_add_force(s, t, M, scale * embi_load(s->volume + t), P, g);
     }
-    embi_elastic_forces_end(s, nodes, 1, scale, forces);
+    embi_elastic_add_lean(s, scale, g);
+    embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
 /* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep. trace: theta and
@@ -8616,7 +8660,8 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* The bending part of cells, J, with the rotations held, or with `now` those in rotation_next */
+/* The bending part of cells, J, with those in rotation_next; or with the rotations held, and the part that their lean
+ * adds */
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
     const embipc_real *R = now ? s->rotation_next : s->cells.turn;
@@ -8624,9 +8669,8 @@ static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real
     for (int t = 0; t < s->cells.count; t++) {
         embi_cell_edges(&s->cells, t, q, d);
         sum += embi_cell_bent(&s->cells, t, d, R + 9 * t, c, f);
-        if (!now) sum += embi_cell_leans(&s->cells, t, d);
     }
-    return sum;
+    return now ? sum : sum + embi_elastic_leans(s, q);
 }
 
 /* Psi(q) but for the bending part, J: of a lagged energy with the rotations held, or with `now` those of q, which are
@@ -16638,8 +16682,9 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
  * damping). For bodies that rotate, chapter "Rotation" replaces qt and qc. A material holds its rotations for
  * the step: those of the expected end; with keep_spin = 0 those of q^n, and for BDF2 of qt. Friction, D, takes
  * the displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M + h^2
- * (1 + beta/c) K is constant within a step. K of a nonlinear material is not constant. Only the damping part of
- * A has it, taken at q^n; energy, gradient and projected Hessian (the tangent) are evaluated at each iterate.
+ * (1 + beta/c) K is constant within a step: it is that of the lagged form. Of a nonlinear material it stands in
+ * the damping part only, which so leaves rotations alone; its energy, gradient and projected Hessian (the tangent) are
+ * evaluated at each iterate.
  * Uses: part I, linear corotated energy, materials over a body, positions of vertices, islands.
  * Checked by: tests/test_integrator.c, tests/test_elastic.c */
 
@@ -16682,11 +16727,11 @@ static embipc_real embi_body_inertia(const embi_state *s, const embi_body *b)
     return b->step.inertia + s->hh * b->material.damping[0] / b->step.c;
 }
 
-/* A += scale K of one body at q */
-static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const embipc_real *q, embipc_real scale,
-                                  embi_bsr *A)
+/* A += scale K of one body at q, with the elasticity e */
+static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const embi_elastic *e, const embipc_real *q,
+                                  embipc_real scale, embi_bsr *A)
 {
-    embi_elastic_add_hessian(&b->elastic, q + 3 * b->node0, scale, s->scratch.trace + b->scratch.trace,
+    embi_elastic_add_hessian(e, q + 3 * b->node0, scale, s->scratch.trace + b->scratch.trace,
                              s->scratch.place + b->node0, s->scratch.next + b->node0,
                              s->scratch.patch_G ? s->scratch.patch_G + b->scratch.patch : NULL, A);
 }
@@ -16695,10 +16740,12 @@ static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const
 static void embi_body_assemble(embi_state *s, embi_body *b)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
+    embi_elastic held = b->elastic;
     if (!embi_is_dynamic(b) || b->step.assembled) return;
+    held.nonlinear = held.follows = 0;
     b->step.assembled = 1;
     embi_bsr_zero(&b->A);
-    if (stiffness > 0) embi_body_add_hessian(s, b, s->qn, stiffness, &b->A);
+    if (stiffness > 0) embi_body_add_hessian(s, b, &held, s->qn, stiffness, &b->A);
     for (int n = 0; n < b->mass.row[b->nn]; n++) {
         embipc_real *B = b->A.val + 9 * (size_t)b->mass.place[n];
         for (int i = 0; i < 9; i += 4) B[i] += inertia * b->mass.block[b->mass.place[n]];
@@ -16871,7 +16918,7 @@ static void embi_body_take_tangent(const embi_bodies_task *t, embi_body *b, int 
     T = embi_body_tangent(b);
     embi_bsr_zero(&T);
     b->elastic.keep = t->isle->tune.negative;
-    embi_body_add_hessian(t->s, b, t->s->q, t->s->hh, &T);
+    embi_body_add_hessian(t->s, b, &b->elastic, t->s->q, t->s->hh, &T);
     b->elastic.keep = 0;
 }
 
@@ -17335,14 +17382,14 @@ static void embi_body_hold_rotations(embi_state *s, embi_body *b)
     if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
     else memcpy(R, b->flight.turn, sizeof R);
     turns |= embi_body_arcs(b);
-    embi_cells_lean(e, s->qn + 3 * b->node0, e->rotation_start);
+    embi_elastic_lean(e, s->qn + 3 * b->node0, e->rotation_start);
     embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
     if (b->flight.straight && !turns && !e->nonlinear)
         b->step.objective_start = s->hh * (b->past.kinetic + b->past.elastic);
     if (!embi_is_two_step(b)) return;
     for (int i = b->node0; i < b->node0 + b->nn; i++) embi_flight_end(s, b, i, s->p + 3 * i);
     embi_elastic_polar(e, s->p + 3 * b->node0, e->rotation);
-    embi_cells_lean(e, s->p + 3 * b->node0, e->rotation);
+    embi_elastic_lean(e, s->p + 3 * b->node0, e->rotation);
     embi_elastic_hold(e, e->rotation, twists ? T : NULL);
 }
 
@@ -17428,7 +17475,7 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
         if (!embi_is_dynamic(b) || e->nonlinear) continue;
         if (follow && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return EMBI_NO_MEMORY;
         embi_elastic_look_ahead(e, s->q + 3 * b->node0);
-        embi_cells_lean(e, s->q + 3 * b->node0, e->rotation_next);
+        embi_elastic_lean(e, s->q + 3 * b->node0, e->rotation_next);
         embi_elastic_hold(e, e->rotation_next, NULL);
         e->nonlinear = e->follows = follow;
         e->ahead = 0;
@@ -26066,7 +26113,6 @@ static int embi_build_cells(embi_memory *m, const embipc_body_def *d, embi_body 
     c->count = count;
     ok = tet && key && sum && Z && EMBI_GROW(m, c->node, 8 * count) && EMBI_GROW(m, c->place, 36 * count) &&
          EMBI_GROW(m, c->mode, 56 * count) && EMBI_GROW(m, c->bend, 63 * count) && EMBI_GROW(m, c->turn, 9 * padded) &&
-         EMBI_GROW(m, c->lean, 3 * padded) &&
          EMBI_GROW(m, c->z, 12 * padded) && EMBI_GROW(m, c->dz, 12 * padded) &&
          EMBI_GROW(m, c->force, 12 * padded) && EMBI_GROW(m, c->block, 90 * padded);
     if (ok) {

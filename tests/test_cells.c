@@ -269,7 +269,7 @@ static void test_cell_stationary(void)
         g = q + 3 * o.n; turned = g + 3 * o.n;
         for (int i = 0; i < 3 * o.n; i++) q[i] = o.X[i] + test_uniform(-0.08, 0.08);
         embi_elastic_look(e, q);
-        embi_cells_lean(e, q, e->rotation_next);
+        embi_elastic_lean(e, q, e->rotation_next);
         embi_elastic_hold(e, e->rotation_next, NULL);
         cell_gradient(q, g, &o);
         ENSURE(deriv_gradient_error(cell_energy_there, &o, 3 * o.n, q, g, 1, 1) < 1e-6);

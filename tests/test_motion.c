@@ -270,8 +270,8 @@ typedef struct spin_change {
     int rises;
 } spin_change;
 
-/* A 1:2:3 box turns about its axis k at w rad/s for 1 s. */
-static spin_change spin_run(embipc_kind kind, embipc_model model, embipc_integrator rule, int keep, int axis, double w)
+/* A 1:2:3 box with stiffness damping beta, s, turns about its axis k at w rad/s for 1 s. */
+static spin_change spin_run(embipc_kind kind, embipc_model model, embipc_integrator rule, int keep, int axis, double w, double beta)
 {
     embipc_world_def wd = embipc_default_world_def();
     embipc_body_def d = scene_def("box", kind, 0, 0, 0);
@@ -287,6 +287,7 @@ static spin_change spin_run(embipc_kind kind, embipc_model model, embipc_integra
     wd.keep_spin = keep;
     s = scene_empty(&wd);
     stiff_as(&d.material, model, 1e9);
+    d.material.damping[1] = beta;
     d.angular_velocity[axis] = w;
     scene_box(&s, d, 0.1, 0.2, 0.3, kind == EMBIPC_FULL ? 2 : 1);
     (void)embipc_body_get_view(s.w, s.body[0], &view);
@@ -328,7 +329,7 @@ static void test_free_spin(void)
             if (m == EMBIPC_ORTHOGONALITY && moving_kind[k] != EMBIPC_AFFINE) continue;
             for (int n = 0; n < 8; n++) {
                 embipc_integrator rule = (embipc_integrator)(n & 1);
-                spin_change r = spin_run(moving_kind[k], (embipc_model)m, rule, 1, n & 2, n & 4 ? 40 : 10);
+                spin_change r = spin_run(moving_kind[k], (embipc_model)m, rule, 1, n & 2, n & 4 ? 40 : 10, 0);
                 most.momentum = fmax(most.momentum, r.momentum);
                 most.diagonal = fmax(most.diagonal, r.diagonal);
                 most.angle = fmax(most.angle, r.angle);
@@ -345,13 +346,26 @@ static void test_free_spin(void)
         }
 }
 
+/* Stiffness damping does not brake a rotation. */
+static void test_damped_spin(void)
+{
+    for (int m = 0; m < EMBIPC_MODEL_COUNT; m++)
+        for (int n = 0; n < 8; n++) {
+            embipc_kind kind = m == EMBIPC_ORTHOGONALITY ? EMBIPC_AFFINE : n & 4 ? EMBIPC_FULL : EMBIPC_CAGE;
+            spin_change r = spin_run(kind, (embipc_model)m, (embipc_integrator)(n & 1), 1, 2, n & 2 ? 10 : 5, 1e-3);
+            if (r.momentum > 1e-3) printf("  %s %s %d: momentum %.2g\n", kind_name[kind - EMBIPC_AFFINE], model_name[m], n, r.momentum);
+            ENSURE(r.momentum < 1e-3);
+            ENSURE(r.rises == 0);
+        }
+}
+
 /* Spins so slow that their flight counts as straight stay, too. Backward Euler alone has such flights. */
 static void test_slow_spin(void)
 {
     for (int k = 0; k < 3; k++) {
         spin_change most = {0, 0, 0, 0, 0};
         for (double w = 1; w > 1e-4; w /= 3) {
-            spin_change r = spin_run(moving_kind[k], EMBIPC_COROTATED, EMBIPC_BACKWARD_EULER, 1, 0, w);
+            spin_change r = spin_run(moving_kind[k], EMBIPC_COROTATED, EMBIPC_BACKWARD_EULER, 1, 0, w, 0);
             most.momentum = fmax(most.momentum, r.momentum);
             most.angle = fmax(most.angle, r.angle);
             most.energy = fmax(most.energy, r.energy);
@@ -369,8 +383,8 @@ static void test_slow_spin(void)
 /* Without keep_spin the default material swells by sqrt(1 + (h w)^2), and those that follow F slow down. */
 static void test_plain_spin(void)
 {
-    spin_change lagged = spin_run(EMBIPC_AFFINE, EMBIPC_COROTATED, EMBIPC_BACKWARD_EULER, 0, 2, 40);
-    spin_change follows = spin_run(EMBIPC_AFFINE, EMBIPC_STABLE_NEO_HOOKEAN, EMBIPC_BACKWARD_EULER, 0, 2, 40);
+    spin_change lagged = spin_run(EMBIPC_AFFINE, EMBIPC_COROTATED, EMBIPC_BACKWARD_EULER, 0, 2, 40, 0);
+    spin_change follows = spin_run(EMBIPC_AFFINE, EMBIPC_STABLE_NEO_HOOKEAN, EMBIPC_BACKWARD_EULER, 0, 2, 40, 0);
     printf("  without keep_spin: swells by %.4f, loses %.2g of its momentum\n", lagged.diagonal, follows.momentum);
     ENSURE_REL(lagged.diagonal, sqrt(1 + 0.16) - 1, 0.05);
     ENSURE(follows.momentum > 0.5);
@@ -956,6 +970,7 @@ int main(int argc, char **argv)
     RUN(roll_slope);
     RUN(slide_to_roll);
     RUN(free_spin);
+    RUN(damped_spin);
     RUN(slow_spin);
     RUN(plain_spin);
     RUN(soft_spin);

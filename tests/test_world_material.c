@@ -642,11 +642,17 @@ static void test_stiffness_scaled(void)
         if (!late) continue;
         s[0] = falling(m, kind, 4e5);
         s[1] = falling(m, kind, 1e5);
-        for (int n = 0; n < 300; n++)
+        for (int n = 0; n < 500; n++)
             for (int i = 0; i < 2; i++) {
                 scene_step(&s[i]);
                 ENSURE(s[i].stats.converged && scene_sound(s[i].w));
                 state[i] = scene_state(s[i].w, s[i].body[1]);
+                for (int v = 0; v < 5 && n == 150; v++) {   /* a fibre that is pressed buckles, once something disturbs it */
+                    double f[3] = {0.5, 0.2, 0};
+                    f[0] = v % 2 ? 0.5 : -0.7;
+                    f[2] = v;
+                    (void)ENSURE_OK(s[i].w, embipc_body_apply_force(s[i].w, s[i].body[1], 11 + 7 * v, f));
+                }
                 if (n == 20 && i) {
                     double before = state[1].elastic;
                     (void)ENSURE_OK(s[1].w, embipc_body_scale_stiffness(s[1].w, s[1].body[1], 4));
