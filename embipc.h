@@ -13825,10 +13825,9 @@ static void embi_body_drift(const embi_bodies_task *t, embi_body *b, int k)
     else (void)embi_body_shift(b, t->s->reference.measured_q, t->s->q, t->s->scratch.nodes, NULL, &b->search.drift);
 }
 
-/* Did a hard drive move a node of the island in this step, or does a surface run in it? */
+/* Did a hard drive move a node of the island in this step? */
 static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
 {
-    if (isle->friction.runs) return 1;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
@@ -17455,7 +17454,7 @@ static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
             embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > EMBI_AGAIN_ANGLE)
             return 1;
     }
-    return strays && !isle->converged && !embi_island_is_driven(s, isle) && embi_island_is_blown_up(s, isle);
+    return strays && !isle->converged && embi_island_is_blown_up(s, isle);
 }
 
 /* Holds the rotations of the present positions, for another pass. at_once: they follow q from now on; else only from
@@ -20552,11 +20551,27 @@ static embipc_real embi_island_drive_work(const embi_state *s, const embi_island
     return work;
 }
 
-/* The energy bound: kinetic energy that the island may have, J. *size: size of the terms, for rounding */
+/* Work of surfaces that run, J: what friction on them does along their own motion */
+static embipc_real embi_island_run_work(const embi_state *s, const embi_island *isle)
+{
+    embipc_real work = 0;
+    for (int k = 0; k < isle->friction.count && isle->friction.runs; k++) {
+        const embi_element *f = &isle->friction.list[k].base;
+        const embi_pair *pair = s->pair + f->pair;
+        for (int i = 0; i < 4; i++) {
+            const embi_body *b = s->body + (embi_has_vertex(s->body + pair->b, f->v[i]) ? pair->b : pair->a);
+            work += s->h * f->first * f->w[i] * embi_dot(f->dir, b->rules.surface_velocity);
+        }
+    }
+    return work;
+}
+
+/* The energy bound: kinetic energy that the island may have, J. Forces of hard drives are known at the end of the step
+ * only, so their work counts with as much again. *size: size of the terms, for rounding */
 static embipc_real embi_island_budget(const embi_state *s, const embi_island *isle, embipc_real *size)
 {
     const embi_energies *before = &isle->energy.at_start, *now = &isle->energy.now;
-    embipc_real sum = 0;
+    embipc_real sum = 0, work;
     *size = before->noise + now->noise;
     for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
         if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
@@ -20570,7 +20585,8 @@ static embipc_real embi_island_budget(const embi_state *s, const embi_island *is
         *size += embi_abs(b->past.kinetic) + embi_abs(b->past.elastic) + embi_abs(b->end.elastic) +
                  embi_abs(b->end.work) + embi_abs(b->end.kinetic);
     }
-    return sum + embi_island_drive_work(s, isle);
+    work = embi_island_drive_work(s, isle);
+    return sum + embi_max(2 * work, 0) + embi_island_run_work(s, isle);
 }
 
 /* The largest z in [0, 1] with z linear + z^2 square <= room. Where room is negative, the z of the least left side. */
@@ -20741,11 +20757,10 @@ static void embi_island_sum_energies(embi_state *s, embi_island *isle, embipc_re
 static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int may_go_on)
 {
     embipc_real size, budget, kinetic, linear, square, owed, z, excess, left;
-    int driven = embi_island_is_driven(s, isle);
     embi_island_sum_energies(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
     size *= 64 * EMBI_EPS;
-    if (may_go_on && !driven && kinetic > budget + size &&
+    if (may_go_on && kinetic > budget + size &&
         embi_island_has_wrong_rotations(s, isle, (kinetic - budget) / 2)) return EMBI_ENDS_WRONG_ROTATIONS;
     z = embi_spin_fraction(budget + size - kinetic, linear, square);
     kinetic += z * (linear + z * square);
@@ -20754,10 +20769,10 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
         if (embi_keeps_spin(b)) embi_body_spin_up(s, b, z);
     }
     excess = kinetic - budget;
-    if (excess > size && !driven) {
+    if (excess > size) {
         left = embi_island_slow_down(s, isle, excess, 1);
         if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
-        return left > size ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
+        return left > size && !embi_island_is_driven(s, isle) ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
     }
     /* there is room: energy that earlier steps took, as far as this one has lost more than is normal */
     left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
@@ -22133,7 +22148,7 @@ static embipc_result embi_island_back_to_rigid(embi_memory *m, embi_state *s, em
 static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 {
     embipc_real size = 0, before, now;
-    if (embi_island_is_driven(s, isle)) return 0;
+    if (isle->friction.runs || embi_island_is_driven(s, isle)) return 0;
     before = embi_island_objective(s, isle, EMBI_AT_START, &size);
     now = embi_island_objective(s, isle, EMBI_NOW, &size);
     return embi_max(0, now - before - EMBI_SUM_ROUNDING * (size + embi_abs(now) + embi_abs(before)));
