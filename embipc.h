@@ -17457,6 +17457,19 @@ static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
     return strays && !isle->converged && embi_island_is_blown_up(s, isle);
 }
 
+/* The material holds the rotations of q from now on. */
+static void embi_body_hold_present(embi_state *s, embi_body *b)
+{
+    embi_elastic *e = &b->elastic;
+    embi_elastic_look_ahead(e, s->q + 3 * b->node0);
+    embi_elastic_lean(e, s->q + 3 * b->node0, e->rotation_next);
+    embi_elastic_hold(e, e->rotation_next, NULL);
+    e->ahead = 0;
+    b->step.objective_start = -1;
+    embi_body_drop_matrix(b);
+    embi_body_gradient(s, b);
+}
+
 /* Holds the rotations of the present positions, for another pass. at_once: they follow q from now on; else only from
  * the second call on. The answer is yes where the pass should begin at q^n. The lagged energy of a body that has
  * rotated by the angle a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not
@@ -17473,14 +17486,8 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
         held |= b->driven_nodes > 0;
         if (!embi_is_dynamic(b) || e->nonlinear) continue;
         if (follow && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return EMBI_NO_MEMORY;
-        embi_elastic_look_ahead(e, s->q + 3 * b->node0);
-        embi_elastic_lean(e, s->q + 3 * b->node0, e->rotation_next);
-        embi_elastic_hold(e, e->rotation_next, NULL);
         e->nonlinear = e->follows = follow;
-        e->ahead = 0;
-        b->step.objective_start = -1;
-        embi_body_drop_matrix(b);
-        embi_body_gradient(s, b);
+        embi_body_hold_present(s, b);
     }
     isle->system.kept = 0;   /* the cached system has another A */
     embi_island_go_on(isle);
@@ -22986,15 +22993,19 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
 }
 
-/* The velocities of an island, and in g the forces of its drives. With keep_spin the velocities are corrected within
- * the energy bound. may_go_on: as for embi_island_keep_spin(). */
+/* The velocities of an island, and in g the forces of its drives: a body that is driven as a whole has the rotations
+ * that it has reached. With keep_spin the velocities are corrected within the energy bound. may_go_on: as for
+ * embi_island_keep_spin(). */
 static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, int may_go_on)
 {
     int drives = 0;
     embi_for_bodies(s, isle, embi_body_set_velocities, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++) {
-        s->body[isle->bodies[k]].end.own_friction = isle->friction.passes_added > 0;
-        drives |= s->body[isle->bodies[k]].driven_nodes > 0;
+        embi_body *b = s->body + isle->bodies[k];
+        b->end.own_friction = isle->friction.passes_added > 0;
+        drives |= b->driven_nodes > 0;
+        if (b->driven_nodes == b->nn && embi_is_dynamic(b) && embi_elastic_turns(&b->elastic))
+            embi_body_hold_present(s, b);
     }
     if (drives) embi_island_gradient(s, isle);
     return s->settings.spin ? embi_island_keep_spin(s, isle, may_go_on) : EMBI_ENDS_WELL;

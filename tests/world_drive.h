@@ -812,6 +812,36 @@ static void test_reactions(void)
 }
 
 /* Refused with the reason, and the world as it was. */
+/* A drive that turns a whole body at rate w bears its moment of inertia times the angular acceleration, with the arms of
+ * the end: h w^3 I of it is the plain rule's, at most. The strain is that of the body, not that of its rotation. */
+static void test_turned_whole(void)
+{
+    for (int k = 0; k < 6; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("arm", k < 3 ? EMBIPC_AFFINE : EMBIPC_CAGE, 0, 0, 0);
+        embipc_drive_state st;
+        double a = k % 3 ? 10 : 0, w = k % 3 ? a * 0.3 : 5, none[3] = {0, 0, 0}, to[3] = {0, 0, 0}, I;
+        scene s;
+        wd.gravity[2] = 0;
+        s = scene_empty(&wd);
+        d.material.young = 1e8;
+        d.material.model = k % 3 == 2 ? EMBIPC_NEO_HOOKEAN : EMBIPC_COROTATED;
+        scene_box(&s, d, 0.1, 0.2, 0.3, 1);
+        scene_drive(&s, 0, NULL, 0, NULL, NULL, 0);
+        I = scene_state(s.w, s.body[0]).mass * (0.01 + 0.04) / 12;
+        for (int n = 1; n <= 30; n++) {
+            double t = 0.01 * n;
+            to[2] = k % 3 ? a * t * t / 2 : w * t;
+            (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], none, to));
+            scene_step(&s);
+        }
+        (void)ENSURE_OK(s.w, embipc_drive_get_state(s.w, s.drive[0], &st));
+        ENSURE_CLOSE(st.torque[2], I * a, 1.05 * 0.01 * w * w * w * I);
+        for (int i = 0; i < 2; i++) ENSURE_CLOSE(st.torque[i], 0, 1e-9);
+        scene_end(&s);
+    }
+}
+
 static void test_soft_refused(void)
 {
     static const int wrong[2] = {0, 400}, twice[2] = {3, 3}, fine[1] = {0};
@@ -900,6 +930,7 @@ static void world_drive(void)
     RUN(soft_plane);
     RUN(soft_drag);
     RUN(reactions);
+    RUN(turned_whole);
     RUN(soft_refused);
     RUN(soft_and_hard);
     RUN(targets_past_pi);
