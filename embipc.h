@@ -22969,7 +22969,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
 /* ==== 80. End of an island ===========================================================================
  * What ends the step of an island: velocities, and three reasons to go on in another way: BDF2 does not serve, held
  * rotations are wrong, or with keep_spin the energy would be too high.
- * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, searches within a step,
+ * Uses: small math, dense LDL^T, elasticity, materials over a body, positions of vertices, islands, searches within a step,
  * part IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
 
 /* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and what embi_island_keep_spin() needs to correct
