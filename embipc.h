@@ -1186,8 +1186,10 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
  *   with   out: the new body; {0, 0} on failure
  * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid
  * body with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the
- * contact force on the old one, by at most 1/64 of its diagonal. Pair rules, surface velocity and user pointer go over;
- * the old handle and its events are gone. Fails, with the world unchanged, where embipc_body_create() and
+ * contact force on the old one, by at most 1/64 of its diagonal. What goes over: pair rules, surface velocity, user
+ * pointer; sum and moment of the forces for the next step; and, where both have the same vertices, soft drives with
+ * their handles, else these end. The old handle and its events are gone, and what calls changed of its description: its
+ * groups, friction and stiffness. Fails, with the world unchanged, where embipc_body_create() and
  * embipc_body_set_pose() do: a body that was bent may have no room. Both must be dynamic. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with);
@@ -12333,10 +12335,11 @@ typedef struct embi_body_past {
     int continues;               /* the body is as its last step left it: kinetic and elastic are valid */
     int in_contact;              /* it touched something at the end */
     int own_friction;            /* friction used the normal forces of that step's end */
+    int island1;                 /* the island that it was in, plus 1; 0: none */
     embipc_real displacement;    /* of its farthest node, m */
     embipc_real prediction_error[2];   /* of embi_predict() of order 1 and 2, m */
-    embipc_real kinetic, elastic;      /* energies at q^n, J */
     embipc_real owed;            /* energy that the energy bound took in earlier steps, J */
+    embipc_real kinetic, elastic;      /* energies at q^n, J; void unless it continues */
 } embi_body_past;
 
 /* A surface of several fixed bodies of equal height, seen from one body, and the last question about it. */
@@ -12427,7 +12430,7 @@ typedef enum embi_sleep_stage { EMBI_AWAKE, EMBI_ASLEEP, EMBI_DISTURBED, EMBI_WO
 
 typedef struct embi_body_sleep {
     embi_sleep_stage stage;
-    embipc_real rested;          /* time that it has been at rest, s */
+    embipc_real rested;          /* time that it has been at rest, s; 0 while it sleeps */
     embipc_body group;           /* while it sleeps: the first body of its island */
     int contacts, merged;        /* in that first body, what the island adds to the statistics */
     embipc_real min_gap, barrier;
@@ -12846,11 +12849,19 @@ static void embi_body_follow(const embi_state *s, embi_body *b)
     b->followed = 1;
 }
 
-/* The tree of a body at its present positions. */
+/* The largest coordinate of a body whose x = J q. A step counts those of the nodes around it, too. */
+static void embi_body_scale(const embi_state *s, embi_body *b)
+{
+    b->scale_x = 0;
+    for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i++) b->scale_x = embi_max(b->scale_x, embi_abs(s->x[i]));
+}
+
+/* The tree of a body at its present positions, and their rounding. */
 static void embi_body_refit(const embi_state *s, embi_body *b)
 {
     if (b->kind == EMBIPC_FIXED) return;   /* it was refit when made */
     embi_body_follow(s, b);
+    embi_body_scale(s, b);
     embi_bvh_refit(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
@@ -18131,9 +18142,7 @@ static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
     if (!EMBI_SLEEP || b->sleep.stage != EMBI_ASLEEP) return;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *one = w->s.body + k;
-        if (one->sleep.stage != EMBI_ASLEEP || !embi_same_body(one->sleep.group, group)) continue;
-        one->sleep.stage = stage;
-        one->sleep.rested = 0;
+        if (one->sleep.stage == EMBI_ASLEEP && embi_same_body(one->sleep.group, group)) one->sleep.stage = stage;
     }
     w->sleep.disturbed |= stage == EMBI_DISTURBED;
 }
@@ -18306,6 +18315,7 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
         b->past.kinetic = 0;
         memset(s->v + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->v);
         b->sleep.stage = EMBI_ASLEEP;
+        b->sleep.rested = 0;
         b->sleep.group = first->handle;
     }
 }
@@ -23092,7 +23102,7 @@ static embipc_result embi_iterate(embipc_world *w)
 
 /* ==== 82. End of a step ==============================================================================
  * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
- * Uses: state, positions of vertices, predictions, system of an island.
+ * Uses: elasticity, cells, state, positions of vertices, predictions, system of an island.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
 
 /* v of bodies in no island, and the history for the next step. */
@@ -23101,9 +23111,12 @@ static void embi_velocities_finish(embi_state *s)
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
+        b->past.island1 = b->in_island ? b->island + 1 : 0;
         if (embi_is_asleep(b)) continue;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->in_island; i++)
             s->v[i] = (s->q[i] - s->qc[i]) / b->step.c;
+        if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic))   /* those of islands have them */
+            embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         embi_body_remember(s, b);
     }
     if (!s->node_count) return;
@@ -26357,6 +26370,7 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
         }
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
+    embi_body_scale(s, b);
     memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     b->started = b->followed = 1;
@@ -26465,24 +26479,16 @@ static embi_rule *embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, e
     return w->rule + w->rule_count++;
 }
 
-/* Does no_contact of a description name bodies that there are? */
-static embipc_result embi_check_exempt(embipc_world *w, const embipc_body_def *def)
+/* Adds the no_contact rules of a body that is about to be created, if they name bodies that there are. */
+static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
+    embi_body *b = w->s.body + w->s.body_count;
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
     for (int i = 0; i < def->no_contact_count; i++)
         if (embi_find_body(w, def->no_contact[i]) < 0)
             return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
                              def->no_contact[i].index1, def->no_contact[i].generation);
-    return EMBIPC_OK;
-}
-
-/* Adds the no_contact rules of a body that is about to be created. */
-static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
-{
-    embi_body *b = w->s.body + w->s.body_count;
-    embipc_result r = embi_check_exempt(w, def);
-    if (r != EMBIPC_OK) return r;
     for (int i = 0; i < w->s.body_count && EMBI_PAIR_FN && w->def.pair; i++)
         if (!embi_keep_apart(&w->memory, b, w->s.body + i, !embi_ask_pair(w, w->s.body + i, b)))
             return embi_fail_memory(&w->memory, &w->error);
@@ -26548,6 +26554,40 @@ static int embi_given_keep(embi_memory *m, embi_given *g, const embipc_body_def 
     return ok;
 }
 #endif
+
+/* The answers of the pair callback for a body that goes. */
+static void embi_apart_forget(embipc_world *w, const embi_body *gone)
+{
+    for (int i = 0; i < w->s.body_count; i++)
+        if (w->s.body[i].handle.index1 > gone->handle.index1)
+            (void)embi_keep_apart(&w->memory, w->s.body + i, (embi_body *)(void *)gone, 0);
+}
+
+/* Removes a new body that stands behind all others, as if it had never been there: its handle was never valid. Rules
+ * end with the first `rules`. */
+static void embi_body_withdraw(embipc_world *w, embi_body *b, int rules)
+{
+    embi_step_report *t = &w->report;
+    for (int i = 0; i < t->rejected_count && w->error.code == EMBIPC_ERR_INTERSECTION; i++) {
+        if (embi_same_body(t->rejected[i].edge_body, b->handle)) t->rejected[i].edge_body.index1 = 0;
+        if (embi_same_body(t->rejected[i].triangle_body, b->handle)) t->rejected[i].triangle_body.index1 = 0;
+    }
+    if (embi_same_body(w->error.body[0], b->handle)) w->error.body[0].index1 = 0;
+    embi_apart_forget(w, b);
+    embi_body_free(&w->memory, b);
+    w->rule_count = rules;
+}
+
+/* The same for a body that counts already. slots: their number before it was made. */
+static void embi_world_withdraw(embipc_world *w, int rules, int slots)
+{
+    embi_body *b = w->s.body + --w->s.body_count;
+    w->s.node_count -= b->nn;
+    w->s.vert_count -= b->nv;
+    w->body_slot[b->handle.index1 - 1].at = -1;
+    w->body_slots = slots;
+    embi_body_withdraw(w, b, rules);
+}
 
 /* Is the world with its new last body within its limits? */
 static int embi_body_fits(embipc_world *w, const embi_body *b)
@@ -26639,14 +26679,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         embi_tell_fits(w);
     } else {
         (void)embi_blame(w, r, b->name, b->handle);
-        w->error.body[0].index1 = 0;   /* this handle was never valid */
-        for (int i = 0; i < w->report.rejected_count && r == EMBIPC_ERR_INTERSECTION; i++) {
-            if (embi_same_body(w->report.rejected[i].edge_body, b->handle)) w->report.rejected[i].edge_body.index1 = 0;
-            if (embi_same_body(w->report.rejected[i].triangle_body, b->handle))
-                w->report.rejected[i].triangle_body.index1 = 0;
-        }
-        embi_body_free(m, b);
-        w->rule_count = rules;
+        embi_body_withdraw(w, b, rules);
     }
     EMBI_RELEASE_ALL(m, &build, scratch);
     return r;
@@ -26833,6 +26866,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_close_gap(w->islands.list, at, 1, s->body_count - at, sizeof isle);
     w->islands.list[s->body_count] = isle;
     if (isle) isle->factor.of_count = isle->factor.valid = 0;
+    embi_apart_forget(w, &gone);
     embi_body_free(&w->memory, &gone);
     embi_rows_forget(report->before, sizeof *report->before, &report->before_count, body);
     embi_rows_forget(report->contact, sizeof *report->contact, &report->contact_count, body);
@@ -27911,7 +27945,7 @@ EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_itera
 EMBIPC_API int embipc_body_island(const embipc_world *w, embipc_body body)
 {
     const embi_body *b = embi_body_of(w, body);
-    return b && b->in_island ? b->island : -1;
+    return b ? b->past.island1 - 1 : -1;
 }
 
 /* Three counters of the allocator; 0 for a NULL world. */
@@ -28074,8 +28108,8 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
     embipc_real low[3], high[3];   /* a vertex in a face of the box may be rounded out of it */
     if (!b || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
     for (int k = 0; k < 3; k++) {
-        low[k] = lo[k] - 16 * EMBI_EPS * b->scale_x;
-        high[k] = hi[k] + 16 * EMBI_EPS * b->scale_x;
+        low[k] = lo[k] - 16 * EMBI_EPS * (embi_abs(lo[k]) + b->diagonal);
+        high[k] = hi[k] + 16 * EMBI_EPS * (embi_abs(hi[k]) + b->diagonal);
     }
     embi_body_follow(&w->s, b);
     for (int i = 0; i < b->nn; i++)
@@ -28895,6 +28929,27 @@ static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, 
         if (!embi_find_rule(w, with, def->no_contact[i])) (void)embi_rule_add(w, with, def->no_contact[i], -1, 0);
 }
 
+/* What acts on the old body in the next step acts on the new one: forces by their sum and moment, and soft drives whose
+ * vertices both have. */
+static embipc_result embi_body_take_loads(embipc_world *w, const embi_body *b, const embi_body *old)
+{
+    embi_state *s = &w->s;
+    embipc_real force[3] = {0, 0, 0}, torque[3] = {0, 0, 0}, r[3], t[3];
+    const embipc_real *q = s->q + 3 * old->node0, *f = w->applied + 3 * old->node0;
+    int same = b->nv == old->nv && !memcmp(b->origin, old->origin, (size_t)b->nv * sizeof *b->origin);
+    embipc_result result;
+    for (int i = 0; i < 3 * old->nn; i += 3) {
+        embi_sub(r, q + i, q);
+        embi_cross(t, r, f + i);
+        embi_add(torque, torque, t);
+        embi_add(force, force, f + i);
+    }
+    result = embipc_body_apply_wrench(w, b->handle, force, torque, q);
+    for (int n = 0; n < embi_drive_count(s) && result == EMBIPC_OK && same; n++)
+        if (s->driven.list[n].body == (int)(old - s->body)) s->driven.list[n].body = (int)(b - s->body);
+    return result;
+}
+
 /* Puts the new body to where the old one is, as fast, and checks it as at its creation. Where it crosses, it gives
  * way. */
 static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const embi_body *old)
@@ -28921,49 +28976,51 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
     embi_cross(spin, way, was.momentum);
     embi_add(spin, spin, was.angular_momentum);
     embi_copy(b->rules.surface_velocity, old->rules.surface_velocity);
-    return embipc_body_apply_impulse(w, b->handle, was.momentum, spin, NULL);
+    r = embipc_body_apply_impulse(w, b->handle, was.momentum, spin, NULL);
+    return r == EMBIPC_OK ? embi_body_take_loads(w, b, old) : r;
 }
 
-/* Both bodies are there for a moment: the new one is created without contact where the old one was created, and takes
- * its place. The old one goes when nothing can fail any more. */
+/* Both bodies are there for a moment: the new one is created where the old one was, in no group, so that it touches
+ * nothing, and takes its place. The old one goes when nothing can fail any more. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with)
 {
     embi_body *b = embi_body_of(w, body);
     embipc_body_def d;
     embipc_result r;
-    embipc_error error;
-    embipc_body *all;
-    int rules = w ? w->rule_count : 0;
+    int rules, slots, mixed;
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
-    if (!def || !with) return embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
-    if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK || (r = embi_check_exempt(w, def)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
-    if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE)
-        return embi_refuse(&w->error, "\"%.40s\": only dynamic bodies replace each other", b->name);
-    if ((r = embi_check_jump(w, b, b->caller.position, b->caller.rotation)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
-    all = EMBI_GROW(&w->memory, w->rule, 2 * rules + def->no_contact_count + w->s.body_count + 1)
-              ? (embipc_body *)embi_alloc(&w->memory, w->s.body_count, sizeof *all) : NULL;
-    if (!all) return embi_fail_memory(&w->memory, &w->error);
-    for (int i = 0; i < w->s.body_count; i++) all[i] = w->s.body[i].handle;
+    rules = w->rule_count;
+    slots = w->body_slots;
+    mixed = w->mixed_start;
+    if (!def || !with) r = embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
+    else if (!embi_is_dynamic(b) || (def->cookie == EMBI_BODY_COOKIE && def->kind < EMBIPC_AFFINE))
+        r = embi_refuse(&w->error, "only dynamic bodies replace each other");
+    else r = embi_check_jump(w, b, b->caller.position, b->caller.rotation);
+    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, body);
     d = *def;
-    d.no_contact = all;
-    d.no_contact_count = w->s.body_count;
+    d.groups = d.mask = 0;
     d.user = b->caller.user;
     memcpy(d.rotation, b->caller.rotation, sizeof d.rotation);
     embi_copy(d.position, b->caller.position);
     r = embipc_body_create(w, &d, with);
-    embi_free(&w->memory, all);
-    if (r != EMBIPC_OK) return r;
-    embi_rules_pass(w, body, *with, def, rules);
-    r = embi_body_take_place(w, embi_body_of(w, *with), embi_body_of(w, body));
-    error = w->error;
-    (void)embipc_body_destroy(w, r == EMBIPC_OK ? body : *with);
-    if (r == EMBIPC_OK) return r;
+    b = embi_body_of(w, *with);
+    if (r == EMBIPC_OK && !EMBI_GROW(&w->memory, w->rule, 2 * w->rule_count + 1))
+        r = embi_fail_memory(&w->memory, &w->error);
+    if (r == EMBIPC_OK) {
+        b->rules.groups = def->groups;
+        b->rules.mask = def->mask;
+        embi_rules_pass(w, body, *with, def, rules);
+        r = embi_body_take_place(w, b, embi_body_of(w, body));
+    }
+    if (r == EMBIPC_OK) return embipc_body_destroy(w, body);
+    if (b) {
+        embi_world_withdraw(w, rules, slots);
+        w->mixed_start = mixed;
+    }
     memset(with, 0, sizeof *with);
-    w->error = error;
+    w->error.body[0] = body;
     return r;
 }
 #endif /* EMBIPC_NO_POSES */
@@ -29763,9 +29820,9 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 #ifndef EMBIPC_NO_SNAPSHOT
 
-/* Words of the head: name, format, their number, hash. Format 4: the numbers were floats. Formats 1 and 2 had no
- * accuracy. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 4 : 3, EMBI_SNAPSHOT_HEAD = 4 };
+/* Words of the head: name, format, their number, hash. Even formats: the numbers were floats. Formats 3 and 4 had what
+ * a step overwrites, 1 and 2 no accuracy. */
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 6 : 5, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -29965,15 +30022,17 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
 }
 
 static const embi_field embi_body_fields[] = {
-    EMBI_INTS(embi_body, handle, 2), EMBI_INTS(embi_body, in_island, 1), EMBI_INTS(embi_body, island, 1),
-    EMBI_REALS(embi_body, material.young, 13), EMBI_REALS(embi_body, elastic.material.mu, 5),
-    EMBI_REALS(embi_body, rules.friction, 6), EMBI_INTS(embi_body, rules.groups, 2),
-    EMBI_REALS(embi_body, rules.given_dhat, 8), EMBI_REALS(embi_body, scale_x, 1), EMBI_REALS(embi_body, step.c, 2),
-    EMBI_INTS(embi_body, step.two_step, 2), EMBI_INTS(embi_body, past.smooth, 4),
-    EMBI_REALS(embi_body, past.displacement, 6), EMBI_REALS(embi_body, flight.twisted, 6),
-    EMBI_INTS(embi_body, flight.known, 1), EMBI_REALS(embi_body, flight.next_spin, 6),
-    EMBI_REALS(embi_body, step.psi, 6), EMBI_REALS(embi_body, sleep.rested, 1),
+    EMBI_INTS(embi_body, handle, 2), EMBI_REALS(embi_body, material.young, 13),
+    EMBI_REALS(embi_body, elastic.material.mu, 5), EMBI_REALS(embi_body, rules.friction, 6),
+    EMBI_INTS(embi_body, rules.groups, 2), EMBI_REALS(embi_body, rules.given_dhat, 8),
+    EMBI_INTS(embi_body, past.smooth, 5), EMBI_REALS(embi_body, past.displacement, 4),
+    EMBI_REALS(embi_body, flight.twisted, 6), EMBI_INTS(embi_body, flight.known, 1),
+    EMBI_REALS(embi_body, flight.next_spin, 6), EMBI_REALS(embi_body, sleep.rested, 1),
     EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.min_gap, 2)};
+
+/* Those of a body that continues; a step makes them for any other. */
+static const embi_field embi_energy_fields[] = {
+    EMBI_REALS(embi_body, past.kinetic, 2), EMBI_REALS(embi_body, step.psi[EMBI_NOW].energy, 2)};
 
 /* A slot of a handle that was read gets its place, unless it is taken. */
 static void embi_stream_claim(embi_stream *s, embi_slot *slot, int slot_count, int index1, unsigned generation, int at)
@@ -29992,25 +30051,13 @@ static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slot **slot, 
     for (int i = 0; i < *count && s->from; i++) (*slot)[i].at = -1;
 }
 
-/* Passes the rotations that the elements hold, those of the next step, and what scaled moduli changed. */
-static void embi_stream_elastic(embi_stream *s, embi_memory *m, embi_body *b)
+/* Passes the rotations that the next step begins with, and what scaled moduli changed. */
+static void embi_stream_elastic(embi_stream *s, embi_elastic *e)
 {
-    embi_elastic *e = &b->elastic;
-    int flags[2] = {e->ahead, e->follows}, n = 9 * e->nt;
-    embi_stream_ints(s, flags, 2);
     embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
     if (!embi_elastic_turns(e)) return;
-    embi_stream_reals(s, e->rotation, (size_t)n);
-    if (flags[0]) embi_stream_reals(s, e->rotation_next, (size_t)n);
-    if (!s->from) return;
-    for (int t = n; t < 9 * e->padded; t++) {
-        e->rotation[t] = e->rotation[t - 9];
-        if (flags[0]) e->rotation_next[t] = e->rotation_next[t - 9];
-    }
-    embi_elastic_hold(e, e->rotation, NULL);
-    e->ahead = flags[0] != 0;
-    if (flags[1] && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) s->failed = 1;
-    else if (flags[1]) e->nonlinear = e->follows = 1;
+    embi_stream_reals(s, e->rotation_next, 9 * (size_t)e->nt);
+    for (int t = 9 * e->nt; t < 9 * e->padded && s->from; t++) e->rotation_next[t] = e->rotation_next[t - 9];
 }
 
 /* Passes the state of a body. */
@@ -30021,14 +30068,17 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
     const embi_body_rules *r = &b->rules;
     int stage = (int)b->sleep.stage, bits = b->caller.apart ? (b->handle.index1 - 1) / 32 + 1 : 0;
     embipc_error e;
+    while (bits && !b->caller.apart[bits - 1]) bits--;
     embi_stream_ints(s, &stage, 1);
     EMBI_STREAM(s, b, embi_body_fields);
+    if (b->past.continues) EMBI_STREAM(s, b, embi_energy_fields);
     embi_stream_list(s, &w->memory, &b->caller.apart, &bits, sizeof *b->caller.apart, word, 1);
     embi_stream_claim(s, w->body_slot, w->body_slots, b->handle.index1, b->handle.generation, at);
-    if (embi_is_dynamic(b)) embi_stream_elastic(s, &w->memory, b);
+    if (embi_is_dynamic(b)) embi_stream_elastic(s, &b->elastic);
     if (!s->from) return;
     b->sleep.stage = stage && embi_sleeps(w) && embi_is_dynamic(b) ? EMBI_ASLEEP : EMBI_AWAKE;
-    if ((bits && bits != (b->handle.index1 - 1) / 32 + 1) || stage != (int)b->sleep.stage ||
+    if (!s->failed && bits && !EMBI_GROW(&w->memory, b->caller.apart, (b->handle.index1 - 1) / 32 + 1)) s->failed = 1;
+    if (bits > (b->handle.index1 - 1) / 32 + 1 || stage != (int)b->sleep.stage ||
         embi_check_friction(r->friction, r->static_friction, &e) != EMBIPC_OK ||
         !(r->thickness >= 0) || !embi_finite(r->thickness) || !embi_all_finite(r->surface_velocity, 3) ||
         embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, &e) != EMBIPC_OK ||
@@ -30046,10 +30096,9 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
 static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
 {
     static const embi_field fields[] = {
-        EMBI_INTS(embi_drive, handle, 2), EMBI_INTS(embi_drive, body, 2), EMBI_REALS(embi_drive, centre, 26),
-        EMBI_INTS(embi_drive, is_set, 1), EMBI_INTS(embi_drive, blocked, 3), EMBI_REALS(embi_drive, gap, 1),
-        EMBI_REALS(embi_drive, reached, 7), EMBI_INTS(embi_drive, reached.limited, 4),
-        EMBI_REALS(embi_drive, reached.gap, 1)};
+        EMBI_INTS(embi_drive, handle, 2), EMBI_INTS(embi_drive, body, 2), EMBI_REALS(embi_drive, centre, 14),
+        EMBI_REALS(embi_drive, pose_set, 6), EMBI_INTS(embi_drive, is_set, 1), EMBI_REALS(embi_drive, reached, 7),
+        EMBI_INTS(embi_drive, reached.limited, 4), EMBI_REALS(embi_drive, reached.gap, 1)};
     embi_drive read, *d = s->from ? &read : w->s.driven.list + n;
     const embi_body *b;
     embipc_drive_def def = embipc_default_drive_def();
@@ -30084,7 +30133,7 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         else if (b->kind >= EMBIPC_CAGE) def.nodes = d->nodes;
         else s->failed = d->node_count != b->nn;
         def.node_count = def.vertex_count = d->node_count;
-        if (!embi_all_finite(d->pose, 6) || !embi_all_finite(d->pose_next, 6) || !embi_all_finite(d->pose_set, 6) ||
+        if (!embi_all_finite(d->pose, 6) || !embi_all_finite(d->pose_set, 6) ||
             embipc_drive_create(w, &def, &made) != EMBIPC_OK) s->failed = 1;
     }
     if (!s->failed) {
@@ -30111,7 +30160,7 @@ static int embi_anchor_is_sound(const embipc_world *w, const embi_anchor *a, int
     return embi_all_finite(a->weight, 7);
 }
 
-/* Passes joint n, or makes it. */
+/* Passes joint n, or makes it. The anchor of embi_twist_pin() is that of a step. */
 static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
 {
     static const embi_field fields[] = {
@@ -30121,21 +30170,20 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 16)};
     static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
     embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
-    int half;
+    int half, count = s->from ? 0 : j->anchor_count - (j->def.twist > 0);
     memset(&read, 0, sizeof read);
     j->def.kind = (embipc_joint_kind)embi_stream_choice(s, (int)j->def.kind, EMBIPC_JOINT_KINDS);
     EMBI_STREAM(s, j, fields);
-    EMBI_STREAM_LIST(s, &w->memory, j->anchor, j->anchor_count, anchor);
+    EMBI_STREAM_LIST(s, &w->memory, j->anchor, count, anchor);
     if (!s->from) return;
-    half = j->def.kind == EMBIPC_ATTACH ? j->anchor_count / 2 : EMBI_FRAME;
-    if (s->failed || half < 1 || j->anchor_count != 2 * half + (j->def.twist > 0) ||
+    half = j->def.kind == EMBIPC_ATTACH ? count / 2 : EMBI_FRAME;
+    j->anchor_count = count + (j->def.twist > 0);
+    if (s->failed || half < 1 || count != 2 * half ||
         embi_check_joint_numbers(&j->def, &w->error) != EMBIPC_OK || !embi_finite(j->arm) ||
         embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3))
         s->failed = 1;
-    for (int k = 0; k < j->anchor_count && !s->failed; k++) {
-        int set = k < 2 * half || j->anchor[k].count > 0;   /* embi_twist_pin() sets the last one in the next step */
-        s->failed = set && !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half == 1]);
-    }
+    for (int k = 0; k < count && !s->failed; k++)
+        s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half]);
     if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
         embi_joint_room(w, j, j->anchor_count) >= 0) {
         embi_stream_claim(s, w->joint_slot, w->joint_slots, j->handle.index1, j->handle.generation, n);
@@ -30294,8 +30342,7 @@ static const embi_field embi_world_fields[] = {
     EMBI_INTS(embipc_world, step, 1), EMBI_REALS(embipc_world, time, 1), EMBI_INTS(embipc_world, stuck, 2),
     EMBI_INTS(embipc_world, sleep.alone, 1), EMBI_REALS(embipc_world, report.h, 1),
     EMBI_REALS(embipc_world, s.driven.joint.energy, 2), EMBI_WORD(embipc_world, budget.seconds),
-    EMBI_INTS(embipc_world, budget.strict, 1), EMBI_WORD(embipc_world, budget.reserve),
-    EMBI_INTS(embipc_world, s.settings.max_iterations, 1)};
+    EMBI_INTS(embipc_world, budget.strict, 1), EMBI_INTS(embipc_world, s.settings.max_iterations, 1)};
 
 /* Do the rows of a report, of `size` bytes, begin with two bodies that there are? */
 static int embi_rows_are_sound(const embipc_world *w, const void *list, size_t size, int count)
@@ -30406,8 +30453,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         w->sleep.revision = (unsigned)t->body_count;
         t->revision = 2 * (unsigned)t->body_count;
         t->driven.joint.due = 1;
-        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds < 1e100) ||
-            !(w->budget.reserve > -1e100 && w->budget.reserve < 1e100)) s->failed = 1;
+        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds < 1e100)) s->failed = 1;
         if (!t->timer.clock) w->budget.seconds = 0;
     }
     if (!s->failed) embi_stream_reports(s, w);

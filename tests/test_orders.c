@@ -195,6 +195,206 @@ static void test_refused_leaves_no_trace(void)
     scene_end(&s);
 }
 
+/* ---- calls that fail ---- */
+
+/* counts how often it was asked, times `scale` */
+typedef struct orders_clock { double at, scale; } orders_clock;
+
+static double orders_time(void *ctx)
+{
+    orders_clock *c = (orders_clock *)ctx;
+    return c->at += c->scale;
+}
+
+/* The linked scene, with a ball joint that limits twist, a hard drive that turns, and a soft one. */
+static scene orders_linked(orders_clock *clock, embipc_integrator rule)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 1, 0.1, 0, 0, 0, 0, 2};
+    static const double at[3] = {0.6, 0.3, 0.3};
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_drive_def drive = embipc_default_drive_def();
+    embipc_body_def d = scene_def("hangs", EMBIPC_CAGE, 0.4, 0.3, 0.3);
+    embipc_joint_def j;
+    scene s;
+    wd.clock = orders_time;
+    wd.clock_ctx = clock;
+    wd.integrator = rule;
+    s = scene_empty(&wd);
+    scene_linked(&s);
+    d.cage_nodes = 30;
+    d.angular_velocity[2] = 3;
+    scene_ball(&s, d, 0.04, 2, 0);
+    j = scene_joint_def(&s, EMBIPC_BALL, -1, s.n - 1, 0.4, 0.3, 0.34, NULL);
+    j.axis[2] = 1;
+    j.limited = 1;
+    j.limits[1] = 0.4;
+    j.twist = 0.2;
+    (void)scene_joint(&s, j);
+    drive.body = s.body[s.n - 1];
+    drive.stiffness[0] = 20;
+    (void)ENSURE_OK(s.w, embipc_drive_create(s.w, &drive, &s.drive[s.drives++]));
+    scene_box(&s, scene_def("turns", EMBIPC_KINEMATIC, at[0], at[1], at[2]), 0.1, 0.1, 0.1, 1);
+    scene_drive(&s, s.n - 1, keys, 2, at, NULL, 0);
+    return s;
+}
+
+/* A step that has no time changes neither the hash nor what is told about islands, before the first step as later. What
+ * is asked for between steps, and that step, do not change the next ones. */
+static void test_failed_step_leaves_the_hash(void)
+{
+    for (int k = 0; k < 2; k++) {
+        orders_clock clock = {0, 1}, twin_clock = {0, 1};
+        embipc_integrator rule = k ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER;
+        scene s = orders_linked(&clock, rule), twin = orders_linked(&twin_clock, rule);
+        for (int n = 0; n < 12; n++) {
+            unsigned long long hash = embipc_world_hash(s.w);
+            int island[SCENE_BODIES];
+            for (int i = 0; i < s.n; i++) island[i] = embipc_body_island(s.w, s.body[i]);
+            ENSURE(n == 0 || island[1] >= 0);
+            for (double budget = 1; budget < 100; budget *= 3) {
+                ENSURE_OK(s.w, embipc_world_set_budget(s.w, budget, 1));
+                ENSURE(embipc_world_step(s.w, NULL) == EMBIPC_ERR_TIME);
+                ENSURE_OK(s.w, embipc_world_set_budget(s.w, 0, 0));
+                ENSURE(embipc_world_hash(s.w) == hash);
+                for (int i = 0; i < s.n; i++) ENSURE(embipc_body_island(s.w, s.body[i]) == island[i]);
+            }
+            ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+            ENSURE_OK(twin.w, embipc_world_step(twin.w, NULL));
+            ENSURE(embipc_world_hash(s.w) == embipc_world_hash(twin.w));
+        }
+        scene_end(&s);
+        scene_end(&twin);
+    }
+}
+
+/* The hashes of two worlds are equal though one clock is slower, as long as no step is late. */
+static void test_hash_is_not_of_the_clock(void)
+{
+    orders_clock clock = {0, 1}, slow = {0, 7};
+    scene s = orders_linked(&clock, EMBIPC_BACKWARD_EULER), other = orders_linked(&slow, EMBIPC_BACKWARD_EULER);
+    ENSURE_OK(s.w, embipc_world_set_budget(s.w, 1e9, 0));
+    ENSURE_OK(other.w, embipc_world_set_budget(other.w, 1e9, 0));
+    for (int n = 0; n < 5; n++) {
+        ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+        ENSURE_OK(other.w, embipc_world_step(other.w, NULL));
+        ENSURE(embipc_world_hash(s.w) == embipc_world_hash(other.w));
+    }
+    scene_end(&s);
+    scene_end(&other);
+}
+
+/* Asked for two bodies: bodies whose user pointers differ by one keep apart. */
+static int orders_pair(embipc_body a, void *user_a, embipc_body b, void *user_b, void *ctx)
+{
+    (void)a;
+    (void)b;
+    (void)ctx;
+    return !user_a || !user_b;
+}
+
+/* A body that is refused, when it is made or when it replaces another, leaves the hash and the handles of later ones.
+ * The error names the body that was to be replaced. */
+static void test_failed_replace_leaves_the_hash(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0.0502);
+    test_mesh m = test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
+    const double far[3] = {1, 0, 0}, none[3] = {0, 0, 0};
+    embipc_body next, made[2];
+    unsigned long long hash;
+    scene s;
+    wd.pair = orders_pair;
+    wd.sleep_after = 0.1;
+    s = scene_empty(&wd);
+    scene_ground(&s, 2, 0.5);
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    d.position[2] = 0.1505;
+    scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+    for (int i = 0; i < 60; i++) scene_step(&s);
+    ENSURE(!embipc_body_is_awake(s.w, s.body[1]));
+    test_mesh_shape(&m, &d);
+    hash = embipc_world_hash(s.w);
+    d.scale = 1.3;
+    ENSURE(embipc_body_replace(s.w, s.body[1], &d, &next) == EMBIPC_ERR_INTERSECTION && !next.index1);
+    ENSURE(embipc_world_error(s.w)->body[0].index1 == s.body[1].index1);
+    ENSURE(embipc_world_hash(s.w) == hash && !embipc_body_is_awake(s.w, s.body[1]));
+    d.scale = 1;
+    d.dhat = -1;
+    ENSURE(embipc_body_replace(s.w, s.body[1], &d, &next) == EMBIPC_ERR_ARGUMENT && !next.index1);
+    ENSURE(embipc_world_error(s.w)->body[0].index1 == s.body[1].index1 && embipc_world_hash(s.w) == hash);
+    d.dhat = 0;
+    d.kind = EMBIPC_FIXED;
+    ENSURE(embipc_body_replace(s.w, s.body[1], &d, &next) == EMBIPC_ERR_ARGUMENT && !next.index1);
+    d.kind = EMBIPC_AFFINE;
+    ENSURE(embipc_body_replace(s.w, s.body[1], NULL, &next) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_world_error(s.w)->body[0].index1 == s.body[1].index1 && embipc_world_hash(s.w) == hash);
+    d.position[2] = 3;
+    d.user = &m;
+    for (int i = 0; i < 2; i++) {
+        d.position[0] = i;
+        ENSURE_OK(s.w, embipc_body_create(s.w, &d, made + i));
+    }
+    ENSURE(made[0].index1 == 4 && made[0].generation == 1);
+    ENSURE_OK(s.w, embipc_body_destroy(s.w, made[0]));
+    hash = embipc_world_hash(s.w);
+    d.position[2] = 0.06;
+    d.position[0] = 0;
+    ENSURE(embipc_body_create(s.w, &d, &next) == EMBIPC_ERR_INTERSECTION);   /* kept apart from the one behind its slot */
+    ENSURE(embipc_world_hash(s.w) == hash);
+    ENSURE_OK(s.w, embipc_body_set_velocity(s.w, made[1], far, none));
+    test_mesh_free(&m);
+    scene_end(&s);
+}
+
+/* A box that is pushed and turned, and held by a soft drive, changes its kind before the step: it moves as the twin that
+ * stayed, and the drive's handle is good. With another number of vertices the drive ends. */
+static void test_replace_keeps_loads(void)
+{
+    const double f[3] = {0.3, 0.1, 20}, up[3] = {0, 0, 0.02}, none[3] = {0, 0, 0};
+    test_mesh m = test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
+    embipc_body_state now[2];
+    embipc_drive_state pulls;
+    for (int k = 0; k < 2; k++) {
+        scene s = orders_world();
+        embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0.2);
+        embipc_drive_def drive = embipc_default_drive_def();
+        embipc_drive soft;
+        embipc_body_view view;
+        test_mesh fine = test_mesh_sphere(1);
+        test_mesh_shape(&m, &d);
+        d.material.young = 1e8;
+        ENSURE_OK(s.w, embipc_body_create(s.w, &d, &s.body[s.n++]));
+        drive.body = s.body[0];
+        for (int i = 0; i < 3; i++) drive.stiffness[i] = 100;
+        ENSURE_OK(s.w, embipc_drive_create(s.w, &drive, &soft));
+        ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+        ENSURE_OK(s.w, embipc_drive_set_target(s.w, soft, up, none));
+        ENSURE_OK(s.w, embipc_body_get_view(s.w, s.body[0], &view));
+        if (k) ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[0], 7, f));
+        else ENSURE_OK(s.w, embipc_body_apply_wrench(s.w, s.body[0], f, NULL, view.x + 21));
+        d.kind = EMBIPC_CAGE;
+        d.cage_nodes = 8;
+        if (k) ENSURE_OK(s.w, embipc_body_replace(s.w, s.body[0], &d, &s.body[0]));
+        for (int i = 0; i < 3; i++) ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+        ENSURE_OK(s.w, embipc_body_get_state(s.w, s.body[0], &now[k]));
+        ENSURE_OK(s.w, embipc_drive_get_state(s.w, soft, &pulls));
+        ENSURE(pulls.force[2] > 0.5);
+        test_mesh_shape(&fine, &d);
+        d.scale = 0.05;
+        ENSURE_OK(s.w, embipc_body_replace(s.w, s.body[0], &d, &s.body[0]));
+        ENSURE(embipc_drive_get_state(s.w, soft, &pulls) == EMBIPC_ERR_HANDLE);
+        ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+        test_mesh_free(&fine);
+        scene_end(&s);
+    }
+    for (int i = 0; i < 3; i++) {
+        ENSURE_CLOSE(now[1].velocity[i], now[0].velocity[i], 1e-4);
+        ENSURE_CLOSE(now[1].angular_velocity[i], now[0].angular_velocity[i], 2e-3);
+    }
+    ENSURE(now[0].velocity[2] > -0.2 && fabs(now[0].angular_velocity[0]) > 0.5);
+    test_mesh_free(&m);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -204,6 +404,10 @@ int main(int argc, char **argv)
     RUN(twist_is_loaded_at_once);
     RUN(forces_of_the_destroyed);
     RUN(refused_leaves_no_trace);
+    RUN(failed_step_leaves_the_hash);
+    RUN(hash_is_not_of_the_clock);
+    RUN(failed_replace_leaves_the_hash);
+    RUN(replace_keeps_loads);
     meshio_test_unused();
     test_unused();
     return test_end("test_orders");
