@@ -804,8 +804,8 @@ typedef struct embipc_joint_state {
 /* A ball joint of the world, without limits, friction and motor. */
 EMBIPC_API embipc_joint_def embipc_default_joint_def(void);
 /* Adds a joint; arrays are copied. May be called between any two steps; then embipc_world_reset() leaves its ends where
- * the bodies begin. Fails on a number out of its range, bodies that do not suit, a point more than 1000 sizes away
- * from its body, and vertices that are none or listed twice. */
+ * the bodies begin. Fails on a number out of its range, bodies that do not suit, a rod whose ends are not within its
+ * limits, a point more than 1000 sizes away from its body, and vertices that are none or listed twice. */
 EMBIPC_API embipc_result embipc_joint_create(embipc_world *world, const embipc_joint_def *def, embipc_joint *joint);
 /* Removes a joint. Contact of its bodies stays as it is: embipc_world_set_pair() can switch it on. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint joint);
@@ -14255,6 +14255,19 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
     return r;
 }
 
+/* The same for this body, and for two that the text names already. */
+static embipc_result embi_blame_body(embipc_world *w, const embi_body *b, embipc_result r)
+{
+    return embi_blame(w, r, b->name, b->handle);
+}
+
+static embipc_result embi_blame_pair(embipc_world *w, const embi_body *a, const embi_body *b, embipc_result r)
+{
+    w->error.body[0] = a->handle;
+    w->error.body[1] = b->handle;
+    return r;
+}
+
 /* ==== 45. Cached lists of candidates =================================================================
  * Predicts where bodies go in the step, and keeps their lists of candidates from step to step. A list serves
  * while displacements stay within the range that it was searched for. The range has room to spare, but not for
@@ -26394,13 +26407,11 @@ static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real 
 }
 
 /* Error of a velocity that is not finite at some node. */
-static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, const embipc_real velocity[3],
-                                        const embipc_real spin[3])
+static embipc_result embi_fail_velocity(embipc_error *e, const embipc_real velocity[3], const embipc_real spin[3])
 {
     return embi_fail(e, EMBIPC_ERR_NOT_FINITE,
-                     "body \"%.40s\": with velocity (%g, %g, %g) m/s and spin (%g, %g, %g) rad/s a node's "
-                     "velocity is not finite",
-                     b->name, velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
+                     "with velocity (%g, %g, %g) m/s and spin (%g, %g, %g) rad/s a node's velocity is not finite",
+                     velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
 }
 
 /* Reserves scratch for all bodies and one more. */
@@ -26666,7 +26677,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         b = w->s.body + at;
         embi_world_append(w, b, &build);
         if (embi_is_dynamic(b) && !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
-            r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
+            r = embi_fail_velocity(&w->error, def->velocity, def->angular_velocity);
         else {
             embi_body_derive(w, b);
             r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
@@ -26880,39 +26891,41 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 {
     int ia = embi_find_body(w, a), ib = embi_find_body(w, b);
     embi_rule *rule;
+    embi_body *a_body, *b_body;
     int rules = w ? w->rule_count : 0;
     if (ia < 0 || ib < 0) return embi_no_body(w, ia < 0 ? a : b);
-    if (!embi_finite(friction))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
-    if (friction > EMBI_FRICTION_MOST)
-        return embi_refuse(&w->error, "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
-                           w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
-    if (contact && ia == ib && w->s.body[ia].kind >= EMBIPC_CAGE && !embi_may_fold(w->s.body + ia))
-        return embi_refuse(&w->error, "\"%.40s\" was made with self_contact 0: it has no contact with itself",
-                           w->s.body[ia].name);
+    a_body = w->s.body + embi_min_int(ia, ib);
+    b_body = w->s.body + embi_max_int(ia, ib);
+    if (!(friction <= EMBI_FRICTION_MOST && embi_finite(friction)))
+        return embi_blame_pair(w, a_body, b_body, embi_fail_value(
+            &w->error, embi_finite(friction) ? EMBIPC_ERR_ARGUMENT : EMBIPC_ERR_NOT_FINITE, friction,
+            "friction of \"%.40s\" and \"%.40s\" is %g; it must be finite, and not above %g",
+            a_body->name, b_body->name, friction, EMBI_FRICTION_MOST));
+    if (contact && ia == ib && a_body->kind >= EMBIPC_CAGE && !embi_may_fold(a_body))
+        return embi_blame_body(w, a_body, embi_refuse(&w->error, "made with self_contact 0, so it has no contact with "
+                                                      "itself"));
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (!rule) {
         if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->memory, &w->error);
         rule = embi_rule_add(w, a, b, -1, embi_tested_unruled(w->s.body + ia, w->s.body + ib));
     }
     if (contact && !rule->contact) {   /* they were free to cross until now */
-        int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib);
         embi_answer meeting;
-        embi_body *a_body = w->s.body + low, *b_body = w->s.body + high;
         rule->contact = 1;
         w->report.rejected_count = 0;
         embi_body_refit(&w->s, a_body);
         embi_body_refit(&w->s, b_body);
-        meeting = embi_check_meeting(w, low, high);
+        meeting = embi_check_meeting(w, embi_min_int(ia, ib), embi_max_int(ia, ib));
         if (meeting) {
             rule->contact = 0;
             w->rule_count = rules;
         }
         if (meeting == EMBI_NO_MEMORY) return embi_fail_memory(&w->memory, &w->error);
         if (meeting)
-            return embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
-                             "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
-                             a_body->name, b_body->name, w->report.rejected_count);
+            return embi_blame_pair(w, a_body, b_body, embi_fail(
+                &w->error, EMBIPC_ERR_INTERSECTION,
+                "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
+                a_body->name, b_body->name, w->report.rejected_count));
     }
     w->mixed_start |= w->step > 0 && contact;
     embi_body_revise(&w->s, w->s.body + ia);
@@ -26930,7 +26943,8 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     embipc_result r = EMBIPC_OK;
     int *old, at, asked, changed = 0;
     if (!b) return embi_no_body(w, body);
-    if (!w->def.pair) return embi_refuse(&w->error, "the world has no pair callback: see embipc_world_def.pair");
+    if (!w->def.pair)
+        return embi_blame_body(w, b, embi_refuse(&w->error, "the world has no pair callback: see embipc_world_def.pair"));
     at = (int)(b - w->s.body);
     old = w->islands.parent;   /* no step needs it now */
     for (asked = 0; r == EMBIPC_OK && asked < w->s.body_count; asked++) {
@@ -26945,7 +26959,7 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     if (r == EMBIPC_OK) r = embi_check_start(w, at, w->s.body_count);
     for (int i = 0; i < asked && r != EMBIPC_OK; i++)
         if (i != at) (void)embi_keep_apart(&w->memory, w->s.body + i, b, old[i]);   /* it has room */
-    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     w->mixed_start |= w->step > 0;
     embi_body_revise(&w->s, b);
     return EMBIPC_OK;
@@ -26965,7 +26979,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     embi_body_refit(&w->s, b);
     if ((r = embi_check_start(w, (int)(b - w->s.body), w->s.body_count)) != EMBIPC_OK) {
         b->rules = old;
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     }
     w->mixed_start |= w->step > 0;
     embi_body_revise(&w->s, b);
@@ -26987,16 +27001,16 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     embipc_real size;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
-    if (!force) return embi_refuse(&w->error, "the force on body \"%.40s\" is NULL", b->name);
+    if (!force) return embi_blame_body(w, b, embi_refuse(&w->error, "the force is NULL"));
     if (!embi_all_finite(force, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force on body \"%.40s\" is not finite", b->name);
+        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force is not finite"));
     if (vertex < -1 || vertex >= b->nv)
-        return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
-                            "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
+        return embi_blame_body(w, b, embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
+                                                  "it has %d vertices, not vertex %d", b->nv, vertex));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     size = embi_long_norm(force);
     if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
         embi_axpy(w->applied + 3 * (b->node0 + i), embi_node_share(b, i), force);
@@ -27127,7 +27141,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     if ((r = embi_check_drive(def, b, soft, &w->error)) != EMBIPC_OK ||
         (r = embi_check_keys(def, b, &w->error)) != EMBIPC_OK ||
         (r = embi_check_driven(s, def, b, soft, &w->error)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     list = embi_drive_list(def, b, soft, &n);
     if (!EMBI_GROW(m, s->driven.list, s->driven.count + 1) ||
         (slot = embi_slot_take(m, &w->drive_slot, w->drive_slots)) < 0)
@@ -27190,17 +27204,15 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     embipc_real pose[6];
     embipc_result r;
     if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
-    if (!displacement || !rotation)
-        return embi_refuse(&w->error, "a target for the drive of body \"%.40s\" is NULL",
-                           w->s.body[w->s.driven.list[at].body].name);
-    if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of the drive is not finite");
     d = w->s.driven.list + at;
     b = w->s.body + d->body;
+    if (!displacement || !rotation) return embi_blame_body(w, b, embi_refuse(&w->error, "a target of its drive is NULL"));
+    if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
+        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of its drive is not finite"));
     embi_copy(pose, displacement);
     embi_copy(pose + 3, rotation);
     if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     embi_copy(d->pose_set, displacement);
     embi_nearest_turn(d->pose_set + 3, rotation, d->pose + 3);
     d->is_set = 1;
@@ -27428,9 +27440,16 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
     return embi_blame(w, embi_refuse(&w->error, "%s", wrong), embi_body_of(w, d->b)->name, d->b);
 }
 
-/* Checks that the points of a joint are not so far from its bodies that rounding would decide. */
+/* Checks that the points of a joint are not so far from its bodies that rounding would decide. Like the others, a rod
+ * begins within its limits, but for the rounding of its length. */
 static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint_def *d, const int body[2])
 {
+    embipc_real length = embi_distance(d->point, d->point_b);
+    embipc_real rounding = 8 * EMBI_EPS * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
+    if (d->kind == EMBIPC_ROD && d->limited && !(length >= d->limits[0] - rounding && length <= d->limits[1] + rounding))
+        return embi_blame_body(w, w->s.body + body[1], embi_refuse_value(
+            &w->error, length, "the rod is %g m long, which is not within its limits, %g and %g m", length, d->limits[0],
+            d->limits[1]));
     for (int k = 0; k < 2 && d->kind != EMBIPC_ATTACH; k++) {
         const embi_body *b = body[k] < 0 ? NULL : w->s.body + body[k];
         embipc_real r[3], away;
@@ -27529,9 +27548,10 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     if (!def || !joint) return embi_refuse(&w->error, "embipc_joint_create: %s is NULL", def ? "joint" : "def");
     if (def->cookie != EMBI_JOINT_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_joint_def()");
-    if ((r = embi_check_joint_numbers(def, &w->error)) != EMBIPC_OK ||
-        (r = embi_check_joint_bodies(w, def, body)) != EMBIPC_OK ||
-        (r = embi_check_joint_places(w, def, body)) != EMBIPC_OK ||
+    if ((r = embi_check_joint_bodies(w, def, body)) != EMBIPC_OK) return r;
+    if ((r = embi_check_joint_numbers(def, &w->error)) != EMBIPC_OK)
+        return embi_blame_body(w, w->s.body + body[1], r);
+    if ((r = embi_check_joint_places(w, def, body)) != EMBIPC_OK ||
         (r = embi_check_attached(w, def, body[1], &count)) != EMBIPC_OK)
         return r;
     if (!EMBI_GROW(&w->memory, s->driven.joint.list, s->driven.joint.count + 1))
@@ -27581,10 +27601,10 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
     embipc_result r;
     if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
     j = w->s.driven.joint.list + at;
-    if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER)
-        return embi_refuse(&w->error, "only hinges and sliders have motors");
     embi_set(target, position, velocity, effort);
-    if ((r = embi_check_target(target, &w->error)) != EMBIPC_OK) return r;
+    r = j->def.kind == EMBIPC_HINGE || j->def.kind == EMBIPC_SLIDER ? embi_check_target(target, &w->error)
+        : embi_refuse(&w->error, "only hinges and sliders have motors");
+    if (r != EMBIPC_OK) return embi_blame_body(w, w->s.body + j->body[1], r);
     for (int k = 0; k < 2 && embi_sleeps(w); k++)
         if (j->body[k] >= 0 && memcmp(j->target, target, sizeof target) != 0)
             embi_wake(w, w->s.body + j->body[k], EMBI_AWAKE);
@@ -27620,13 +27640,13 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     s = &w->s;
-    if (!velocity || !angular_velocity) return embi_refuse(&w->error, "a velocity for body \"%.40s\" is NULL", b->name);
+    if (!velocity || !angular_velocity) return embi_blame_body(w, b, embi_refuse(&w->error, "a velocity is NULL"));
     if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
-        return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
+        return embi_blame_body(w, b, embi_fail_velocity(&w->error, velocity, angular_velocity));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q), s->gravity, s->h, &w->error)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_forget(b);
     return EMBIPC_OK;
@@ -27639,13 +27659,12 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     embi_body *b = embi_body_of(w, body);
     embipc_result r;
     if (!b) return embi_no_body(w, body);
-    if (!velocity) return embi_refuse(&w->error, "the surface velocity is NULL");
+    if (!velocity) return embi_blame_body(w, b, embi_refuse(&w->error, "the surface velocity is NULL"));
     if (!embi_all_finite(velocity, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity of body \"%.40s\" is not finite",
-                         b->name);
+        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity is not finite"));
     r = embi_check_way(&w->error, b, "the surface velocity", embi_long_norm(velocity), "m/s",
                        embi_long_norm(velocity) * w->s.h);
-    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     embi_copy(b->rules.surface_velocity, velocity);
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
@@ -27678,7 +27697,7 @@ EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body b
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     r = embi_check_friction(friction, static_friction, &w->error);
-    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     b->rules.friction = friction;
     b->rules.static_friction = embi_max(static_friction, friction);
@@ -27695,9 +27714,8 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     if (!(factor > 0) || !embi_all_finite(&factor, 1))
-        return embi_fail_value(&w->error, EMBIPC_ERR_ARGUMENT, factor,
-                               "the factor on the stiffness of body \"%.40s\" is %g; it must be above 0 and finite",
-                               b->name, factor);
+        return embi_blame_body(w, b, embi_refuse_value(
+            &w->error, factor, "the factor on its stiffness is %g; it must be above 0 and finite", factor));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     m = &b->material;
     old = b->elastic.material;
@@ -27709,7 +27727,7 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
     if (r != EMBIPC_OK) {
         b->elastic.material = old;
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     }
     m->young *= factor;
     m->stiffness *= factor;
@@ -27756,7 +27774,7 @@ static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real g
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
         embipc_result r = embi_check_numbers(b, embi_body_speed(b, s->v), gravity, h, &w->error);
-        if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+        if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     }
     return EMBIPC_OK;
 }
@@ -27822,8 +27840,7 @@ static embipc_result embi_check_reset(embipc_world *w)
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                               "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross "
                               "at their starts", s->body[i].name, s->body[j].name);
-                w->error.body[0] = s->body[i].handle;
-                w->error.body[1] = s->body[j].handle;
+                (void)embi_blame_pair(w, s->body + i, s->body + j, r);
             }
         }
     memcpy(s->x, s->path.trial_x, bytes);
@@ -28754,7 +28771,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     embipc_result result;
     size_t nodes;
     if (!b) return embi_no_body(w, body);
-    if (!position || !rotation) return embi_refuse(&w->error, "a pose for body \"%.40s\" is NULL", b->name);
+    if (!position || !rotation) return embi_blame_body(w, b, embi_refuse(&w->error, "a pose is NULL"));
     if ((result = embi_check_jump(w, b, position, rotation)) != EMBIPC_OK)
         return embi_blame(w, result, b->name, b->handle);
     s = &w->s;
@@ -28800,7 +28817,7 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
     w->error.code = EMBIPC_OK;
     for (int i = 0; i < 3; i++)
         if (!embi_all_finite(all[i], 3)) {
-            (void)embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push on body \"%.40s\" is not finite", b->name);
+            (void)embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push is not finite"));
             return NULL;
         }
     if (!embi_is_dynamic(b)) return NULL;
@@ -28822,7 +28839,7 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
     }
     embi_mass_multiply(b, a, Ma);
     if (embi_all_finite(a, 3 * b->nn)) return a;
-    (void)embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push on body \"%.40s\" is too large", b->name);
+    (void)embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push is too large"));
     return NULL;
 }
 
@@ -28838,7 +28855,7 @@ EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *w, embipc_body b
     if (!embi_rigid_push(w, b, force, torque, point, f)) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q);
     if ((r = embi_check_way(&w->error, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     for (int i = 0; i < 3 * b->nn; i++) w->applied[3 * b->node0 + i] += f[i];
     return EMBIPC_OK;
 }
@@ -28855,7 +28872,7 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *w, embipc_body 
     if (!(a = embi_rigid_push(w, b, impulse, angular, point, w->s.Ap + 3 * b->node0))) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q) + embi_body_speed(b, w->s.v);
     if ((r = embi_check_way(&w->error, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     v = w->s.v + 3 * b->node0;
     for (int i = 0; i < 3 * b->nn; i++) v[i] += a[i];
     embi_body_forget(b);
@@ -28871,12 +28888,12 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     if (!embi_finite(pressure))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure on body \"%.40s\" is not finite", b->name);
+        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure is not finite"));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     s = &w->s;
     most = embi_abs(pressure) * b->area / b->mass.total;
     if ((r = embi_check_way(&w->error, b, "the pressure", pressure, "Pa", most * s->h * s->h)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     embi_body_follow(s, b);
     for (int t = 0; t < b->nt; t++) {
         embi_triangle_cross(n, s->x + 3 * b->vert0, b->tri + 3 * t);
@@ -28969,7 +28986,7 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
         gone = to;
         r = embi_check_start(w, (int)(b - s->body), s->body_count);
     }
-    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     (void)embipc_body_get_state(w, old->handle, &was);
     (void)embipc_body_get_state(w, b->handle, &now);
     embi_sub(way, was.centre, now.centre);
@@ -29547,8 +29564,8 @@ static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_
     return !m->failed;
 }
 
-/* A copy of w with the allocator `hooks`, or NULL out of memory. */
-static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocator *hooks)
+/* A copy of w with the allocator `hooks`. Out of memory, NULL with an error, which may be NULL. */
+static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocator *hooks, embipc_error *e)
 {
     embi_memory m;
     embipc_world *c;
@@ -29557,6 +29574,7 @@ static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocat
     memcpy(m.limit, w->memory.limit, sizeof m.limit);
     memcpy(m.most, w->memory.most, sizeof m.most);
     c = (embipc_world *)embi_alloc_raw(&m, 1, sizeof *c);
+    if (!c) (void)embi_fail_memory(&m, e);
     if (!c) return NULL;
     *c = *w;
 #ifdef EMBIPC_PROOF
@@ -29571,6 +29589,7 @@ static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocat
         embi_world_moved(c);
         return c;
     }
+    (void)embi_fail_memory(&m, e);
     if (whole) embi_world_free_elements(&m, c);
     EMBI_RELEASE_ALL(&m, c, embi_world_arrays);
     embi_free(&m, c);
@@ -29583,7 +29602,7 @@ EMBIPC_API embipc_result embipc_world_copy(const embipc_world *world, embipc_wor
     if (!copy) return EMBIPC_ERR_ARGUMENT;
     *copy = NULL;
     if (!world) return EMBIPC_ERR_ARGUMENT;
-    *copy = embi_world_copy(world, &world->memory.hooks);
+    *copy = embi_world_copy(world, &world->memory.hooks, NULL);
     return *copy ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -29595,8 +29614,8 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
     if (!world) return EMBIPC_ERR_ARGUMENT;
     if (!saved) return embi_refuse(&world->error, "saved is NULL");
     if (saved == world) return EMBIPC_OK;
-    c = embi_world_copy(saved, &world->memory.hooks);
-    if (!c) return embi_fail_memory(&world->memory, &world->error);
+    c = embi_world_copy(saved, &world->memory.hooks, &world->error);
+    if (!c) return world->error.code;
     allocations = world->memory.allocations + c->memory.allocations;
     old = *world;
     *world = *c;

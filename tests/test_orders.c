@@ -395,6 +395,103 @@ static void test_replace_keeps_loads(void)
     test_mesh_free(&m);
 }
 
+/* A call that names a body and fails tells its handle, or the one that is driven or linked, or both of a pair. */
+static void test_errors_name_the_body(void)
+{
+    scene s = orders_world();
+    const double no[3] = {(double)NAN, 0, 0}, none[3] = {0, 0, 0}, huge[3] = {1e300, 0, 0}, I[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    embipc_drive_def dd = embipc_default_drive_def();
+    embipc_joint_def jd, wrong;
+    embipc_drive drive, soft;
+    embipc_joint joint;
+    embipc_body a, b, c;
+    int wrong_vertex = 99;
+    scene_box(&s, scene_def("first", EMBIPC_AFFINE, 0, 0, 0), 0.1, 0.1, 0.1, 1);
+    scene_box(&s, scene_def("second", EMBIPC_CAGE, 1, 0, 0), 0.1, 0.1, 0.1, 1);
+    scene_box(&s, scene_def("third", EMBIPC_KINEMATIC, 2, 0, 0), 0.1, 0.1, 0.1, 1);
+    a = s.body[0], b = s.body[1], c = s.body[2];
+    dd.body = c;
+    ENSURE_OK(s.w, embipc_drive_create(s.w, &dd, &drive));
+    jd = scene_joint_def(&s, EMBIPC_BALL, 0, 1, 0.5, 0, 0, NULL);
+    ENSURE_OK(s.w, embipc_joint_create(s.w, &jd, &joint));
+#define NAMES(call, body_a, second) do { \
+        const embipc_error *e = embipc_world_error(s.w); \
+        unsigned long long hash = embipc_world_hash(s.w); \
+        embipc_result r; \
+        (void)embipc_world_set_gravity(s.w, no);   /* the last error is another one */ \
+        ENSURE((r = (call)) != EMBIPC_OK && r == e->code); \
+        ENSURE(e->body[0].index1 == (body_a).index1 && e->body[0].generation == (body_a).generation); \
+        ENSURE(e->body[1].index1 == (second) && embipc_world_hash(s.w) == hash); \
+    } while (0)
+    NAMES(embipc_body_apply_force(s.w, a, 0, NULL), a, 0);
+    NAMES(embipc_body_apply_force(s.w, a, 0, no), a, 0);
+    NAMES(embipc_body_apply_force(s.w, a, 8, none), a, 0);
+    NAMES(embipc_body_apply_force(s.w, a, -1, huge), a, 0);
+    NAMES(embipc_body_apply_wrench(s.w, a, no, NULL, NULL), a, 0);
+    NAMES(embipc_body_apply_impulse(s.w, a, huge, huge, NULL), a, 0);
+    NAMES(embipc_body_apply_pressure(s.w, b, (double)NAN), b, 0);
+    NAMES(embipc_body_set_velocity(s.w, b, NULL, none), b, 0);
+    NAMES(embipc_body_set_velocity(s.w, b, no, none), b, 0);
+    NAMES(embipc_body_set_surface_velocity(s.w, b, NULL), b, 0);
+    NAMES(embipc_body_set_surface_velocity(s.w, b, no), b, 0);
+    NAMES(embipc_body_scale_stiffness(s.w, b, -1), b, 0);
+    NAMES(embipc_body_set_friction(s.w, b, -1, 0), b, 0);
+    NAMES(embipc_body_set_pose(s.w, a, NULL, I, 0), a, 0);
+    NAMES(embipc_body_set_pose(s.w, a, none, I, 0), a, 0);
+    NAMES(embipc_body_ask_pairs(s.w, a), a, 0);
+    NAMES(embipc_world_set_pair(s.w, b, a, no[0], 1), a, b.index1);
+    NAMES(embipc_world_set_pair(s.w, b, a, 1e30, 1), a, b.index1);
+    NAMES(embipc_drive_set_target(s.w, drive, NULL, none), c, 0);
+    NAMES(embipc_drive_set_target(s.w, drive, no, none), c, 0);
+    NAMES(embipc_drive_set_target(s.w, drive, huge, none), c, 0);
+    dd.stiffness[0] = 1;
+    NAMES(embipc_drive_create(s.w, &dd, &soft), c, 0);
+    dd.body = b;
+    dd.vertices = &wrong_vertex;
+    dd.vertex_count = 1;
+    NAMES(embipc_drive_create(s.w, &dd, &soft), b, 0);
+    NAMES(embipc_joint_set_motor(s.w, joint, 0, 0, 0), b, 0);
+    wrong = jd;
+    wrong.stiffness = -1;
+    NAMES(embipc_joint_create(s.w, &wrong, &joint), b, 0);
+    wrong = jd;
+    wrong.point[0] = 1e6;
+    NAMES(embipc_joint_create(s.w, &wrong, &joint), a, 0);
+    wrong = scene_joint_def(&s, EMBIPC_BALL, 1, 1, 0.5, 0, 0, NULL);
+    NAMES(embipc_joint_create(s.w, &wrong, &joint), b, 0);
+#undef NAMES
+    scene_end(&s);
+}
+
+/* A rod begins within its limits, as other joints do; a rope that is taut has the length of its ends, but for rounding. */
+static void test_rods_begin_within_limits(void)
+{
+    scene s = orders_world();
+    embipc_joint_def j;
+    embipc_joint joint;
+    scene_box(&s, scene_def("hangs", EMBIPC_AFFINE, 0, 0, 0.35), 0.1, 0.1, 0.1, 1);
+    j = scene_joint_def(&s, EMBIPC_ROD, -1, 0, 0.1, 0.2, 1.1, NULL);
+    j.point_b[0] = j.point_b[1] = 0;
+    j.point_b[2] = 0.4;
+    j.limited = 1;
+    j.limits[1] = sqrt(0.54);
+    for (int k = 0; k < 4; k++) {
+        embipc_joint_def d = j;
+        unsigned long long hash = embipc_world_hash(s.w);
+        d.limits[0] = k == 1 ? d.limits[1] : k == 3 ? 0.8 : 0;
+        d.limits[1] = k == 2 ? 0.7 : k == 3 ? 0.9 : d.limits[1] * (1 - 1e-15);
+        if (k < 2) {
+            d.limits[0] = fmin(d.limits[0], d.limits[1]);
+            ENSURE_OK(s.w, embipc_joint_create(s.w, &d, &joint));
+            ENSURE_OK(s.w, embipc_joint_destroy(s.w, joint));
+        } else {
+            ENSURE(embipc_joint_create(s.w, &d, &joint) == EMBIPC_ERR_ARGUMENT && strstr(embipc_world_error(s.w)->text, "0.734847 m long"));
+            ENSURE(embipc_world_hash(s.w) == hash && embipc_world_error(s.w)->body[0].index1 == 1);
+        }
+    }
+    scene_end(&s);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -408,6 +505,8 @@ int main(int argc, char **argv)
     RUN(hash_is_not_of_the_clock);
     RUN(failed_replace_leaves_the_hash);
     RUN(replace_keeps_loads);
+    RUN(errors_name_the_body);
+    RUN(rods_begin_within_limits);
     meshio_test_unused();
     test_unused();
     return test_end("test_orders");

@@ -318,7 +318,7 @@ static void test_out_of_memory(void)
             other.left = left;
             r = embipc_world_load(one.data, one.bytes, &def, &w, &e);
             if (r == EMBIPC_OK) break;
-            ENSURE(r == EMBIPC_ERR_MEMORY && !w && other.bytes == 0);
+            ENSURE(r == EMBIPC_ERR_MEMORY && !w && other.bytes == 0 && e.value[0] == (double)other.refused);
         }
         embipc_world_destroy(w);
         ENSURE(other.bytes == 0);
