@@ -1552,7 +1552,8 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
 /* Makes lids for the holes of a surface. Of all triangulations of a loop without edges that the surface already has,
- * it takes the one of least area.
+ * it takes the one of least area; one with triangles without area only where there is no other, as in a crack:
+ * embipc_surface_flip_flat() repairs those.
  *   max_edges         loops with more edges stay open. So do loops whose lid has more than half the area of their
  *                     part, because an open sheet is not a solid with a hole
  *   lid, capacity     receives at most capacity triangles (3*capacity) on the vertices of the loops
@@ -14255,12 +14256,13 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
     return r;
 }
 
-/* The same for this body, and for two that the text names already. */
+/* The same for this body */
 static embipc_result embi_blame_body(embipc_world *w, const embi_body *b, embipc_result r)
 {
     return embi_blame(w, r, b->name, b->handle);
 }
 
+/* Puts the handles of two bodies into an error whose text names them. */
 static embipc_result embi_blame_pair(embipc_world *w, const embi_body *a, const embi_body *b, embipc_result r)
 {
     w->error.body[0] = a->handle;
@@ -26944,7 +26946,7 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     int *old, at, asked, changed = 0;
     if (!b) return embi_no_body(w, body);
     if (!w->def.pair)
-        return embi_blame_body(w, b, embi_refuse(&w->error, "the world has no pair callback: see embipc_world_def.pair"));
+        return embi_blame_body(w, b, embi_refuse(&w->error, "there is no pair callback: see embipc_world_def.pair"));
     at = (int)(b - w->s.body);
     old = w->islands.parent;   /* no step needs it now */
     for (asked = 0; r == EMBIPC_OK && asked < w->s.body_count; asked++) {
@@ -27206,9 +27208,9 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
     d = w->s.driven.list + at;
     b = w->s.body + d->body;
-    if (!displacement || !rotation) return embi_blame_body(w, b, embi_refuse(&w->error, "a target of its drive is NULL"));
+    if (!displacement || !rotation) return embi_blame_body(w, b, embi_refuse(&w->error, "its target is NULL"));
     if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
-        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of its drive is not finite"));
+        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "its target is not finite"));
     embi_copy(pose, displacement);
     embi_copy(pose + 3, rotation);
     if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK)
@@ -27446,10 +27448,11 @@ static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint
 {
     embipc_real length = embi_distance(d->point, d->point_b);
     embipc_real rounding = 8 * EMBI_EPS * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
-    if (d->kind == EMBIPC_ROD && d->limited && !(length >= d->limits[0] - rounding && length <= d->limits[1] + rounding))
+    int within = length >= d->limits[0] - rounding && length <= d->limits[1] + rounding;
+    if (d->kind == EMBIPC_ROD && d->limited && !within)
         return embi_blame_body(w, w->s.body + body[1], embi_refuse_value(
-            &w->error, length, "the rod is %g m long, which is not within its limits, %g and %g m", length, d->limits[0],
-            d->limits[1]));
+            &w->error, length, "the rod is %g m long, which is not within its limits, %g and %g m", length,
+            d->limits[0], d->limits[1]));
     for (int k = 0; k < 2 && d->kind != EMBIPC_ATTACH; k++) {
         const embi_body *b = body[k] < 0 ? NULL : w->s.body + body[k];
         embipc_real r[3], away;
@@ -31031,11 +31034,11 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     return count;
 }
 
-/* Triangulates the polygon v[0..n) with least area by dynamic programming, without flat triangles, and without
- * diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner of
- * the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
+/* Triangulates the polygon v[0..n) with least area by dynamic programming, from triangles above `flat` in shape, and
+ * without diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner
+ * of the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
-                                    embipc_real *best, int *cut)
+                                    embipc_real flat, embipc_real *best, int *cut)
 {
     for (int length = 1; length < n; length++)
         for (int i = 0, j = length; j < n; i++, j++) {
@@ -31047,7 +31050,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
             for (int c = i + 1; c < j; c++) {
                 embipc_real area = best[i * n + c] + best[c * n + j];
                 const int t[3] = {v[i], v[c], v[j]};
-                if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > EMBI_FLAT)) continue;
+                if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > flat)) continue;
                 area += embi_triangle_area(x, t);
                 if (!(area < best[i * n + j])) continue;
                 best[i * n + j] = area;
@@ -31107,7 +31110,8 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
         int size = l.start[i + 1] - l.start[i];
         if (size < 3 || size > max_edges || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        cost = embi_cut_polygon(x, v, size, keys.a, edges, best, cut);
+        cost = embi_cut_polygon(x, v, size, keys.a, edges, EMBI_FLAT, best, cut);
+        if (!(cost < EMBI_HUGE)) cost = embi_cut_polygon(x, v, size, keys.a, edges, -1, best, cut);   /* a crack */
         if (!(cost < EMBI_HUGE && cost <= area[label[half[0] / 3]] / 2)) continue;
         count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
         lids++;
