@@ -27896,7 +27896,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < s->body_count; i++) {   /* the initial guesses of the rotations are reset, too */
         embi_body_unturn(s, s->body + i);
         embi_body_revise(s, s->body + i);
-        embi_body_forget(s->body + i);
+        memset(&s->body[i].past, 0, sizeof s->body[i].past);
+        memset(&s->body[i].flight, 0, sizeof s->body[i].flight);
         s->body[i].search.around = 0;
         s->body[i].search.tree_is_at_q = 0;
         s->body[i].started = s->body[i].followed = 1;
@@ -27922,6 +27923,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embi_places_reset(w);
     w->lagged.count = w->report.contact_count = w->report.pair_force_count = w->report.iteration_count =
         w->report.iteration_before_count = w->report.before_count = 0;
+    w->report.h = s->driven.joint.energy = s->driven.joint.work = 0;
     w->step = 0;
     w->time = 0;
     return EMBIPC_OK;

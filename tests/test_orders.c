@@ -283,6 +283,23 @@ static void test_hash_is_not_of_the_clock(void)
     scene_end(&other);
 }
 
+/* A reset leaves what was made, to the last word of a snapshot; no body tells an island any more. */
+static void test_reset_has_the_hash_of_the_start(void)
+{
+    for (int k = 0; k < 2 * SCENE_COUNT; k++) {
+        embipc_world_def d = scene_world_def(k / 2);
+        unsigned long long hash;
+        scene s;
+        if (k % 2) d.integrator = EMBIPC_BDF2, d.sleep_after = 0.05;
+        s = scene_make(k / 2, &d);
+        hash = embipc_world_hash(s.w);
+        for (int n = 0; n < 8; n++) scene_step(&s);
+        ENSURE_OK(s.w, embipc_world_reset(s.w));
+        ENSURE(embipc_world_hash(s.w) == hash && embipc_body_island(s.w, s.body[1]) == -1);
+        scene_end(&s);
+    }
+}
+
 /* Asked for two bodies: bodies whose user pointers differ by one keep apart. */
 static int orders_pair(embipc_body a, void *user_a, embipc_body b, void *user_b, void *ctx)
 {
@@ -503,6 +520,7 @@ int main(int argc, char **argv)
     RUN(refused_leaves_no_trace);
     RUN(failed_step_leaves_the_hash);
     RUN(hash_is_not_of_the_clock);
+    RUN(reset_has_the_hash_of_the_start);
     RUN(failed_replace_leaves_the_hash);
     RUN(replace_keeps_loads);
     RUN(errors_name_the_body);
