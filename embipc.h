@@ -804,8 +804,8 @@ typedef struct embipc_joint_state {
 /* A ball joint of the world, without limits, friction and motor. */
 EMBIPC_API embipc_joint_def embipc_default_joint_def(void);
 /* Adds a joint; arrays are copied. May be called between any two steps; then embipc_world_reset() leaves its ends where
- * the bodies begin. Fails on a number out of its range, bodies that do not suit, a point more than 1000 sizes away
- * from its body, and vertices that are none or listed twice. */
+ * the bodies begin. Fails on a number out of its range, bodies that do not suit, a rod whose ends are not within its
+ * limits, a point more than 1000 sizes away from its body, and vertices that are none or listed twice. */
 EMBIPC_API embipc_result embipc_joint_create(embipc_world *world, const embipc_joint_def *def, embipc_joint *joint);
 /* Removes a joint. Contact of its bodies stays as it is: embipc_world_set_pair() can switch it on. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint joint);
@@ -1186,8 +1186,10 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
  *   with   out: the new body; {0, 0} on failure
  * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid
  * body with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the
- * contact force on the old one, by at most 1/64 of its diagonal. Pair rules, surface velocity and user pointer go over;
- * the old handle and its events are gone. Fails, with the world unchanged, where embipc_body_create() and
+ * contact force on the old one, by at most 1/64 of its diagonal. What goes over: pair rules, surface velocity, user
+ * pointer; pressure, sum and moment of the forces for the next step; and, where both have the same vertices, soft drives with
+ * their handles, else these end. The old handle and its events are gone, and what calls changed of its description: its
+ * groups, friction and stiffness. Fails, with the world unchanged, where embipc_body_create() and
  * embipc_body_set_pose() do: a body that was bent may have no room. Both must be dynamic. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with);
@@ -1550,7 +1552,8 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count);
 
 /* Makes lids for the holes of a surface. Of all triangulations of a loop without edges that the surface already has,
- * it takes the one of least area.
+ * it takes the one of least area; one with triangles without area only where there is no other, as in a crack:
+ * embipc_surface_flip_flat() repairs those.
  *   max_edges         loops with more edges stay open. So do loops whose lid has more than half the area of their
  *                     part, because an open sheet is not a solid with a hole
  *   lid, capacity     receives at most capacity triangles (3*capacity) on the vertices of the loops
@@ -12435,10 +12438,11 @@ typedef struct embi_body_past {
     int continues;               /* the body is as its last step left it: kinetic and elastic are valid */
     int in_contact;              /* it touched something at the end */
     int own_friction;            /* friction used the normal forces of that step's end */
+    int island1;                 /* the island that it was in, plus 1; 0: none */
     embipc_real displacement;    /* of its farthest node, m */
     embipc_real prediction_error[2];   /* of embi_predict() of order 1 and 2, m */
-    embipc_real kinetic, elastic;      /* energies at q^n, J */
     embipc_real owed;            /* energy that the energy bound took in earlier steps, J */
+    embipc_real kinetic, elastic;      /* energies at q^n, J; void unless it continues */
 } embi_body_past;
 
 /* A surface of several fixed bodies of equal height, seen from one body, and the last question about it. */
@@ -12530,7 +12534,7 @@ typedef enum embi_sleep_stage { EMBI_AWAKE, EMBI_ASLEEP, EMBI_DISTURBED, EMBI_WO
 
 typedef struct embi_body_sleep {
     embi_sleep_stage stage;
-    embipc_real rested;          /* time that it has been at rest, s */
+    embipc_real rested;          /* time that it has been at rest, s; 0 while it sleeps */
     embipc_body group;           /* while it sleeps: the first body of its island */
     int contacts, merged;        /* in that first body, what the island adds to the statistics */
     embipc_real min_gap, barrier;
@@ -12949,11 +12953,19 @@ static void embi_body_follow(const embi_state *s, embi_body *b)
     b->followed = 1;
 }
 
-/* The tree of a body at its present positions. */
+/* The largest coordinate of a body whose x = J q. A step counts those of the nodes around it, too. */
+static void embi_body_scale(const embi_state *s, embi_body *b)
+{
+    b->scale_x = 0;
+    for (int i = 3 * b->vert0; i < 3 * (b->vert0 + b->nv); i++) b->scale_x = embi_max(b->scale_x, embi_abs(s->x[i]));
+}
+
+/* The tree of a body at its present positions, and their rounding. */
 static void embi_body_refit(const embi_state *s, embi_body *b)
 {
     if (b->kind == EMBIPC_FIXED) return;   /* it was refit when made */
     embi_body_follow(s, b);
+    embi_body_scale(s, b);
     embi_bvh_refit(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
 
@@ -14343,6 +14355,20 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
     (void)snprintf(w->error.text, sizeof w->error.text, "body \"%.40s\": %.190s", name, text);
     w->error.code = r;
     w->error.body[0] = handle;
+    return r;
+}
+
+/* The same for this body */
+static embipc_result embi_blame_body(embipc_world *w, const embi_body *b, embipc_result r)
+{
+    return embi_blame(w, r, b->name, b->handle);
+}
+
+/* Puts the handles of two bodies into an error whose text names them. */
+static embipc_result embi_blame_pair(embipc_world *w, const embi_body *a, const embi_body *b, embipc_result r)
+{
+    w->error.body[0] = a->handle;
+    w->error.body[1] = b->handle;
     return r;
 }
 
@@ -17464,7 +17490,6 @@ static void embi_body_hold_present(embi_state *s, embi_body *b)
     embi_elastic_look_ahead(e, s->q + 3 * b->node0);
     embi_elastic_lean(e, s->q + 3 * b->node0, e->rotation_next);
     embi_elastic_hold(e, e->rotation_next, NULL);
-    e->ahead = 0;
     b->step.objective_start = -1;
     embi_body_drop_matrix(b);
     embi_body_gradient(s, b);
@@ -17488,6 +17513,7 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
         if (follow && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return EMBI_NO_MEMORY;
         e->nonlinear = e->follows = follow;
         embi_body_hold_present(s, b);
+        e->ahead = 0;
     }
     isle->system.kept = 0;   /* the cached system has another A */
     embi_island_go_on(isle);
@@ -18246,9 +18272,7 @@ static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
     if (!EMBI_SLEEP || b->sleep.stage != EMBI_ASLEEP) return;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *one = w->s.body + k;
-        if (one->sleep.stage != EMBI_ASLEEP || !embi_same_body(one->sleep.group, group)) continue;
-        one->sleep.stage = stage;
-        one->sleep.rested = 0;
+        if (one->sleep.stage == EMBI_ASLEEP && embi_same_body(one->sleep.group, group)) one->sleep.stage = stage;
     }
     w->sleep.disturbed |= stage == EMBI_DISTURBED;
 }
@@ -18428,6 +18452,7 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
         b->past.kinetic = 0;
         memset(s->v + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *s->v);
         b->sleep.stage = EMBI_ASLEEP;
+        b->sleep.rested = 0;
         b->sleep.group = first->handle;
     }
 }
@@ -23268,7 +23293,7 @@ static embipc_result embi_iterate(embipc_world *w)
 
 /* ==== 82. End of a step ==============================================================================
  * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
- * Uses: state, positions of vertices, predictions, system of an island.
+ * Uses: elasticity, cells, state, positions of vertices, predictions, system of an island.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
 
 /* v of bodies in no island, and the history for the next step. */
@@ -23277,9 +23302,12 @@ static void embi_velocities_finish(embi_state *s)
     size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
     for (int k = 0; k < s->body_count; k++) {
         embi_body *b = s->body + k;
+        b->past.island1 = b->in_island ? b->island + 1 : 0;
         if (embi_is_asleep(b)) continue;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->in_island; i++)
             s->v[i] = (s->q[i] - s->qc[i]) / b->step.c;
+        if (embi_is_dynamic(b) && embi_elastic_turns(&b->elastic))   /* those of islands have them */
+            embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         embi_body_remember(s, b);
     }
     if (!s->node_count) return;
@@ -26533,6 +26561,7 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
         }
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
+    embi_body_scale(s, b);
     memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     b->started = b->followed = 1;
@@ -26556,13 +26585,11 @@ static int embi_spin(const embi_state *s, const embi_body *b, const embipc_real 
 }
 
 /* Error of a velocity that is not finite at some node. */
-static embipc_result embi_fail_velocity(embipc_error *e, const embi_body *b, const embipc_real velocity[3],
-                                        const embipc_real spin[3])
+static embipc_result embi_fail_velocity(embipc_error *e, const embipc_real velocity[3], const embipc_real spin[3])
 {
     return embi_fail(e, EMBIPC_ERR_NOT_FINITE,
-                     "body \"%.40s\": with velocity (%g, %g, %g) m/s and spin (%g, %g, %g) rad/s a node's "
-                     "velocity is not finite",
-                     b->name, velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
+                     "with velocity (%g, %g, %g) m/s and spin (%g, %g, %g) rad/s a node's velocity is not finite",
+                     velocity[0], velocity[1], velocity[2], spin[0], spin[1], spin[2]);
 }
 
 /* Reserves scratch for all bodies and one more. */
@@ -26641,24 +26668,16 @@ static embi_rule *embi_rule_add(embipc_world *w, embipc_body a, embipc_body b, e
     return w->rule + w->rule_count++;
 }
 
-/* Does no_contact of a description name bodies that there are? */
-static embipc_result embi_check_exempt(embipc_world *w, const embipc_body_def *def)
+/* Adds the no_contact rules of a body that is about to be created, if they name bodies that there are. */
+static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
 {
+    embi_body *b = w->s.body + w->s.body_count;
     if (def->no_contact_count < 0 || (def->no_contact_count && !def->no_contact))
         return embi_refuse(&w->error, "no_contact names %d bodies", def->no_contact_count);
     for (int i = 0; i < def->no_contact_count; i++)
         if (embi_find_body(w, def->no_contact[i]) < 0)
             return embi_fail(&w->error, EMBIPC_ERR_HANDLE, "no_contact: no body %d (generation %u)",
                              def->no_contact[i].index1, def->no_contact[i].generation);
-    return EMBIPC_OK;
-}
-
-/* Adds the no_contact rules of a body that is about to be created. */
-static embipc_result embi_exempt(embipc_world *w, const embipc_body_def *def, embipc_body body)
-{
-    embi_body *b = w->s.body + w->s.body_count;
-    embipc_result r = embi_check_exempt(w, def);
-    if (r != EMBIPC_OK) return r;
     for (int i = 0; i < w->s.body_count && EMBI_PAIR_FN && w->def.pair; i++)
         if (!embi_keep_apart(&w->memory, b, w->s.body + i, !embi_ask_pair(w, w->s.body + i, b)))
             return embi_fail_memory(&w->memory, &w->error);
@@ -26724,6 +26743,40 @@ static int embi_given_keep(embi_memory *m, embi_given *g, const embipc_body_def 
     return ok;
 }
 #endif
+
+/* The answers of the pair callback for a body that goes. */
+static void embi_apart_forget(embipc_world *w, const embi_body *gone)
+{
+    for (int i = 0; i < w->s.body_count; i++)
+        if (w->s.body[i].handle.index1 > gone->handle.index1)
+            (void)embi_keep_apart(&w->memory, w->s.body + i, (embi_body *)(void *)gone, 0);
+}
+
+/* Removes a new body that stands behind all others, as if it had never been there: its handle was never valid. Rules
+ * end with the first `rules`. */
+static void embi_body_withdraw(embipc_world *w, embi_body *b, int rules)
+{
+    embi_step_report *t = &w->report;
+    for (int i = 0; i < t->rejected_count && w->error.code == EMBIPC_ERR_INTERSECTION; i++) {
+        if (embi_same_body(t->rejected[i].edge_body, b->handle)) t->rejected[i].edge_body.index1 = 0;
+        if (embi_same_body(t->rejected[i].triangle_body, b->handle)) t->rejected[i].triangle_body.index1 = 0;
+    }
+    if (embi_same_body(w->error.body[0], b->handle)) w->error.body[0].index1 = 0;
+    embi_apart_forget(w, b);
+    embi_body_free(&w->memory, b);
+    w->rule_count = rules;
+}
+
+/* The same for a body that counts already. slots: their number before it was made. */
+static void embi_world_withdraw(embipc_world *w, int rules, int slots)
+{
+    embi_body *b = w->s.body + --w->s.body_count;
+    w->s.node_count -= b->nn;
+    w->s.vert_count -= b->nv;
+    w->body_slot[b->handle.index1 - 1].at = -1;
+    w->body_slots = slots;
+    embi_body_withdraw(w, b, rules);
+}
 
 /* Is the world with its new last body within its limits? */
 static int embi_body_fits(embipc_world *w, const embi_body *b)
@@ -26802,7 +26855,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         b = w->s.body + at;
         embi_world_append(w, b, &build);
         if (embi_is_dynamic(b) && !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
-            r = embi_fail_velocity(&w->error, b, def->velocity, def->angular_velocity);
+            r = embi_fail_velocity(&w->error, def->velocity, def->angular_velocity);
         else {
             embi_body_derive(w, b);
             r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
@@ -26815,14 +26868,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
         embi_tell_fits(w);
     } else {
         (void)embi_blame(w, r, b->name, b->handle);
-        w->error.body[0].index1 = 0;   /* this handle was never valid */
-        for (int i = 0; i < w->report.rejected_count && r == EMBIPC_ERR_INTERSECTION; i++) {
-            if (embi_same_body(w->report.rejected[i].edge_body, b->handle)) w->report.rejected[i].edge_body.index1 = 0;
-            if (embi_same_body(w->report.rejected[i].triangle_body, b->handle))
-                w->report.rejected[i].triangle_body.index1 = 0;
-        }
-        embi_body_free(m, b);
-        w->rule_count = rules;
+        embi_body_withdraw(w, b, rules);
     }
     EMBI_RELEASE_ALL(m, &build, scratch);
     return r;
@@ -27009,6 +27055,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_close_gap(w->islands.list, at, 1, s->body_count - at, sizeof isle);
     w->islands.list[s->body_count] = isle;
     if (isle) isle->factor.of_count = isle->factor.valid = 0;
+    embi_apart_forget(w, &gone);
     embi_body_free(&w->memory, &gone);
     embi_rows_forget(report->before, sizeof *report->before, &report->before_count, body);
     embi_rows_forget(report->contact, sizeof *report->contact, &report->contact_count, body);
@@ -27022,39 +27069,41 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
 {
     int ia = embi_find_body(w, a), ib = embi_find_body(w, b);
     embi_rule *rule;
+    embi_body *a_body, *b_body;
     int rules = w ? w->rule_count : 0;
     if (ia < 0 || ib < 0) return embi_no_body(w, ia < 0 ? a : b);
-    if (!embi_finite(friction))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "friction %g is not finite", friction);
-    if (friction > EMBI_FRICTION_MOST)
-        return embi_refuse(&w->error, "friction of \"%.40s\" and \"%.40s\" is %g; it must not be above %g",
-                           w->s.body[ia].name, w->s.body[ib].name, friction, EMBI_FRICTION_MOST);
-    if (contact && ia == ib && w->s.body[ia].kind >= EMBIPC_CAGE && !embi_may_fold(w->s.body + ia))
-        return embi_refuse(&w->error, "\"%.40s\" was made with self_contact 0: it has no contact with itself",
-                           w->s.body[ia].name);
+    a_body = w->s.body + embi_min_int(ia, ib);
+    b_body = w->s.body + embi_max_int(ia, ib);
+    if (!(friction <= EMBI_FRICTION_MOST && embi_finite(friction)))
+        return embi_blame_pair(w, a_body, b_body, embi_fail_value(
+            &w->error, embi_finite(friction) ? EMBIPC_ERR_ARGUMENT : EMBIPC_ERR_NOT_FINITE, friction,
+            "friction of \"%.40s\" and \"%.40s\" is %g; it must be finite, and not above %g",
+            a_body->name, b_body->name, friction, EMBI_FRICTION_MOST));
+    if (contact && ia == ib && a_body->kind >= EMBIPC_CAGE && !embi_may_fold(a_body))
+        return embi_blame_body(w, a_body, embi_refuse(&w->error, "made with self_contact 0, so it has no contact with "
+                                                      "itself"));
     rule = (embi_rule *)(void *)embi_find_rule(w, a, b);
     if (!rule) {
         if (!EMBI_GROW(&w->memory, w->rule, w->rule_count + 1)) return embi_fail_memory(&w->memory, &w->error);
         rule = embi_rule_add(w, a, b, -1, embi_tested_unruled(w->s.body + ia, w->s.body + ib));
     }
     if (contact && !rule->contact) {   /* they were free to cross until now */
-        int low = embi_min_int(ia, ib), high = embi_max_int(ia, ib);
         embi_answer meeting;
-        embi_body *a_body = w->s.body + low, *b_body = w->s.body + high;
         rule->contact = 1;
         w->report.rejected_count = 0;
         embi_body_refit(&w->s, a_body);
         embi_body_refit(&w->s, b_body);
-        meeting = embi_check_meeting(w, low, high);
+        meeting = embi_check_meeting(w, embi_min_int(ia, ib), embi_max_int(ia, ib));
         if (meeting) {
             rule->contact = 0;
             w->rule_count = rules;
         }
         if (meeting == EMBI_NO_MEMORY) return embi_fail_memory(&w->memory, &w->error);
         if (meeting)
-            return embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
-                             "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
-                             a_body->name, b_body->name, w->report.rejected_count);
+            return embi_blame_pair(w, a_body, b_body, embi_fail(
+                &w->error, EMBIPC_ERR_INTERSECTION,
+                "bodies \"%.40s\" and \"%.40s\" cross or touch now (%d crossings): contact stays off",
+                a_body->name, b_body->name, w->report.rejected_count));
     }
     w->mixed_start |= w->step > 0 && contact;
     embi_body_revise(&w->s, w->s.body + ia);
@@ -27072,7 +27121,8 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     embipc_result r = EMBIPC_OK;
     int *old, at, asked, changed = 0;
     if (!b) return embi_no_body(w, body);
-    if (!w->def.pair) return embi_refuse(&w->error, "the world has no pair callback: see embipc_world_def.pair");
+    if (!w->def.pair)
+        return embi_blame_body(w, b, embi_refuse(&w->error, "there is no pair callback: see embipc_world_def.pair"));
     at = (int)(b - w->s.body);
     old = w->islands.parent;   /* no step needs it now */
     for (asked = 0; r == EMBIPC_OK && asked < w->s.body_count; asked++) {
@@ -27087,7 +27137,7 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     if (r == EMBIPC_OK) r = embi_check_start(w, at, w->s.body_count);
     for (int i = 0; i < asked && r != EMBIPC_OK; i++)
         if (i != at) (void)embi_keep_apart(&w->memory, w->s.body + i, b, old[i]);   /* it has room */
-    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     w->mixed_start |= w->step > 0;
     embi_body_revise(&w->s, b);
     return EMBIPC_OK;
@@ -27107,7 +27157,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     embi_body_refit(&w->s, b);
     if ((r = embi_check_start(w, (int)(b - w->s.body), w->s.body_count)) != EMBIPC_OK) {
         b->rules = old;
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     }
     w->mixed_start |= w->step > 0;
     embi_body_revise(&w->s, b);
@@ -27129,16 +27179,16 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     embipc_real size;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
-    if (!force) return embi_refuse(&w->error, "the force on body \"%.40s\" is NULL", b->name);
+    if (!force) return embi_blame_body(w, b, embi_refuse(&w->error, "the force is NULL"));
     if (!embi_all_finite(force, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force on body \"%.40s\" is not finite", b->name);
+        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the force is not finite"));
     if (vertex < -1 || vertex >= b->nv)
-        return embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
-                            "body \"%.40s\" has %d vertices, not vertex %d", b->name, b->nv, vertex);
+        return embi_blame_body(w, b, embi_fail_at(&w->error, EMBIPC_ERR_INDEX, EMBIPC_VERTEX, vertex, 0,
+                                                  "it has %d vertices, not vertex %d", b->nv, vertex));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     size = embi_long_norm(force);
     if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
         embi_axpy(w->applied + 3 * (b->node0 + i), embi_node_share(b, i), force);
@@ -27269,7 +27319,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     if ((r = embi_check_drive(def, b, soft, &w->error)) != EMBIPC_OK ||
         (r = embi_check_keys(def, b, &w->error)) != EMBIPC_OK ||
         (r = embi_check_driven(s, def, b, soft, &w->error)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     list = embi_drive_list(def, b, soft, &n);
     if (!EMBI_GROW(m, s->driven.list, s->driven.count + 1) ||
         (slot = embi_slot_take(m, &w->drive_slot, w->drive_slots)) < 0)
@@ -27332,17 +27382,15 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     embipc_real pose[6];
     embipc_result r;
     if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
-    if (!displacement || !rotation)
-        return embi_refuse(&w->error, "a target for the drive of body \"%.40s\" is NULL",
-                           w->s.body[w->s.driven.list[at].body].name);
-    if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the target of the drive is not finite");
     d = w->s.driven.list + at;
     b = w->s.body + d->body;
+    if (!displacement || !rotation) return embi_blame_body(w, b, embi_refuse(&w->error, "its target is NULL"));
+    if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
+        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "its target is not finite"));
     embi_copy(pose, displacement);
     embi_copy(pose + 3, rotation);
     if ((r = embi_check_pose(b, pose, "the target", &w->error)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     embi_copy(d->pose_set, displacement);
     embi_nearest_turn(d->pose_set + 3, rotation, d->pose + 3);
     d->is_set = 1;
@@ -27570,9 +27618,17 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
     return embi_blame(w, embi_refuse(&w->error, "%s", wrong), embi_body_of(w, d->b)->name, d->b);
 }
 
-/* Checks that the points of a joint are not so far from its bodies that rounding would decide. */
+/* Checks that the points of a joint are not so far from its bodies that rounding would decide. Like the others, a rod
+ * begins within its limits, but for the rounding of its length. */
 static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint_def *d, const int body[2])
 {
+    embipc_real length = embi_distance(d->point, d->point_b);
+    embipc_real rounding = 8 * EMBI_EPS * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
+    int within = length >= d->limits[0] - rounding && length <= d->limits[1] + rounding;
+    if (d->kind == EMBIPC_ROD && d->limited && !within)
+        return embi_blame_body(w, w->s.body + body[1], embi_refuse_value(
+            &w->error, length, "the rod is %g m long, which is not within its limits, %g and %g m", length,
+            d->limits[0], d->limits[1]));
     for (int k = 0; k < 2 && d->kind != EMBIPC_ATTACH; k++) {
         const embi_body *b = body[k] < 0 ? NULL : w->s.body + body[k];
         embipc_real r[3], away;
@@ -27671,9 +27727,10 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     if (!def || !joint) return embi_refuse(&w->error, "embipc_joint_create: %s is NULL", def ? "joint" : "def");
     if (def->cookie != EMBI_JOINT_COOKIE)
         return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_default_joint_def()");
-    if ((r = embi_check_joint_numbers(def, &w->error)) != EMBIPC_OK ||
-        (r = embi_check_joint_bodies(w, def, body)) != EMBIPC_OK ||
-        (r = embi_check_joint_places(w, def, body)) != EMBIPC_OK ||
+    if ((r = embi_check_joint_bodies(w, def, body)) != EMBIPC_OK) return r;
+    if ((r = embi_check_joint_numbers(def, &w->error)) != EMBIPC_OK)
+        return embi_blame_body(w, w->s.body + body[1], r);
+    if ((r = embi_check_joint_places(w, def, body)) != EMBIPC_OK ||
         (r = embi_check_attached(w, def, body[1], &count)) != EMBIPC_OK)
         return r;
     if (!EMBI_GROW(&w->memory, s->driven.joint.list, s->driven.joint.count + 1))
@@ -27723,10 +27780,10 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
     embipc_result r;
     if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
     j = w->s.driven.joint.list + at;
-    if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER)
-        return embi_refuse(&w->error, "only hinges and sliders have motors");
     embi_set(target, position, velocity, effort);
-    if ((r = embi_check_target(target, &w->error)) != EMBIPC_OK) return r;
+    r = j->def.kind == EMBIPC_HINGE || j->def.kind == EMBIPC_SLIDER ? embi_check_target(target, &w->error)
+        : embi_refuse(&w->error, "only hinges and sliders have motors");
+    if (r != EMBIPC_OK) return embi_blame_body(w, w->s.body + j->body[1], r);
     for (int k = 0; k < 2 && embi_sleeps(w); k++)
         if (j->body[k] >= 0 && memcmp(j->target, target, sizeof target) != 0)
             embi_wake(w, w->s.body + j->body[k], EMBI_AWAKE);
@@ -27762,13 +27819,13 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     s = &w->s;
-    if (!velocity || !angular_velocity) return embi_refuse(&w->error, "a velocity for body \"%.40s\" is NULL", b->name);
+    if (!velocity || !angular_velocity) return embi_blame_body(w, b, embi_refuse(&w->error, "a velocity is NULL"));
     if (!embi_all_finite(velocity, 3) || !embi_all_finite(angular_velocity, 3) ||
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
-        return embi_fail_velocity(&w->error, b, velocity, angular_velocity);
+        return embi_blame_body(w, b, embi_fail_velocity(&w->error, velocity, angular_velocity));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q), s->gravity, s->h, &w->error)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_forget(b);
     return EMBIPC_OK;
@@ -27781,13 +27838,12 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     embi_body *b = embi_body_of(w, body);
     embipc_result r;
     if (!b) return embi_no_body(w, body);
-    if (!velocity) return embi_refuse(&w->error, "the surface velocity is NULL");
+    if (!velocity) return embi_blame_body(w, b, embi_refuse(&w->error, "the surface velocity is NULL"));
     if (!embi_all_finite(velocity, 3))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity of body \"%.40s\" is not finite",
-                         b->name);
+        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity is not finite"));
     r = embi_check_way(&w->error, b, "the surface velocity", embi_long_norm(velocity), "m/s",
                        embi_long_norm(velocity) * w->s.h);
-    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     embi_copy(b->rules.surface_velocity, velocity);
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
@@ -27820,7 +27876,7 @@ EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body b
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     r = embi_check_friction(friction, static_friction, &w->error);
-    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     b->rules.friction = friction;
     b->rules.static_friction = embi_max(static_friction, friction);
@@ -27837,9 +27893,8 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     if (!(factor > 0) || !embi_all_finite(&factor, 1))
-        return embi_fail_value(&w->error, EMBIPC_ERR_ARGUMENT, factor,
-                               "the factor on the stiffness of body \"%.40s\" is %g; it must be above 0 and finite",
-                               b->name, factor);
+        return embi_blame_body(w, b, embi_refuse_value(
+            &w->error, factor, "the factor on its stiffness is %g; it must be above 0 and finite", factor));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     m = &b->material;
     old = b->elastic.material;
@@ -27851,7 +27906,7 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
     if (r != EMBIPC_OK) {
         b->elastic.material = old;
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     }
     m->young *= factor;
     m->stiffness *= factor;
@@ -27898,7 +27953,7 @@ static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real g
     for (int k = 0; k < s->body_count; k++) {
         const embi_body *b = s->body + k;
         embipc_result r = embi_check_numbers(b, embi_body_speed(b, s->v), gravity, h, &w->error);
-        if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+        if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     }
     return EMBIPC_OK;
 }
@@ -27964,8 +28019,7 @@ static embipc_result embi_check_reset(embipc_world *w)
                 r = embi_fail(&w->error, EMBIPC_ERR_INTERSECTION,
                               "bodies \"%.40s\" and \"%.40s\" were made at different times and would cross "
                               "at their starts", s->body[i].name, s->body[j].name);
-                w->error.body[0] = s->body[i].handle;
-                w->error.body[1] = s->body[j].handle;
+                (void)embi_blame_pair(w, s->body + i, s->body + j, r);
             }
         }
     memcpy(s->x, s->path.trial_x, bytes);
@@ -28018,7 +28072,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < s->body_count; i++) {   /* the initial guesses of the rotations are reset, too */
         embi_body_unturn(s, s->body + i);
         embi_body_revise(s, s->body + i);
-        embi_body_forget(s->body + i);
+        memset(&s->body[i].past, 0, sizeof s->body[i].past);
+        memset(&s->body[i].flight, 0, sizeof s->body[i].flight);
         s->body[i].search.around = 0;
         s->body[i].search.tree_is_at_q = 0;
         s->body[i].started = s->body[i].followed = 1;
@@ -28044,6 +28099,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embi_places_reset(w);
     w->lagged.count = w->report.contact_count = w->report.pair_force_count = w->report.iteration_count =
         w->report.iteration_before_count = w->report.before_count = 0;
+    w->report.h = s->driven.joint.energy = s->driven.joint.work = 0;
     w->step = 0;
     w->time = 0;
     return EMBIPC_OK;
@@ -28087,7 +28143,7 @@ EMBIPC_API int embipc_world_iterations(const embipc_world *w, const embipc_itera
 EMBIPC_API int embipc_body_island(const embipc_world *w, embipc_body body)
 {
     const embi_body *b = embi_body_of(w, body);
-    return b && b->in_island ? b->island : -1;
+    return b ? b->past.island1 - 1 : -1;
 }
 
 /* Three counters of the allocator; 0 for a NULL world. */
@@ -28250,8 +28306,8 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
     embipc_real low[3], high[3];   /* a vertex in a face of the box may be rounded out of it */
     if (!b || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
     for (int k = 0; k < 3; k++) {
-        low[k] = lo[k] - 16 * EMBI_EPS * b->scale_x;
-        high[k] = hi[k] + 16 * EMBI_EPS * b->scale_x;
+        low[k] = lo[k] - 16 * EMBI_EPS * (embi_abs(lo[k]) + b->diagonal);
+        high[k] = hi[k] + 16 * EMBI_EPS * (embi_abs(hi[k]) + b->diagonal);
     }
     embi_body_follow(&w->s, b);
     for (int i = 0; i < b->nn; i++)
@@ -28896,7 +28952,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     embipc_result result;
     size_t nodes;
     if (!b) return embi_no_body(w, body);
-    if (!position || !rotation) return embi_refuse(&w->error, "a pose for body \"%.40s\" is NULL", b->name);
+    if (!position || !rotation) return embi_blame_body(w, b, embi_refuse(&w->error, "a pose is NULL"));
     if ((result = embi_check_jump(w, b, position, rotation)) != EMBIPC_OK)
         return embi_blame(w, result, b->name, b->handle);
     s = &w->s;
@@ -28942,7 +28998,7 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
     w->error.code = EMBIPC_OK;
     for (int i = 0; i < 3; i++)
         if (!embi_all_finite(all[i], 3)) {
-            (void)embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push on body \"%.40s\" is not finite", b->name);
+            (void)embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push is not finite"));
             return NULL;
         }
     if (!embi_is_dynamic(b)) return NULL;
@@ -28964,7 +29020,7 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
     }
     embi_mass_multiply(b, a, Ma);
     if (embi_all_finite(a, 3 * b->nn)) return a;
-    (void)embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push on body \"%.40s\" is too large", b->name);
+    (void)embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push is too large"));
     return NULL;
 }
 
@@ -28980,7 +29036,7 @@ EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *w, embipc_body b
     if (!embi_rigid_push(w, b, force, torque, point, f)) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q);
     if ((r = embi_check_way(&w->error, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     for (int i = 0; i < 3 * b->nn; i++) w->applied[3 * b->node0 + i] += f[i];
     return EMBIPC_OK;
 }
@@ -28997,7 +29053,7 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *w, embipc_body 
     if (!(a = embi_rigid_push(w, b, impulse, angular, point, w->s.Ap + 3 * b->node0))) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q) + embi_body_speed(b, w->s.v);
     if ((r = embi_check_way(&w->error, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     v = w->s.v + 3 * b->node0;
     for (int i = 0; i < 3 * b->nn; i++) v[i] += a[i];
     embi_body_forget(b);
@@ -29012,11 +29068,11 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     if (!embi_finite(pressure))
-        return embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure on body \"%.40s\" is not finite", b->name);
+        return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure is not finite"));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     most = embi_abs(b->caller.pressure + pressure) * b->area / b->mass.total;
     if ((r = embi_check_way(&w->error, b, "the pressure", pressure, "Pa", most * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
+        return embi_blame_body(w, b, r);
     b->caller.pressure += pressure;
     return EMBIPC_OK;
 }
@@ -29064,6 +29120,28 @@ static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, 
         if (!embi_find_rule(w, with, def->no_contact[i])) (void)embi_rule_add(w, with, def->no_contact[i], -1, 0);
 }
 
+/* What acts on the old body in the next step acts on the new one: pressure, forces by their sum and moment, and soft
+ * drives whose vertices both have. */
+static embipc_result embi_body_take_loads(embipc_world *w, embi_body *b, const embi_body *old)
+{
+    embi_state *s = &w->s;
+    embipc_real force[3] = {0, 0, 0}, torque[3] = {0, 0, 0}, r[3], t[3];
+    const embipc_real *q = s->q + 3 * old->node0, *f = w->applied + 3 * old->node0;
+    int same = b->nv == old->nv && !memcmp(b->origin, old->origin, (size_t)b->nv * sizeof *b->origin);
+    embipc_result result;
+    for (int i = 0; i < 3 * old->nn; i += 3) {
+        embi_sub(r, q + i, q);
+        embi_cross(t, r, f + i);
+        embi_add(torque, torque, t);
+        embi_add(force, force, f + i);
+    }
+    b->caller.pressure = old->caller.pressure;
+    result = embipc_body_apply_wrench(w, b->handle, force, torque, q);
+    for (int n = 0; n < embi_drive_count(s) && result == EMBIPC_OK && same; n++)
+        if (s->driven.list[n].body == (int)(old - s->body)) s->driven.list[n].body = (int)(b - s->body);
+    return result;
+}
+
 /* Puts the new body to where the old one is, as fast, and checks it as at its creation. Where it crosses, it gives
  * way. */
 static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const embi_body *old)
@@ -29083,56 +29161,58 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
         gone = to;
         r = embi_check_start(w, (int)(b - s->body), s->body_count);
     }
-    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, b->handle);
+    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     (void)embipc_body_get_state(w, old->handle, &was);
     (void)embipc_body_get_state(w, b->handle, &now);
     embi_sub(way, was.centre, now.centre);
     embi_cross(spin, way, was.momentum);
     embi_add(spin, spin, was.angular_momentum);
     embi_copy(b->rules.surface_velocity, old->rules.surface_velocity);
-    return embipc_body_apply_impulse(w, b->handle, was.momentum, spin, NULL);
+    r = embipc_body_apply_impulse(w, b->handle, was.momentum, spin, NULL);
+    return r == EMBIPC_OK ? embi_body_take_loads(w, b, old) : r;
 }
 
-/* Both bodies are there for a moment: the new one is created without contact where the old one was created, and takes
- * its place. The old one goes when nothing can fail any more. */
+/* Both bodies are there for a moment: the new one is created where the old one was, in no group, so that it touches
+ * nothing, and takes its place. The old one goes when nothing can fail any more. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with)
 {
     embi_body *b = embi_body_of(w, body);
     embipc_body_def d;
     embipc_result r;
-    embipc_error error;
-    embipc_body *all;
-    int rules = w ? w->rule_count : 0;
+    int rules, slots, mixed;
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
-    if (!def || !with) return embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
-    if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK || (r = embi_check_exempt(w, def)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
-    if (!embi_is_dynamic(b) || def->kind < EMBIPC_AFFINE)
-        return embi_refuse(&w->error, "\"%.40s\": only dynamic bodies replace each other", b->name);
-    if ((r = embi_check_jump(w, b, b->caller.position, b->caller.rotation)) != EMBIPC_OK)
-        return embi_blame(w, r, b->name, b->handle);
-    all = EMBI_GROW(&w->memory, w->rule, 2 * rules + def->no_contact_count + w->s.body_count + 1)
-              ? (embipc_body *)embi_alloc(&w->memory, w->s.body_count, sizeof *all) : NULL;
-    if (!all) return embi_fail_memory(&w->memory, &w->error);
-    for (int i = 0; i < w->s.body_count; i++) all[i] = w->s.body[i].handle;
+    rules = w->rule_count;
+    slots = w->body_slots;
+    mixed = w->mixed_start;
+    if (!def || !with) r = embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
+    else if (!embi_is_dynamic(b) || (def->cookie == EMBI_BODY_COOKIE && def->kind < EMBIPC_AFFINE))
+        r = embi_refuse(&w->error, "only dynamic bodies replace each other");
+    else r = embi_check_jump(w, b, b->caller.position, b->caller.rotation);
+    if (r != EMBIPC_OK) return embi_blame(w, r, b->name, body);
     d = *def;
-    d.no_contact = all;
-    d.no_contact_count = w->s.body_count;
+    d.groups = d.mask = 0;
     d.user = b->caller.user;
     memcpy(d.rotation, b->caller.rotation, sizeof d.rotation);
     embi_copy(d.position, b->caller.position);
     r = embipc_body_create(w, &d, with);
-    embi_free(&w->memory, all);
-    if (r != EMBIPC_OK) return r;
-    embi_rules_pass(w, body, *with, def, rules);
-    r = embi_body_take_place(w, embi_body_of(w, *with), embi_body_of(w, body));
-    error = w->error;
-    (void)embipc_body_destroy(w, r == EMBIPC_OK ? body : *with);
-    if (r == EMBIPC_OK) return r;
+    b = embi_body_of(w, *with);
+    if (r == EMBIPC_OK && !EMBI_GROW(&w->memory, w->rule, 2 * w->rule_count + 1))
+        r = embi_fail_memory(&w->memory, &w->error);
+    if (r == EMBIPC_OK) {
+        b->rules.groups = def->groups;
+        b->rules.mask = def->mask;
+        embi_rules_pass(w, body, *with, def, rules);
+        r = embi_body_take_place(w, b, embi_body_of(w, body));
+    }
+    if (r == EMBIPC_OK) return embipc_body_destroy(w, body);
+    if (b) {
+        embi_world_withdraw(w, rules, slots);
+        w->mixed_start = mixed;
+    }
     memset(with, 0, sizeof *with);
-    w->error = error;
+    w->error.body[0] = body;
     return r;
 }
 #endif /* EMBIPC_NO_POSES */
@@ -29659,8 +29739,8 @@ static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_
     return !m->failed;
 }
 
-/* A copy of w with the allocator `hooks`, or NULL out of memory. */
-static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocator *hooks)
+/* A copy of w with the allocator `hooks`. Out of memory, NULL with an error, which may be NULL. */
+static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocator *hooks, embipc_error *e)
 {
     embi_memory m;
     embipc_world *c;
@@ -29669,6 +29749,7 @@ static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocat
     memcpy(m.limit, w->memory.limit, sizeof m.limit);
     memcpy(m.most, w->memory.most, sizeof m.most);
     c = (embipc_world *)embi_alloc_raw(&m, 1, sizeof *c);
+    if (!c) (void)embi_fail_memory(&m, e);
     if (!c) return NULL;
     *c = *w;
 #ifdef EMBIPC_PROOF
@@ -29683,6 +29764,7 @@ static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocat
         embi_world_moved(c);
         return c;
     }
+    (void)embi_fail_memory(&m, e);
     if (whole) embi_world_free_elements(&m, c);
     EMBI_RELEASE_ALL(&m, c, embi_world_arrays);
     embi_free(&m, c);
@@ -29695,7 +29777,7 @@ EMBIPC_API embipc_result embipc_world_copy(const embipc_world *world, embipc_wor
     if (!copy) return EMBIPC_ERR_ARGUMENT;
     *copy = NULL;
     if (!world) return EMBIPC_ERR_ARGUMENT;
-    *copy = embi_world_copy(world, &world->memory.hooks);
+    *copy = embi_world_copy(world, &world->memory.hooks, NULL);
     return *copy ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -29707,8 +29789,8 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
     if (!world) return EMBIPC_ERR_ARGUMENT;
     if (!saved) return embi_refuse(&world->error, "saved is NULL");
     if (saved == world) return EMBIPC_OK;
-    c = embi_world_copy(saved, &world->memory.hooks);
-    if (!c) return embi_fail_memory(&world->memory, &world->error);
+    c = embi_world_copy(saved, &world->memory.hooks, &world->error);
+    if (!c) return world->error.code;
     allocations = world->memory.allocations + c->memory.allocations;
     old = *world;
     *world = *c;
@@ -29932,9 +30014,9 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 #ifndef EMBIPC_NO_SNAPSHOT
 
-/* Words of the head: name, format, their number, hash. Format 4: the numbers were floats. Formats 1 and 2 had no
- * accuracy. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 4 : 3, EMBI_SNAPSHOT_HEAD = 4 };
+/* Words of the head: name, format, their number, hash. Even formats: the numbers were floats. Formats 3 and 4 had what
+ * a step overwrites, 1 and 2 no accuracy. */
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 6 : 5, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -30134,16 +30216,18 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
 }
 
 static const embi_field embi_body_fields[] = {
-    EMBI_INTS(embi_body, handle, 2), EMBI_INTS(embi_body, in_island, 1), EMBI_INTS(embi_body, island, 1),
-    EMBI_REALS(embi_body, material.young, 13), EMBI_REALS(embi_body, elastic.material.mu, 5),
-    EMBI_REALS(embi_body, rules.friction, 6), EMBI_INTS(embi_body, rules.groups, 2),
-    EMBI_REALS(embi_body, rules.given_dhat, 8), EMBI_REALS(embi_body, scale_x, 1), EMBI_REALS(embi_body, step.c, 2),
-    EMBI_REALS(embi_body, caller.pressure, 1), EMBI_INTS(embi_body, step.two_step, 2),
-    EMBI_INTS(embi_body, past.smooth, 4),
-    EMBI_REALS(embi_body, past.displacement, 6), EMBI_REALS(embi_body, flight.twisted, 6),
-    EMBI_INTS(embi_body, flight.known, 1), EMBI_REALS(embi_body, flight.next_spin, 6),
-    EMBI_REALS(embi_body, step.psi, 6), EMBI_REALS(embi_body, sleep.rested, 1),
+    EMBI_INTS(embi_body, handle, 2), EMBI_REALS(embi_body, material.young, 13),
+    EMBI_REALS(embi_body, elastic.material.mu, 5), EMBI_REALS(embi_body, rules.friction, 6),
+    EMBI_INTS(embi_body, rules.groups, 2), EMBI_REALS(embi_body, rules.given_dhat, 8),
+    EMBI_REALS(embi_body, caller.pressure, 1),
+    EMBI_INTS(embi_body, past.smooth, 5), EMBI_REALS(embi_body, past.displacement, 4),
+    EMBI_REALS(embi_body, flight.twisted, 6), EMBI_INTS(embi_body, flight.known, 1),
+    EMBI_REALS(embi_body, flight.next_spin, 6), EMBI_REALS(embi_body, sleep.rested, 1),
     EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.min_gap, 2)};
+
+/* Those of a body that continues; a step makes them for any other. */
+static const embi_field embi_energy_fields[] = {
+    EMBI_REALS(embi_body, past.kinetic, 2), EMBI_REALS(embi_body, step.psi[EMBI_NOW].energy, 2)};
 
 /* A slot of a handle that was read gets its place, unless it is taken. */
 static void embi_stream_claim(embi_stream *s, embi_slot *slot, int slot_count, int index1, unsigned generation, int at)
@@ -30162,25 +30246,13 @@ static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slot **slot, 
     for (int i = 0; i < *count && s->from; i++) (*slot)[i].at = -1;
 }
 
-/* Passes the rotations that the elements hold, those of the next step, and what scaled moduli changed. */
-static void embi_stream_elastic(embi_stream *s, embi_memory *m, embi_body *b)
+/* Passes the rotations that the next step begins with, and what scaled moduli changed. */
+static void embi_stream_elastic(embi_stream *s, embi_elastic *e)
 {
-    embi_elastic *e = &b->elastic;
-    int flags[2] = {e->ahead, e->follows}, n = 9 * e->nt;
-    embi_stream_ints(s, flags, 2);
     embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
     if (!embi_elastic_turns(e)) return;
-    embi_stream_reals(s, e->rotation, (size_t)n);
-    if (flags[0]) embi_stream_reals(s, e->rotation_next, (size_t)n);
-    if (!s->from) return;
-    for (int t = n; t < 9 * e->padded; t++) {
-        e->rotation[t] = e->rotation[t - 9];
-        if (flags[0]) e->rotation_next[t] = e->rotation_next[t - 9];
-    }
-    embi_elastic_hold(e, e->rotation, NULL);
-    e->ahead = flags[0] != 0;
-    if (flags[1] && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) s->failed = 1;
-    else if (flags[1]) e->nonlinear = e->follows = 1;
+    embi_stream_reals(s, e->rotation_next, 9 * (size_t)e->nt);
+    for (int t = 9 * e->nt; t < 9 * e->padded && s->from; t++) e->rotation_next[t] = e->rotation_next[t - 9];
 }
 
 /* Passes the state of a body. */
@@ -30191,14 +30263,17 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
     const embi_body_rules *r = &b->rules;
     int stage = (int)b->sleep.stage, bits = b->caller.apart ? (b->handle.index1 - 1) / 32 + 1 : 0;
     embipc_error e;
+    while (bits && !b->caller.apart[bits - 1]) bits--;
     embi_stream_ints(s, &stage, 1);
     EMBI_STREAM(s, b, embi_body_fields);
+    if (b->past.continues) EMBI_STREAM(s, b, embi_energy_fields);
     embi_stream_list(s, &w->memory, &b->caller.apart, &bits, sizeof *b->caller.apart, word, 1);
     embi_stream_claim(s, w->body_slot, w->body_slots, b->handle.index1, b->handle.generation, at);
-    if (embi_is_dynamic(b)) embi_stream_elastic(s, &w->memory, b);
+    if (embi_is_dynamic(b)) embi_stream_elastic(s, &b->elastic);
     if (!s->from) return;
     b->sleep.stage = stage && embi_sleeps(w) && embi_is_dynamic(b) ? EMBI_ASLEEP : EMBI_AWAKE;
-    if ((bits && bits != (b->handle.index1 - 1) / 32 + 1) || stage != (int)b->sleep.stage ||
+    if (!s->failed && bits && !EMBI_GROW(&w->memory, b->caller.apart, (b->handle.index1 - 1) / 32 + 1)) s->failed = 1;
+    if (bits > (b->handle.index1 - 1) / 32 + 1 || stage != (int)b->sleep.stage ||
         embi_check_friction(r->friction, r->static_friction, &e) != EMBIPC_OK ||
         !(r->thickness >= 0) || !embi_finite(r->thickness) || !embi_all_finite(r->surface_velocity, 3) ||
         embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, &e) != EMBIPC_OK ||
@@ -30216,10 +30291,9 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
 static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
 {
     static const embi_field fields[] = {
-        EMBI_INTS(embi_drive, handle, 2), EMBI_INTS(embi_drive, body, 2), EMBI_REALS(embi_drive, centre, 26),
-        EMBI_INTS(embi_drive, is_set, 1), EMBI_INTS(embi_drive, blocked, 3), EMBI_REALS(embi_drive, gap, 1),
-        EMBI_REALS(embi_drive, reached, 7), EMBI_INTS(embi_drive, reached.limited, 4),
-        EMBI_REALS(embi_drive, reached.gap, 1)};
+        EMBI_INTS(embi_drive, handle, 2), EMBI_INTS(embi_drive, body, 2), EMBI_REALS(embi_drive, centre, 14),
+        EMBI_REALS(embi_drive, pose_set, 6), EMBI_INTS(embi_drive, is_set, 1), EMBI_REALS(embi_drive, reached, 7),
+        EMBI_INTS(embi_drive, reached.limited, 4), EMBI_REALS(embi_drive, reached.gap, 1)};
     embi_drive read, *d = s->from ? &read : w->s.driven.list + n;
     const embi_body *b;
     embipc_drive_def def = embipc_default_drive_def();
@@ -30254,7 +30328,7 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         else if (b->kind >= EMBIPC_CAGE) def.nodes = d->nodes;
         else s->failed = d->node_count != b->nn;
         def.node_count = def.vertex_count = d->node_count;
-        if (!embi_all_finite(d->pose, 6) || !embi_all_finite(d->pose_next, 6) || !embi_all_finite(d->pose_set, 6) ||
+        if (!embi_all_finite(d->pose, 6) || !embi_all_finite(d->pose_set, 6) ||
             embipc_drive_create(w, &def, &made) != EMBIPC_OK) s->failed = 1;
     }
     if (!s->failed) {
@@ -30281,7 +30355,7 @@ static int embi_anchor_is_sound(const embipc_world *w, const embi_anchor *a, int
     return embi_all_finite(a->weight, 7);
 }
 
-/* Passes joint n, or makes it. */
+/* Passes joint n, or makes it. The anchor of embi_twist_pin() is that of a step. */
 static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
 {
     static const embi_field fields[] = {
@@ -30291,21 +30365,20 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 16)};
     static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
     embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
-    int half;
+    int half, count = s->from ? 0 : j->anchor_count - (j->def.twist > 0);
     memset(&read, 0, sizeof read);
     j->def.kind = (embipc_joint_kind)embi_stream_choice(s, (int)j->def.kind, EMBIPC_JOINT_KINDS);
     EMBI_STREAM(s, j, fields);
-    EMBI_STREAM_LIST(s, &w->memory, j->anchor, j->anchor_count, anchor);
+    EMBI_STREAM_LIST(s, &w->memory, j->anchor, count, anchor);
     if (!s->from) return;
-    half = j->def.kind == EMBIPC_ATTACH ? j->anchor_count / 2 : EMBI_FRAME;
-    if (s->failed || half < 1 || j->anchor_count != 2 * half + (j->def.twist > 0) ||
+    half = j->def.kind == EMBIPC_ATTACH ? count / 2 : EMBI_FRAME;
+    j->anchor_count = count + (j->def.twist > 0);
+    if (s->failed || half < 1 || count != 2 * half ||
         embi_check_joint_numbers(&j->def, &w->error) != EMBIPC_OK || !embi_finite(j->arm) ||
         embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3))
         s->failed = 1;
-    for (int k = 0; k < j->anchor_count && !s->failed; k++) {
-        int set = k < 2 * half || j->anchor[k].count > 0;   /* embi_twist_pin() sets the last one in the next step */
-        s->failed = set && !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half == 1]);
-    }
+    for (int k = 0; k < count && !s->failed; k++)
+        s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half]);
     if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
         embi_joint_room(w, j, j->anchor_count) >= 0) {
         embi_stream_claim(s, w->joint_slot, w->joint_slots, j->handle.index1, j->handle.generation, n);
@@ -30464,8 +30537,7 @@ static const embi_field embi_world_fields[] = {
     EMBI_INTS(embipc_world, step, 1), EMBI_REALS(embipc_world, time, 1), EMBI_INTS(embipc_world, stuck, 2),
     EMBI_INTS(embipc_world, sleep.alone, 1), EMBI_REALS(embipc_world, report.h, 1),
     EMBI_REALS(embipc_world, s.driven.joint.energy, 2), EMBI_WORD(embipc_world, budget.seconds),
-    EMBI_INTS(embipc_world, budget.strict, 1), EMBI_WORD(embipc_world, budget.reserve),
-    EMBI_INTS(embipc_world, s.settings.max_iterations, 1)};
+    EMBI_INTS(embipc_world, budget.strict, 1), EMBI_INTS(embipc_world, s.settings.max_iterations, 1)};
 
 /* Do the rows of a report, of `size` bytes, begin with two bodies that there are? */
 static int embi_rows_are_sound(const embipc_world *w, const void *list, size_t size, int count)
@@ -30576,8 +30648,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         w->sleep.revision = (unsigned)t->body_count;
         t->revision = 2 * (unsigned)t->body_count;
         t->driven.joint.due = 1;
-        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds < 1e100) ||
-            !(w->budget.reserve > -1e100 && w->budget.reserve < 1e100)) s->failed = 1;
+        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds < 1e100)) s->failed = 1;
         if (!t->timer.clock) w->budget.seconds = 0;
     }
     if (!s->failed) embi_stream_reports(s, w);
@@ -31136,11 +31207,11 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     return count;
 }
 
-/* Triangulates the polygon v[0..n) with least area by dynamic programming, without flat triangles, and without
- * diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner of
- * the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
+/* Triangulates the polygon v[0..n) with least area by dynamic programming, from triangles above `flat` in shape, and
+ * without diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner
+ * of the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
-                                    embipc_real *best, int *cut)
+                                    embipc_real flat, embipc_real *best, int *cut)
 {
     for (int length = 1; length < n; length++)
         for (int i = 0, j = length; j < n; i++, j++) {
@@ -31152,7 +31223,7 @@ static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, c
             for (int c = i + 1; c < j; c++) {
                 embipc_real area = best[i * n + c] + best[c * n + j];
                 const int t[3] = {v[i], v[c], v[j]};
-                if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > EMBI_FLAT)) continue;
+                if (!(area < best[i * n + j]) || !(embi_triangle_shape(x, t) > flat)) continue;
                 area += embi_triangle_area(x, t);
                 if (!(area < best[i * n + j])) continue;
                 best[i * n + j] = area;
@@ -31212,7 +31283,8 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
         int size = l.start[i + 1] - l.start[i];
         if (size < 3 || size > max_edges || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        cost = embi_cut_polygon(x, v, size, keys.a, edges, best, cut);
+        cost = embi_cut_polygon(x, v, size, keys.a, edges, EMBI_FLAT, best, cut);
+        if (!(cost < EMBI_HUGE)) cost = embi_cut_polygon(x, v, size, keys.a, edges, -1, best, cut);   /* a crack */
         if (!(cost < EMBI_HUGE && cost <= area[label[half[0] / 3]] / 2)) continue;
         count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
         lids++;

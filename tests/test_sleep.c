@@ -534,7 +534,7 @@ static void test_same_bits_without_memory(void)
             for (int n = 0; n < STEPS; n++) {
                 unsigned long long now;
                 sleep_history(&s, n == THROWN);
-                now = undo_bits(&s);
+                now = undo_told(&s);
                 if (way == 0) bits[n] = now;
                 ENSURE(now == bits[n]);
                 if (n >= THROWN) most = embi_max_int(most, s.stats.sleeping), least = embi_min_int(least, s.stats.sleeping);
@@ -576,8 +576,8 @@ static void test_awake_same_bits(void)
             s = scene_make(which, &wd);
             for (int n = 0; n < 20; n++) {
                 (void)scene_step(&s);
-                if (!on) bits[n] = undo_bits(&s);
-                else ENSURE(bits[n] == undo_bits(&s));
+                if (!on) bits[n] = undo_told(&s);
+                else ENSURE(bits[n] == undo_told(&s));
             }
             scene_end(&s);
         }

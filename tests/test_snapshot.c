@@ -208,7 +208,7 @@ static void test_damage(void)
     free(one.data);
     one = snapshot_of(s.w);
     one.data[8]++;
-    ENSURE(embipc_world_load(one.data, one.bytes, &def, &w, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 4"));
+    ENSURE(embipc_world_load(one.data, one.bytes, &def, &w, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 6"));
     free(one.data);
     scene_end(&s);
 }
@@ -318,7 +318,7 @@ static void test_out_of_memory(void)
             other.left = left;
             r = embipc_world_load(one.data, one.bytes, &def, &w, &e);
             if (r == EMBIPC_OK) break;
-            ENSURE(r == EMBIPC_ERR_MEMORY && !w && other.bytes == 0);
+            ENSURE(r == EMBIPC_ERR_MEMORY && !w && other.bytes == 0 && e.value[0] == (double)other.refused);
         }
         embipc_world_destroy(w);
         ENSURE(other.bytes == 0);

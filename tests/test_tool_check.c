@@ -119,6 +119,47 @@ static void test_fix_soup(void)
     test_mesh_free(&soup);
 }
 
+/* Vertices of one side that lie on an edge of the other one, where files were cut at different places: 1 to 3 on an edge,
+ * also turned, so that they lie beside it by rounding. The crack is closed without triangles of no area. */
+static void test_fix_cracks(void)
+{
+    for (int k = 0; k < 6; k++) {
+        const int more = 1 + k % 3;
+        test_mesh b = box(), s = test_mesh_make(8 + more, 12 + more, 0);
+        char out[1200];
+        tool_mesh m;
+        tool_error e;
+        int *last = s.tri + 3 * (11 + more), corner[3];
+        memcpy(s.x, b.x, 24 * sizeof *s.x);
+        memcpy(s.tri, b.tri, 36 * sizeof *s.tri);
+        memcpy(corner, s.tri, sizeof corner);
+        for (int i = 0; i <= more; i++) {   /* a fan instead of the first triangle */
+            int *to = i ? last - 3 * (i - 1) : s.tri;
+            to[0] = i ? 7 + i : corner[0];
+            to[1] = i < more ? 8 + i : corner[1];
+            to[2] = corner[2];
+            for (int c = 0; c < 3 && i; c++)
+                s.x[3 * (7 + i) + c] = b.x[3 * corner[0] + c] + i / (more + 1.0) * (b.x[3 * corner[1] + c] - b.x[3 * corner[0] + c]);
+        }
+        for (int i = 0; i < 3 * s.vertex_count && k > 2; i += 3) {
+            double x = s.x[i], y = s.x[i + 1];
+            s.x[i] = 0.8 * x - 0.6 * y + 0.1 * s.x[i + 2];
+            s.x[i + 1] = 0.6 * x + 0.8 * y - 0.3 * s.x[i + 2];
+        }
+        strcpy(out, place("out.obj"));
+        ENSURE(check_run(write_obj(&s), NULL, -1, -1) == 1 && check_says("in 1 border loop"));
+        ENSURE(check_run(write_obj(&s), out, -1, -1) == 0 && check_says("without area into a neighbour"));
+        if (mesh_read(&m, out, &e)) {
+            for (int kind = 0; kind < EMBIPC_FAULT_UNUSED; kind++)
+                ENSURE(embipc_surface_faults(m.x, m.node_count, m.tri, m.tri_count, (embipc_fault_kind)kind, NULL, 0) == 0);
+            ENSURE(m.node_count == 8 + more && m.tri_count == 12 + 2 * more);
+            mesh_free(&m);
+        } else ENSURE(!"read");
+        test_mesh_free(&b);
+        test_mesh_free(&s);
+    }
+}
+
 static void test_tets(void)
 {
     test_mesh s = test_mesh_tet_grid(2, 1, 1);
@@ -288,6 +329,7 @@ int main(int argc, char **argv)
     RUN(cavity);
     RUN(fix);
     RUN(fix_soup);
+    RUN(fix_cracks);
     RUN(tets);
     RUN(files);
     RUN(rubble);

@@ -471,6 +471,29 @@ static void test_orientations(void)
     }
 }
 
+/* A <frame> moves what stands in it, also another frame, and its childclass counts; it is no body. Joints are of bodies. */
+static void test_frames(void)
+{
+    scene a, b;
+    ENSURE(begin(&a, "<!DOCTYPE mujoco\n>\n<mujoco><default><default class='big'><geom size='1 2 3'/></default></default><worldbody>"
+                     "<frame pos='1 0 0' euler='0 0 90' childclass='big'><geom type='box' pos='2 0 0'/><frame pos='0 1 0'>"
+                     "<body name='far' pos='0 0 5'><freejoint/><frame axisangle='0 0 1 90'><geom type='box' pos='0 0 1'/>"
+                     "</frame></body></frame></frame></worldbody></mujoco>"));
+    ENSURE(begin(&b, "<mujoco><worldbody><geom type='box' size='1 2 3' pos='1 2 0' euler='0 0 90'/>"
+                     "<body name='far' pos='0 0 5' euler='0 0 90'><freejoint/><geom type='box' size='1 2 3' pos='0 0 1' "
+                     "axisangle='0 0 1 90'/></body></worldbody></mujoco>"));
+    ENSURE(a.body_count == 2 && b.body_count == 2);
+    for (int i = 0; i < 2 && a.body_count == 2 && b.body_count == 2; i++) {
+        ENSURE(a.body[i].def.kind == b.body[i].def.kind);
+        for (int k = 0; k < 3; k++) ENSURE_CLOSE(a.body[i].def.position[k], b.body[i].def.position[k], 1e-12);
+        for (int k = 0; k < 9; k++) ENSURE_CLOSE(a.body[i].def.rotation[k], b.body[i].def.rotation[k], 1e-12);
+    }
+    scene_free(&a);
+    scene_free(&b);
+    ENSURE(refused("<mujoco><worldbody><body><frame><joint/></frame></body></worldbody></mujoco>",
+                   "<joint>: found this element of <frame>"));
+}
+
 /* What has no effect is told, with its line; what is for the eye is not. */
 static void test_unread(void)
 {
@@ -818,6 +841,7 @@ int main(int argc, char **argv)
     RUN(dynamics);
     RUN(servo);
     RUN(orientations);
+    RUN(frames);
     RUN(unread);
     RUN(meshes);
     RUN(allegro);

@@ -257,6 +257,11 @@ static void test_words(void)
 {
     if (command_missing()) SKIP("no tool beside this test");
     ENSURE(command("@ foo") == 2 && command_says("expected run, replay, "));
+    ENSURE(command("@ run x.json --duration -1") == 2 && command_says("\"-1\", expected seconds >= 0 after --duration"));
+    ENSURE(command("@ run x.json --threads 257") == 2 && command_says("expected a whole number from 1 to 256 after --threads"));
+    ENSURE(command("@ run x.json --every 2147483648") == 2 && command_says("from 1 to 2147483647 after --every"));
+    ENSURE(command("@ sweep x.json --set a=1 --out d --threads 0") == 2 && command_says("from 1 to 256 after --threads"));
+    ENSURE(command("@ run x.json --time-step 0") == 2 && command_says("a number > 0 after --time-step"));
     ENSURE(command("@ scene-help colour") == 2 && !strstr(command_said, "radius"));
     ENSURE(command_put(place("words.json"),
                        "{\"version\":1,\"bodies\":[{\"kind\":\"cage\",\"shape\":\"box\",\"size\":[1,1,1],"

@@ -783,7 +783,7 @@ static void test_joint_build(void)
     }
     ENSURE(held > 3 && sagging > 3);
     s.joint[0].keys[5] = 1e12;   /* what only the library refuses */
-    ENSURE(!scene_steer(&s, world, &e) && strstr(e.text, "s.json:9: joint: motor at 0.3 s: position 1e+12"));
+    ENSURE(!scene_steer(&s, world, &e) && strstr(e.text, "s.json:9: joint: motor at 0.3 s: body \"") && strstr(e.text, "position 1e+12"));
     embipc_world_destroy(world);
     scene_free(&s);
 }

@@ -72,7 +72,10 @@ static void test_refusals(void)
     ENSURE(refused("<a x='&#99999999;'/>", "expected one of &lt;"));
     ENSURE(refused("<a x='<'/>", "at the end of a value"));
     ENSURE(refused("<a / >", "expected />"));
-    ENSURE(refused("<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "expected no document type"));
+    ENSURE(refused("<!DOCTYPE a [<!ENTITY b 'c'>]><a/>", "a document type, which must define nothing"));
+    ENSURE(refused("<!DOCTYPE a 'b>", "> at the end of a document type"));
+    ENSURE(refused("<a/><!DOCTYPE a>", "no document type behind the first element"));
+    ENSURE(refused("<!ELEMENT a><a/>", "expected a comment"));
     ENSURE(refused("<a><!-- ", "found no end of a comment"));
     ENSURE(refused("<a>< b/></a>", "the name of an element"));
     ENSURE(refused("<a", "expected"));

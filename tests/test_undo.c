@@ -412,6 +412,7 @@ static void test_copies_out_of_memory(void)
             rig.left = left;
             if (embipc_world_restore(s.w, saved) == EMBIPC_OK) break;
             ENSURE(embipc_world_error(s.w)->code == EMBIPC_ERR_MEMORY && rig.bytes == before && undo_bits(&s) == bits);
+            ENSURE(embipc_world_error(s.w)->value[0] == (double)rig.refused && strstr(embipc_world_error(s.w)->text, "no memory for"));
         }
         rig.left = -1;
         embipc_world_destroy(saved);

@@ -68,7 +68,20 @@ static double undo_clock(void *ctx)
 
 enum { UNDO_ROWS = 1 << 16 };
 
-static unsigned long long undo_bits(const scene *s)
+/* The world's own hash, but for its budget, which is a setting. */
+static unsigned long long undo_hash(embipc_world *w)
+{
+    const embi_budget budget = w->budget;
+    unsigned long long hash;
+    w->budget.seconds = 0;
+    w->budget.strict = 0;
+    hash = embipc_world_hash(w);
+    w->budget = budget;
+    return hash;
+}
+
+/* What a caller is told, of worlds whose settings may differ. */
+static unsigned long long undo_told(const scene *s)
 {
     const embipc_world *w = s->w;
     unsigned long long h = scene_bits(w);
@@ -85,9 +98,11 @@ static unsigned long long undo_bits(const scene *s)
         embipc_body b = embipc_world_body(w, i);
         embipc_body_state state;
         embipc_body_parameters parameters;
+        int island = embipc_body_island(w, b);
         (void)embipc_body_get_state(w, b, &state);
         (void)embipc_body_get_parameters(w, b, &parameters);
         h = scene_mix(h, &b, sizeof b);
+        h = scene_mix(h, &island, sizeof island);
         h = scene_mix(h, &state, sizeof state);
         h = scene_mix(h, &parameters, sizeof parameters);
     }
@@ -97,6 +112,13 @@ static unsigned long long undo_bits(const scene *s)
         h = scene_mix(h, &drive, sizeof drive);
     }
     return h;
+}
+
+/* The same, and all that a snapshot has. */
+static unsigned long long undo_bits(const scene *s)
+{
+    const unsigned long long hash = undo_hash(s->w);
+    return scene_mix(undo_told(s), &hash, sizeof hash);
 }
 
 /* How far views are from J q, as a share of where they are. */

@@ -257,7 +257,8 @@ static int mjcf_needs_mass(const import_model *m, int link)
     return link != 0;
 }
 
-static void mjcf_geom(mjcf *f, const xml_node *n, int link)
+/* base: the frame that it stands in, of the link or of a <frame> */
+static void mjcf_geom(mjcf *f, const xml_node *n, int link, const import_frame *base)
 {
     static const char *const type[] = { "box", "sphere", "cylinder", "capsule", "plane", "mesh", "ellipsoid" };
     import_model *m = f->m;
@@ -281,7 +282,7 @@ static void mjcf_geom(mjcf *f, const xml_node *n, int link)
     if (kind != 5) mjcf_refuse(f, n, "mesh", "");   /* a shape that is fitted to a mesh */
     if (kind == 5) mjcf_mesh(f, n, g);
     else mjcf_size(f, n, g, &frame, type[kind]);
-    import_multiply(&g->at, &m->link[link].at, &frame);
+    import_multiply(&g->at, base, &frame);
     if (mjcf_numbers(f, n, "mass", 1, 1, &g->mass) && g->mass < 0)
         import_fail(m, n, "mass: found %g, expected a mass >= 0", g->mass);
     if (mjcf_numbers(f, n, "density", 1, 1, &g->density) && g->density < 0)
@@ -392,20 +393,26 @@ static void mjcf_body_begin(mjcf *f, const xml_node *n, int link)
         if (f->mass_of_shapes != 2) mjcf_inertial(f, k, &m->link[link]);
 }
 
-/* The shapes of a body or of the world, and the bodies below it, which are added to the list of links. */
-static void mjcf_children(mjcf *f, const xml_node *n, int link)
+/* The shapes of a body, of the world, or of a <frame> in them, and the bodies below it, which are added to the list of
+ * links. base: its own frame, in the world */
+static void mjcf_children(mjcf *f, const xml_node *n, int link, import_frame base)
 {
     static const char *const passed[] = { "joint", "freejoint", "inertial", "site", "camera", "light" };
     import_model *m = f->m;
+    int body = link && strcmp(n->name, "frame") != 0;
     for (const xml_node *k = xml_first(&m->x, n, NULL); k && !m->failed; k = xml_next(&m->x, k, NULL)) {
         int pass = 0;
-        for (int i = link ? 0 : 3; i < 6; i++) pass |= strcmp(k->name, passed[i]) == 0;
+        import_frame frame;
+        for (int i = body ? 0 : 3; i < 6; i++) pass |= strcmp(k->name, passed[i]) == 0;
         if (pass) continue;
-        if (strcmp(k->name, "geom") == 0) mjcf_geom(f, k, link);
-        else if (strcmp(k->name, "body") == 0) {
+        if (strcmp(k->name, "geom") == 0) mjcf_geom(f, k, link, &base);
+        else if (strcmp(k->name, "frame") == 0) {
+            mjcf_frame(f, k, &frame);
+            import_multiply(&frame, &base, &frame);
+            mjcf_children(f, k, link, frame);
+        } else if (strcmp(k->name, "body") == 0) {
             const char *name = xml_get(&m->x, k, "name");
             import_link *l = import_add_link(m, k, name ? name : "body", link);
-            import_frame frame;
             for (int i = 1; name && i < m->link_count - 1; i++) {
                 const char *other = xml_get(&m->x, &m->x.node[m->link[i].node], "name");
                 if (other && strcmp(other, name) == 0)
@@ -414,7 +421,7 @@ static void mjcf_children(mjcf *f, const xml_node *n, int link)
             mjcf_refuse(f, k, "mocap", "false");
             mjcf_refuse(f, k, "gravcomp", "0");
             mjcf_frame(f, k, &frame);
-            import_multiply(&l->at, &m->link[link].at, &frame);
+            import_multiply(&l->at, &base, &frame);
             mjcf_body_begin(f, k, m->link_count - 1);
         } else import_fail(m, k, "found this element of <%s>, expected one that embipc import knows", n->name);
     }
@@ -602,8 +609,9 @@ int import_mjcf(import_model *m)
     }
     for (const xml_node *n = xml_first(&m->x, mjcf_root(&f), "worldbody"); n && !m->failed;
          n = xml_next(&m->x, n, "worldbody"))
-        mjcf_children(&f, n, 0);
-    for (int i = 1; i < m->link_count && !m->failed; i++) mjcf_children(&f, &m->x.node[m->link[i].node], i);
+        mjcf_children(&f, n, 0, m->link[0].at);
+    for (int i = 1; i < m->link_count && !m->failed; i++)
+        mjcf_children(&f, &m->x.node[m->link[i].node], i, m->link[i].at);
     for (const xml_node *n = xml_first(&m->x, mjcf_root(&f), NULL); n && !m->failed; n = xml_next(&m->x, n, NULL)) {
         if (strcmp(n->name, "contact") == 0) mjcf_contact(&f, n);
         if (strcmp(n->name, "equality") == 0) mjcf_equality(&f, n);

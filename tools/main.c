@@ -119,15 +119,17 @@ static int main_bad(const char *format, const char *a, const char *b)
     return 2;
 }
 
-/* The number behind an option, > 0 (duration: >= 0). */
+/* The number behind an option, > 0 (duration: >= 0; threads: at most 256). */
 static int main_number(const char *option, const char *value, int whole, double *out)
 {
-    int integer = 0, ok;
+    int integer = 0, ok, duration = strcmp(option, "--duration") == 0, threads = strcmp(option, "--threads") == 0;
     ok = whole ? tool_integer(value, strlen(value), &integer) : tool_number(value, strlen(value), out);
     if (whole) *out = integer;
-    if (ok && (*out > 0 || (*out == 0 && strcmp(option, "--duration") == 0))) return 1;
-    main_bad(whole ? "found \"%s\", expected a whole number > 0 after %s"
-                   : "found \"%s\", expected a number > 0 after %s",
+    if (ok && (*out > 0 || (*out == 0 && duration)) && !(threads && *out > 256)) return 1;
+    main_bad(threads ? "found \"%s\", expected a whole number from 1 to 256 after %s"
+             : whole ? "found \"%s\", expected a whole number from 1 to 2147483647 after %s"
+             : duration ? "found \"%s\", expected seconds >= 0 after %s"
+                        : "found \"%s\", expected a number > 0 after %s",
              value, option);
     return 0;
 }
@@ -212,7 +214,6 @@ static int main_run(int argc, char **argv)
         return main_bad("found --explain-page alone, expected --explain N with it%s%s", "", "");
     if (o.moments > 64) return main_bad("found more than %s moments, expected fewer%s", "64", "");
     if (!o.moments) o.moments = 9;
-    if (o.threads > 256) return main_bad("found more than %s threads, expected fewer%s", "256", "");
     return run_scene(&o);
 }
 
@@ -228,7 +229,6 @@ static int main_replay(int argc, char **argv)
         else return main_bad("found \"%s\", expected embipc replay FILE [--threads N]%s", argv[i], "");
     }
     if (!file) return main_bad("found no file, expected embipc replay FILE%s%s", "", "");
-    if (threads > 256) return main_bad("found more than %s threads, expected fewer%s", "256", "");
     return replay_file(file, (int)threads, stdout, stderr);
 }
 

@@ -349,10 +349,10 @@ static int mend_has_edge(const int *t, const embipc_fault *list, int count)
 }
 
 /* Flat triangles that hang on a border, or are one too many on an edge, are dropped: without area, nobody
- * misses them. Those that close a surface are flipped into their neighbours. */
+ * misses them. */
 static int mend_flat(tool_mesh *m, tool_text *said)
 {
-    int total = 0, dropped = 1, flips;
+    int total = 0, dropped = 1;
     for (int pass = 0; pass < 16 && dropped; pass++) {
         int flats, borders, crowded;
         embipc_fault *f = mend_faults(m, EMBIPC_FAULT_FLAT, &flats);
@@ -371,10 +371,17 @@ static int mend_flat(tool_mesh *m, tool_text *said)
         free(mark);
     }
     if (total) tool_put(said, "dropped %d triangle%s without area\n", total, mend_s(total));
-    flips = embipc_surface_flip_flat(m->x, m->node_count, m->tri, m->tri_count);
-    if (flips <= 0) return total;
+    return total;
+}
+
+/* Flat triangles that close a surface are flipped into their neighbours. So are lids of holes without area: where
+ * vertices of one side lie on an edge of the other one. */
+static int mend_flip(tool_mesh *m, tool_text *said)
+{
+    int flips = embipc_surface_flip_flat(m->x, m->node_count, m->tri, m->tri_count);
+    if (flips <= 0) return 0;
     tool_put(said, "flipped %d triangle%s without area into a neighbour\n", flips, mend_s(flips));
-    return total + flips;
+    return flips;
 }
 
 static int mend_fill(tool_mesh *m, int hole, tool_text *said)
@@ -406,6 +413,7 @@ static int mend_surface(tool_mesh *m, const mend_options *o, double tolerance, t
     turned = mend_orient(m);
     changes += mend_fill(m, o->hole, said);
     turned += mend_orient(m);   /* what the lids closed has an outside now */
+    changes += mend_flip(m, said);
     if (turned) tool_put(said, "turned %d triangle%s\n", turned, mend_s(turned));
     return changes + turned;
 }

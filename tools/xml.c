@@ -50,6 +50,23 @@ static int xml_skip_past(xml_reader *r, const char *end, const char *what)
     return 1;
 }
 
+/* Past <!DOCTYPE>. In brackets it may define entities, which this does not know. */
+static int xml_skip_type(xml_reader *r)
+{
+    if (r->x->count) return xml_fail(r, "", "no document type behind the first element");
+    while (*r->p && *r->p != '>') {
+        char quote = *r->p;
+        if (quote == '[') return xml_fail(r, "", "> at the end of a document type, which must define nothing");
+        if (quote == '"' || quote == '\'')
+            for (r->p++; *r->p && *r->p != quote; r->p++) r->line += *r->p == '\n';
+        r->line += *r->p == '\n';
+        r->p += *r->p != 0;
+    }
+    if (!*r->p) return xml_fail(r, "", "> at the end of a document type");
+    r->p++;
+    return 1;
+}
+
 /* ---- Values --------------------------------------------------------------------------------- */
 
 /* Writes the code point as UTF-8; 0 where it is none that XML has. */
@@ -240,7 +257,8 @@ static int xml_read_all(xml_reader *r)
         if (strncmp(r->p, "<!--", 4) == 0) { r->p += 4; ok = xml_skip_past(r, "-->", "a comment"); }
         else if (strncmp(r->p, "<![CDATA[", 9) == 0) ok = xml_skip_past(r, "]]>", "<![CDATA[");
         else if (strncmp(r->p, "<?", 2) == 0) ok = xml_skip_past(r, "?>", "<?");
-        else if (r->p[1] == '!') ok = xml_fail(r, "", "no document type");
+        else if (strncmp(r->p, "<!DOCTYPE", 9) == 0) ok = xml_skip_type(r);
+        else if (r->p[1] == '!') ok = xml_fail(r, "", "a comment, or <![CDATA[");
         else if (r->p[1] == '/') { r->p += 2; ok = xml_read_end(r); }
         else { r->p++; ok = xml_read_element(r); }
         if (!ok) return 0;
