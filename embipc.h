@@ -1187,9 +1187,9 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
  * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid
  * body with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the
  * contact force on the old one, by at most 1/64 of its diagonal. What goes over: pair rules, surface velocity, user
- * pointer; pressure, sum and moment of the forces for the next step; and, where both have the same vertices, soft drives with
- * their handles, else these end. The old handle and its events are gone, and what calls changed of its description: its
- * groups, friction and stiffness. Fails, with the world unchanged, where embipc_body_create() and
+ * pointer; pressure, sum and moment of the forces for the next step; and, where both have the same vertices, soft drives
+ * with their handles, else these end. The old handle and its events are gone, and what calls changed of its description:
+ * its groups, friction and stiffness. Fails, with the world unchanged, where embipc_body_create() and
  * embipc_body_set_pose() do: a body that was bent may have no room. Both must be dynamic. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with);
@@ -22994,8 +22994,8 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
 /* ==== 80. End of an island ===========================================================================
  * What ends the step of an island: velocities, and three reasons to go on in another way: BDF2 does not serve, held
  * rotations are wrong, or with keep_spin the energy would be too high.
- * Uses: small math, dense LDL^T, elasticity, materials over a body, positions of vertices, islands, searches within a step,
- * part IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
+ * Uses: small math, dense LDL^T, elasticity, materials over a body, positions of vertices, islands, searches within a
+ * step, part IV, part V.   Checked by: tests/test_motion.c, tests/test_integrator.c */
 
 /* A body's velocities v = (q - qc)/c [EIPC24 eq. 3], its energies, and what embi_island_keep_spin() needs to correct
  * these velocities. Overwrites p, Ap, rhs and g. */
