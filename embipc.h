@@ -2040,7 +2040,6 @@ enum {
 #define EMBI_PANEL_WHOLE 40   /* [block multiplications] Cost of a panel */
 
 /* ---- Cage nodes and search ---- */
-#define EMBI_CAGE_WEAK ((embipc_real)0.25)   /* [mean volume per cell] Nodes with less of it are weak */
 /* [factor on the score] For each odd number of boxes above 1, which is not cut symmetrically */
 #define EMBI_CAGE_ODD 2
 #define EMBI_CAGE_MISS ((embipc_real)0.2)   /* [wished node count] Allowed deviation */
@@ -23734,7 +23733,6 @@ typedef struct embi_joined {
     int *slot;                       /* union-find forest over the corners of the copies' boxes (8 each); a tree is a
                                       * node */
     int cell_count, node_count, tet_count;
-    embipc_real weak;                /* number of weak nodes, weighted smoothly */
 } embi_joined;
 
 /* The copy that carries each vertex, and the vertex's smallest weight there. */
@@ -24568,34 +24566,19 @@ static void embi_cage_share_all(embi_caging *c)
     }
 }
 
-/* Counts cells, nodes, tets, and the weak nodes. Each copy gets the nodes of its cell. */
-static int embi_cage_count(embi_caging *c)
+/* Counts cells, nodes and tets. Each copy gets the nodes of its cell. */
+static void embi_cage_count(embi_caging *c)
 {
     int n = c->copy_count;
-    embipc_real *held = (embipc_real *)embi_alloc(c->m, 9 * n, sizeof *held), *most, mean = 0;
-    if (!held) return 0;
-    most = held + n;
     c->joined.node_count = c->joined.cell_count = c->joined.tet_count = 0;
-    c->joined.weak = 0;
     for (int a = 0; a < n; a++) {
         int root = embi_root(c->joined.cell, a), b = a - 1;
         for (int k = 0; k < 8; k++) embi_join(c->joined.slot, 8 * a + k, 8 * root + k);
         while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->joined.cell[b] != root) b--;
         c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->joined.tet_count++;
         c->joined.cell_count += root == a;
-        held[root] += c->copy[a].volume;
-        mean += c->copy[a].volume;
     }
-    mean /= (embipc_real)c->joined.cell_count;
-    for (int s = 0; s < 8 * n; s++) {
-        int root = embi_root(c->joined.slot, s);
-        most[root] = embi_max(most[root], held[s / 8]);
-        c->joined.node_count += root == s;
-    }
-    for (int s = 0; s < 8 * n; s++)
-        if (embi_root(c->joined.slot, s) == s) c->joined.weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
-    embi_free(c->m, held);
-    return 1;
+    for (int s = 0; s < 8 * n; s++) c->joined.node_count += embi_root(c->joined.slot, s) == s;
 }
 
 /* Joins copies into cells, and their corners into nodes. */
@@ -24614,7 +24597,8 @@ static int embi_cage_nodes(embi_caging *c)
         if (c->cuts.list[c->order[i]].sides != 7) embi_cage_share_along(c, &c->cuts.list[c->order[i]]);
     if (!embi_cage_tie(c)) return 0;
     if (!c->split) embi_cage_share_all(c);
-    return embi_cage_count(c);
+    embi_cage_count(c);
+    return 1;
 }
 
 /* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
@@ -24656,8 +24640,8 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
 
 /* Tries one lattice, unless it was tried before. A cell follows each displacement that is quadratic in the position.
  * So its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3)
- * this depends on the shape of the cells only. Deviation from the wished count and weak nodes raise the
- * score. *count: nodes, or 0 for no cage. */
+ * this depends on the shape of the cells only. Deviation from the wished count raises the score.
+ * *count: nodes, or 0 for no cage. */
 static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int *count)
 {
     embi_cage_choice *best = &c->best;
@@ -24678,7 +24662,7 @@ static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int
     miss = embi_abs(nodes - (embipc_real)wish) / (embipc_real)wish;
     for (int k = 0; k < 3; k++) score += c->lattice.h[k] * c->lattice.h[k] * c->lattice.h[k] * c->lattice.h[k];
     score *= nodes * embi_cbrt(nodes);
-    score *= (1 + 4 * miss) * (1 + 4 * c->joined.weak / nodes);
+    score *= 1 + 4 * miss;
     for (int k = 0; k < 3; k++)   /* an odd number of boxes is not cut symmetrically */
         if (n[k] > 1 && n[k] % 2) score *= EMBI_CAGE_ODD;
     over = embi_max(miss, EMBI_CAGE_MISS);

@@ -5,7 +5,8 @@
 
 The environment has BUILD, a command that makes the program % of the header %.h. PAGE is docs/measured.md: values whose rows
 say "not measured" are varied, or those in ONLY; with WRITE the rows get what was found. FACTORS: other than "0.5 2". COUNT:
-instructions, counted by valgrind. THREADS: so many, and the time that passes. Else the time of a run is the least user time
+instructions, counted by valgrind. THREADS: so many, and the time that passes. MODEL: the time
+with 8 threads over that with one, by tools/model/pool.c, which needs no processors that are free. Else the time of a run is the least user time
 of REPEATS runs, where that is over 0.2 s. Solves are exact.
 """
 import os
@@ -76,7 +77,8 @@ def build_constant(tool, header, k, factor):
 
 def run(tool, scene, tune):
     """(cost, solves) of one run"""
-    count, threads = os.environ.get('COUNT'), os.environ.get('THREADS') or '1'
+    count, model = os.environ.get('COUNT'), os.environ.get('MODEL')
+    threads = '2' if model else os.environ.get('THREADS') or '1'
     with tempfile.TemporaryDirectory() as out:
         command = [tool, 'run', scene, '--out', out, '--threads', threads, '--quiet']
         if count:
@@ -86,6 +88,9 @@ def run(tool, scene, tune):
         cost = time.time() - since if threads != '1' else os.times().children_user - before
         if count:
             cost = float(re.search(r'I +refs: +([\d,]+)', said).group(1).replace(',', ''))
+        if model:
+            serial, many = re.search(r'model: serial ([\d.]+) .* 8: ([\d.]+)', said).groups()
+            cost = float(many) / float(serial)
         with open(out + '/steps.csv') as file:
             rows = [line.split(',') for line in file if line[0] in '123456789']
         return cost, sum(int(r[3]) for r in rows)
@@ -107,7 +112,7 @@ def main():
     only = os.environ.get('ONLY', '').split()
     factors = [float(f) for f in (os.environ.get('FACTORS') or '0.5 2').split()]
     repeats = 1 if os.environ.get('COUNT') else int(os.environ.get('REPEATS') or 3)
-    threads = os.environ.get('THREADS') or '1'
+    threads = '2' if os.environ.get('MODEL') else os.environ.get('THREADS') or '1'
     names = [os.path.basename(s)[:-5] for s in scenes]
     build_tuned(tool, header)
     tuned_base = measure(tool, repeats, scenes, {})
@@ -125,7 +130,7 @@ def main():
         for f in factors:
             tuned = build_constant(tool, header, k, f) if name in ARRAYS else tool
             new = measure(tuned, repeats, scenes, {'EMBIPC_TUNE': '%d %g' % (k, f)})
-            least = 0 if os.environ.get('COUNT') else SHORT
+            least = 0 if os.environ.get('COUNT') or os.environ.get('MODEL') else SHORT
             what = 'instructions' if os.environ.get('COUNT') else 'time'
             said.append('%s: %s %s, solves %s' % ({0.5: 'half', 2: 'double'}.get(f, '%g times' % f), what,
                                                   span([n[0] / b[0] for n, b in zip(new, base) if b[0] > least]),
