@@ -2163,6 +2163,7 @@ enum {
 #define EMBI_SHARE_SURFACE EMBI_SHARE(4096)   /* [triangles] Of two surfaces whose search is shared */
 #define EMBI_SHARE_REFIT EMBI_SHARE(1024)   /* [triangles or leaves] In a part of a refit */
 #define EMBI_SHARE_AGAIN EMBI_SHARE(256)   /* [candidates] Cached ones tested again in a part */
+#define EMBI_CACHED_STEPS 64   /* [steps] Without use until a list is released */
 
 /* ---- Islands of a step ---- */
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* [us of work] In a run of islands */
@@ -14825,14 +14826,14 @@ static int embi_searches_keep(embipc_world *w)
     return 1;
 }
 
-/* Releases the lists that this step did not use, and closes their gaps. Those of bodies at rest stay. */
+/* Releases lists and closes their gaps. */
 static void embi_cached_forget(embipc_world *w)
 {
     int count = 0;
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached one = w->search.cached[n];
         int sleeps = embi_is_asleep(w->s.body + one.a) || embi_is_asleep(w->s.body + one.b);
-        if (one.asked < w->step && !sleeps) continue;
+        if (w->step - one.asked > EMBI_CACHED_STEPS && !sleeps) continue;
         w->search.cached[n] = w->search.cached[count];
         w->search.cached[count++] = one;
     }
