@@ -294,15 +294,15 @@ plain-compare: | $(BUILD)
 	  $$(sh tools/few_bodies.sh $(PLAIN)/full/embipc $(PLAIN)/few 20 $(PLAIN)/scenes/*.json examples/scenes/*$(T)*.json)
 	@echo "each acceleration alone left out, quick bench scenes:"
 	@ONLY="$(ONLY)" sh tools/without_compare.sh $(PLAIN)/without/embipc embipc.h $(PLAIN)/each $(or $(REPEATS),3) $(PLAIN)/scenes/*.json
-# values of chapter Tuning halved and doubled, on quick bench scenes (T=name: those; ONLY="EMBI_X": these values, else all that
-# are not measured; WRITE=1: into docs/measured.md)
-tuning: $(BUILD)/tools/main.o $(BUILD)/tools.a
-	$(Q)python3 tools/tuning.py variables $(HEADER) > $(BUILD)/tuned.h
-	$(Q)$(LIBRARY) -Wno-vla $(BUILD)/tuned.h -o $(BUILD)/tuned.o
-	$(Q)$(CC) $(CFLAGS) $^ $(BUILD)/tuned.o -o $(BUILD)/embipc_tuned -lm -lpthread
+# values of chapter Tuning halved and doubled, on quick bench scenes (T=name: those; SCENES="a.json b.json"; ONLY="EMBI_X": these
+# values, else all that are not measured; tools/tuning.py tells of FACTORS, COUNT, THREADS, MODEL, REPEATS, EACH, and of WRITE=1)
+TUNING = $(foreach v,ONLY FACTORS COUNT THREADS MODEL REPEATS EACH WRITE,$(v)="$($(v))")
+tuning: $(BUILD)/tools/main.o $(BUILD)/tools.a | $(BUILD)/embipc
 	$(Q)rm -rf $(BUILD)/tuning && mkdir -p $(BUILD)/tuning
-	@$(BUILD)/embipc_tuned bench --write $(BUILD)/tuning --quick $(if $(filter-out quick,$(T)),--only "$(T)") $(BENCH) > $(BUILD)/tuning/cases
-	@ONLY="$(ONLY)" WRITE="$(WRITE)" python3 tools/tuning.py run $(BUILD)/embipc_tuned $(HEADER) $(or $(REPEATS),3) docs/measured.md $(BUILD)/tuning/*.json
+	@$(if $(SCENES),true,$(BUILD)/embipc bench --write $(BUILD)/tuning --quick $(if $(filter-out quick,$(T)),--only "$(T)") $(BENCH) > $(BUILD)/tuning/cases)
+	@BUILD='$(LIBRARY) -w $(if $(MODEL),$(foreach f,create for destroy,-Dembipc_pool_$(f)=embipc_real_$(f))) %.h -o %.o && \
+	  $(CC) $(CFLAGS) $^ %.o $(if $(MODEL),-DEMBIPC_PTHREADS tools/model/pool.c) -o % -lm -lpthread' $(TUNING) python3 tools/tuning.py $(HEADER) \
+	  $(BUILD)/embipc_tuned docs/measured.md $(or $(SCENES),$(BUILD)/tuning/*.json)
 $(BUILD)/library_native.o: $(HEADER) | $(BUILD)
 	$(Q)$(LIBRARY) $(NATIVE) $(HEADER) -o $@
 $(BUILD)/embipc_native: $(TOOL_C) $(wildcard tools/*.h) $(BUILD)/library_native.o $(BUILD)/view_page.h

@@ -1187,9 +1187,9 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
  * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid
  * body with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the
  * contact force on the old one, by at most 1/64 of its diagonal. What goes over: pair rules, surface velocity, user
- * pointer; pressure, sum and moment of the forces for the next step; and, where both have the same vertices, soft drives
- * with their handles, else these end. The old handle and its events are gone, and what calls changed of its description:
- * its groups, friction and stiffness. Fails, with the world unchanged, where embipc_body_create() and
+ * pointer; pressure, sum and moment of the forces for the next step; and, where both have the same vertices, soft
+ * drives with their handles, else these end. The old handle and its events are gone, and what calls changed of its
+ * description: its groups, friction and stiffness. Fails, with the world unchanged, where embipc_body_create() and
  * embipc_body_set_pose() do: a body that was bent may have no room. Both must be dynamic. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with);
@@ -1992,7 +1992,7 @@ enum {
     EMBIPC_WITHOUT_PATHS = 1 << 13,              /* no candidates are searched along paths: throw-10-full 1.43 */
     EMBIPC_WITHOUT_FORESIGHT = 1 << 14,          /* a step's first search looks where bodies are: twist-20 1.21 */
     EMBIPC_WITHOUT_PARTIAL_SEARCH = 1 << 15,     /* a direction is searched to its end: throw-100-affine 1.47 */
-    EMBIPC_WITHOUT_REFIT_ON_DEMAND = 1 << 16,    /* trees of large surfaces are refitted as a whole: surface-40k 1.40 */
+    EMBIPC_WITHOUT_REFIT_ON_DEMAND = 1 << 16,    /* trees are refitted as a whole: surface-40k 1.40 */
     EMBIPC_WITHOUT_PATH_BOXES = 1 << 17,         /* collision detection skips no boxes of paths: pile-10 1.06 */
     EMBIPC_WITHOUT_PRODUCTS = 1 << 18,           /* A is assembled before it is multiplied with: pinch 1.18 */
     EMBIPC_WITHOUT_FULL_HESSIAN = 1 << 19,       /* contacts have no full Hessian: 8 % more violent steps are cut */
@@ -2038,17 +2038,11 @@ enum {
 /* ---- Structure of a sparse factor ---- */
 #define EMBI_DISSECT 4000   /* [block multiplications per node] Least cost of a factor whose graph is dissected */
 #define EMBI_TASKS 16   /* [tasks] Parts of the tree for threads */
-#define EMBI_SHARE_FACTOR EMBI_SHARE(40000)   /* [block multiplications] Least cost of a factor that is shared */
 #define EMBI_PANEL_BLOCK 2   /* [block multiplications] Cost of a block that is sent on */
 #define EMBI_PANEL_ROW 12   /* [block multiplications] Cost of a row of a panel */
 #define EMBI_PANEL_WHOLE 40   /* [block multiplications] Cost of a panel */
 
-/* ---- Sparse LDL^T ---- */
-/* [block multiplications] Least cost of a supernode for which what it gets is shared */
-#define EMBI_SHARE_PULL EMBI_SHARE(10000)
-
 /* ---- Cage nodes and search ---- */
-#define EMBI_CAGE_WEAK ((embipc_real)0.25)   /* [mean volume per cell] Nodes with less of it are weak */
 /* [factor on the score] For each odd number of boxes above 1, which is not cut symmetrically */
 #define EMBI_CAGE_ODD 2
 #define EMBI_CAGE_MISS ((embipc_real)0.2)   /* [wished node count] Allowed deviation */
@@ -2090,7 +2084,6 @@ enum {
 #ifndef EMBI_PATCH_LEAVES
 #define EMBI_PATCH_LEAVES 128   /* [leaves] Leaves per patch */
 #endif
-#define EMBI_PATCHES 64   /* [patches] Patches per body, at most */
 
 /* ---- Rotation and deformation bounds ---- */
 /* [cos(theta/2)] Least of a direction; beyond, rotation counts as deformation */
@@ -2136,8 +2129,7 @@ enum {
 #define EMBI_REVERSAL_SLOPE ((embipc_real)0.1)   /* [slope before] A direction from one of them falls more steeply */
 
 /* ---- Line search ---- */
-#define EMBI_CCD_GRAIN 256   /* [candidates] Of a block of collision detection */
-#define EMBI_SHARE_CCD (EMBI_SHARE(8) * EMBI_CCD_GRAIN)   /* [candidates] In a range of it */
+#define EMBI_SHARE_CCD EMBI_SHARE(2048)   /* [candidates] Of a block of collision detection */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)   /* [gap or dhat] What stays open along a path */
 
 /* ---- Move and stop test ---- */
@@ -2163,9 +2155,6 @@ enum {
 #define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* [dhat] A smaller clearance counts as equal sizes */
 
 /* ---- Mechanics of a new body ---- */
-#ifndef EMBI_FIT_TRIANGLES
-#define EMBI_FIT_TRIANGLES 1024   /* [triangles] Smaller surfaces have the whole tree refitted */
-#endif
 #define EMBI_CERTIFICATE_FINE 3   /* [triangles per tet] Coarser surfaces get no certificates */
 
 /* ---- Cached lists of candidates ---- */
@@ -2181,16 +2170,9 @@ enum {
 
 /* ---- Islands of a step ---- */
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* [us of work] In a run of islands */
-#define EMBI_RUNS 64   /* [runs] Of islands, at most */
 
 /* ---- Newton loop ---- */
-/* [diagonal] Distance of a node from its force-free target, from which hidden energy is computed */
-#define EMBI_AGAIN_STRAYS ((embipc_real)0.02)
-#define EMBI_AGAIN_SHARE ((embipc_real)0.1)   /* [diagonal] The same distance in a body that rotates, to begin again */
-#define EMBI_AGAIN_ANGLE ((embipc_real)0.3)   /* [rad] Least error of rotation besides */
-
-/* ---- Repair of surfaces ---- */
-#define EMBI_LARGEST_HOLE 512   /* [edges] Border of a hole that gets a lid */
+#define EMBI_AGAIN_ANGLE ((embipc_real)0.3)   /* [rad] Least error of rotation to begin again */
 
 /* ==== 3. Small math ==================================================================================
  * Vectors of 3, matrices of 3x3 (row-major), the polar rotation, boxes. Result first, inputs const.
@@ -4656,7 +4638,6 @@ typedef struct embi_ldlt {
     int *touched;       /* (n) supernode: holds more than the constant part of the matrix */
     int *open;          /* (n) supernode: to be factored again, when `partial` */
     int *task;          /* (n) supernode: the task whose subtrees it is in, or -1 */
-    int tasks;          /* 0: too little to be shared */
     const embi_threads *threads;   /* NULL: serial */
     int partial;        /* the supernodes that are not open keep their factor */
     int *row;               /* positions behind a supernode in its rows of U, ascending */
@@ -4913,7 +4894,7 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
     }
     return EMBI_ARRAY(m, F->value, F->panel[F->supernodes] + EMBI_TILE, 0, EMBI_FACTORS) &&
            EMBI_GROW(m, F->vectors, 12 * F->n) &&
-           EMBI_GROW(m, F->work, (F->tasks ? 4 + 2 * EMBI_TASKS : 5) * F->n);
+           EMBI_GROW(m, F->work, (4 + 2 * EMBI_TASKS) * F->n);
 }
 
 /* the supernode that supernode s sends to first, its parent in the tree; -1 at a root */
@@ -4927,7 +4908,6 @@ static int embi_ldlt_parent(const embi_ldlt *F, int s)
 static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
 {
     embipc_real *cost, load[EMBI_TASKS];
-    if (F->cost < EMBI_SHARE_FACTOR || F->n > INT_MAX / 128) return 1;
     if (!EMBI_GROW(m, F->vectors, 12 * F->n)) return 0;
     cost = F->vectors;
     memset(load, 0, sizeof load);
@@ -4937,7 +4917,6 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
         cost[s] += embi_panel_cost(F->first[s + 1] - F->first[s], embi_ldlt_row_count(F, s));
         if (parent >= 0) cost[parent] += cost[s];
     }
-    F->tasks = EMBI_TASKS;
     for (int s = F->supernodes - 1; s >= 0; s--) {
         int parent = embi_ldlt_parent(F, s), least = 0;
         F->task[s] = parent >= 0 ? F->task[parent] : -1;
@@ -4956,10 +4935,9 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
     int **const part[9] = {&F->order, &F->place, &F->owner, &F->first, &F->row_start, &F->panel, &F->touched, &F->open,
                            &F->task};
     F->n = F->supernodes = 0;
-    if (n > INT_MAX / 32) { m->failed = 1; return 0; }
+    if (n > INT_MAX / (5 + 2 * EMBI_TASKS)) { m->failed = 1; return 0; }
     if (!EMBI_GROW(m, F->index, 9 * (n + 1)) || !EMBI_GROW(m, F->row, 1)) return 0;
     for (int k = 0; k < 9; k++) *part[k] = F->index + k * (n + 1);
-    F->tasks = 0;
     F->partial = 0;
     memset(F->touched, 0, (size_t)n * sizeof *F->touched);
     memset(F->open, 0, (size_t)n * sizeof *F->open);
@@ -4978,6 +4956,7 @@ static int embi_ldlt_analyze_dense(embi_memory *m, embi_ldlt *F, int n)
     F->supernodes = n > 0;
     F->first[0] = F->row_start[0] = F->row_start[F->supernodes] = 0;
     F->first[F->supernodes] = n;
+    F->task[0] = -1;
     F->cost = embi_panel_cost(n, 0);
     if (embi_ldlt_place_panels(m, F)) return 1;
     F->n = F->supernodes = 0;
@@ -5204,18 +5183,18 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
     const int *row = F->row + F->row_start[t];
     int first = F->first[t], nodes = F->first[t + 1] - first, rows = embi_ldlt_row_count(F, t);
     int *place = f->places + (size_t)slot * (size_t)F->n, ld = embi_ldlt_stride(F, t);
-    int above = F->tasks && F->task[t] < 0, alone = above || !F->tasks;
+    int above = F->task[t] < 0;
     embipc_real *U = F->value + F->panel[t], *inverse = F->vectors + 3 * F->n + 3 * first;
     embi_pivots pivots = {F->vectors + 3 * first, f->biggest, 0};
     int made;
     if (embi_ldlt_is_open(F, t)) {
         for (int k = 0; k < nodes; k++) place[first + k] = k;
         for (int k = 0; k < rows; k++) place[row[k]] = nodes + k;
-        if (above && embi_has_threads(F->threads) && embi_panel_cost(nodes, rows) > EMBI_SHARE_PULL) {
+        if (above) {
             f->t = t;
             embi_for(F->threads, nodes, (nodes - 1) / EMBI_TASKS + 1, embi_ldlt_pull_work, f);
         } else embi_ldlt_pull_rows(f, t, first, first + nodes, place, f->columns + (size_t)slot * (size_t)F->n);
-        made = embi_panel_factor(alone ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots);
+        made = embi_panel_factor(above ? F->threads : NULL, 3 * nodes, 3 * (nodes + rows), U, ld, &pivots);
         if (made < 0) f->bad[slot] = made;
         for (int k = 0; k < 3 * nodes; k++) inverse[k] = 1 / U[k * (ld + 1)];
         f->replaced[slot] += pivots.replaced;
@@ -5224,10 +5203,10 @@ static void embi_ldlt_factor_one(embi_factoring *f, int t, int slot)
         following = f->next[s];
         f->at[s] = embi_ldlt_rows_before(F, s, f->at[s], first + nodes);
         if (f->at[s] == embi_ldlt_row_count(F, s)) continue;
-        if (alone || F->task[F->owner[F->row[F->row_start[s] + f->at[s]]]] >= 0) embi_ldlt_wait(f, s);
+        if (above || F->task[F->owner[F->row[F->row_start[s] + f->at[s]]]] >= 0) embi_ldlt_wait(f, s);
     }
     f->at[t] = 0;
-    if (rows && (alone || F->task[F->owner[row[0]]] >= 0)) embi_ldlt_wait(f, t);
+    if (rows && (above || F->task[F->owner[row[0]]] >= 0)) embi_ldlt_wait(f, t);
 }
 
 /* Some tasks. A task is a subtree: it needs nothing of the other tasks. */
@@ -5256,16 +5235,16 @@ static int embi_ldlt_factor(embi_ldlt *F)
     f.next = f.waiting + n;
     f.at = f.next + n;
     f.places = f.at + n;
-    f.columns = f.places + (size_t)(F->tasks ? F->tasks : 1) * (size_t)n;
+    f.columns = f.places + (size_t)EMBI_TASKS * (size_t)n;
     f.biggest = embi_ldlt_diagonal(F);
     for (int s = 0; s < F->supernodes; s++) f.waiting[s] = -1;
-    if (F->tasks) embi_for(F->threads, F->tasks, 1, embi_ldlt_factor_work, &f);
-    for (int k = 0; k < F->tasks; k++) bad = embi_min_int(bad, f.bad[k]);
+    if (F->supernodes > 1) embi_for(F->threads, EMBI_TASKS, 1, embi_ldlt_factor_work, &f);
+    for (int k = 0; k < EMBI_TASKS; k++) bad = embi_min_int(bad, f.bad[k]);
     if (bad) return bad;
-    for (int s = 0; s < F->supernodes && F->tasks; s++)
+    for (int s = 0; s < F->supernodes; s++)
         if (F->task[s] >= 0 && f.at[s] < embi_ldlt_row_count(F, s)) embi_ldlt_wait(&f, s);
     for (int t = 0; t < F->supernodes && !f.bad[0]; t++)
-        if (!F->tasks || F->task[t] < 0) {
+        if (F->task[t] < 0) {
             embi_ldlt_factor_one(&f, t, 0);
             if (t + 1 < F->supernodes && embi_is_past(F->threads)) f.bad[0] = EMBI_TOO_LATE;
         }
@@ -12980,6 +12959,8 @@ static void embi_apply_few(const embi_state *s, const embi_body *b, const embipc
 
 /* ---- bounds from the nodes ---- */
 
+enum { EMBI_PATCHES = 64 };   /* per body, at most: embi_patches_key() has no room for more */
+
 /* Makes the patches, without their bounds. A body without nodes is one patch. */
 static int embi_body_cut(embi_memory *m, embi_body *b)
 {
@@ -17433,22 +17414,6 @@ static void embi_body_foretell_twist(embi_body *b)
     else embi_set(f->twist, 0, 0, 0);
 }
 
-/* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 for a nonlinear
- * material. */
-static embipc_real embi_body_drifts(const embi_state *s, const embi_body *b)
-{
-    embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
-    if (!embi_is_dynamic(b) || b->elastic.nonlinear) return 0;
-    for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++) mean[c] += (s->q[3 * i + c] - s->qt[3 * i + c]) / (embipc_real)b->nn;
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        embi_sub(d, s->q + 3 * i, s->qt + 3 * i);
-        embi_sub(d, d, mean);
-        most = embi_max(most, embi_dot(d, d));
-    }
-    return embi_sqrt(most) / b->diagonal;
-}
-
 /* Is the energy of strain that the held rotations hide larger than the kinetic energy at the start? */
 static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
 {
@@ -17468,19 +17433,16 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
 }
 
 /* Are the held rotations so wrong that the step should start again? A body, or a part of it, has rotated against
- * them by more than 0.3 rad or so, or they hide much energy. Cheap tests come first. */
+ * them by more than 0.3 rad or so, or they hide much energy. */
 static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
 {
-    int strays = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        embipc_real share = embi_body_drifts(s, b);
-        strays |= share > EMBI_AGAIN_STRAYS;
-        if (share > EMBI_AGAIN_SHARE && embi_body_turns(s, b) > EMBI_TURN_FAR &&
+        if (embi_is_dynamic(b) && !b->elastic.nonlinear && embi_body_turns(s, b) > EMBI_TURN_FAR &&
             embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > EMBI_AGAIN_ANGLE)
             return 1;
     }
-    return strays && !isle->converged && embi_island_is_blown_up(s, isle);
+    return !isle->converged && embi_island_is_blown_up(s, isle);
 }
 
 /* The material holds the rotations of q from now on. */
@@ -20316,8 +20278,8 @@ static void embi_round_time(embipc_world *w)
     if (sum > 0) s->timer.since = now;
 }
 
-/* Solves the islands from `first` on, in runs that threads share. enough: least work of a run, us. */
-static embipc_result embi_round_share(embi_round *t, int first, int enough)
+/* Solves the islands from `first` on, in runs that threads share. */
+static embipc_result embi_round_share(embi_round *t, int first)
 {
     embipc_world *w = t->w;
     embi_state *s = &w->s;
@@ -20325,7 +20287,7 @@ static embipc_result embi_round_share(embi_round *t, int first, int enough)
     embi_chunks_clear(&w->islands.run);
     for (int k = first, begin = first, work = 0; k < w->islands.round_count; k++) {
         work += embi_island_work(s, w->islands.list[w->islands.round[k]]);
-        if (work < enough && k + 1 < w->islands.round_count) continue;
+        if (work < EMBI_SHARE_ISLANDS && k + 1 < w->islands.round_count) continue;
         if (!embi_chunks_add(&w->memory, &w->islands.run, 0, begin, k + 1, INT_MAX)) return EMBIPC_ERR_MEMORY;
         begin = k + 1;
         work = 0;
@@ -20371,7 +20333,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
         round[0] = by_itself;
         if ((r = embi_round_one(&t, s, by_itself)) != EMBIPC_OK) return r;
     }
-    return embi_round_share(&t, alone, embi_max_int(EMBI_SHARE_ISLANDS, (int)(total / EMBI_RUNS)));
+    return embi_round_share(&t, alone);
 }
 
 /* ==== 67. Islands that meet ==========================================================================
@@ -22412,7 +22374,7 @@ typedef struct embi_ccd_task {
     embipc_real bound;           /* alpha is at most this */
     embipc_real rounding, error; /* of positions, and of distances, m */
     embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
-    embipc_real *alpha;          /* per block of EMBI_CCD_GRAIN */
+    embipc_real *alpha;          /* per block of EMBI_SHARE_CCD */
     int *index;                  /* the candidate that limits it; -1: none; EMBI_TOO_LATE: no time for the block */
 } embi_ccd_task;
 
@@ -22457,8 +22419,8 @@ static void embi_ccd_work(void *arg, int begin, int end)
     embipc_real floor = pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding;
     floor = (floor + t->error) / (embipc_real)0.999;
     if (pair->a == pair->b) floor /= EMBI_TURN_COS;
-    for (int block = begin / EMBI_CCD_GRAIN; block * EMBI_CCD_GRAIN < end; block++) {
-        int first = block * EMBI_CCD_GRAIN, last = embi_min_int(first + EMBI_CCD_GRAIN, end);
+    for (int block = begin; block < end; block++) {
+        int first = block * EMBI_SHARE_CCD, last = embi_min_int(first + EMBI_SHARE_CCD, pair->count);
         embipc_real away = t->slack + embi_max(0, t->rate * t->bound);
         t->alpha[block] = t->bound;
         t->index[block] = embi_is_past(&t->s->threads) ? EMBI_TOO_LATE : -1;
@@ -22516,7 +22478,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
     for (int n = 0; n < isle->pair_count; n++) {
         const embi_pair *pair = s->pair + isle->pairs[n];
         const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        int blocks = (pair->count + EMBI_CCD_GRAIN - 1) / EMBI_CCD_GRAIN;
+        int blocks = (pair->count + EMBI_SHARE_CCD - 1) / EMBI_SHARE_CCD;
         embi_ccd_task task;
         if (!EMBI_GROW(m, isle->bound.block_alpha, blocks) ||
             !EMBI_GROW(m, isle->bound.block_at, blocks))
@@ -22532,7 +22494,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
         task.rate = embi_pair_slack(pair, &a->search.drift_next, &b->search.drift_next) - task.slack;
         task.alpha = isle->bound.block_alpha;
         task.index = isle->bound.block_at;
-        embi_for_work(&s->threads, pair->count, pair->count, EMBI_SHARE_CCD, embi_ccd_work, &task);
+        embi_for(&s->threads, blocks, 1, embi_ccd_work, &task);
         for (int k = 0; k < blocks; k++) {
             if (isle->bound.block_at[k] == EMBI_TOO_LATE) {
                 s->timer.late = 1;
@@ -23976,7 +23938,6 @@ typedef struct embi_joined {
     int *slot;                       /* union-find forest over the corners of the copies' boxes (8 each); a tree is a
                                       * node */
     int cell_count, node_count, tet_count;
-    embipc_real weak;                /* number of weak nodes, weighted smoothly */
 } embi_joined;
 
 /* The copy that carries each vertex, and the vertex's smallest weight there. */
@@ -24810,34 +24771,19 @@ static void embi_cage_share_all(embi_caging *c)
     }
 }
 
-/* Counts cells, nodes, tets, and the weak nodes. Each copy gets the nodes of its cell. */
-static int embi_cage_count(embi_caging *c)
+/* Counts cells, nodes and tets. Each copy gets the nodes of its cell. */
+static void embi_cage_count(embi_caging *c)
 {
     int n = c->copy_count;
-    embipc_real *held = (embipc_real *)embi_alloc(c->m, 9 * n, sizeof *held), *most, mean = 0;
-    if (!held) return 0;
-    most = held + n;
     c->joined.node_count = c->joined.cell_count = c->joined.tet_count = 0;
-    c->joined.weak = 0;
     for (int a = 0; a < n; a++) {
         int root = embi_root(c->joined.cell, a), b = a - 1;
         for (int k = 0; k < 8; k++) embi_join(c->joined.slot, 8 * a + k, 8 * root + k);
         while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->joined.cell[b] != root) b--;
         c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->joined.tet_count++;
         c->joined.cell_count += root == a;
-        held[root] += c->copy[a].volume;
-        mean += c->copy[a].volume;
     }
-    mean /= (embipc_real)c->joined.cell_count;
-    for (int s = 0; s < 8 * n; s++) {
-        int root = embi_root(c->joined.slot, s);
-        most[root] = embi_max(most[root], held[s / 8]);
-        c->joined.node_count += root == s;
-    }
-    for (int s = 0; s < 8 * n; s++)
-        if (embi_root(c->joined.slot, s) == s) c->joined.weak += embi_max(0, 1 - most[s] / (EMBI_CAGE_WEAK * mean));
-    embi_free(c->m, held);
-    return 1;
+    for (int s = 0; s < 8 * n; s++) c->joined.node_count += embi_root(c->joined.slot, s) == s;
 }
 
 /* Joins copies into cells, and their corners into nodes. */
@@ -24856,7 +24802,8 @@ static int embi_cage_nodes(embi_caging *c)
         if (c->cuts.list[c->order[i]].sides != 7) embi_cage_share_along(c, &c->cuts.list[c->order[i]]);
     if (!embi_cage_tie(c)) return 0;
     if (!c->split) embi_cage_share_all(c);
-    return embi_cage_count(c);
+    embi_cage_count(c);
+    return 1;
 }
 
 /* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
@@ -24898,8 +24845,8 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
 
 /* Tries one lattice, unless it was tried before. A cell follows each displacement that is quadratic in the position.
  * So its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3)
- * this depends on the shape of the cells only. Deviation from the wished count and weak nodes raise the
- * score. *count: nodes, or 0 for no cage. */
+ * this depends on the shape of the cells only. Deviation from the wished count raises the score.
+ * *count: nodes, or 0 for no cage. */
 static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int *count)
 {
     embi_cage_choice *best = &c->best;
@@ -24920,7 +24867,7 @@ static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int
     miss = embi_abs(nodes - (embipc_real)wish) / (embipc_real)wish;
     for (int k = 0; k < 3; k++) score += c->lattice.h[k] * c->lattice.h[k] * c->lattice.h[k] * c->lattice.h[k];
     score *= nodes * embi_cbrt(nodes);
-    score *= (1 + 4 * miss) * (1 + 4 * c->joined.weak / nodes);
+    score *= 1 + 4 * miss;
     for (int k = 0; k < 3; k++)   /* an odd number of boxes is not cut symmetrically */
         if (n[k] > 1 && n[k] % 2) score *= EMBI_CAGE_ODD;
     over = embi_max(miss, EMBI_CAGE_MISS);
@@ -26283,7 +26230,7 @@ static int embi_build_tet_grad(embi_memory *m, embi_body *b, const embipc_real *
 static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t, embipc_error *e)
 {
     const embipc_real *o = t->far_position;
-    int n = 6 * b->nt, large = b->nt >= EMBI_FIT_TRIANGLES && !EMBI_WITHOUT(REFIT_ON_DEMAND);
+    int n = 6 * b->nt;
     int is_far = o[0] != 0 || o[1] != 0 || o[2] != 0;
     embi_key *keys = (embi_key *)embi_alloc(m, n, sizeof *keys);
     unsigned char *used = (unsigned char *)embi_alloc(m, b->nv, 1);
@@ -26296,9 +26243,9 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     embi_free(m, keys);
     embi_free(m, used);
     if (ok) ok = embi_build_panels(m, b, t);
-    if (ok && b->nn && (!embi_is_one_tet(b) || large))
+    if (ok && b->nn)
         ok = embi_bvh_weigh(m, &b->bvh, b->tri, b->nt, &t->J) &&
-             (!large ||
+             (EMBI_WITHOUT(REFIT_ON_DEMAND) ||
               (EMBI_GROW(m, b->bvh.rest, 12 * b->bvh.leaves) && EMBI_GROW(m, b->bvh.known, 2 * b->bvh.leaves)));
     for (int i = 0; i < b->nv && is_far; i++) embi_add(t->x + 3 * i, t->x + 3 * i, o);
     for (int i = 0; i < b->nn && is_far; i++) embi_add(t->q + 3 * i, t->q + 3 * i, o);
@@ -31261,27 +31208,32 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_memory m;
     embi_keys keys = {NULL, NULL};
     embi_loops l;
-    int n = tri_count, most = embi_min_int(embi_max_int(max_edges, 3), EMBI_LARGEST_HOLE);
-    int edges = -1, count = 0, lids = 0, square = most * most, *label, *cut, *v;
+    int n = tri_count, most = 0, edges, count = 0, lids = 0, *label, *cut, *v;   /* most: edges of a loop */
     embipc_real *area, *best, cost;
     embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
     if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
     x = s.x;
     memset(&l, 0, sizeof l);
-    cut = (int *)embi_alloc(&m, square + 5 * most + n, sizeof *cut);
-    best = (embipc_real *)embi_alloc(&m, square + n, sizeof *best);
-    if (!m.failed) edges = embi_sound_half_edges(&m, &keys, tri, n);
+    edges = embi_sound_half_edges(&m, &keys, tri, n);
     if (edges >= 0 && !embi_loops_build(&m, &l, tri, n, keys.a, edges)) edges = -1;
-    v = edges < 0 ? NULL : cut + square;   /* polygon and stack */
+    for (int i = 0; edges >= 0 && i < l.count; i++) {
+        int size = l.start[i + 1] - l.start[i];
+        if (size <= max_edges) most = embi_max_int(most, size);
+    }
+    if (most > INT_MAX / 8 / embi_max_int(most, 1)) edges = -1;   /* that would take over 3 GB */
+    cut = (int *)embi_alloc(&m, edges < 0 ? 0 : most * most + 5 * most + n, sizeof *cut);
+    best = (embipc_real *)embi_alloc(&m, edges < 0 ? 0 : most * most + n, sizeof *best);
+    if (m.failed) edges = -1;
+    v = edges < 0 ? NULL : cut + most * most;   /* polygon and stack */
     label = edges < 0 ? NULL : v + 5 * most;
-    area = edges < 0 ? NULL : best + square;
+    area = edges < 0 ? NULL : best + most * most;
     if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
     for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
     for (int i = 0; edges >= 0 && i < l.count; i++) {
         const int *half = l.half + l.start[i];
         int size = l.start[i + 1] - l.start[i];
-        if (size < 3 || size > max_edges || size > most) continue;
+        if (size < 3 || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
         cost = embi_cut_polygon(x, v, size, keys.a, edges, EMBI_FLAT, best, cut);
         if (!(cost < EMBI_HUGE)) cost = embi_cut_polygon(x, v, size, keys.a, edges, -1, best, cut);   /* a crack */

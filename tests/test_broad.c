@@ -870,8 +870,8 @@ static void test_edges_that_are_not_flat(void)
 static void test_values_of_users(void)
 {
 #ifdef EMBIPC_INSIDE
-    extern int test_share, test_fit_triangles, test_fit_leaves, test_patch_leaves, test_without;
-    ENSURE(test_fit_triangles == EMBI_FIT_TRIANGLES && test_fit_leaves == EMBI_FIT_LEAVES);
+    extern int test_share, test_fit_leaves, test_patch_leaves, test_without;
+    ENSURE(test_fit_leaves == EMBI_FIT_LEAVES);
     ENSURE(test_patch_leaves == EMBI_PATCH_LEAVES && EMBI_SHARE(1000) == 1000 && test_share == 1);
     ENSURE(test_without == EMBIPC_WITHOUT);
 #endif

@@ -327,6 +327,26 @@ static void check_fill(test_mesh *s, const int *dropped, int n, int holes, int m
     test_mesh_free(s);
 }
 
+/* A cone without its base, a loop of 600 edges: as many as the caller allows are closed. */
+static void test_fill_large(void)
+{
+    enum { N = 600 };
+    test_mesh s = test_mesh_make(N + 1, N, 0);
+    int filled;
+    for (int i = 0; i < N; i++) {
+        const int t[3] = {i, (i + 1) % N, N};
+        s.x[3 * i] = cos(6.283185307179586 * i / N);
+        s.x[3 * i + 1] = sin(6.283185307179586 * i / N);
+        s.x[3 * i + 2] = 0;
+        memcpy(s.tri + 3 * i, t, sizeof t);
+    }
+    s.x[3 * N] = s.x[3 * N + 1] = 0;
+    s.x[3 * N + 2] = 3;
+    ENSURE(embipc_surface_fill(s.x, N + 1, s.tri, N, N - 1, NULL, 0, &filled) == 0 && filled == 0);
+    ENSURE(embipc_surface_fill(s.x, N + 1, s.tri, N, N, NULL, 0, &filled) == N - 2 && filled == 1);
+    test_mesh_free(&s);
+}
+
 /* The cheaper diagonal of this hole, 1-3, is an edge of the surface below it. */
 static void test_fill_avoids_edges(void)
 {
@@ -683,6 +703,7 @@ int main(int argc, char **argv)
     RUN(loops);
     RUN(orient);
     RUN(fill);
+    RUN(fill_large);
     RUN(fill_avoids_edges);
     RUN(flip_flat);
     RUN(merge);
