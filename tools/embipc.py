@@ -70,6 +70,8 @@ def _public(path):
             on.pop()
         elif words[0] == "#define" and words[1] == "EMBIPC_VERSION":
             _constants["EMBIPC_VERSION"] = int(words[2])
+        elif words[0] == "#define" and words[1] == "EMBIPC_REAL":
+            _types["EMBIPC_REAL"] = _types[words[2]]   # `make lib` takes the default
     return " ".join(" ".join(out).split())
 
 
