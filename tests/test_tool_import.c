@@ -342,6 +342,56 @@ static void test_pairs(void)
     scene_free(&s);
 }
 
+/* Which shapes touch, by their bits: one of the two must touch a group of the other. Friction of a pair, as MuJoCo has it:
+ * that of the shape with more priority, else the larger one; none between two shapes of condim 1. */
+static void test_pairs_of_shapes(void)
+{
+    static const struct { const char *a, *b; int touch; double friction; } c[] = {
+        { "contype='0'", "contype='0'", 0, 0 },
+        { "contype='0'", "conaffinity='0'", 1, 1 },
+        { "contype='2' conaffinity='4'", "contype='4' conaffinity='8'", 1, 1 },
+        { "contype='2' conaffinity='4'", "contype='8' conaffinity='1'", 0, 0 },
+        { "friction='0.25'", "friction='0.81'", 1, 0.81 },
+        { "friction='0.25' priority='2'", "friction='0.81' priority='1'", 1, 0.25 },
+        { "friction='0.25' condim='1'", "friction='0.81' condim='1'", 1, 0 },
+        { "friction='0.9' condim='1'", "friction='0.25'", 1, 0.9 },
+        { "friction='0.9' condim='1' priority='1'", "friction='0.25'", 1, 0 } };
+    for (size_t i = 0; i < sizeof c / sizeof c[0]; i++) {
+        char text[600];
+        scene s;
+        double friction = -1;
+        snprintf(text, sizeof text, "<mujoco><worldbody><body><freejoint/><geom size='0.1' %s/></body><body pos='1 0 0'>"
+                 "<freejoint/><geom size='0.1' %s/></body></worldbody></mujoco>", c[i].a, c[i].b);
+        ENSURE(begin(&s, text) && s.body_count == 2 && s.pair_count <= 1);
+        if (s.body_count == 2) friction = sqrt(s.body[0].def.friction * s.body[1].def.friction);
+        if (s.pair_count && s.pair[0].friction >= 0) friction = s.pair[0].friction;
+        ENSURE((s.pair_count && !s.pair[0].contact) == !c[i].touch);
+        if (c[i].touch) ENSURE_CLOSE(friction, c[i].friction, 1e-12);
+        scene_free(&s);
+    }
+}
+
+/* The outermost defaults hold for all elements, with any name and in several parts. The limit of a motor without a spring
+ * holds. */
+static void test_outer_defaults(void)
+{
+    static const char *const outer[] = { "<default><joint damping='3'/>", "<default class='robot'><joint damping='3'/>",
+                                         "<default/><default class='main'><joint damping='3'/>" };
+    static const char *const inner[] = { "", "class='main'", "class='c'" };
+    for (int i = 0; i < 3; i++)
+        for (int k = 0; k < 3; k++) {
+            char text[800];
+            scene s;
+            snprintf(text, sizeof text, "<mujoco>%s<default class='c'><joint axis='0 1 0'/></default></default><worldbody>"
+                     "<body><joint name='j' %s/><geom size='0.1'/></body></worldbody><actuator>"
+                     "<velocity joint='j' kv='4' forcerange='-2 2'/></actuator></mujoco>", outer[i], inner[k]);
+            ENSURE(begin(&s, text) && s.joint_count == 1);
+            if (s.joint_count)
+                ENSURE(s.joint[0].def.motor_damping == 7 && s.joint[0].def.motor_limit == 2 && s.joint[0].def.axis[1] == (k == 2));
+            scene_free(&s);
+        }
+}
+
 static void test_options(void)
 {
     import_options o = options("r.urdf");
@@ -836,6 +886,8 @@ int main(int argc, char **argv)
     RUN(centre);
     RUN(integrals);
     RUN(pairs);
+    RUN(pairs_of_shapes);
+    RUN(outer_defaults);
     RUN(options);
     RUN(pose);
     RUN(dynamics);

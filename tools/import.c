@@ -239,6 +239,7 @@ import_geom *import_add_geom(import_model *m, const xml_node *n, int link, const
     g->line = n->line;
     g->scale = 1;
     g->friction = g->mass = -1;
+    g->bits[0] = g->bits[1] = 1;
     import_name(g->name, name);
     import_identity(&g->at);
     return g;
@@ -556,11 +557,16 @@ static void import_put_path(const import_model *m, tool_text *t, const char *mes
     tool_text_free(&directory);
 }
 
+static double import_friction(const import_model *m, const import_geom *g)
+{
+    return g->friction >= 0 ? g->friction : m->o->friction;
+}
+
 static void import_put_body(const import_model *m, tool_text *t, const import_geom *g)
 {
     static const char *const shape[] = { "box", "sphere", "cylinder", "capsule", "plane" };
     int fixed = import_is_fixed(m, g->link);
-    double degrees[3], friction = g->friction >= 0 ? g->friction : m->o->friction;
+    double degrees[3], friction = import_friction(m, g);
     import_angles(degrees, g->at.R);
     tool_put(t, "    { \"name\": ");
     json_write_string(t, g->name);
@@ -614,7 +620,7 @@ static void import_put_motor(tool_text *t, const import_link *l)
         tool_put(t, "\"stiffness\": %.15g, \"position\": %.15g%s", l->stiffness, l->target * unit,
                  l->damping > 0 ? ", " : "");
     if (l->damping > 0) tool_put(t, "\"damping\": %.15g", l->damping);
-    if (spring && l->effort_limit > 0) tool_put(t, ", \"limit\": %.15g", l->effort_limit);
+    if (l->has_motor && l->effort_limit > 0) tool_put(t, ", \"limit\": %.15g", l->effort_limit);
     tool_put(t, " }");
 }
 
@@ -685,12 +691,12 @@ static int import_put_joints(import_model *m, tool_text *t)
     return 1;
 }
 
-/* May two shapes touch? Not those of one group, of groups that a joint links (but for shapes of the world), and of
- * excluded links. */
+/* May two shapes touch? Not those of one group, without a bit in common, of groups that a joint links (but for shapes of
+ * the world), and of excluded links. */
 static int import_may_touch(const import_model *m, const import_geom *a, const import_geom *b)
 {
     int p = m->link[a->link].group, q = m->link[b->link].group;
-    if (p == q) return 0;
+    if (p == q || !((a->bits[0] & b->bits[1]) | (b->bits[0] & a->bits[1]))) return 0;
     for (int i = 0; i < m->exclude_count; i++)
         if ((m->exclude[i].a == a->link && m->exclude[i].b == b->link)
             || (m->exclude[i].a == b->link && m->exclude[i].b == a->link))
@@ -701,20 +707,36 @@ static int import_may_touch(const import_model *m, const import_geom *a, const i
     return !(m->link[p].joint != IMPORT_FREE && p > 0 && m->link[m->link[p].parent].group == q);
 }
 
+/* Friction of two shapes: that of the one with more priority, else the larger. A scene would take the mean. */
+static double import_pair_friction(const import_model *m, const import_geom *a, const import_geom *b)
+{
+    double f = import_friction(m, a), g = import_friction(m, b);
+    if (a->priority != b->priority) {
+        if (a->priority < b->priority) a = b;
+        return a->slippery ? 0 : import_friction(m, a);
+    }
+    return a->slippery && b->slippery ? 0 : fmax(f, g);
+}
+
+/* Rules of pairs that do not touch, or whose friction is not the mean of both. */
 static void import_put_pairs(const import_model *m, tool_text *t)
 {
     int count = 0;
     for (int i = 0; i < m->geom_count; i++)
         for (int k = i + 1; k < m->geom_count; k++) {
             const import_geom *a = &m->geom[i], *b = &m->geom[k];
-            if (import_may_touch(m, a, b) || (import_is_fixed(m, a->link) && import_is_fixed(m, b->link))) continue;
+            int touch = import_may_touch(m, a, b);
+            double friction = import_pair_friction(m, a, b), mean = sqrt(import_friction(m, a) * import_friction(m, b));
+            if (import_is_fixed(m, a->link) && import_is_fixed(m, b->link)) continue;
+            if (touch && fabs(friction - mean) <= 1e-12 * friction) continue;
             if (!count) tool_put(t, ",\n  \"pairs\": [");
             import_put_entry(t, &count);
             tool_put(t, "    { \"bodies\": [");
             json_write_string(t, a->name);
             tool_put(t, ", ");
             json_write_string(t, b->name);
-            tool_put(t, "], \"contact\": false }");
+            if (touch) tool_put(t, "], \"friction\": %.15g }", friction);
+            else tool_put(t, "], \"contact\": false }");
         }
     if (count) tool_put(t, "\n  ]");
 }

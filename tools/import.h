@@ -42,6 +42,9 @@ typedef struct import_geom {
     double density;                 /* kg/m^3; 0: not said */
     int seen_only; /* it touches nothing, but its mass may count; dropped before the scene is written */
     double friction;                /* -1: not said */
+    double priority;                /* of two shapes the friction of the one with more counts */
+    int slippery;                   /* it has no friction with another such shape */
+    unsigned bits[2];               /* its groups, and those that it touches: one shape of a pair must touch the other */
     char name[64];
     double volume, centre[3], inertia[9];   /* of the shape: m^3, m, and about its centre for density 1, in the world */
 } import_geom;

@@ -24,37 +24,46 @@ static const xml_node *mjcf_class(const mjcf *f, const char *name)
     for (int i = 0; i < x->count; i++) {
         const xml_node *n = &x->node[i];
         const char *own = strcmp(n->name, "default") == 0 ? xml_get(x, n, "class") : NULL;
-        if (strcmp(n->name, "default") != 0) continue;
-        if (!own && n->parent == 0) own = "main";
         if (own && strcmp(own, name) == 0) return n;
     }
     return NULL;
 }
 
-/* The class that an element has: its own, that of the nearest body above it with a childclass, or "main". */
+/* The class that an element has: its own, or that of the nearest body above it with a childclass. NULL: only what holds
+ * for all, the outermost defaults, whatever they are called. */
 static const xml_node *mjcf_class_of(mjcf *f, const xml_node *n)
 {
     const xml *x = &f->m->x;
     const char *name = xml_get(x, n, "class");
-    const xml_node *class_node;
+    const xml_node *class_node = NULL;
     for (int up = n->parent; !name && up >= 0; up = x->node[up].parent) name = xml_get(x, &x->node[up], "childclass");
-    class_node = mjcf_class(f, name ? name : "main");
-    if (!class_node && name)
+    if (name) class_node = mjcf_class(f, name);
+    if (!class_node && name && strcmp(name, "main") != 0)
         import_fail(f->m, n, "found class \"%.60s\", expected the name of a class of defaults", name);
     return class_node;
 }
 
-/* An attribute, its own or that of its class and of the classes round that one; NULL without. */
+/* What a class of defaults itself has for an attribute of elements of this kind, or NULL. */
+static const char *mjcf_of_class(const mjcf *f, const xml_node *class_node, const char *element, const char *name)
+{
+    const char *value = NULL;
+    for (const xml_node *k = xml_first(&f->m->x, class_node, element); k && !value;
+         k = xml_next(&f->m->x, k, element))
+        value = xml_get(&f->m->x, k, name);
+    return value;
+}
+
+/* An attribute, its own or that of its class and of the classes round that one, outermost ones last; NULL without. */
 static const char *mjcf_text(mjcf *f, const xml_node *n, const char *name)
 {
     const xml *x = &f->m->x;
     const char *value = xml_get(x, n, name);
     const xml_node *class_node = value || f->m->failed ? NULL : mjcf_class_of(f, n);
-    while (!value && class_node && strcmp(class_node->name, "default") == 0) {
-        const xml_node *k = xml_first(x, class_node, n->name);
-        if (k) value = xml_get(x, k, name);
-        class_node = class_node->parent >= 0 ? &x->node[class_node->parent] : NULL;
-    }
+    for (; !value && class_node && class_node->parent > 0; class_node = &x->node[class_node->parent])
+        value = mjcf_of_class(f, class_node, n->name, name);
+    for (const xml_node *k = xml_first(x, mjcf_root(f), "default"); k && !value && !f->m->failed;
+         k = xml_next(x, k, "default"))
+        value = mjcf_of_class(f, k, n->name, name);
     return value;
 }
 
@@ -264,18 +273,26 @@ static void mjcf_geom(mjcf *f, const xml_node *n, int link, const import_frame *
     import_model *m = f->m;
     import_geom *g;
     import_frame frame;
-    double number[3], bits[2] = { 1, 1 };
+    double number[3], bits[2] = { 1, 1 }, condim = 3;
     int kind = mjcf_word(f, n, "type", type, 7, 1);
     const char *name = xml_get(&m->x, n, "name");
     if (m->failed) return;
     (void)mjcf_numbers(f, n, "contype", 1, 1, &bits[0]);
     (void)mjcf_numbers(f, n, "conaffinity", 1, 1, &bits[1]);
+    for (int i = 0; i < 2; i++)
+        if (!(bits[i] >= 0 && bits[i] <= 4294967295.0) && !m->failed)
+            import_fail(m, n, "found %g as contype or conaffinity, expected 32 bits", bits[i]);
+    if (m->failed) return;
     if (bits[0] == 0 && bits[1] == 0 && (kind == IMPORT_PLANE || !mjcf_needs_mass(m, link))) {
         import_pass(m, n);
         return;
     }
     g = import_add_geom(m, n, link, name ? name : "");
     g->seen_only = bits[0] == 0 && bits[1] == 0;
+    for (int i = 0; i < 2; i++) g->bits[i] = (unsigned)bits[i];
+    (void)mjcf_numbers(f, n, "condim", 1, 1, &condim);
+    (void)mjcf_numbers(f, n, "priority", 1, 1, &g->priority);
+    g->slippery = condim == 1;
     g->shape = kind == 6 ? IMPORT_SPHERE : (import_shape)kind;
     if (kind == IMPORT_PLANE && link) import_fail(m, n, "type: found a plane of a body, expected planes of the world");
     mjcf_frame(f, n, &frame);
