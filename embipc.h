@@ -3169,7 +3169,7 @@ EMBIPC_API const char *embipc_result_text(embipc_result r)
         "ok",
         "description not made by its embipc_default_*_def()",
         "argument out of range",
-        "no such body or drive",
+        "no such body, drive or joint",
         "out of memory",
         "value not finite",
         "index out of range",
@@ -8791,7 +8791,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
 {
     enum { L = EMBI_LANES };
     int tet[4 * L], place[10 * L];
-    embipc_real grad[12 * L], volume[L] = {1}, rotation[18 * L], trace[10 * L + 4], value[90] = {0}, q[12] = {0},
+    embipc_real grad[12 * L], volume[L] = {1}, rotation[18 * L], lean[3 * L], trace[10 * L + 4], value[90] = {0}, q[12] = {0},
         f[12] = {0}, force, energy;
     embi_elastic s;
     embi_bsr A;
@@ -8821,6 +8821,8 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
     for (int i = 0; i < 9; i++) q[3 * (i % 3) + 3 + i / 3] = F[i];
     for (int l = 0; l < L; l++) embi_m3_identity(rotation + 9 * l);
     if (embi_material_turns(&s.material)) embi_elastic_follow(&s, q);
+    s.lean = lean;
+    embi_elastic_lean(&s, q, rotation);
     energy = embi_elastic_energy(&s, q, 0, trace, &force);
     if (psi) *psi = energy;
     if (P) embi_elastic_gradient(&s, q, 1, trace, f);

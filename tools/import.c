@@ -726,7 +726,8 @@ static void import_put_pairs(const import_model *m, tool_text *t)
         for (int k = i + 1; k < m->geom_count; k++) {
             const import_geom *a = &m->geom[i], *b = &m->geom[k];
             int touch = import_may_touch(m, a, b);
-            double friction = import_pair_friction(m, a, b), mean = sqrt(import_friction(m, a) * import_friction(m, b));
+            double friction = import_pair_friction(m, a, b),
+                   mean = sqrt(import_friction(m, a) * import_friction(m, b));
             if (import_is_fixed(m, a->link) && import_is_fixed(m, b->link)) continue;
             if (touch && fabs(friction - mean) <= 1e-12 * friction) continue;
             if (!count) tool_put(t, ",\n  \"pairs\": [");
