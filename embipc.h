@@ -7379,7 +7379,8 @@ static void embi_elastic_torque(const embi_elastic *s, int t, const embipc_real 
     }
 }
 
-/* lean: k of each element at q, where R has the rotations of F. It is 0 where an element is crushed so that k > t. */
+/* lean: k of each element at q, where R has the rotations of F. It is 0 where an element is crushed so far that its
+ * rotation is nearly undefined: there k would be without bound; at rest it is t/2. */
 static void embi_elastic_lean(const embi_elastic *s, const embipc_real *q, const embipc_real *R)
 {
     const embipc_real *z = embi_elastic_corners(s, q);
@@ -7392,7 +7393,7 @@ static void embi_elastic_lean(const embi_elastic *s, const embipc_real *q, const
         for (int i = 0; i < 9; i++)
             K[i] = (i % 4 ? (embipc_real)0 : B[0] + B[4] + B[8]) - (B[i] + B[3 * (i % 3) + i / 3]) / 2;
         if (embi_m3_inverse(B, K) > 0) embi_m3_mulv(k, B, torque);
-        if (!(embi_norm(k) <= embi_norm(torque))) embi_set(k, 0, 0, 0);
+        if (!(embi_norm(k) <= 16 * embi_norm(torque))) embi_set(k, 0, 0, 0);
     }
 }
 

@@ -138,6 +138,53 @@ static void test_weld(void)
     linked_end(&s);
 }
 
+/* A soft bar in a cage that welds hold at both ends, one of which is brought nearer and turned, comes to rest with all
+ * forces in balance: the welds carry its weight and the torque of it, also in long steps and far from straight. */
+static void test_held_bar(void)
+{
+    for (int model = 0; model < 2; model++)
+        for (int turned = 0; turned < 2; turned++) {
+            const double none[3] = {0, 0, 0}, shift[3] = {-0.1 * turned, 0, 0.05 * turned};
+            scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+            embipc_body_def d = scene_def("bar", EMBIPC_CAGE, 0.2, 0, 0), k = scene_def("hand", EMBIPC_KINEMATIC, 0.43, 0, 0);
+            embipc_drive_def dd = embipc_default_drive_def();
+            embipc_drive drive;
+            embipc_joint first, last;
+            embipc_joint_state a, b;
+            double weight, arm[3], torque[3], turn[3] = {0, 0.5 * turned, 0}, end[3] = {0.4, 0, 0}, R[9];
+            int bar, hand;
+            if (model) d.material.model = EMBIPC_NEO_HOOKEAN;
+            bar = scene_box(&s, d, 0.4, 0.05, 0.05, 0);
+            hand = scene_box(&s, k, 0.05, 0.05, 0.05, 0);
+            first = scene_joint(&s, scene_joint_def(&s, EMBIPC_WELD, -1, bar, 0, 0, 0, NULL));
+            last = scene_joint(&s, scene_joint_def(&s, EMBIPC_WELD, hand, bar, 0.4, 0, 0, NULL));
+            dd.body = s.body[hand];
+            (void)ENSURE_OK(s.w, embipc_drive_create(s.w, &dd, &drive));
+            for (int n = 1; n <= 600; n++) {
+                double t = fmin(n / 100.0, 1), now[3], angle[3];
+                embi_scale(now, t, shift);
+                embi_scale(angle, t, turn);
+                (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, drive, t > 0 ? now : none, angle));
+                linked_step(&s);
+            }
+            weight = scene_state(s.w, s.body[bar]).mass * 9.81;
+            a = joint_state(&s, first);
+            b = joint_state(&s, last);
+            ENSURE_CLOSE(a.force[0] + b.force[0], 0, 1e-5 * weight);
+            ENSURE_CLOSE(a.force[1] + b.force[1], 0, 1e-5 * weight);
+            ENSURE_CLOSE(a.force[2] + b.force[2], weight, 1e-5 * weight);
+            embi_m3_rotation(R, turn);
+            embi_m3_mulv(arm, R, end);
+            embi_add(arm, arm, shift);
+            embi_cross(torque, arm, b.force);
+            embi_add(torque, torque, a.torque);
+            embi_add(torque, torque, b.torque);
+            ENSURE_CLOSE(torque[1], -weight * scene_state(s.w, s.body[bar]).centre[0], 1e-4 * weight * 0.4);
+            ENSURE(s.stats.converged && s.stats.newton_iterations <= 2);
+            linked_end(&s);
+        }
+}
+
 /* ---- what holds the ends of a joint ---- */
 
 /* A torque T tilts a joint by at most 2 T / (stiffness l^2), and a hinge by just that; l also for a boom on a bracket of a
@@ -1224,6 +1271,7 @@ int main(int argc, char **argv)
     RUN(pendulum);
     RUN(gap);
     RUN(weld);
+    RUN(held_bar);
     RUN(tilt);
     RUN(weld_clamps);
     RUN(driven_ground);
