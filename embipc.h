@@ -2129,7 +2129,7 @@ enum {
 #define EMBI_REVERSAL_SLOPE ((embipc_real)0.1)   /* [slope before] A direction from one of them falls more steeply */
 
 /* ---- Line search ---- */
-#define EMBI_SHARE_CCD EMBI_SHARE(2048)   /* [candidates] Of a block of collision detection */
+#define EMBI_SHARE_CCD EMBI_SHARE(256)   /* [candidates] Of a block of collision detection */
 #define EMBI_GAP_SHARE ((embipc_real)0.3)   /* [gap or dhat] What stays open along a path */
 
 /* ---- Move and stop test ---- */
@@ -2172,6 +2172,7 @@ enum {
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* [us of work] In a run of islands */
 
 /* ---- Newton loop ---- */
+#define EMBI_AGAIN_STRAYS ((embipc_real)0.02)   /* [diagonal] Way from the free flight that may hide much energy */
 #define EMBI_AGAIN_ANGLE ((embipc_real)0.3)   /* [rad] Least error of rotation to begin again */
 
 /* ==== 3. Small math ==================================================================================
@@ -17429,6 +17430,22 @@ static void embi_body_foretell_twist(embi_body *b)
     else embi_set(f->twist, 0, 0, 0);
 }
 
+/* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 for a nonlinear
+ * material. */
+static embipc_real embi_body_strays(const embi_state *s, const embi_body *b)
+{
+    embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
+    if (!embi_is_dynamic(b) || b->elastic.nonlinear) return 0;
+    for (int i = b->node0; i < b->node0 + b->nn; i++)
+        for (int c = 0; c < 3; c++) mean[c] += (s->q[3 * i + c] - s->qt[3 * i + c]) / (embipc_real)b->nn;
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embi_sub(d, s->q + 3 * i, s->qt + 3 * i);
+        embi_sub(d, d, mean);
+        most = embi_max(most, embi_dot(d, d));
+    }
+    return embi_sqrt(most) / b->diagonal;
+}
+
 /* Is the energy of strain that the held rotations hide larger than the kinetic energy at the start? */
 static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
 {
@@ -17448,16 +17465,19 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
 }
 
 /* Are the held rotations so wrong that the step should start again? A body, or a part of it, has rotated against
- * them by more than 0.3 rad or so, or they hide much energy. */
+ * them by more than 0.3 rad or so, or they hide much energy. A cheap test comes first. */
 static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
 {
+    int strays = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_dynamic(b) && !b->elastic.nonlinear && embi_body_turns(s, b) > EMBI_TURN_FAR &&
+        if (!(embi_body_strays(s, b) > EMBI_AGAIN_STRAYS)) continue;
+        strays = 1;
+        if (embi_body_turns(s, b) > EMBI_TURN_FAR &&
             embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > EMBI_AGAIN_ANGLE)
             return 1;
     }
-    return !isle->converged && embi_island_is_blown_up(s, isle);
+    return strays && !isle->converged && embi_island_is_blown_up(s, isle);
 }
 
 /* The material holds the rotations of q from now on. */
