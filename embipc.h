@@ -20767,8 +20767,7 @@ static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real z)
 /* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
 static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body *b, embipc_real mean[3])
 {
-    embi_set(mean, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->mass.node[i] / b->mass.total, s->v + 3 * (b->node0 + i));
+    embi_body_mean(b, s->v, mean);
     return embi_max(b->end.kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
 }
 
