@@ -10077,7 +10077,6 @@ typedef struct embi_system {
     int n;
     int asked;        /* method that the caller wanted */
     int method;       /* in use: dense, sparse or CG */
-    int dense;        /* method is dense */
     int kept;         /* there is a factor, and it may be reopened */
     int iterations;   /* of the last solution by CG */
     embipc_real residual;   /* of it, relative */
@@ -10133,7 +10132,6 @@ static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method
     }
     S->n = n;
     S->method = method;
-    S->dense = method == EMBI_SYSTEM_DENSE;
     return 1;
 }
 
@@ -30370,9 +30368,9 @@ static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
 /* Passes the factor of a system: its pattern, from which its structure is made again, and its numbers. */
 static void embi_stream_system(embi_stream *s, embi_memory *m, embi_system *S)
 {
-    int head[3] = {S->n, S->asked, S->dense}, blocks;
+    int head[3] = {S->n, S->asked, S->method == EMBI_SYSTEM_DENSE}, blocks;
     embi_stream_ints(s, head, 3);
-    blocks = embi_stream_count(s, s->from || S->dense ? 0 : S->A.row[S->n], 1);
+    blocks = embi_stream_count(s, s->from || head[2] ? 0 : S->A.row[S->n], 1);
     if (s->from) {
         embi_key *keys = (embi_key *)embi_alloc(m, blocks, sizeof *keys);
         size_t n = (size_t)embi_max_int(head[0], 0);
