@@ -12063,16 +12063,6 @@ static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const
     return EMBI_YES;
 }
 
-/* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or
- * 0. */
-static int embi_certifying_end(embi_certifying *f, embipc_real apart, embi_certificate_sum *sum)
-{
-    sum->least = apart;
-    sum->rho = 0;
-    if (apart > 0) sum->rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / apart;
-    return apart > 0 || embi_certifying_measure(f, &sum->least, &sum->rho);
-}
-
 /* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above.
  * Boxes far apart are not opened, since a traversal mostly skips them at once. Returns 0 out of memory, or with
  * too_many set. */
@@ -12098,7 +12088,10 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
         opened = embi_traverse_opens(&walk, i, j, pair);
     }
     if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS || depth >= f->deepest)) {
-        if (!embi_certifying_end(f, apart > size / 4 ? apart : 0, sum)) return 0;
+        if (apart > size / 4) {
+            sum->least = apart;
+            sum->rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / apart;
+        } else if (!embi_certifying_measure(f, &sum->least, &sum->rho)) return 0;
         if (sum->rho <= EMBI_CERTIFICATE_BEND) opened = 0;
     }
     f->too_many = out->tet_count > EMBI_CERTIFICATE_ROOM * f->s->nt;
