@@ -14948,20 +14948,6 @@ static int embi_searches_keep(embipc_world *w)
     return 1;
 }
 
-/* Releases lists and closes their gaps. */
-static void embi_cached_forget(embipc_world *w)
-{
-    int count = 0;
-    for (int n = 0; n < w->search.cached_count; n++) {
-        embi_cached one = w->search.cached[n];
-        int sleeps = embi_is_asleep(w->s.body + one.a) || embi_is_asleep(w->s.body + one.b);
-        if (w->step - one.asked > EMBI_CACHED_STEPS && !sleeps) continue;
-        w->search.cached[n] = w->search.cached[count];
-        w->search.cached[count++] = one;
-    }
-    w->search.cached_count = count;
-}
-
 /* Adds the displacement from the reference to a list's drift, for all bodies or those that take a new reference. */
 static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
 {
@@ -14984,11 +14970,19 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
-/* Updates the drift of all cached lists after a step. */
+/* After a step: releases lists that were not used for long, and updates the drift of the others. */
 static void embi_search_rest(embipc_world *w)
 {
-    embi_cached_forget(w);
-    for (int n = 0; n < w->search.cached_count; n++) embi_cached_follow(&w->s, w->search.cached + n, 1);
+    int count = 0;
+    for (int n = 0; n < w->search.cached_count; n++) {
+        embi_cached one = w->search.cached[n];
+        int sleeps = embi_is_asleep(w->s.body + one.a) || embi_is_asleep(w->s.body + one.b);
+        if (w->step - one.asked > EMBI_CACHED_STEPS && !sleeps) continue;
+        w->search.cached[n] = w->search.cached[count];   /* the memory of released lists comes behind */
+        w->search.cached[count] = one;
+        embi_cached_follow(&w->s, w->search.cached + count++, 1);
+    }
+    w->search.cached_count = count;
 }
 
 /* Queues the search for the candidates of pair n. */
