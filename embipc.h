@@ -14547,28 +14547,22 @@ static void embi_own_set_aside(embi_state *s, embi_cached *k, int with_list)
     b->search.aside = 1 + with_list;
 }
 
-/* Restores the list after a failed step. */
-static void embi_own_give_back(embi_state *s, embi_cached *k)
-{
-    embi_body *b = s->body + k->a;
-    embi_candidate *list;
-    if (k->a != k->b || !b->search.aside) return;
-    if (b->search.aside > 1) embi_own_swap_lists(b, k);
-    list = k->list;
-    *k = b->search.own;
-    k->list = list;
-    embi_own_state(s, b, 1);
-    b->search.aside = 0;
-}
-
 /* A step has failed. Lists whose reference was reached only in it are dropped, and those set aside come back. */
 static void embi_search_undo(embipc_world *w)
 {
     embi_state *s = &w->s;
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached *k = w->search.cached + n;
-        if (s->body[k->a].search.has_reference || s->body[k->b].search.has_reference) k->valid = 0;
-        embi_own_give_back(s, k);
+        embi_body *b = s->body + k->a;
+        embi_candidate *list;
+        if (b->search.has_reference || s->body[k->b].search.has_reference) k->valid = 0;
+        if (k->a != k->b || !b->search.aside) continue;
+        if (b->search.aside > 1) embi_own_swap_lists(b, k);
+        list = k->list;
+        *k = b->search.own;
+        k->list = list;
+        embi_own_state(s, b, 1);
+        b->search.aside = 0;
     }
 }
 
