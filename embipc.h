@@ -13705,16 +13705,6 @@ static const size_t embi_dual_arrays[] = {
     EMBI_OFFSETS4(embi_dual, first, taken, link, value), EMBI_OFFSETS4(embi_dual, column, side, member, side_column),
     EMBI_OFFSETS4(embi_dual, member_start, block, block_start, work)};
 
-/* In a copy: the columns stand in arrays of the links. */
-static void embi_dual_rebase(embi_dual *D, const embi_link *link, const embipc_real *value)
-{
-    for (int k = 0; k < embi_capacity(D->side_column); k++) {
-        embi_rebase(&D->side_column[k].node, link, D->link);
-        embi_rebase(&D->side_column[k].place, link, D->link);
-        embi_rebase(&D->side_column[k].u, value, D->value);
-    }
-}
-
 /* Gives back *D, which may be NULL, and all it owns. */
 static void embi_dual_free(embi_memory *m, embi_dual **D)
 {
@@ -13724,8 +13714,13 @@ static void embi_dual_free(embi_memory *m, embi_dual **D)
     if (!*D) return;
     EMBI_RELEASE_ALL(m, *D, embi_dual_arrays);
     embi_system_free(m, &(*D)->K);
-    if (m->copying) embi_dual_rebase(*D, link, value);
-    else EMBI_RELEASE(m, *D);
+    if (!m->copying) EMBI_RELEASE(m, *D);
+    for (int k = 0; *D && k < embi_capacity((*D)->side_column); k++) {   /* they stand in arrays of the links */
+        embi_sparse *column = (*D)->side_column + k;
+        embi_rebase(&column->node, link, (*D)->link);
+        embi_rebase(&column->place, link, (*D)->link);
+        embi_rebase(&column->u, value, (*D)->value);
+    }
 }
 
 static const size_t embi_island_arrays[] = {
