@@ -14729,14 +14729,14 @@ static int embi_search_ask(embipc_world *w, const embi_search *one)
     return 1;
 }
 
-/* A range of tree parts: fits the boxes of their leaves to the reference positions. */
-static void embi_refit_work(void *arg, int begin, int end)
+/* A range of tree parts of a world: fits the boxes of their leaves to the reference positions. */
+static void embi_refit_work(void *world, int begin, int end)
 {
-    const embi_search_task *t = (const embi_search_task *)arg;
+    const embipc_world *w = (const embipc_world *)world;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *part = t->w->search.parts.list + n;
-        embi_body *b = t->w->s.body + part->item;
-        embi_bvh_fit(&b->bvh, embi_base_x(&t->w->s) + 3 * b->vert0, b->tri, b->nt, b->bvh.box, b->bvh.tri_box,
+        const embi_chunk *part = w->search.parts.list + n;
+        embi_body *b = w->s.body + part->item;
+        embi_bvh_fit(&b->bvh, embi_base_x(&w->s) + 3 * b->vert0, b->tri, b->nt, b->bvh.box, b->bvh.tri_box,
                      part->begin, part->end);
         if (b->bvh.known) b->bvh.known[embi_bvh_block(&b->bvh, b->bvh.leaves + part->begin)] |= EMBI_REFIT;
     }
@@ -14760,8 +14760,6 @@ static void embi_body_unfit(embi_state *s, embi_body *b)
 static int embi_searches_refit_all(embipc_world *w)
 {
     embi_state *s = &w->s;
-    embi_search_task task;
-    task.w = w;
     embi_chunks_clear(&w->search.parts);
     for (int n = 0; n < w->search.due_count; n++)
         for (int side = 0; side < 2 && w->search.due[n].due; side++) {
@@ -14778,7 +14776,7 @@ static int embi_searches_refit_all(embipc_world *w)
             while (part > EMBI_SHARE_REFIT) part /= 2;
             if (!embi_chunks_add(&w->memory, &w->search.parts, at, 0, b->bvh.leaves, part)) return 0;
         }
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, w);
     for (int n = 0; n < w->search.parts.count; n++) {
         const embi_chunk *part = w->search.parts.list + n;
         embi_bvh *b = &s->body[part->item].bvh;
@@ -14791,8 +14789,6 @@ static int embi_searches_refit_all(embipc_world *w)
 static int embi_searches_refit(embipc_world *w)
 {
     embi_state *s = &w->s;
-    embi_search_task task;
-    task.w = w;
     if (!embi_searches_refit_all(w)) return 0;
     embi_chunks_clear(&w->search.parts);
     for (int n = 0; n < w->search.due_count; n++) {
@@ -14815,7 +14811,7 @@ static int embi_searches_refit(embipc_world *w)
             if (!embi_fitting_walk(&w->memory, &f, start[2 * i], start[2 * i + 1], &w->search.parts)) return 0;
     }
     if (!embi_parts_ask(w)) return 0;
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, w);
     return 1;
 }
 
@@ -15024,13 +15020,13 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
 }
 
 /* Copies the cached candidates that are within reach now, without gaps inside a chunk. */
-static void embi_again_work(void *arg, int begin, int end)
+static void embi_again_work(void *world, int begin, int end)
 {
-    const embi_search_task *t = (const embi_search_task *)arg;
-    const embi_state *s = &t->w->s;
+    const embipc_world *w = (const embipc_world *)world;
+    const embi_state *s = &w->s;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *chunk = t->w->search.parts.list + n;
-        const embi_search *one = t->w->search.due + chunk->item;
+        const embi_chunk *chunk = w->search.parts.list + n;
+        const embi_search *one = w->search.due + chunk->item;
         const embi_body *A = s->body + one->kept->a;
         embi_candidate *to = s->candidates.list + one->first + chunk->begin, *c = to;
         for (int k = chunk->begin; k < chunk->end; k++) {
@@ -15041,7 +15037,7 @@ static void embi_again_work(void *arg, int begin, int end)
             embi_points_at(p, embi_base_x(s), c->v);
             c += embi_candidate_near(c, p, embi_has_vertex(A, c->v[0]) ? &one->approach : &one->back);
         }
-        t->w->search.found[n] = (int)(c - to);
+        w->search.found[n] = (int)(c - to);
     }
 }
 
@@ -15083,9 +15079,7 @@ static int embi_candidates_room(embipc_world *w)
 static int embi_searches_again(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
-    embi_search_task task;
     int at = s->candidates.count, n = 0;
-    task.w = w;
     embi_chunks_clear(&w->search.parts);
     for (int k = begin; k < end; k++) {
         if (!embi_search_ask(w, w->search.due + k)) return 0;
@@ -15098,7 +15092,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         !EMBI_GROW(&w->memory, w->search.found, w->search.parts.count))
         return 0;
     embi_asked_start(w);
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_AGAIN, embi_again_work, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_AGAIN, embi_again_work, w);
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + w->search.due[k].pair;
         pair->first = s->candidates.count;
