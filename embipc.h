@@ -29648,15 +29648,6 @@ static void embi_world_moved(embipc_world *w)
     }
 }
 
-/* Copies the arrays of c, which is a copy of w's struct. Returns 0 out of memory: then c owns no element's arrays. */
-static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_world *w)
-{
-    EMBI_RELEASE_ALL(m, c, embi_world_arrays);
-    for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase((char *)&c->s + embi_node_fields[i], w->s.q, c->s.q);
-    for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase((char *)&c->s + embi_vertex_fields[i], w->s.x, c->s.x);
-    return !m->failed;
-}
-
 /* A copy of w with the allocator `hooks`. Out of memory, NULL with an error, which may be NULL. */
 static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocator *hooks, embipc_error *e)
 {
@@ -29674,7 +29665,10 @@ static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocat
     c->s.settings.prover = NULL;   /* a copy proves nothing until it is asked to */
 #endif
     m.copying = 1;
-    whole = embi_world_copy_arrays(&m, c, w);
+    EMBI_RELEASE_ALL(&m, c, embi_world_arrays);
+    for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase((char *)&c->s + embi_node_fields[i], w->s.q, c->s.q);
+    for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase((char *)&c->s + embi_vertex_fields[i], w->s.x, c->s.x);
+    whole = !m.failed;   /* else c owns no arrays of elements */
     if (whole) embi_world_free_elements(&m, c);
     m.copying = 0;
     if (!m.failed) {
