@@ -26685,17 +26685,6 @@ static void embi_body_withdraw(embipc_world *w, embi_body *b, int rules)
     w->rule_count = rules;
 }
 
-/* The same for a body that counts already. slots: their number before it was made. */
-static void embi_world_withdraw(embipc_world *w, int rules, int slots)
-{
-    embi_body *b = w->s.body + --w->s.body_count;
-    w->s.node_count -= b->nn;
-    w->s.vert_count -= b->nv;
-    w->body_slot[b->handle.index1 - 1].at = -1;
-    w->body_slots = slots;
-    embi_body_withdraw(w, b, rules);
-}
-
 /* Is the world with its new last body within its limits? */
 static int embi_body_fits(embipc_world *w, const embi_body *b)
 {
@@ -29125,9 +29114,14 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
         r = embi_body_take_place(w, b, embi_body_of(w, body));
     }
     if (r == EMBIPC_OK) return embipc_body_destroy(w, body);
-    if (b) {
-        embi_world_withdraw(w, rules, slots);
+    if (b) {   /* it counts already, as the last one */
+        w->s.body_count--;
+        w->s.node_count -= b->nn;
+        w->s.vert_count -= b->nv;
+        w->body_slot[b->handle.index1 - 1].at = -1;
+        w->body_slots = slots;
         w->mixed_start = mixed;
+        embi_body_withdraw(w, b, rules);
     }
     memset(with, 0, sizeof *with);
     w->error.body[0] = body;
