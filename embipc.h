@@ -26528,13 +26528,11 @@ static void embi_world_commit(embipc_world *w, int slot)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + s->body_count;
-    b->handle.index1 = slot + 1;
     embi_slot_fill(w->body_slot, &w->body_slots, slot, s->body_count);
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
     if (b->nn) memcpy(s->creation.v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
-    embi_body_derive(w, b);
     embi_body_unturn(s, b);
     w->mixed_start |= w->step > 0;
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;
