@@ -29527,34 +29527,6 @@ EMBIPC_API int embipc_world_closest(const embipc_world *w, const embipc_real poi
     return embi_hit_finish(w, &q.hit, point, hit);
 }
 
-/* Do a triangle and a box have a common point? One has a corner in the other, or an edge of one meets a face of the
- * other. Exact. */
-static int embi_triangle_in_box(const embipc_real *x, const int v[3], const embipc_real box[6])
-{
-    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5},
-                                      {2, 6}, {3, 7}};
-    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7},
-                                    {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
-    embipc_real c[24], all[15];
-    for (int k = 0; k < 3; k++)
-        if (embi_is_between(x + 3 * v[k], box, box + 3)) return 1;
-    for (int i = 0; i < 24; i++) c[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
-    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, x + 3 * v[k]);
-    for (int i = 0; i < 12; i++) {
-        embi_copy(all, c + 3 * corner[i][0]);
-        embi_copy(all + 3, c + 3 * corner[i][1]);
-        if (embipc_segment_triangle_intersect(all)) return 1;
-    }
-    for (int i = 0; i < 36; i++) {
-        const int *f = face[i / 3];
-        embi_copy(all, x + 3 * v[i % 3]);
-        embi_copy(all + 3, x + 3 * v[(i + 1) % 3]);
-        for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, c + 3 * f[k]);
-        if (embipc_segment_triangle_intersect(all)) return 1;
-    }
-    return 0;
-}
-
 /* Is a point, which is not on the surface, inside? A segment to the outside leaves the inside as often as it enters it,
  * and once more. Where it meets an edge another one is tried. */
 static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc_real p[3])
@@ -29585,10 +29557,35 @@ static embipc_real embi_region_bound(const void *query, const embipc_real box[6]
     return embi_boxes_meet(((const embi_region *)query)->box, box) ? 0 : EMBI_HUGE;
 }
 
+/* Do a triangle and a box have a common point? One has a corner in the other, or an edge of one meets a face of the
+ * other. Exact. */
 static int embi_region_meet(void *query, int triangle)
 {
+    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5},
+                                      {2, 6}, {3, 7}};
+    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7},
+                                    {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
     const embi_region *q = (const embi_region *)query;
-    return embi_triangle_in_box(q->x, q->tri + 3 * triangle, q->box);
+    const int *v = q->tri + 3 * triangle;
+    const embipc_real *x = q->x, *box = q->box;
+    embipc_real c[24], all[15];
+    for (int k = 0; k < 3; k++)
+        if (embi_is_between(x + 3 * v[k], box, box + 3)) return 1;
+    for (int i = 0; i < 24; i++) c[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
+    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, x + 3 * v[k]);
+    for (int i = 0; i < 12; i++) {
+        embi_copy(all, c + 3 * corner[i][0]);
+        embi_copy(all + 3, c + 3 * corner[i][1]);
+        if (embipc_segment_triangle_intersect(all)) return 1;
+    }
+    for (int i = 0; i < 36; i++) {
+        const int *f = face[i / 3];
+        embi_copy(all, x + 3 * v[i % 3]);
+        embi_copy(all + 3, x + 3 * v[(i + 1) % 3]);
+        for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, c + 3 * f[k]);
+        if (embipc_segment_triangle_intersect(all)) return 1;
+    }
+    return 0;
 }
 
 /* The box is closed, and may be flat or a point. */
