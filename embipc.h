@@ -15041,10 +15041,9 @@ static void embi_again_work(void *world, int begin, int end)
     }
 }
 
-/* First bounds of a pair's candidates, from their distance in the search. */
-static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one)
+/* First bounds of a pair's candidates, from their distance in the search. The plain one knows none. */
+static int embi_search_end(embi_memory *m, embi_state *s, embi_pair *pair)
 {
-    embi_pair *pair = s->pair + one->pair;
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
     pair->active_count = -1;
@@ -15058,8 +15057,8 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
         memset(s->candidates.closest + pair->first, 0, (size_t)pair->count * sizeof *s->candidates.closest);
     for (int k = pair->first; k < pair->first + pair->count; k++) {
         s->candidates.apart[k].share = s->candidates.list[k].share;
-        s->candidates.apart[k].least = EMBI_WITHOUT(DISTANCE_BOUNDS) ? -EMBI_HUGE : s->candidates.list[k].apart -
-            s->candidates.list[k].share * slack;
+        s->candidates.apart[k].least = EMBI_WITHOUT(DISTANCE_BOUNDS) || EMBI_WITHOUT(SEARCH) ? -EMBI_HUGE :
+            s->candidates.list[k].apart - s->candidates.list[k].share * slack;
         if (!embi_candidate_wake(m, s, A, B, s->candidates.list[k].v)) return 0;
     }
     return 1;
@@ -15107,7 +15106,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
     }
     if (!embi_candidates_room(w)) return 0;
     for (int k = begin; k < end; k++)
-        if (!embi_search_end(&w->memory, s, w->search.due + k)) return 0;
+        if (!embi_search_end(&w->memory, s, s->pair + w->search.due[k].pair)) return 0;
     return 1;
 }
 
@@ -15229,7 +15228,7 @@ static int embi_paths_take(embipc_world *w, int begin, int end)
             memcpy(s->candidates.list + pair->first, w->search.lane[0].list + one->at,
                    (size_t)one->count * sizeof *s->candidates.list);
         s->candidates.count += pair->count = one->count;
-        if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, one)) return 0;
+        if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, pair)) return 0;
     }
     return 1;
 }
@@ -15925,8 +15924,7 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
     return embi_pairs_join(w);
 }
 
-/* All candidates of all pairs, anew. Nothing is known of their distances, so that each is looked at wherever it
- * counts. */
+/* All candidates of all pairs, anew. Each is looked at wherever it counts. */
 static int embi_plain_search(embipc_world *w, int aimed)
 {
     embi_state *s = &w->s;
@@ -15935,25 +15933,16 @@ static int embi_plain_search(embipc_world *w, int aimed)
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *pair = s->pair + n;
         pair->first = s->candidates.count;
-        pair->active_count = -1;
         if (!embi_plain_pairs(&w->memory, w->search.surface + pair->a, w->search.surface + pair->b, &pair->rule,
                               embi_pair_reach(s, pair), &w->search.primitives, &s->candidates.list,
-                                  &s->candidates.count))
+                              &s->candidates.count))
             return 0;
         pair->count = s->candidates.count - pair->first;
     }
     w->builds += s->pair_count;
     if (!embi_candidates_room(w)) return 0;
-    if (s->candidates.count)
-        memset(s->candidates.closest, 0, (size_t)s->candidates.count * sizeof *s->candidates.closest);
     for (int n = 0; n < s->pair_count; n++)
-        for (int k = s->pair[n].first; k < s->pair[n].first + s->pair[n].count; k++) {
-            s->candidates.apart[k].share = 1;
-            s->candidates.apart[k].least = -EMBI_HUGE;
-            if (!embi_candidate_wake(&w->memory, s, s->body + s->pair[n].a, s->body + s->pair[n].b,
-                                     s->candidates.list[k].v))
-                return 0;
-        }
+        if (!embi_search_end(&w->memory, s, s->pair + n)) return 0;
     return 1;
 }
 
