@@ -24731,22 +24731,7 @@ static void embi_cage_share_all(embi_caging *c)
     }
 }
 
-/* Counts cells, nodes and tets. Each copy gets the nodes of its cell. */
-static void embi_cage_count(embi_caging *c)
-{
-    int n = c->copy_count;
-    c->joined.node_count = c->joined.cell_count = c->joined.tet_count = 0;
-    for (int a = 0; a < n; a++) {
-        int root = embi_root(c->joined.cell, a), b = a - 1;
-        for (int k = 0; k < 8; k++) embi_join(c->joined.slot, 8 * a + k, 8 * root + k);
-        while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->joined.cell[b] != root) b--;
-        c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->joined.tet_count++;
-        c->joined.cell_count += root == a;
-    }
-    for (int s = 0; s < 8 * n; s++) c->joined.node_count += embi_root(c->joined.slot, s) == s;
-}
-
-/* Joins copies into cells, and their corners into nodes. */
+/* Joins copies into cells, and their corners into nodes. Counts cells, nodes and tets. */
 static int embi_cage_nodes(embi_caging *c)
 {
     if (!EMBI_GROW(c->m, c->joined.slot, 8 * c->copy_count) || !EMBI_GROW(c->m, c->joined.cell, c->copy_count))
@@ -24762,7 +24747,15 @@ static int embi_cage_nodes(embi_caging *c)
         if (c->cuts.list[c->order[i]].sides != 7) embi_cage_share_along(c, &c->cuts.list[c->order[i]]);
     if (!embi_cage_tie(c)) return 0;
     if (!c->split) embi_cage_share_all(c);
-    embi_cage_count(c);
+    c->joined.node_count = c->joined.cell_count = c->joined.tet_count = 0;
+    for (int a = 0; a < c->copy_count; a++) {   /* each gets the nodes of its cell */
+        int root = embi_root(c->joined.cell, a), b = a - 1;
+        for (int k = 0; k < 8; k++) embi_join(c->joined.slot, 8 * a + k, 8 * root + k);
+        while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->joined.cell[b] != root) b--;
+        c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->joined.tet_count++;
+        c->joined.cell_count += root == a;
+    }
+    for (int s = 0; s < 8 * c->copy_count; s++) c->joined.node_count += embi_root(c->joined.slot, s) == s;
     return 1;
 }
 
