@@ -14362,18 +14362,6 @@ static void embi_own_swap_lists(embi_body *b, embi_cached *k)
     b->search.own.list = list;
 }
 
-/* Region in which a patch is expected to stay, for displacements within `shift`. */
-static void embi_patch_foresee(embi_patch *p, const embipc_real shift[6], embipc_real dhat)
-{
-    embipc_real slack = 0;
-    for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(shift[i]));
-    slack = slack / 10 + dhat / 2;
-    for (int i = 0; i < 3; i++) {
-        p->region[i] += embi_min(shift[i], 0) - slack;
-        p->region[3 + i] += embi_max(shift[3 + i], 0) + slack;
-    }
-}
-
 /* Bounds of the body's way to the expected end of the step, which is in trial_q. */
 static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
@@ -14395,8 +14383,16 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     if (!b->in_island) return;
     embi_body_bound_path(s, b);
     b->search.expected = embi_shift_most(&b->search.shift_next) + b->rules.dhat;
-    for (int n = 0; n < b->search.patch_count; n++)
-        embi_patch_foresee(b->search.patch + n, b->search.shift_next.part + 6 * n, b->rules.dhat);
+    for (int n = 0; n < b->search.patch_count; n++) {
+        const embipc_real *shift = b->search.shift_next.part + 6 * n;
+        embipc_real *region = b->search.patch[n].region, slack = 0;
+        for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(shift[i]));
+        slack = slack / 10 + b->rules.dhat / 2;
+        for (int i = 0; i < 3; i++) {
+            region[i] += embi_min(shift[i], 0) - slack;
+            region[3 + i] += embi_max(shift[3 + i], 0) + slack;
+        }
+    }
 }
 
 /* Grows outer to contain inner, then by slack and a quarter of its width on each side. */
