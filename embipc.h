@@ -10685,9 +10685,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     int edges = 3 * nt;
     b->leaves = 1;
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
-    if (!EMBI_GROW(m, b->order, nt) ||
-        !EMBI_GROW(m, b->own, nt) ||
-        !EMBI_GROW(m, b->box, 12 * b->leaves + 6 * nt))
+    if (!EMBI_GROW(m, b->order, nt) || !EMBI_GROW(m, b->own, nt) || !EMBI_GROW(m, b->box, 12 * b->leaves + 6 * nt))
         return 0;
     b->tri_box = b->box + 12 * b->leaves;
     embi_box_clear(box);
@@ -10964,9 +10962,7 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 /* Sets `sample` and `vary` of all nodes. */
 static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J)
 {
-    if (!EMBI_GROW(m, b->sample, 2 * b->leaves) ||
-        !EMBI_GROW(m, b->vary, 2 * b->leaves))
-        return 0;
+    if (!EMBI_GROW(m, b->sample, 2 * b->leaves) || !EMBI_GROW(m, b->vary, 2 * b->leaves)) return 0;
     for (int k = 2 * b->leaves - 1; k > 0; k--) {
         int first = EMBI_LEAF * (k - b->leaves), other;
         b->vary[k] = 0;
@@ -11096,7 +11092,7 @@ typedef struct embi_traversal {
 
 /* A traversal with a range of displacements. */
 static embi_traversal embi_traverse_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
-                              embipc_real reach)
+                                       embipc_real reach)
 {
     embi_traversal w;
     w.a = a;
@@ -11123,8 +11119,7 @@ static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
 
 /* 1 when box i of the first and box j of the second side can come within reach along the paths. */
 static int embi_traverse_lets(const embi_traversal *w, const embipc_real *one, const embipc_real *ways_one, int i,
-                          const embipc_real *two,
-                          const embipc_real *ways_two, int j)
+                              const embipc_real *two, const embipc_real *ways_two, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     return embi_boxes_pass(one, w->a->way ? ways_one + 6 * i : still, w->reach, two,
@@ -12180,8 +12175,8 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
  * less than `enough`, which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its
  * upper bound, m. */
 static embipc_real embi_certificate_margin(const embi_certificates *f, const embi_certificate *one,
-                                           const embipc_real *F, embipc_real share,
-                                    embipc_real reach, embipc_real enough)
+                                           const embipc_real *F, embipc_real share, embipc_real reach,
+                                           embipc_real enough)
 {
     const int *tet = f->tet + one->first;
     embipc_real mean[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, margin, most, away = 0;
