@@ -10200,8 +10200,7 @@ static embipc_real *embi_system_values(embi_system *S)
     return S->method == EMBI_SYSTEM_CG ? S->A.val : S->F.value;
 }
 
-/* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
- * is no place for it. */
+/* Adds B at (i, j), B^T at (j, i): give each unordered pair once. Returns 0, and does nothing, without a place. */
 static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
 {
     int slot[2], found = embi_system_find(S, i, j, slot);
@@ -10985,8 +10984,7 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
     return 1;
 }
 
-/* Fraction of the surface's range of relative displacements that a point below node i and one below node j can
- * use. */
+/* Fraction of the range of relative displacements that a point below node i and one below node j can use. */
 static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
@@ -11131,8 +11129,7 @@ static void embi_traverse_share(const embi_traversal *w, embipc_real share, embi
     for (int c = 0; c < 6; c++) own[c] = share * w->range[c];
 }
 
-/* 1 when something below node i of a can meet something below node j of b. *share: fraction of the range that two
- * leaves can use. */
+/* Can something below node i of a meet something below node j of b? *share: fraction of the range for two leaves. */
 static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_real *share)
 {
     const embi_surface *a = w->a;
@@ -11479,8 +11476,7 @@ static void embi_candidate_complete(embi_candidate *c, const embi_surface *a, co
     c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
 }
 
-/* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and
- * b. */
+/* Appends the pair if it can come within reach. Its sides share no vertex. v: numbers in a (first side) and b. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count)
@@ -11511,8 +11507,7 @@ static int embi_triangle_parts(const embi_surface *s, int t, int joined)
            (joined ? embi_owned(own, EMBI_OWN_SEAM) << 6 : 0);
 }
 
-/* Appends the point-triangle candidates of vertices owned by triangle ta of a, against tb of b. near_b: box of the
- * points of a that are near tb. */
+/* Appends the pairs of vertices that triangle ta of a owns and tb of b. near_b: box of the points of a near tb. */
 static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
                                   int tb, const embipc_real near_b[6], const embi_pair_rule *rule,
                                   const embi_approach *t, embi_candidate **list, int *count)
@@ -11537,8 +11532,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     return 1;
 }
 
-/* Appends the edge-edge candidates of the edges owned by two triangles. share: fraction of the range that they can
- * use. */
+/* Appends the pairs of edges that two triangles own. share: fraction of the range that they can use. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
                                  const embi_approach *t, embipc_real share, embi_candidate **list, int *count)
@@ -11570,8 +11564,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys, for the approach t of a. Boxes are tested before distances.
- * Both trees are up to date. */
+/* Appends the candidates of all triangle pairs in keys, for the approach t of a. Both trees are up to date. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
                            int key_count, const embi_pair_rule *rule, const embi_approach *t,
                            embi_candidate **list, int *count)
@@ -11640,8 +11633,7 @@ static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size
     return 1;
 }
 
-/* Appends the candidates of vertices of a and triangles of b (size 1), or of edges of both (size 2), whose boxes
- * come within reach. */
+/* Appends vertices of a and triangles of b (size 1), or edges of both (size 2), whose boxes come within reach. */
 static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const embi_swept_surface *b, int size,
                            const embi_pair_rule *rule, embipc_real reach, embi_primitives *scratch,
                            embi_candidate **list, int *count)
@@ -11831,8 +11823,7 @@ static void embi_certifying_edges(embi_certifying *f)
     }
 }
 
-/* Appends those of nearby[from .. to - 1], with n corners each, whose boxes meet the pair's. Returns their number,
- * or -1 out of memory. */
+/* Appends those of nearby[from .. to - 1], of n corners, whose boxes meet the pair's. Returns how many, or -1. */
 static int embi_certifying_near(embi_certifying *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
@@ -12637,8 +12628,7 @@ typedef struct embi_timer {
     double in_time;              /* s, the last moment at which it had not */
 } embi_timer;
 
-/* Positions that bounds of the search count from. Bodies that moved far in a step have reference positions of
- * their own, instead of q^n. */
+/* Positions that bounds of the search count from. Bodies that moved far in a step have their own, instead of q^n. */
 typedef struct embi_reference {
     embipc_real *measured_q;     /* where distances were measured */
     embipc_real *cached_q;       /* where lists within a body were made */
@@ -12711,8 +12701,7 @@ typedef struct embi_state {
     embipc_real *p, *Ap, *rhs;                 /* direction; A p; right-hand side */
     embipc_real *trial_q;                      /* expected end of the step; end of the direction; trial state */
     int *local;                  /* unknown number in its island or -1 */
-    /* per vertex; within a step x and `path` are valid for live vertices, xn for all that are not
-       EMBI_VERTEX_UNKNOWN */
+    /* per vertex; within a step x and `path` are valid for live ones, xn for all but EMBI_VERTEX_UNKNOWN */
     embipc_real *x, *xn;
     embi_path path;
     embi_loads load;
@@ -12977,8 +12966,7 @@ static int embi_patch_corners(const embi_body *b, const embi_patch *p, int *corn
     return count;
 }
 
-/* Finds the shrunk tets of a patch: the least weights of its vertices in each tet. tet: by vertex. least (4 nt):
- * scratch. */
+/* Finds the shrunk tets of a patch: the least weights of its vertices in each. tet: by vertex. least (4 nt): scratch */
 static int embi_patch_shrink(embi_memory *m, embi_body *b, embi_patch *p, const int *corner, int count, const int *tet,
                              const embipc_real *weight, embipc_real *least)
 {
@@ -13094,8 +13082,7 @@ static void embi_shift_none(const embi_body *b, embi_shift *r)
     embi_m3_identity(r->turn);
 }
 
-/* The displacement, m, that searches have to cover: of any point, or of two points against each other by
- * deformation. */
+/* The displacement, m, that searches cover: of any point, or of two against each other by deformation. */
 static embipc_real embi_shift_most(const embi_shift *r)
 {
     embipc_real most = 0;
@@ -13319,8 +13306,7 @@ static void embi_difference_box(const embipc_real a[6], const embipc_real b[6], 
     }
 }
 
-/* Displacements of a pair's first side relative to the second. Within one body (a is b): of two nodes against each
- * other, by deformation. */
+/* Displacements of a pair's first side relative to the second. Within one body (a is b): by deformation. */
 static void embi_relative_box(const embi_shift *a, int pa, const embi_shift *b, int pb, embipc_real r[6])
 {
     embi_difference_box(a->part + 6 * pa, b->part + 6 * pb, r);
@@ -13429,8 +13415,7 @@ static void embi_pair_list_active(embi_state *s, embi_pair *pair, embipc_real ra
         if (embi_is_near(s->candidates.apart + pair->first + k, pair->reach, radius)) active[pair->active_count++] = k;
 }
 
-/* The present positions become measured_q. slack: bound of the drift until here. stamp: of the evaluation here,
- * whose distances are exact. */
+/* The present positions become measured_q. slack: bound of the drift. stamp: distances of this evaluation are exact */
 static void embi_pair_remeasure(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
     const int *active = s->candidates.active + pair->first;
@@ -13519,8 +13504,7 @@ typedef struct embi_dual {
 /* What is stored for a step that fails: nothing, numbers, or the factor too. */
 typedef enum embi_undo_kind { EMBI_UNDO_NONE, EMBI_UNDO_NUMBERS, EMBI_UNDO_FACTOR } embi_undo_kind;
 
-/* What the island had from earlier steps at the start of this step. A step that fails restores it, since the bits
- * of later steps depend on it. */
+/* What the island had at the start of this step. A step that fails restores it: bits of later steps depend on it. */
 typedef struct embi_factor_undo {
     embi_undo_kind stored;
     int valid, unknown_count;
@@ -13661,8 +13645,7 @@ typedef struct embi_island {
     embipc_iteration record;
 } embi_island;
 
-/* The number of elements of an island. In order these are contacts, friction contacts, springs of soft drives, rods of
- * joints. */
+/* The number of elements of an island: contacts, friction contacts, springs of soft drives, rods of joints. */
 static int embi_element_count(const embi_island *isle)
 {
     return isle->contacts.count + isle->friction.count + (EMBI_DRIVES ? isle->springs.count : 0) +
@@ -13740,8 +13723,7 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
 
 static int embi_body_work(const embi_body *b) { return b->ntet + b->nn; }
 
-/* Cuts the bodies of the island into chunks. Each has enough work for a thread; an island with less is one chunk,
- * and wakes no thread. */
+/* Cuts the island's bodies into chunks with enough work for a thread. An island with less wakes none. */
 static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *isle)
 {
     int work = 0, rest = 0;
@@ -13778,8 +13760,7 @@ static void embi_bodies_work(void *arg, int begin, int end)
         for (int k = chunk[c].begin; k < chunk[c].end; k++) t->fn(t, t->s->body + t->isle->bodies[k], k);
 }
 
-/* Calls fn for each body of the island, shared among threads; fn writes only data of its body. from, to, alpha: for
- * fn */
+/* Calls fn for each body of the island, in threads: it writes only data of its body. from, to, alpha: for fn */
 static void embi_for_bodies(embi_state *s, embi_island *isle, embi_body_fn *fn, const embipc_real *from,
                             embipc_real *to, embipc_real alpha)
 {
@@ -13813,8 +13794,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
-/* What counts as a short move of a body, m: by its tolerance, and at most dhat/10. The fraction `limit` of it is not
- * below the rounding of positions. */
+/* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding of x. */
 static embipc_real embi_body_short(const embi_body *b, embipc_real limit)
 {
     return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), 4 * EMBI_EPS * b->scale_x / limit);
@@ -14806,8 +14786,7 @@ static int embi_searches_refit(embipc_world *w)
     return 1;
 }
 
-/* Appends the candidates from the starts begin .. end - 1 of a traversal to those that the lane holds. Returns 0 for
- * lack of memory or time. */
+/* Appends to the lane what the starts begin .. end - 1 of a traversal find. Returns 0 for lack of memory or time. */
 static int embi_search_from(embipc_world *w, const embi_search *one, const embi_traversal *walk, const int *start,
                             int begin, int end, embi_lane *lane)
 {
@@ -14823,8 +14802,7 @@ static int embi_search_from(embipc_world *w, const embi_search *one, const embi_
     return 1;
 }
 
-/* A range of the small searches. Those of a lane stand one after another there. They stay due for lack of memory or
- * time. */
+/* A range of the small searches. In a lane they stand in a row. For lack of memory or time they stay due. */
 static void embi_search_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -15378,8 +15356,7 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     return 1;
 }
 
-/* Sorts the sides of seams by edge, into w->tri_pairs: values 2 meeting + side, then scratch of equal size. Returns
- * their number. */
+/* Sorts the sides of seams by edge, into w->tri_pairs: values 2 meeting + side, then scratch. Returns their number. */
 static int embi_seams_sort(embipc_world *w)
 {
     int count = 0;
@@ -15567,8 +15544,7 @@ static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, 
     return embi_root(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
 }
 
-/* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body), and
- * returns their number. */
+/* Joins faces along seams. Sorts their triangles into w->tri_pairs by embi_pack(surface, body). Returns how many. */
 static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
 {
     int count = 0, total = first[w->s.body_count];
@@ -15605,8 +15581,7 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
     return embi_plane_is_flat(&p, away);
 }
 
-/* Removes the seams of surfaces that are not flat as a whole: each tile may be tilted against the next by less than
- * rounding shows. */
+/* Removes seams of surfaces that are not flat as a whole: tiles may be tilted by less than rounding shows. */
 static int embi_seams_check(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
@@ -15695,8 +15670,7 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
     return 1;
 }
 
-/* Does a dynamic body meet a fixed one as part of its joined surface? The answer is cached, because a surface may
- * have thousands of bodies. */
+/* Does a body meet a fixed one as part of its joined surface? Cached: a surface may have thousands of bodies. */
 static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
 {
     const embi_state *s = &w->s;
@@ -15719,8 +15693,7 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
  * Uses: tuning, small math, memory, sorting and sets, edges and faces, part III.
  * Checked by: tests/test_plain.c, tests/test_reach.c */
 
-/* Adds the pair of an embi_patches_key(), with an empty range and no candidates. head: the first pair of these bodies;
- * -1: this one. */
+/* Adds the pair of an embi_patches_key(), without range and candidates. head: first pair of these bodies; -1: this. */
 static embi_pair *embi_pair_add(embipc_world *w, embi_u64 key, int head)
 {
     embi_state *s = &w->s;
@@ -23731,8 +23704,7 @@ static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x,
     return 1;
 }
 
-/* Winding number of part j about a point of part i. The point is inside a triangle, since at a vertex parts may
- * touch. */
+/* Winding number of part j about a point in a triangle of part i: at a vertex, parts may touch. */
 static embipc_real embi_part_winding(const embi_parts *s, int j, int i)
 {
     const embi_part *q = s->part + j;
@@ -23757,8 +23729,7 @@ static void embi_part_surround(embi_parts *s, int i)
     }
 }
 
-/* Triangles with a common edge form a part, and each part is measured. Winding numbers between parts give depth and
- * inside_out. */
+/* Triangles with a common edge form a part. Winding numbers between parts give depth and inside_out. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity)
 {
@@ -24111,8 +24082,7 @@ static int embi_column_side(const embipc_real *a, const embipc_real *b, const em
     return (b[1] < a[1] || b[1] > a[1] ? b[1] < a[1] : b[0] > a[0]) ? 1 : -1;
 }
 
-/* Winding numbers of the nodes. Columns of nodes along z begin outside, and each triangle that crosses one changes
- * the numbers above. */
+/* Winding numbers of the nodes. Columns along z begin outside. A triangle that crosses one changes those above. */
 static void embi_lattice_winding(embi_caging *c)
 {
     embipc_real *const *plane = c->lattice.plane, box[6], at[3], n[3];
@@ -24245,8 +24215,7 @@ static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
     return lo < c->cuts.first[t + 1] && c->cuts.list[lo].tet == tet ? &c->cuts.list[lo] : NULL;
 }
 
-/* Cuts the whole surface and sorts the cuts by tet (counting sort). Tets without cuts whose nodes are in the solid are
- * full of it. */
+/* Cuts the surface and sorts the cuts by tet. Tets without cuts whose nodes are in the solid are full. */
 static int embi_cut_surface(embi_caging *c)
 {
     int n = 0, tets = c->lattice.tets;
@@ -25220,8 +25189,7 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     return r;
 }
 
-/* Builds a cage in memory of m. Far from 0 the lattice would suffer from rounding: it is built of points relative to an
- * origin near them, which is exact. */
+/* Builds a cage in memory of m. Points count from an origin near them, exactly: far from 0 a lattice would round. */
 static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def, const embipc_real *x,
                                      int vertex_count, const int *tri, int tri_count, embipc_cage *cage,
                                      embipc_error *error)
@@ -25285,8 +25253,7 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
     if (!m->copying) memset(last, 0, sizeof *last);
 }
 
-/* Builds the cage for this wish and surface unless that for equal ones, bit for bit, is stored already. On failure no
- * cage is stored. */
+/* Builds the cage, unless that for an equal wish and surface, bit for bit, is stored. On failure none is stored. */
 static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, int nodes, const embipc_real *x,
                                          int vertex_count, const int *tri, int tri_count, embipc_error *e)
 {
@@ -25784,8 +25751,7 @@ static void embi_place(const embipc_body_def *d, const embi_build *t, const embi
     }
 }
 
-/* Surface: the given triangles, or the boundary of the tets without inner vertices. Fills t->x, and b->origin with
- * the caller's numbers. */
+/* Surface: the given triangles, or the boundary of the tets. Fills t->x, and b->origin with the caller's numbers. */
 static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                         embipc_error *e)
 {
@@ -26641,8 +26607,7 @@ static void embi_apart_forget(embipc_world *w, const embi_body *gone)
             (void)embi_keep_apart(&w->memory, w->s.body + i, (embi_body *)(void *)gone, 0);
 }
 
-/* Removes a new body that stands behind all others, as if it had never been there: its handle was never valid. Rules
- * end with the first `rules`. */
+/* Removes a new body behind all others, as if it had never been there. Rules end with the first `rules`. */
 static void embi_body_withdraw(embipc_world *w, embi_body *b, int rules)
 {
     embi_step_report *t = &w->report;
@@ -28819,8 +28784,7 @@ static void embi_body_jump(embi_state *s, embi_body *b)
     b->search.tree_is_at_q = 0;
 }
 
-/* Moves the nodes by x -> R (x - from) + position. The test is that of a new body. What the body knew of its past and
- * of its neighbours is dropped. */
+/* Moves the nodes by x -> R (x - from) + position, and tests as for a new body. Past and neighbours are forgotten. */
 EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body, const embipc_real position[3],
                                               const embipc_real rotation[9], int keep_velocity)
 {
@@ -28983,8 +28947,7 @@ static void embi_contact_direction(const embipc_world *w, embipc_body body, embi
     (void)embi_direction(way, way);
 }
 
-/* The rules of a new body: those of the old one, and no contact with what its description names, nor with the old
- * one. */
+/* The rules of a new body: those of the old one, and no contact with it, nor with what its description names. */
 static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, const embipc_body_def *def, int rules)
 {
     w->rule_count = rules;
@@ -28998,8 +28961,7 @@ static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, 
         if (!embi_find_rule(w, with, def->no_contact[i])) (void)embi_rule_add(w, with, def->no_contact[i], -1, 0);
 }
 
-/* What acts on the old body in the next step acts on the new one: pressure, forces by their sum and moment, and soft
- * drives whose vertices both have. */
+/* The new body takes pressure, forces by their sum and moment, and soft drives whose vertices both bodies have. */
 static embipc_result embi_body_take_loads(embipc_world *w, embi_body *b, const embi_body *old)
 {
     embi_state *s = &w->s;
@@ -29020,8 +28982,7 @@ static embipc_result embi_body_take_loads(embipc_world *w, embi_body *b, const e
     return result;
 }
 
-/* Puts the new body to where the old one is, as fast, and checks it as at its creation. Where it crosses, it gives
- * way. */
+/* Puts the new body to where the old one is, as fast, with the checks of creation. Where it crosses, it gives way. */
 static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const embi_body *old)
 {
     embi_state *s = &w->s;
@@ -29311,8 +29272,7 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
     r->hit.fraction = 1;
 }
 
-/* Fraction at which the segment enters a box, at or before the true one. EMBI_HUGE: it misses the box, or has met
- * something before. */
+/* Fraction at which the segment enters a box, or less. EMBI_HUGE: it misses the box, or has met something before. */
 static embipc_real embi_ray_enters(const void *query, const embipc_real box[6])
 {
     const embi_ray *r = (const embi_ray *)query;
@@ -29530,8 +29490,7 @@ static embipc_real embi_region_bound(const void *query, const embipc_real box[6]
     return embi_boxes_meet(((const embi_region *)query)->box, box) ? 0 : EMBI_HUGE;
 }
 
-/* Do a triangle and a box have a common point? One has a corner in the other, or an edge of one meets a face of the
- * other. Exact. */
+/* Do triangle and box share a point? A corner is in the other, or an edge of one meets a face of the other. Exact. */
 static int embi_region_meet(void *query, int triangle)
 {
     static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5},
@@ -30823,8 +30782,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1. Returns the number of sorted half-edges,
- * or -1. */
+/* mate[h] = the other half-edge of an edge with two triangles, or -1. Returns how many half-edges are sorted, or -1. */
 static int embi_mates(embi_memory *m, embi_keys *keys, const int *tri, int n, int *mate)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
@@ -30872,8 +30830,7 @@ static void embi_turn(int *t)
     t[2] = swap;
 }
 
-/* Is a part to be reversed? At even depth closed ones with negative volume are. At odd depth a part follows the
- * smallest one around it. */
+/* Is a part to be reversed? At even depth if it is closed and inside out; at odd depth with the smallest around it. */
 static int embi_part_turns(const embi_parts *s, int i)
 {
     const embi_part *p = s->part + i;
@@ -30949,8 +30906,7 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
     return 1;
 }
 
-/* Flips the longest edge of each flat triangle if neither triangle is flat afterwards. Rounds repeat until no flip
- * helps. */
+/* Flips the longest edge of each flat triangle if neither is flat afterwards, until no flip helps. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -31012,8 +30968,7 @@ static void embi_loops_release(embi_memory *m, embi_loops *l)
     EMBI_RELEASE_ALL(m, l, arrays);
 }
 
-/* Follows the border from vertex v until no border edge continues. When the path returns to one of its vertices, it has
- * closed a loop. */
+/* Follows the border from vertex v to its end. When the path returns to one of its vertices, it has closed a loop. */
 static void embi_traverse_border(embi_loops *l, const int *tri, int v, int *used)
 {
     int top = 0, end = v;
@@ -31545,8 +31500,7 @@ static embi_answer embi_part_touches(embi_parting *p, const embi_part_body *a, c
     return EMBI_NO;
 }
 
-/* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here,
- * without a search. */
+/* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here. */
 static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                  const embipc_real t[3], embipc_real gap)
 {
@@ -31610,8 +31564,7 @@ static void embi_part_direction(embi_parting *p, const embipc_real u[3])
     embi_copy(p->direction + 3 * p->direction_count++, v);
 }
 
-/* Directions to try: between the centres, the 26 of a lattice, and normals of nearby triangles, evenly chosen from
- * their list. */
+/* Directions to try: between the centres, the 26 of a lattice, and normals of some of the nearby triangles. */
 static void embi_part_directions(embi_parting *p, const embi_part_body *a, const embi_part_body *b)
 {
     embipc_real u[3];
@@ -31822,8 +31775,7 @@ static int embi_part_is_listed(const embi_parting *p, int n, int i, int j)
     return n < p->pair_count && p->pair[n].o.a == i && p->pair[n].o.b == j;
 }
 
-/* Rounds over all pairs until none moves. Which of equals moves takes turns, or else one between two others would be
- * pushed to and fro. */
+/* Rounds over all pairs until none moves. Equals move in turns: one between two would be pushed to and fro. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
@@ -31952,8 +31904,7 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
     return r;
 }
 
-/* One step from rest, after the rest shapes of stuck bodies grow by a factor. *travel: largest displacement of a
- * node over its body's dhat. */
+/* One step from rest, after stuck bodies grow by a factor. *travel: largest displacement of a node over dhat. */
 static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embipc_body *handle,
                                     embipc_real factor, embipc_real *travel)
 {
@@ -31973,8 +31924,7 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     return r;
 }
 
-/* Takes the rigid part of a body's motion after growth: rotation and displacement of the centre. A body that was
- * neither stuck nor pushed stays. */
+/* Takes rotation and displacement of the centre after growth. A body that was neither stuck nor pushed stays. */
 static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi_body *b)
 {
     const embipc_real *q = w->s.q + 3 * b->node0, *q0 = w->s.creation.q + 3 * b->node0;
@@ -32119,8 +32069,7 @@ static embipc_result embi_part_check(const embipc_movable *body, int count, cons
     return EMBIPC_OK;
 }
 
-/* Overlapping pairs are listed first. Then rounds of smallest shifts separate them; what is left grows from
- * shrunken copies. */
+/* Lists overlapping pairs first. Rounds of smallest shifts separate them; what is left grows from shrunken copies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error)
@@ -32168,8 +32117,7 @@ typedef struct embi_selftest {
     int failed;
 } embi_selftest;
 
-/* Reports one check. An error that is nan fails. limit: for double. Floats have 0.45 of its digits;
- * 0.42 of them must be right. */
+/* Reports one check. nan fails. limit: for double. Floats have 0.45 of its digits; 0.42 of them must be right. */
 static void embi_selftest_tell(embi_selftest *t, const char *what, double error, double limit)
 {
     char text[192];
