@@ -11092,12 +11092,7 @@ typedef struct embi_traversal {
 static embi_traversal embi_traverse_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
                                        embipc_real reach)
 {
-    embi_traversal w;
-    w.a = a;
-    w.b = b;
-    w.range = range;
-    w.reach = reach;
-    w.paths = w.first_only = 0;
+    const embi_traversal w = {a, b, range, reach, 0, 0};
     return w;
 }
 
@@ -15298,21 +15293,14 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
         const int *a0 = A + k / 3, *a1 = A + (k / 3 + 1) % 3, *b0 = B + k % 3, *b1 = B + (k % 3 + 1) % 3;
         const embipc_real *p = x + 3 * embi_min_int(*a0, *a1), *q = x + 3 * embi_max_int(*a0, *a1);
         const embipc_real *r = y + 3 * embi_min_int(*b0, *b1), *v = y + 3 * embi_max_int(*b0, *b1);
-        embi_meeting one;
-        int how;
+        int edge_a = 3 * ta + k / 3, edge_b = 3 * tb + k % 3, how;
+        embi_meeting one = {{i, j}, {edge_a, edge_b}, {edge_a, edge_b}, 0, 0, {{0, 0}, {0, 0}}};
         if (!embi_edges_overlap(p, q, r, v, tolerance, one.t[0]) ||
             !embi_edges_overlap(r, v, p, q, tolerance, one.t[1]))
             continue;
         how = embi_triangles_meet(x, A, k / 3, y, B, k % 3, tolerance);
         if (!how) continue;
-        one.body[0] = i;
-        one.body[1] = j;
-        one.edge[0] = 3 * ta + k / 3;
-        one.edge[1] = 3 * tb + k % 3;
-        one.owner[0] = one.edge[0];
-        one.owner[1] = one.edge[1];
         one.flush = how == 1;
-        one.seam = 0;
         if (!EMBI_GROW(&w->memory, w->tiles.meeting, w->tiles.meeting_count + 1)) return 0;
         w->tiles.meeting[w->tiles.meeting_count++] = one;
     }
@@ -23390,14 +23378,8 @@ typedef struct embi_faults {
 /* Counts the fault, and lists it while there is room. */
 static void embi_fault_add(embi_faults *f, int element, int other, int a, int b, embipc_real value)
 {
-    if (f->count < f->capacity) {
-        embipc_fault *p = f->list + f->count;
-        p->element = element;
-        p->other = other;
-        p->edge[0] = a;
-        p->edge[1] = b;
-        p->value = value;
-    }
+    const embipc_fault fault = {element, other, {a, b}, value};
+    if (f->count < f->capacity) f->list[f->count] = fault;
     if (f->count < INT_MAX) f->count++;
 }
 
