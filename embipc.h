@@ -14570,11 +14570,8 @@ static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pa
     }
     k->room = EMBI_WITHOUT(CACHED_LISTS) ? 0 : embi_cached_room(s, k, pair);
     k->made = k->asked;
-    for (int i = 0; i < 3; i++) {
-        k->range[i] = pair->range[i] - k->room;
-        k->range[3 + i] = pair->range[3 + i] + k->room;
-        k->drift[i] = k->drift[3 + i] = 0;
-    }
+    embi_box_grow(pair->range, k->room, k->range);
+    memset(k->drift, 0, sizeof k->drift);
     k->valid = k->count = k->loose = 0;
     k->dhat = pair->rule.dhat;
     k->xi = pair->rule.xi;
