@@ -12601,8 +12601,8 @@ typedef struct embi_joint_list {
     int *attached;               /* scratch: vertices that a new joint attaches */
 } embi_joint_list;
 
-/* Lower bound of a candidate's distance, m, with the nodes at measured_q (-EMBI_HUGE: always evaluate it). While
- * the pair's slack is at most d, the distance is at least least - share d. */
+/* Lower bound of a candidate's distance, m, with the nodes at measured_q (-EMBI_HUGE: always evaluate it). While the
+ * pair's slack is at most d, the distance is at least least - share d. So one number decides most candidates. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
 /* Scratch of all bodies; each has its part. */
@@ -13382,9 +13382,7 @@ static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
     return embi_max(embi_min(embi_body_edge(a), embi_body_edge(b)) / 2, embi_sqrt(embi_min(a->area, b->area)) / 50);
 }
 
-/* Bound of the relative drift of a pair from measured_q, m. s->apart has a lower bound of each candidate's
- * distance at measured_q. After a drift of at most slack the distance is at least least - share slack. So most
- * candidates are decided by one number, without looking at their vertices. */
+/* Bound of the relative drift of a pair from measured_q, m: the slack of embi_apart. */
 static embipc_real embi_pair_slack(const embi_pair *pair, const embi_shift *a, const embi_shift *b)
 {
     embipc_real r[6];
