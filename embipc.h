@@ -28418,9 +28418,10 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
     static const signed char ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6,
                                              7,1,8, 3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7,
                                              9,8,1};
-    embi_coarse s;
-    int divided = kind == EMBIPC_BOX || kind == EMBIPC_SPHERE,
-        sizes = kind == EMBIPC_BOX ? 3 : kind == EMBIPC_SPHERE ? 1 : 2,
+    const int is_box = kind == EMBIPC_BOX;
+    const embi_coarse s = {is_box ? cube_x : ball_x, is_box ? cube_tri : ball_tri, is_box ? 8 : 12, is_box ? 12 : 20,
+                           detail};
+    int divided = is_box || kind == EMBIPC_SPHERE, sizes = is_box ? 3 : kind == EMBIPC_SPHERE ? 1 : 2,
         rings = kind == EMBIPC_CAPSULE ? detail / 4 * 2 : 2, count;
     if (!embi_is_one_of((int)kind, EMBIPC_SHAPE_KINDS) || !size || detail > 4096 ||
         detail < (divided ? 1 : kind == EMBIPC_CYLINDER ? 3 : 4) || (capacity > 0 && (!x || !tri)))
@@ -28428,17 +28429,11 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
     for (int i = 0; i < sizes; i++)
         if (!(size[i] > 0) || !embi_finite(size[i])) return -1;
     if (kind == EMBIPC_CAPSULE && !(size[1] > 2 * size[0])) return -1;
-    memset(&s, 0, sizeof s);
-    s.n = detail;
-    s.nv = kind == EMBIPC_BOX ? 8 : 12;
-    s.nt = kind == EMBIPC_BOX ? 12 : 20;
-    s.x = kind == EMBIPC_BOX ? cube_x : ball_x;
-    s.tri = kind == EMBIPC_BOX ? cube_tri : ball_tri;
     count = divided ? s.nt * detail * detail : 2 * detail * rings;
     if (capacity < count) return count;
     if (divided) embi_coarse_divide(&s, kind == EMBIPC_SPHERE, x, tri);
     else embi_rings(size[0], size[1], kind == EMBIPC_CAPSULE, rings, detail, x, tri);
-    for (int i = 0; i < 3 * (count / 2 + 2) && divided; i++) x[i] *= size[kind == EMBIPC_BOX ? i % 3 : 0];
+    for (int i = 0; i < 3 * (count / 2 + 2) && divided; i++) x[i] *= size[is_box ? i % 3 : 0];
     return count;
 }
 
