@@ -15656,16 +15656,16 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
 /* Does a body meet a fixed one as part of its joined surface? Cached: a surface may have thousands of bodies. */
 static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
 {
-    const embi_state *s = &w->s;
-    if (!fixed->search.joined.surface || !embi_is_dynamic(other)) return 0;
-    if (other->search.joined.asked != fixed->search.joined.surface || other->search.joined.asked_at[0] != s->revision ||
-        other->search.joined.asked_at[1] != s->seams.revision || other->search.joined.asked_dhat != other->rules.dhat)
-        other->search.joined.is_one = embi_surface_is_one(w, fixed->search.joined.surface, other);
-    other->search.joined.asked = fixed->search.joined.surface;
-    other->search.joined.asked_at[0] = s->revision;
-    other->search.joined.asked_at[1] = s->seams.revision;
-    other->search.joined.asked_dhat = other->rules.dhat;
-    return other->search.joined.is_one;
+    const int surface = fixed->search.joined.surface;
+    const unsigned now[2] = {w->s.revision, w->s.seams.revision};
+    embi_body_joined *last = &other->search.joined;
+    if (!surface || !embi_is_dynamic(other)) return 0;
+    if (last->asked != surface || memcmp(last->asked_at, now, sizeof now) != 0 || last->asked_dhat != other->rules.dhat)
+        last->is_one = embi_surface_is_one(w, surface, other);
+    last->asked = surface;
+    memcpy(last->asked_at, now, sizeof now);
+    last->asked_dhat = other->rules.dhat;
+    return last->is_one;
 }
 
 /* ==== 49. Pairs of bodies ============================================================================
