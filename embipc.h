@@ -10275,11 +10275,10 @@ static int embi_system_stamp_columns(embi_system *S, int count, const int *node,
     return 1;
 }
 
-/* The next factorisation of the same constant part, other stamps: embi_system_mark() for the nodes of each of
- * them, embi_system_reopen(), then everything is added again as after embi_system_zero(). Parts of the factor
- * that neither the old stamps nor the new ones reach are kept; the result is the same, bit for bit. Measured,
- * share of the work that is left: 0.66 and 0.72 in grasps by a full mesh and a cage, 0.76 where four cages
- * drop, 0.44 for a finger. Only where embi_system_keeps() says so. */
+/* The next factorisation of the same constant part, other stamps, where this says so: embi_system_mark() for the nodes
+ * of each of them, embi_system_reopen(), then everything is added again as after embi_system_zero(). Parts of the
+ * factor that neither the old stamps nor the new ones reach are kept; the result is the same, bit for bit. Measured,
+ * share of the work that is left: 0.66 and 0.72 in grasps by a full mesh and a cage, 0.44 for a finger. */
 static int embi_system_keeps(const embi_system *S) { return S->kept && S->method == EMBI_SYSTEM_SPARSE; }
 
 static void embi_system_mark(embi_system *S, int count, const int *node)
@@ -10762,9 +10761,8 @@ static int embi_line_next(const int *sharp, int from, int v)
     return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)];
 }
 
-/* Bends below rounding add up. So a line of edges is straight only if all its vertices are close to the line
- * through its ends. It starts at `from` and contains the vertices with sharp == -2 from v on, which get -1 if it
- * is straight. */
+/* Bends below rounding add up: a line of edges is straight only if all its vertices are close to that through its
+ * ends. It starts at `from`. Its vertices, those with sharp == -2 from v on, get -1 if it is straight. */
 static void embi_line_try(const embipc_real *x, int from, int v, embipc_real away, int *sharp)
 {
     int a = from, b = v, end, straight;
@@ -11985,9 +11983,8 @@ static embipc_real embi_certifying_bends(const embi_certifying *f, embi_key pair
                                       (embi_certifying_is_mixed(f, b) ? embi_certifying_longest(f, b) : 0));
 }
 
-/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_CERTIFICATE_REACH
- * of the longest edge are measured one by one, the others share a bound. Primitives that can change neither value
- * are not searched. */
+/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_CERTIFICATE_REACH of the
+ * longest edge are measured, if they can change a value. The others share a bound. */
 static int embi_certifying_measure(embi_certifying *f, embipc_real *least, embipc_real *rho)
 {
     embipc_real reach = EMBI_CERTIFICATE_REACH * f->longest;
@@ -12020,8 +12017,7 @@ typedef struct embi_certificate_sum {
 } embi_certificate_sum;
 
 /* Finds T of the current pair if lines stay inside its tets. straight: they do for a pair above, which proves it.
- * nearby: start, number of faces and number of tets near the pair above. mine: those near this pair, appended to
- * them. */
+ * nearby: start and numbers of faces and tets near the pair above. mine: those near this pair, behind them. */
 static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const int nearby[3], int mine[3])
 {
     embi_certificates *out = f->out;
@@ -12044,9 +12040,8 @@ static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const
     return EMBI_YES;
 }
 
-/* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above.
- * Boxes far apart are not opened, since a traversal mostly skips them at once. Returns 0 out of memory, or with
- * too_many set. */
+/* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above. Boxes
+ * far apart are not opened: a traversal mostly skips them at once. Returns 0 out of memory, or with too_many. */
 static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, const int nearby[3],
                                 embi_certificate_sum *sum)
 {
@@ -12157,9 +12152,8 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
     return ok;
 }
 
-/* How much the F (9 per tet) may change before primitives below the pair can touch. It is -EMBI_HUGE if that is
- * less than `enough`, which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its
- * upper bound, m. */
+/* How much the F (9 per tet) may change before primitives below the pair can touch; -EMBI_HUGE: less than `enough`,
+ * which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its upper bound, m. */
 static embipc_real embi_certificate_margin(const embi_certificates *f, const embi_certificate *one,
                                            const embipc_real *F, embipc_real share, embipc_real reach,
                                            embipc_real enough)
@@ -12380,9 +12374,8 @@ typedef struct embi_body_step {
     int assembled;               /* A holds the values of this step */
     embipc_real objective_start; /* its part of E at q^n, J s^2; negative where it is not known */
     embipc_real pressed;         /* work of the caller's pressure in free flight, less that of its part of load.f, J */
-    /* Psi of a nonlinear material; of others it is void. [EMBI_NOW]: where embi_island_psi() evaluated last, which is q
-     * from one step to the next. [EMBI_AT_START]: the same at q^n, but for `bending`, which embi_body_psi() computes:
-     * rotations held may have changed since. */
+    /* Psi of a nonlinear material, else void. [EMBI_NOW]: where embi_island_psi() evaluated last; between steps at q.
+     * [EMBI_AT_START]: at q^n, but for `bending`, which embi_body_psi() computes: rotations held may have changed. */
     embi_psi psi[2];
 } embi_body_step;
 
@@ -24011,8 +24004,7 @@ static int embi_lattice_margins(embi_caging *c, int k)
 }
 
 /* Divides the surface's box into n[] boxes along each axis. It first grows by the fraction `wider` of a side at both
- * ends, and by more at one end along the axes that are bits of `shift`. Returns ARGUMENT when there are too many
- * boxes. */
+ * ends, and by more at one end along the axes that are bits of `shift`. Returns ARGUMENT for too many boxes. */
 static embipc_result embi_lattice_place(embi_caging *c, const int n[3], embipc_real wider, int shift)
 {
     embipc_real nodes = 1;
@@ -24714,8 +24706,7 @@ static int embi_cage_fill(embi_caging *c, int moments)
 /* ---- The search ---- */
 
 /* Fills the lattice of n[] boxes. If rounding decides the result, the boxes become wider, then they are moved a little
- * along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along it costs
- * no symmetry. */
+ * along one axis, at last along all: first along that of the body's least symmetry, which costs none. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int moments)
 {
     int doubts = 0;
@@ -26287,9 +26278,8 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_real 
     return 1;
 }
 
-/* Do two bodies, or parts of one, cross, though they may not? Crossings are appended to the rejected ones. Or, where
- * there are none, are they nearer than their thickness, or than rounding can tell from touching? Such a pair could
- * never move. */
+/* Do two bodies, or parts of one, cross, though they may not? Crossings are appended to the rejected ones. Without any,
+ * are they nearer than their thickness, or than rounding can tell from touching? Such a pair could never move. */
 static embi_answer embi_check_meeting(embipc_world *w, int i, int j)
 {
     embi_state *s = &w->s;
@@ -31956,9 +31946,8 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
     }
 }
 
-/* Handles the pairs that shifts left: rotations of linked bodies, then growth. Larger copies are tried first, until
- * rounds can separate the grown bodies. If linked bodies have no room it stops, since a smaller chain is as tight.
- * *left, *i, *j: as from embi_part_left(). */
+/* Handles what shifts left: rotations of linked bodies, then growth. Larger copies are tried first. If linked bodies
+ * have no room it stops, since a smaller chain is as tight. *left, *i, *j: as from embi_part_left(). */
 static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 {
     int tries = 0, grown, turned = 0, hopeless = 0;
