@@ -11751,9 +11751,7 @@ typedef struct embi_certifying {
 /* Rest length of an edge, m. */
 static embipc_real embi_certifying_edge(const embi_certifying *f, int a, int b)
 {
-    embipc_real d[3];
-    embi_sub(d, f->s->x + 3 * b, f->s->x + 3 * a);
-    return embi_norm(d);
+    return embi_distance(f->s->x + 3 * b, f->s->x + 3 * a);
 }
 
 static int embi_certifying_is_mixed(const embi_certifying *f, const int v[3])
