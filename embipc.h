@@ -14381,6 +14381,13 @@ static void embi_range_stretch(embipc_real range[6], const embipc_real now[6], c
     }
 }
 
+/* Moves what stands behind a gap of `count` elements, `rest` ones of this size, to its place `at`. */
+static void embi_close_gap(void *list, int at, int count, int rest, size_t size)
+{
+    char *gap = (char *)list + (size_t)at * size;
+    if (rest && count) memmove(gap, gap + (size_t)count * size, (size_t)rest * size);
+}
+
 /* Removes the candidates of all pairs that are searched, and closes the gaps. */
 static int embi_searched_forget(embipc_world *w)
 {
@@ -14398,16 +14405,12 @@ static int embi_searched_forget(embipc_world *w)
     for (int k = 0; k < w->search.due_count; k++) s->pair[w->search.due[k].pair].count = 0;
     for (int k = 0; k < n; k++) {
         embi_pair *pair = s->pair + w->search.tri_pairs[k].value;
-        size_t count = (size_t)pair->count;
-        if (count && pair->first > to) {
-            memmove(s->candidates.list + to, s->candidates.list + pair->first, count * sizeof *s->candidates.list);
-            memmove(s->candidates.closest + to, s->candidates.closest + pair->first,
-                    count * sizeof *s->candidates.closest);
-            memmove(s->candidates.apart + to, s->candidates.apart + pair->first, count * sizeof *s->candidates.apart);
-            memmove(s->candidates.active + to, s->candidates.active + pair->first,
-                    count * sizeof *s->candidates.active);
-            memmove(s->candidates.seen + to, s->candidates.seen + pair->first, count * sizeof *s->candidates.seen);
-        }
+        int gap = pair->first - to;
+        embi_close_gap(s->candidates.list, to, gap, pair->count, sizeof *s->candidates.list);
+        embi_close_gap(s->candidates.closest, to, gap, pair->count, sizeof *s->candidates.closest);
+        embi_close_gap(s->candidates.apart, to, gap, pair->count, sizeof *s->candidates.apart);
+        embi_close_gap(s->candidates.active, to, gap, pair->count, sizeof *s->candidates.active);
+        embi_close_gap(s->candidates.seen, to, gap, pair->count, sizeof *s->candidates.seen);
         pair->first = to;
         to += pair->count;
     }
@@ -15047,9 +15050,8 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         pair->first = s->candidates.count;
         for (; n < w->search.parts.count && w->search.parts.list[n].item == k; n++) {
             int from = w->search.due[k].first + w->search.parts.list[n].begin;
-            if (w->search.found[n] && from > s->candidates.count)
-                memmove(s->candidates.list + s->candidates.count, s->candidates.list + from,
-                        (size_t)w->search.found[n] * sizeof *s->candidates.list);
+            embi_close_gap(s->candidates.list, s->candidates.count, from - s->candidates.count, w->search.found[n],
+                           sizeof *s->candidates.list);
             s->candidates.count += w->search.found[n];
         }
         pair->count = s->candidates.count - pair->first;
@@ -26687,13 +26689,6 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
-
-/* Moves what stands behind a gap of `count` elements, `rest` ones of this size, to its place `at`. */
-static void embi_close_gap(void *list, int at, int count, int rest, size_t size)
-{
-    char *gap = (char *)list + (size_t)at * size;
-    if (rest) memmove(gap, gap + (size_t)count * size, (size_t)rest * size);
-}
 
 /* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
 static void embi_slot_close(embi_slot *slot, int slot_count, int index1, void *list, int *count, size_t size)
