@@ -15937,17 +15937,6 @@ static int embi_patch_follow(const embi_body *b, embi_patch *one)
     return 1;
 }
 
-/* Finds new neighbours of patches that left their regions. Their ranges are empty, so they will be searched. */
-static int embi_neighbours_check(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    int strayed = 0;
-    for (int i = 0; i < s->body_count; i++)
-        for (int n = 0; n < s->body[i].search.patch_count && s->body[i].in_island; n++)
-            strayed |= embi_patch_follow(s->body + i, s->body[i].search.patch + n);
-    return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
-}
-
 /* May the step return this island to an earlier state? It may after BDF2, or while a drive is rotating. */
 static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
@@ -16099,14 +16088,20 @@ static int embi_pairs_due(embipc_world *w)
  * first *searched entries of w->search.due name the pairs whose candidates are new. */
 static int embi_search_cover(embipc_world *w, int *searched)
 {
+    embi_state *s = &w->s;
     embi_answer any;
+    int strayed = 0;
     *searched = 0;
     if (EMBI_WITHOUT(SEARCH)) {
-        if (!embi_plain_search(w, 1) || !EMBI_GROW(&w->memory, w->search.due, w->s.pair_count)) return 0;
-        for (; *searched < w->s.pair_count; ++*searched) w->search.due[*searched].pair = *searched;
+        if (!embi_plain_search(w, 1) || !EMBI_GROW(&w->memory, w->search.due, s->pair_count)) return 0;
+        for (; *searched < s->pair_count; ++*searched) w->search.due[*searched].pair = *searched;
         return 1;
     }
-    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) == EMBI_NO_MEMORY) return 0;
+    for (int i = 0; i < s->body_count; i++)
+        for (int n = 0; n < s->body[i].search.patch_count && s->body[i].in_island; n++)
+            strayed |= embi_patch_follow(s->body + i, s->body[i].search.patch + n);
+    if (strayed && (!embi_regions_sweep(w) || !embi_pairs_join(w))) return 0;   /* with ranges that are empty */
+    if ((any = embi_pairs_rebase(w)) == EMBI_NO_MEMORY) return 0;
     if (any == EMBI_NO) return 1;
     if (!embi_pairs_due(w)) return 0;
     *searched = w->search.due_count;
