@@ -28725,13 +28725,12 @@ static embipc_result embi_check_jump(embipc_world *w, const embi_body *b, const 
     return embi_check_rotation(rotation, e);
 }
 
-/* Nodes and surface of a body are elsewhere: q is set, and x follows. */
+/* Nodes and surface of a body are elsewhere: q is set, and x and the tree follow. */
 static void embi_body_jump(embi_state *s, embi_body *b)
 {
-    embi_apply_rows(s, b, s->q, s->x);
-    b->followed = 1;
+    b->followed = b->search.tree_is_at_q = 0;
     b->search.around = 0;
-    b->search.tree_is_at_q = 0;
+    embi_body_refit(s, b);
 }
 
 /* Moves the nodes by x -> R (x - from) + position, and tests as for a new body. Past and neighbours are forgotten. */
@@ -28758,7 +28757,6 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     memcpy(old, q, nodes);
     for (int i = 0; i < 3 * b->nn; i += 3) embi_map(q + i, R, old + i, from, position);
     embi_body_jump(s, b);
-    embi_body_refit(s, b);
     if ((result = embi_check_start(w, (int)(b - s->body), s->body_count)) != EMBIPC_OK) {
         memcpy(q, old, nodes);
         embi_body_jump(s, b);
@@ -28946,7 +28944,6 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
         for (int i = b->node0; i < b->node0 + b->nn; i++) embi_axpy(s->q + 3 * i, to - gone, way);
         memcpy(s->last.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_body_jump(s, b);
-        embi_body_refit(s, b);
         gone = to;
         r = embi_check_start(w, (int)(b - s->body), s->body_count);
     }
