@@ -13949,7 +13949,7 @@ typedef struct embi_last_cage {
     int nodes;                   /* wished node count */
     embipc_real *x;
     int *tri;
-    int vertex_count, tri_count;
+    int tri_count;               /* its cage tells the number of vertices */
 } embi_last_cage;
 
 struct embipc_world {
@@ -25221,7 +25221,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
                                          int vertex_count, const int *tri, int tri_count, embipc_error *e)
 {
     embipc_cage_def wish = embipc_default_cage_def();
-    if (last->cage.node_count > 0 && last->nodes == nodes && last->vertex_count == vertex_count &&
+    if (last->cage.node_count > 0 && last->nodes == nodes && last->cage.vertex_count == vertex_count &&
         last->tri_count == tri_count && memcmp(last->x, x, (size_t)(3 * vertex_count) * sizeof *x) == 0 &&
         memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0)
         return EMBIPC_OK;
@@ -25230,7 +25230,6 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
         return embi_fail_memory(m, e);
     memcpy(last->x, x, (size_t)(3 * vertex_count) * sizeof *x);
     memcpy(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri);
-    last->vertex_count = vertex_count;
     last->tri_count = tri_count;
     last->nodes = wish.nodes = nodes;
     return embi_cage_build(m, &wish, x, vertex_count, tri, tri_count, &last->cage, e);
