@@ -10112,8 +10112,7 @@ static void embi_system_zero(embi_system *S)
     else embi_ldlt_zero(&S->F);
 }
 
-/* Order, structure and memory by the given method for n nodes with the pattern `wanted` (dense: without one,
- * and always the same for the same n). */
+/* Order, structure and memory by the given method for n nodes with the pattern `wanted`, which dense ones ignore. */
 static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method)
 {
     if (method != EMBI_SYSTEM_DENSE && !embi_bsr_copy_pattern(m, &S->A, &S->wanted)) return 0;
@@ -10244,8 +10243,7 @@ static int embi_system_open_stamp(embi_system *S, int count, const int *node)
     return 1;
 }
 
-/* Adds scale c_i c_j B at (i, j) for every pair of nodes of a stamp.
- * Returns 0, and does nothing, when a block has no place. */
+/* Adds scale c_i c_j B at (i, j) for each pair of a stamp's nodes. Returns 0, and does nothing, without a place. */
 static int embi_system_stamp(embi_system *S, int count, const int *node, const embipc_real *c,
                              embipc_real scale, const embipc_real B[9])
 {
@@ -10257,8 +10255,7 @@ static int embi_system_stamp(embi_system *S, int count, const int *node, const e
     return 1;
 }
 
-/* Adds scale sum_e z_e z_e^T, z_e: `rank` columns over the nodes of a stamp (3 numbers for each column of each
- * node). Returns 0, and does nothing, when a block has no place. */
+/* Adds scale sum_e z_e z_e^T, z_e: `rank` columns over the nodes of a stamp (3 numbers each per node), likewise. */
 static int embi_system_stamp_columns(embi_system *S, int count, const int *node, int rank, const embipc_real *z,
                                      embipc_real scale)
 {
@@ -10306,8 +10303,7 @@ static int embi_system_factor(embi_system *S)
     return embi_jacobi_blocks(S->n, S->A.row, S->A.val, S->work);
 }
 
-/* Iterations of conjugate gradients that take as long as a factorisation: tens for a large solid. A dense system is
- * small, unless the caller asks for one. */
+/* Iterations of conjugate gradients that take as long as a factorisation: tens for a large solid, 1 if dense. */
 static int embi_system_iterations_per_factor(const embi_system *S)
 {
     embipc_real blocks;
@@ -10380,8 +10376,7 @@ static void embi_inverse_swap(embi_inverse *V)
     V->aside = now;
 }
 
-/* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since
- * later steps use it when this one fails. */
+/* The factor that a step began with stays aside until the step has succeeded: later ones use it when this one fails. */
 static void embi_inverse_set_aside(embi_inverse *V)
 {
     if (V->is_aside) return;
@@ -10720,8 +10715,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* 1 when two triangles at edge k of the first are coplanar and on opposite sides of it. away: the largest
- * |coordinate|, as scale of rounding errors. */
+/* 1 when two triangles are coplanar, on opposite sides of edge k of the first. away: the largest |coordinate| */
 static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real away)
 {
     const embipc_real *p = x + 3 * t[k], *d = NULL;
@@ -11076,8 +11070,7 @@ static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], emb
     return begin <= end + 16 * EMBI_EPS;
 }
 
-/* A traversal of two trees, with the range of motion of the first surface relative to the second. Both trees are up
- * to date, by embi_bvh_refit() or, for paths, embi_bvh_sweep(). */
+/* A traversal of two trees. Both are up to date, by embi_bvh_refit() or, for paths, embi_bvh_sweep(). */
 typedef struct embi_traversal {
     const embi_surface *a, *b;
     const embipc_real *range;    /* range of displacements (6); symmetric within one surface */
@@ -11094,8 +11087,7 @@ static embi_traversal embi_traverse_of(const embi_surface *a, const embi_surface
     return w;
 }
 
-/* Makes it a traversal for the first pair only, where each surface moves by a fraction of its own along its path.
- * range: of the first relative to the second. */
+/* Makes it end at the first pair, and each surface move by its own fraction of its path. range: memory for both. */
 static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
 {
     for (int i = 0; i < 6; i++) {
@@ -13005,8 +12997,7 @@ static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_r
     }
 }
 
-/* Weights in the tet X of the middle of the box of n vertices, and of the vectors from there to its sides. When the
- * nodes move, these move the box with them. */
+/* Weights in the tet X of the middle of n vertices' box and of vectors to its sides. So nodes move the box. */
 static void embi_block_weights(embipc_real block[16], const embipc_real X[12], const embipc_real *x, const int *v,
                                int n)
 {
@@ -13224,8 +13215,7 @@ static void embi_body_bound_present(embi_state *s, embi_body *b)
     for (int t = 0; t < embi_strained_tets(b); t++) b->search.strain[t].now = strain[t];
 }
 
-/* Bounds all along the path from q to trial_q: shift_next, strain.next and strain.end. trial_q is the expected end of
- * the step, or the end of the direction. */
+/* Bounds along the path from q to trial_q, the end of step or direction: shift_next, strain.next and strain.end. */
 static void embi_body_bound_path(embi_state *s, embi_body *b)
 {
     embipc_real sine = embi_body_shift(b, embi_base_q(s, b), s->trial_q, s->scratch.nodes, &b->search.shift,
@@ -13575,8 +13565,7 @@ typedef struct embi_tune {
     int full_hessian;            /* contacts have their full Hessian until the step ends */
 } embi_tune;
 
-/* Energies of the elements of an island at some vertices, J, by kind; and noise EMBI_EPS, by which
- * rounding of positions may change them. */
+/* Energies of an island's elements by kind, J; and noise EMBI_EPS, by which rounding of positions may change them. */
 typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; } embi_energies;
 
 /* Terms of E that are not quadratic, and rounding. */
@@ -23550,8 +23539,7 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
     return ok;
 }
 
-/* Each kind of fault has its own function. Kinds that only the other sort of mesh has return 0. Shapes are measured in
- * scaled coordinates, which avoids over- and underflow. */
+/* Kinds that only the other sort of mesh has return 0. Shapes are of scaled coordinates: no over- or underflow. */
 static int embi_mesh_faults(const embipc_real *x, int vertex_count, const int *element, int n, int corners,
                             embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -24240,8 +24228,7 @@ typedef struct embi_edge_crossing {
     embipc_real s;         /* position: 0 at the lower node, 1 at the higher */
 } embi_edge_crossing;
 
-/* A piece: its integrals, relative to the tet's volume, and the largest weight of each node, which is how high the
- * piece rises above the opposite face. */
+/* A piece: its integrals over the tet's volume. The largest weight of a node is its height over the opposite face. */
 typedef struct embi_pocket_sum { embipc_real volume, moment[10], height[4]; } embi_pocket_sum;
 
 /* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
@@ -24538,8 +24525,7 @@ static void embi_cage_share(embi_caging *c, int a, int b)
         if ((k >> axis & 1) == (j[axis] > i[axis])) embi_join(c->joined.slot, 8 * a + k, 8 * b + (k ^ 1 << axis));
 }
 
-/* Connects copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the
- * face, or a triangle that crosses it. */
+/* Connects copies across face f of touched tet i whose pieces share a corner of it, or a triangle that crosses it. */
 static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
 {
     int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
@@ -24683,8 +24669,7 @@ static int embi_cage_nodes(embi_caging *c)
     return 1;
 }
 
-/* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
- * rounding decided something, or solid is missing. */
+/* Finds cuts, pieces and nodes for the lattice. c->faulty: no result, as rounding decided, or solid is missing. */
 static int embi_cage_fill(embi_caging *c, int moments)
 {
     embipc_real held = 0;
@@ -24762,8 +24747,7 @@ static void embi_cage_divide(const embi_caging *c, embipc_real h, int n[3])
         n[k] = (int)embi_min(1000000, embi_max(1, embi_floor((c->box[3 + k] - c->box[k]) / h + (embipc_real)0.5)));
 }
 
-/* Tries boxes from coarse to fine until the count is well above the wish. From the best lattice on, one box more or
- * less along an axis is tried while that improves it. */
+/* Tries boxes from coarse to fine. From the best lattice on, one more or less along an axis is tried while it helps. */
 static embipc_result embi_cage_search(embi_caging *c, int wish)
 {
     embipc_result r = EMBIPC_OK;
@@ -29592,8 +29576,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 
 #ifndef EMBIPC_NO_VALIDATE
 
-/* Checks a body: finite state, x = J q, rows of J that sum to 1, sorted matrix rows, positive mass, and no
- * inverted tet under a determinant bound. */
+/* Checks a body: finite state, x = J q, rows of J, sorted matrix rows, mass, no inverted tet under a bound. */
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
@@ -29793,8 +29776,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 #ifndef EMBIPC_NO_SNAPSHOT
 
-/* Words of the head: name, format, their number, hash. Even formats: the numbers were floats. Formats 3 and 4 had what
- * a step overwrites, 1 and 2 no accuracy. */
+/* Words of the head: name, format, their number, hash. Even formats: of floats. Those below 5 are no longer read. */
 enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 6 : 5, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
@@ -30784,8 +30766,7 @@ static int embi_part_turns(const embi_parts *s, int i)
     return p->closed && p->around % 2 == 0 && p->p.volume < 0;
 }
 
-/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number
- * of reversed triangles. Out of memory it restores all of them. */
+/* Triangles of each part agree first, then closed shells are turned outward. Out of memory all are restored. */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -31802,8 +31783,7 @@ static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
     return left;
 }
 
-/* Marks stuck bodies: those of pairs that are not apart, and those that overlapped with them at the start. A fixed
- * body is never stuck, and ends the spread. */
+/* Marks stuck bodies: of pairs not apart, and what overlapped with them at the start. Fixed ones end the spread. */
 static void embi_part_spread(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++) p->body[i].stuck = p->body[i].crowded && !p->body[i].fixed;
@@ -31891,8 +31871,7 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     embi_part_put(to, &pose);
 }
 
-/* The stuck bodies grow to their size; more steps follow until all rest. *grown is 0 if the world rejects the
- * bodies, such as an open surface that may move. */
+/* Stuck bodies grow to their size, then all come to rest. *grown 0: the world rejects some, as open ones that move. */
 static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
 {
     embipc_world_def d = embipc_default_world_def();
