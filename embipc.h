@@ -15832,11 +15832,11 @@ static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
     return r;
 }
 
-/* The pairs of bodies that may meet, one panel each. */
-static int embi_plain_bodies(embipc_world *w, int aimed)
+/* All pairs of bodies that may meet, one panel each, and all their candidates, anew. */
+static int embi_plain_search(embipc_world *w, int aimed)
 {
     embi_state *s = &w->s;
-    w->search.tri_pair_count = 0;
+    w->search.tri_pair_count = s->candidates.count = 0;
     if (!EMBI_GROW(&w->memory, w->search.reached, 6 * s->vert_count) ||
         !EMBI_GROW(&w->memory, w->search.surface, s->body_count))
         return 0;
@@ -15850,15 +15850,7 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
             w->search.tri_pairs[w->search.tri_pair_count++].key = embi_patches_key(i, j, 0, 0);
         }
-    return embi_pairs_join(w);
-}
-
-/* All candidates of all pairs, anew. Each is looked at wherever it counts. */
-static int embi_plain_search(embipc_world *w, int aimed)
-{
-    embi_state *s = &w->s;
-    if (!embi_plain_bodies(w, aimed)) return 0;
-    s->candidates.count = 0;
+    if (!embi_pairs_join(w)) return 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *pair = s->pair + n;
         pair->first = s->candidates.count;
