@@ -24786,10 +24786,14 @@ static int embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tet
            (!cells || (EMBI_GROW(m, cage->cells, 8 * cells) && EMBI_GROW(m, cage->tet_cell, tets)));
 }
 
-/* Numbers the nodes and cells, and places the nodes. */
-static void embi_cage_number(embi_caging *c, embipc_cage *cage)
+/* Builds the cage from a filled lattice: nodes, cells and tets, then the solid in each tet. */
+static int embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
-    int n = 0, cells = 0, i[3], *number = c->number;
+    int n = 0, cells = 0, i[3], *number;
+    if (!embi_cage_alloc(c, cage, c->joined.node_count, c->joined.tet_count, c->joined.cell_count) ||
+        !EMBI_GROW(c->m, c->number, 8 * c->copy_count))
+        return 0;
+    number = c->number;
     for (int s = 0; s < 8 * c->copy_count; s++) {
         int root = embi_root(c->joined.slot, s);
         if (root == s) {
@@ -24808,24 +24812,15 @@ static void embi_cage_number(embi_caging *c, embipc_cage *cage)
         (void)embi_lattice_order(c, c->copy[a].tet, corner);
         for (int k = 0; k < 4; k++) cage->tets[4 * t + k] = cage->cells[8 * cage->tet_cell[t] + corner[k]];
     }
-}
-
-/* Builds the cage from a filled lattice. */
-static int embi_cage_extract(embi_caging *c, embipc_cage *cage)
-{
-    if (!embi_cage_alloc(c, cage, c->joined.node_count, c->joined.tet_count, c->joined.cell_count) ||
-        !EMBI_GROW(c->m, c->number, 8 * c->copy_count))
-        return 0;
-    embi_cage_number(c, cage);
-    for (int i = 0; i < c->copy_count; i++) {
-        const embi_tet_copy *copy = &c->copy[i];
+    for (int a = 0; a < c->copy_count; a++) {
+        const embi_tet_copy *copy = &c->copy[a];
         embipc_real V = embi_lattice_volume(c, copy->tet), *moment = cage->tet_moment + 10 * (size_t)copy->number;
         int first = cage->tet_volume[copy->number] == 0;
         cage->tet_volume[copy->number] += V * copy->volume;
         for (int k = 0; k < 10; k++) moment[k] += V * copy->moment[k];
-        cage->copies += first && i > 0 && copy->tet == copy[-1].tet;
+        cage->copies += first && a > 0 && copy->tet == copy[-1].tet;
     }
-    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = c->copy[c->carrier.copy[i]].number;
+    for (int v = 0; v < c->vertex_count; v++) cage->vertex_tet[v] = c->copy[c->carrier.copy[v]].number;
     embi_copy(cage->cell_size, c->lattice.h);
     return 1;
 }
