@@ -29994,38 +29994,34 @@ static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slot **slot, 
     for (int i = 0; i < *count && s->from; i++) (*slot)[i].at = -1;
 }
 
-/* Passes the rotations that the next step begins with, and what scaled moduli changed. */
-static void embi_stream_elastic(embi_stream *s, embi_elastic *e)
-{
-    embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
-    if (!embi_elastic_turns(e)) return;
-    embi_stream_reals(s, e->rotation_next, 9 * (size_t)e->nt);
-    for (int t = 9 * e->nt; t < 9 * e->padded && s->from; t++) e->rotation_next[t] = e->rotation_next[t - 9];
-}
-
-/* Passes the state of a body. */
+/* Passes the state of a body, with the rotations that its next step begins with, and what scaled moduli changed. */
 static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
 {
     static const embi_field word[] = {{0, 1, EMBI_FIELD_INT}};
     embi_body *b = w->s.body + at;
     const embi_body_rules *r = &b->rules;
+    embi_elastic *e = &b->elastic;
     int stage = (int)b->sleep.stage, bits = b->caller.apart ? (b->handle.index1 - 1) / 32 + 1 : 0;
-    embipc_error e;
+    embipc_error none;
     while (bits && !b->caller.apart[bits - 1]) bits--;
     embi_stream_ints(s, &stage, 1);
     EMBI_STREAM(s, b, embi_body_fields);
     if (b->past.continues) EMBI_STREAM(s, b, embi_energy_fields);
     embi_stream_list(s, &w->memory, &b->caller.apart, &bits, sizeof *b->caller.apart, word, 1);
     embi_stream_claim(s, w->body_slot, w->body_slots, b->handle.index1, b->handle.generation, at);
-    if (embi_is_dynamic(b)) embi_stream_elastic(s, &b->elastic);
+    if (embi_is_dynamic(b)) embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
+    if (embi_is_dynamic(b) && embi_elastic_turns(e)) {
+        embi_stream_reals(s, e->rotation_next, 9 * (size_t)e->nt);
+        for (int k = 9 * e->nt; k < 9 * e->padded && s->from; k++) e->rotation_next[k] = e->rotation_next[k - 9];
+    }
     if (!s->from) return;
     b->sleep.stage = stage && embi_sleeps(w) && embi_is_dynamic(b) ? EMBI_ASLEEP : EMBI_AWAKE;
     if (!s->failed && bits && !EMBI_GROW(&w->memory, b->caller.apart, (b->handle.index1 - 1) / 32 + 1)) s->failed = 1;
     if (bits > (b->handle.index1 - 1) / 32 + 1 || stage != (int)b->sleep.stage ||
-        embi_check_friction(r->friction, r->static_friction, &e) != EMBIPC_OK ||
+        embi_check_friction(r->friction, r->static_friction, &none) != EMBIPC_OK ||
         !(r->thickness >= 0) || !embi_finite(r->thickness) || !embi_all_finite(r->surface_velocity, 3) ||
-        embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, &e) != EMBIPC_OK ||
-        (embi_is_dynamic(b) && embi_check_material(&b->material, &e) != EMBIPC_OK))
+        embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, &none) != EMBIPC_OK ||
+        (embi_is_dynamic(b) && embi_check_material(&b->material, &none) != EMBIPC_OK))
         s->failed = 1;
     b->search.around = 0;
     b->search.tree_is_at_q = 0;
