@@ -24803,21 +24803,18 @@ static int embi_cage_extract(embi_caging *c, embipc_cage *cage)
         number[s] = root == s ? n++ : number[root];
     }
     for (int a = 0; a < c->copy_count; a++) {
-        int root = embi_root(c->joined.cell, a), t = c->copy[a].number, corner[4];
+        const embi_tet_copy *copy = &c->copy[a];
+        int root = embi_root(c->joined.cell, a), t = copy->number, first = cage->tet_volume[t] == 0, corner[4];
+        embipc_real V = embi_lattice_volume(c, copy->tet);
         if (root == a) {
             memcpy(cage->cells + 8 * (size_t)cells, number + 8 * (size_t)a, 8 * sizeof *number);
             number[8 * a] = cells++;   /* from here on that of the cell */
         }
         cage->tet_cell[t] = number[8 * root];
-        (void)embi_lattice_order(c, c->copy[a].tet, corner);
+        (void)embi_lattice_order(c, copy->tet, corner);
         for (int k = 0; k < 4; k++) cage->tets[4 * t + k] = cage->cells[8 * cage->tet_cell[t] + corner[k]];
-    }
-    for (int a = 0; a < c->copy_count; a++) {
-        const embi_tet_copy *copy = &c->copy[a];
-        embipc_real V = embi_lattice_volume(c, copy->tet), *moment = cage->tet_moment + 10 * (size_t)copy->number;
-        int first = cage->tet_volume[copy->number] == 0;
-        cage->tet_volume[copy->number] += V * copy->volume;
-        for (int k = 0; k < 10; k++) moment[k] += V * copy->moment[k];
+        cage->tet_volume[t] += V * copy->volume;
+        for (int k = 0; k < 10; k++) cage->tet_moment[10 * (size_t)t + (size_t)k] += V * copy->moment[k];
         cage->copies += first && a > 0 && copy->tet == copy[-1].tet;
     }
     for (int v = 0; v < c->vertex_count; v++) cage->vertex_tet[v] = c->copy[c->carrier.copy[v]].number;
