@@ -15859,11 +15859,9 @@ static int embi_plain_search(embipc_world *w, int aimed)
                               &s->candidates.count))
             return 0;
         pair->count = s->candidates.count - pair->first;
+        if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, pair)) return 0;
     }
     w->builds += s->pair_count;
-    if (!embi_candidates_room(w)) return 0;
-    for (int n = 0; n < s->pair_count; n++)
-        if (!embi_search_end(&w->memory, s, s->pair + n)) return 0;
     return 1;
 }
 
@@ -28334,16 +28332,12 @@ static void embi_rings(embipc_real radius, embipc_real height, int round, int ri
     for (int k = 0; k < rings; k++)
         for (int j = 0; j < n; j++) {
             int m = k < half ? half - 1 - k : k - half;   /* from the middle outwards */
-            embipc_real a = EMBI_PI * (embipc_real)m / (embipc_real)(2 * half);
-            embipc_real b = 2 * EMBI_PI * (embipc_real)j / (embipc_real)n, r = radius * embi_cos(a);
-            embipc_real z = height / 2 - (round ? radius * (1 - embi_sin(a)) : 0);
-            embi_set(x + 3 * (2 + k * n + j), r * embi_cos(b), r * embi_sin(b), k < half ? -z : z);
-        }
-    for (int k = 0; k < rings; k++)
-        for (int j = 0; j < n; j++) {
-            int a = 2 + k * n + j, b = 2 + k * n + (j + 1) % n;
-            int below = k ? a - n : 0;
+            int a = 2 + k * n + j, b = 2 + k * n + (j + 1) % n, below = k ? a - n : 0;
             const int of[4][3] = {{0, b, a}, {1, a, b}, {below, b - n, b}, {below, b, a}};
+            embipc_real up = EMBI_PI * (embipc_real)m / (embipc_real)(2 * half);
+            embipc_real round_axis = 2 * EMBI_PI * (embipc_real)j / (embipc_real)n, r = radius * embi_cos(up);
+            embipc_real z = height / 2 - (round ? radius * (1 - embi_sin(up)) : 0);
+            embi_set(x + 3 * a, r * embi_cos(round_axis), r * embi_sin(round_axis), k < half ? -z : z);
             for (int i = 0; i < 4; i++) {
                 if (i == 0 ? k > 0 : i == 1 ? 2 + k * n != last : k == 0) continue;
                 memcpy(tri + 3 * count++, of[i], sizeof of[i]);
