@@ -15894,8 +15894,7 @@ static int embi_search_pairs(embipc_world *w)
  * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
  * takes none and searches no paths: its candidates at that state would be lost.
  * Part of the search.
- * Uses: small math, memory, edges and faces, part III.
- * Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: small math, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
@@ -24496,8 +24495,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
  * position. The search varies the number of boxes along each axis. It aims at the wished node count and at cells that
  * can follow the body's bending.
- * Uses: tuning, small math, memory, part II, cage lattice and cuts, cage pieces.
- * Checked by: tests/test_cage.c */
+ * Uses: tuning, small math, memory, part II, cage lattice and cuts, cage pieces.   Checked by: tests/test_cage.c */
 
 /* Connects copies a and b of neighbouring tets, whose pieces meet in the face between them. */
 static void embi_cage_share(embi_caging *c, int a, int b)
@@ -24766,8 +24764,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
  * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
  * one tet may stand round everything, or one round each separate part. The last cage that was built is stored, and
  * serves again for an equal surface.
- * Uses: part I, part II, world data, part VI.
- * Checked by: tests/test_cage.c */
+ * Uses: part I, part II, world data, part VI.   Checked by: tests/test_cage.c */
 
 /* Allocates the arrays of a cleared cage. If that fails, embi_cage_release() frees what there is. */
 static int embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets, int cells)
@@ -28527,8 +28524,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
- * Uses: small math, memory, errors, part II, part III, part IV, part VI.
- * Checked by: tests/test_game.c */
+ * Uses: small math, memory, errors, part II, part III, part IV, part VI.   Checked by: tests/test_game.c */
 
 /* r = A (x - from) + to; r must not alias to */
 static void embi_map(embipc_real r[3], const embipc_real A[9], const embipc_real x[3], const embipc_real from[3],
