@@ -10078,7 +10078,6 @@ typedef struct embi_system {
     int n;
     int asked;        /* method that the caller wanted */
     int method;       /* in use: dense, sparse or CG */
-    int dense;        /* method is dense */
     int kept;         /* there is a factor, and it may be reopened */
     int iterations;   /* of the last solution by CG */
     embipc_real residual;   /* of it, relative */
@@ -10114,8 +10113,7 @@ static void embi_system_zero(embi_system *S)
     else embi_ldlt_zero(&S->F);
 }
 
-/* Order, structure and memory by the given method for n nodes with the pattern `wanted` (dense: without one,
- * and always the same for the same n). */
+/* Order, structure and memory by the given method for n nodes with the pattern `wanted`, which dense ones ignore. */
 static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method)
 {
     if (method != EMBI_SYSTEM_DENSE && !embi_bsr_copy_pattern(m, &S->A, &S->wanted)) return 0;
@@ -10134,7 +10132,6 @@ static int embi_system_arrange(embi_memory *m, embi_system *S, int n, int method
     }
     S->n = n;
     S->method = method;
-    S->dense = method == EMBI_SYSTEM_DENSE;
     return 1;
 }
 
@@ -10203,8 +10200,7 @@ static embipc_real *embi_system_values(embi_system *S)
     return S->method == EMBI_SYSTEM_CG ? S->A.val : S->F.value;
 }
 
-/* Adds B at (i, j) and B^T at (j, i): give every unordered pair once. Returns 0, and does nothing, when there
- * is no place for it. */
+/* Adds B at (i, j), B^T at (j, i): give each unordered pair once. Returns 0, and does nothing, without a place. */
 static int embi_system_add(embi_system *S, int i, int j, const embipc_real B[9])
 {
     int slot[2], found = embi_system_find(S, i, j, slot);
@@ -10248,8 +10244,7 @@ static int embi_system_open_stamp(embi_system *S, int count, const int *node)
     return 1;
 }
 
-/* Adds scale c_i c_j B at (i, j) for every pair of nodes of a stamp.
- * Returns 0, and does nothing, when a block has no place. */
+/* Adds scale c_i c_j B at (i, j) for each pair of a stamp's nodes. Returns 0, and does nothing, without a place. */
 static int embi_system_stamp(embi_system *S, int count, const int *node, const embipc_real *c,
                              embipc_real scale, const embipc_real B[9])
 {
@@ -10261,8 +10256,7 @@ static int embi_system_stamp(embi_system *S, int count, const int *node, const e
     return 1;
 }
 
-/* Adds scale sum_e z_e z_e^T, z_e: `rank` columns over the nodes of a stamp (3 numbers for each column of each
- * node). Returns 0, and does nothing, when a block has no place. */
+/* Adds scale sum_e z_e z_e^T, z_e: `rank` columns over the nodes of a stamp (3 numbers each per node), likewise. */
 static int embi_system_stamp_columns(embi_system *S, int count, const int *node, int rank, const embipc_real *z,
                                      embipc_real scale)
 {
@@ -10279,11 +10273,10 @@ static int embi_system_stamp_columns(embi_system *S, int count, const int *node,
     return 1;
 }
 
-/* The next factorisation of the same constant part, other stamps: embi_system_mark() for the nodes of each of
- * them, embi_system_reopen(), then everything is added again as after embi_system_zero(). Parts of the factor
- * that neither the old stamps nor the new ones reach are kept; the result is the same, bit for bit. Measured,
- * share of the work that is left: 0.66 and 0.72 in grasps by a full mesh and a cage, 0.76 where four cages
- * drop, 0.44 for a finger. Only where embi_system_keeps() says so. */
+/* The next factorisation of the same constant part, other stamps, where this says so: embi_system_mark() for the nodes
+ * of each of them, embi_system_reopen(), then everything is added again as after embi_system_zero(). Parts of the
+ * factor that neither the old stamps nor the new ones reach are kept; the result is the same, bit for bit. Measured,
+ * share of the work that is left: 0.66 and 0.72 in grasps by a full mesh and a cage, 0.44 for a finger. */
 static int embi_system_keeps(const embi_system *S) { return S->kept && S->method == EMBI_SYSTEM_SPARSE; }
 
 static void embi_system_mark(embi_system *S, int count, const int *node)
@@ -10311,8 +10304,7 @@ static int embi_system_factor(embi_system *S)
     return embi_jacobi_blocks(S->n, S->A.row, S->A.val, S->work);
 }
 
-/* Iterations of conjugate gradients that take as long as a factorisation: tens for a large solid. A dense system is
- * small, unless the caller asks for one. */
+/* Iterations of conjugate gradients that take as long as a factorisation: tens for a large solid, 1 if dense. */
 static int embi_system_iterations_per_factor(const embi_system *S)
 {
     embipc_real blocks;
@@ -10385,8 +10377,7 @@ static void embi_inverse_swap(embi_inverse *V)
     V->aside = now;
 }
 
-/* The factor that a step began with is about to be replaced. It stays aside until the step has succeeded, since
- * later steps use it when this one fails. */
+/* The factor that a step began with stays aside until the step has succeeded: later ones use it when this one fails. */
 static void embi_inverse_set_aside(embi_inverse *V)
 {
     if (V->is_aside) return;
@@ -10688,9 +10679,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     int edges = 3 * nt;
     b->leaves = 1;
     while (EMBI_LEAF * b->leaves < nt) b->leaves *= 2;
-    if (!EMBI_GROW(m, b->order, nt) ||
-        !EMBI_GROW(m, b->own, nt) ||
-        !EMBI_GROW(m, b->box, 12 * b->leaves + 6 * nt))
+    if (!EMBI_GROW(m, b->order, nt) || !EMBI_GROW(m, b->own, nt) || !EMBI_GROW(m, b->box, 12 * b->leaves + 6 * nt))
         return 0;
     b->tri_box = b->box + 12 * b->leaves;
     embi_box_clear(box);
@@ -10727,8 +10716,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* 1 when two triangles at edge k of the first are coplanar and on opposite sides of it. away: the largest
- * |coordinate|, as scale of rounding errors. */
+/* 1 when two triangles are coplanar, on opposite sides of edge k of the first. away: the largest |coordinate| */
 static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real away)
 {
     const embipc_real *p = x + 3 * t[k], *d = NULL;
@@ -10768,9 +10756,8 @@ static int embi_line_next(const int *sharp, int from, int v)
     return sharp[3 * v + (sharp[3 * v + 1] == from ? 2 : 1)];
 }
 
-/* Bends below rounding add up. So a line of edges is straight only if all its vertices are close to the line
- * through its ends. It starts at `from` and contains the vertices with sharp == -2 from v on, which get -1 if it
- * is straight. */
+/* Bends below rounding add up: a line of edges is straight only if all its vertices are close to that through its
+ * ends. It starts at `from`. Its vertices, those with sharp == -2 from v on, get -1 if it is straight. */
 static void embi_line_try(const embipc_real *x, int from, int v, embipc_real away, int *sharp)
 {
     int a = from, b = v, end, straight;
@@ -10967,9 +10954,7 @@ static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 /* Sets `sample` and `vary` of all nodes. */
 static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, const embi_rows *J)
 {
-    if (!EMBI_GROW(m, b->sample, 2 * b->leaves) ||
-        !EMBI_GROW(m, b->vary, 2 * b->leaves))
-        return 0;
+    if (!EMBI_GROW(m, b->sample, 2 * b->leaves) || !EMBI_GROW(m, b->vary, 2 * b->leaves)) return 0;
     for (int k = 2 * b->leaves - 1; k > 0; k--) {
         int first = EMBI_LEAF * (k - b->leaves), other;
         b->vary[k] = 0;
@@ -10992,8 +10977,7 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
     return 1;
 }
 
-/* Fraction of the surface's range of relative displacements that a point below node i and one below node j can
- * use. */
+/* Fraction of the range of relative displacements that a point below node i and one below node j can use. */
 static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
@@ -11087,8 +11071,7 @@ static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], emb
     return begin <= end + 16 * EMBI_EPS;
 }
 
-/* A traversal of two trees, with the range of motion of the first surface relative to the second. Both trees are up
- * to date, by embi_bvh_refit() or, for paths, embi_bvh_sweep(). */
+/* A traversal of two trees. Both are up to date, by embi_bvh_refit() or, for paths, embi_bvh_sweep(). */
 typedef struct embi_traversal {
     const embi_surface *a, *b;
     const embipc_real *range;    /* range of displacements (6); symmetric within one surface */
@@ -11099,19 +11082,13 @@ typedef struct embi_traversal {
 
 /* A traversal with a range of displacements. */
 static embi_traversal embi_traverse_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
-                              embipc_real reach)
+                                       embipc_real reach)
 {
-    embi_traversal w;
-    w.a = a;
-    w.b = b;
-    w.range = range;
-    w.reach = reach;
-    w.paths = w.first_only = 0;
+    const embi_traversal w = {a, b, range, reach, 0, 0};
     return w;
 }
 
-/* Makes it a traversal for the first pair only, where each surface moves by a fraction of its own along its path.
- * range: of the first relative to the second. */
+/* Makes it end at the first pair, and each surface move by its own fraction of its path. range: memory for both. */
 static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
 {
     for (int i = 0; i < 6; i++) {
@@ -11126,8 +11103,7 @@ static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
 
 /* 1 when box i of the first and box j of the second side can come within reach along the paths. */
 static int embi_traverse_lets(const embi_traversal *w, const embipc_real *one, const embipc_real *ways_one, int i,
-                          const embipc_real *two,
-                          const embipc_real *ways_two, int j)
+                              const embipc_real *two, const embipc_real *ways_two, int j)
 {
     static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
     return embi_boxes_pass(one, w->a->way ? ways_one + 6 * i : still, w->reach, two,
@@ -11139,8 +11115,7 @@ static void embi_traverse_share(const embi_traversal *w, embipc_real share, embi
     for (int c = 0; c < 6; c++) own[c] = share * w->range[c];
 }
 
-/* 1 when something below node i of a can meet something below node j of b. *share: fraction of the range that two
- * leaves can use. */
+/* Can something below node i of a meet something below node j of b? *share: fraction of the range for two leaves. */
 static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_real *share)
 {
     const embi_surface *a = w->a;
@@ -11487,8 +11462,7 @@ static void embi_candidate_complete(embi_candidate *c, const embi_surface *a, co
     c->mollify = (embipc_real)1e-3 * embi_dot(ea, ea) * embi_dot(eb, eb);
 }
 
-/* Appends the pair if it can come within reach. Its sides share no vertex. v: vertex numbers in a (first side) and
- * b. */
+/* Appends the pair if it can come within reach. Its sides share no vertex. v: numbers in a (first side) and b. */
 static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_surface *b, const int v[4],
                               int edge_edge, int parts, const embi_pair_rule *rule, const embi_approach *t,
                               embi_candidate **list, int *count)
@@ -11519,8 +11493,7 @@ static int embi_triangle_parts(const embi_surface *s, int t, int joined)
            (joined ? embi_owned(own, EMBI_OWN_SEAM) << 6 : 0);
 }
 
-/* Appends the point-triangle candidates of vertices owned by triangle ta of a, against tb of b. near_b: box of the
- * points of a that are near tb. */
+/* Appends the pairs of vertices that triangle ta of a owns and tb of b. near_b: box of the points of a near tb. */
 static int embi_candidates_points(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta,
                                   int tb, const embipc_real near_b[6], const embi_pair_rule *rule,
                                   const embi_approach *t, embi_candidate **list, int *count)
@@ -11545,8 +11518,7 @@ static int embi_candidates_points(embi_memory *m, const embi_surface *a, const e
     return 1;
 }
 
-/* Appends the edge-edge candidates of the edges owned by two triangles. share: fraction of the range that they can
- * use. */
+/* Appends the pairs of edges that two triangles own. share: fraction of the range that they can use. */
 static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const embi_surface *b, int ta, int tb,
                                  const embipc_real near_b[6], const embi_pair_rule *rule,
                                  const embi_approach *t, embipc_real share, embi_candidate **list, int *count)
@@ -11578,8 +11550,7 @@ static int embi_candidates_edges(embi_memory *m, const embi_surface *a, const em
     return 1;
 }
 
-/* Appends the candidates of all triangle pairs in keys, for the approach t of a. Boxes are tested before distances.
- * Both trees are up to date. */
+/* Appends the candidates of all triangle pairs in keys, for the approach t of a. Both trees are up to date. */
 static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_surface *b, const embi_key *keys,
                            int key_count, const embi_pair_rule *rule, const embi_approach *t,
                            embi_candidate **list, int *count)
@@ -11648,8 +11619,7 @@ static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size
     return 1;
 }
 
-/* Appends the candidates of vertices of a and triangles of b (size 1), or of edges of both (size 2), whose boxes
- * come within reach. */
+/* Appends vertices of a and triangles of b (size 1), or edges of both (size 2), whose boxes come within reach. */
 static int embi_plain_meet(embi_memory *m, const embi_swept_surface *a, const embi_swept_surface *b, int size,
                            const embi_pair_rule *rule, embipc_real reach, embi_primitives *scratch,
                            embi_candidate **list, int *count)
@@ -11774,9 +11744,7 @@ typedef struct embi_certifying {
 /* Rest length of an edge, m. */
 static embipc_real embi_certifying_edge(const embi_certifying *f, int a, int b)
 {
-    embipc_real d[3];
-    embi_sub(d, f->s->x + 3 * b, f->s->x + 3 * a);
-    return embi_norm(d);
+    return embi_distance(f->s->x + 3 * b, f->s->x + 3 * a);
 }
 
 static int embi_certifying_is_mixed(const embi_certifying *f, const int v[3])
@@ -11839,8 +11807,7 @@ static void embi_certifying_edges(embi_certifying *f)
     }
 }
 
-/* Appends those of nearby[from .. to - 1], with n corners each, whose boxes meet the pair's. Returns their number,
- * or -1 out of memory. */
+/* Appends those of nearby[from .. to - 1], of n corners, whose boxes meet the pair's. Returns how many, or -1. */
 static int embi_certifying_near(embi_certifying *f, const int *corner, int n, int from, int to, int at)
 {
     int count = 0;
@@ -12007,9 +11974,8 @@ static embipc_real embi_certifying_bends(const embi_certifying *f, embi_key pair
                                       (embi_certifying_is_mixed(f, b) ? embi_certifying_longest(f, b) : 0));
 }
 
-/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_CERTIFICATE_REACH
- * of the longest edge are measured one by one, the others share a bound. Primitives that can change neither value
- * are not searched. */
+/* Finds the least |X| and the largest rho of primitives below the pair. Those nearer than EMBI_CERTIFICATE_REACH of the
+ * longest edge are measured, if they can change a value. The others share a bound. */
 static int embi_certifying_measure(embi_certifying *f, embipc_real *least, embipc_real *rho)
 {
     embipc_real reach = EMBI_CERTIFICATE_REACH * f->longest;
@@ -12042,8 +12008,7 @@ typedef struct embi_certificate_sum {
 } embi_certificate_sum;
 
 /* Finds T of the current pair if lines stay inside its tets. straight: they do for a pair above, which proves it.
- * nearby: start, number of faces and number of tets near the pair above. mine: those near this pair, appended to
- * them. */
+ * nearby: start and numbers of faces and tets near the pair above. mine: those near this pair, behind them. */
 static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const int nearby[3], int mine[3])
 {
     embi_certificates *out = f->out;
@@ -12066,19 +12031,8 @@ static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const
     return EMBI_YES;
 }
 
-/* Finds the least |X| and rho of a pair that is not opened. apart: distance of its boxes if they are far apart, or
- * 0. */
-static int embi_certifying_end(embi_certifying *f, embipc_real apart, embi_certificate_sum *sum)
-{
-    sum->least = apart;
-    sum->rho = 0;
-    if (apart > 0) sum->rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / apart;
-    return apart > 0 || embi_certifying_measure(f, &sum->least, &sum->rho);
-}
-
-/* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above.
- * Boxes far apart are not opened, since a traversal mostly skips them at once. Returns 0 out of memory, or with
- * too_many set. */
+/* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above. Boxes
+ * far apart are not opened: a traversal mostly skips them at once. Returns 0 out of memory, or with too_many. */
 static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, const int nearby[3],
                                 embi_certificate_sum *sum)
 {
@@ -12101,7 +12055,10 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
         opened = embi_traverse_opens(&walk, i, j, pair);
     }
     if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS || depth >= f->deepest)) {
-        if (!embi_certifying_end(f, apart > size / 4 ? apart : 0, sum)) return 0;
+        if (apart > size / 4) {
+            sum->least = apart;
+            sum->rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / apart;
+        } else if (!embi_certifying_measure(f, &sum->least, &sum->rho)) return 0;
         if (sum->rho <= EMBI_CERTIFICATE_BEND) opened = 0;
     }
     f->too_many = out->tet_count > EMBI_CERTIFICATE_ROOM * f->s->nt;
@@ -12186,12 +12143,11 @@ static int embi_certificates_build(embi_memory *m, embi_certificates *out, const
     return ok;
 }
 
-/* How much the F (9 per tet) may change before primitives below the pair can touch. It is -EMBI_HUGE if that is
- * less than `enough`, which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its
- * upper bound, m. */
+/* How much the F (9 per tet) may change before primitives below the pair can touch; -EMBI_HUGE: less than `enough`,
+ * which one tet mostly decides. share, reach: the needed distance as fraction of |X|, and its upper bound, m. */
 static embipc_real embi_certificate_margin(const embi_certificates *f, const embi_certificate *one,
-                                           const embipc_real *F, embipc_real share,
-                                    embipc_real reach, embipc_real enough)
+                                           const embipc_real *F, embipc_real share, embipc_real reach,
+                                           embipc_real enough)
 {
     const int *tet = f->tet + one->first;
     embipc_real mean[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, margin, most, away = 0;
@@ -12420,9 +12376,8 @@ typedef struct embi_body_step {
     int assembled;               /* A holds the values of this step */
     embipc_real objective_start; /* its part of E at q^n, J s^2; negative where it is not known */
     embipc_real pressed;         /* work of the caller's pressure in free flight, less that of its part of load.f, J */
-    /* Psi of a nonlinear material; of others it is void. [EMBI_NOW]: where embi_island_psi() evaluated last, which is q
-     * from one step to the next. [EMBI_AT_START]: the same at q^n, but for `bending`, which embi_body_psi() computes:
-     * rotations held may have changed since. */
+    /* Psi of a nonlinear material, else void. [EMBI_NOW]: where embi_island_psi() evaluated last; between steps at q.
+     * [EMBI_AT_START]: at q^n, but for `bending`, which embi_body_psi() computes: rotations held may have changed. */
     embi_psi psi[2];
 } embi_body_step;
 
@@ -12642,8 +12597,8 @@ typedef struct embi_joint_list {
     int *attached;               /* scratch: vertices that a new joint attaches */
 } embi_joint_list;
 
-/* Lower bound of a candidate's distance, m, with the nodes at measured_q (-EMBI_HUGE: always evaluate it). While
- * the pair's slack is at most d, the distance is at least least - share d. */
+/* Lower bound of a candidate's distance, m, with the nodes at measured_q (-EMBI_HUGE: always evaluate it). While the
+ * pair's slack is at most d, the distance is at least least - share d. So one number decides most candidates. */
 typedef struct embi_apart { embipc_real least, share; } embi_apart;
 
 /* Scratch of all bodies; each has its part. */
@@ -12664,8 +12619,7 @@ typedef struct embi_timer {
     double in_time;              /* s, the last moment at which it had not */
 } embi_timer;
 
-/* Positions that bounds of the search count from. Bodies that moved far in a step have reference positions of
- * their own, instead of q^n. */
+/* Positions that bounds of the search count from. Bodies that moved far in a step have their own, instead of q^n. */
 typedef struct embi_reference {
     embipc_real *measured_q;     /* where distances were measured */
     embipc_real *cached_q;       /* where lists within a body were made */
@@ -12738,8 +12692,7 @@ typedef struct embi_state {
     embipc_real *p, *Ap, *rhs;                 /* direction; A p; right-hand side */
     embipc_real *trial_q;                      /* expected end of the step; end of the direction; trial state */
     int *local;                  /* unknown number in its island or -1 */
-    /* per vertex; within a step x and `path` are valid for live vertices, xn for all that are not
-       EMBI_VERTEX_UNKNOWN */
+    /* per vertex; within a step x and `path` are valid for live ones, xn for all but EMBI_VERTEX_UNKNOWN */
     embipc_real *x, *xn;
     embi_path path;
     embi_loads load;
@@ -13004,8 +12957,7 @@ static int embi_patch_corners(const embi_body *b, const embi_patch *p, int *corn
     return count;
 }
 
-/* Finds the shrunk tets of a patch: the least weights of its vertices in each tet. tet: by vertex. least (4 nt):
- * scratch. */
+/* Finds the shrunk tets of a patch: the least weights of its vertices in each. tet: by vertex. least (4 nt): scratch */
 static int embi_patch_shrink(embi_memory *m, embi_body *b, embi_patch *p, const int *corner, int count, const int *tet,
                              const embipc_real *weight, embipc_real *least)
 {
@@ -13058,8 +13010,7 @@ static void embi_shrunk_add(const embi_shrunk *g, const int v[4], const embipc_r
     }
 }
 
-/* Weights in the tet X of the middle of the box of n vertices, and of the vectors from there to its sides. When the
- * nodes move, these move the box with them. */
+/* Weights in the tet X of the middle of n vertices' box and of vectors to its sides. So nodes move the box. */
 static void embi_block_weights(embipc_real block[16], const embipc_real X[12], const embipc_real *x, const int *v,
                                int n)
 {
@@ -13121,8 +13072,7 @@ static void embi_shift_none(const embi_body *b, embi_shift *r)
     embi_m3_identity(r->turn);
 }
 
-/* The displacement, m, that searches have to cover: of any point, or of two points against each other by
- * deformation. */
+/* The displacement, m, that searches cover: of any point, or of two against each other by deformation. */
 static embipc_real embi_shift_most(const embi_shift *r)
 {
     embipc_real most = 0;
@@ -13278,8 +13228,7 @@ static void embi_body_bound_present(embi_state *s, embi_body *b)
     for (int t = 0; t < embi_strained_tets(b); t++) b->search.strain[t].now = strain[t];
 }
 
-/* Bounds all along the path from q to trial_q: shift_next, strain.next and strain.end. trial_q is the expected end of
- * the step, or the end of the direction. */
+/* Bounds along the path from q to trial_q, the end of step or direction: shift_next, strain.next and strain.end. */
 static void embi_body_bound_path(embi_state *s, embi_body *b)
 {
     embipc_real sine = embi_body_shift(b, embi_base_q(s, b), s->trial_q, s->scratch.nodes, &b->search.shift,
@@ -13346,8 +13295,7 @@ static void embi_difference_box(const embipc_real a[6], const embipc_real b[6], 
     }
 }
 
-/* Displacements of a pair's first side relative to the second. Within one body (a is b): of two nodes against each
- * other, by deformation. */
+/* Displacements of a pair's first side relative to the second. Within one body (a is b): by deformation. */
 static void embi_relative_box(const embi_shift *a, int pa, const embi_shift *b, int pb, embipc_real r[6])
 {
     embi_difference_box(a->part + 6 * pa, b->part + 6 * pb, r);
@@ -13428,9 +13376,7 @@ static embipc_real embi_pair_stride(const embi_state *s, const embi_pair *p)
     return embi_max(embi_min(embi_body_edge(a), embi_body_edge(b)) / 2, embi_sqrt(embi_min(a->area, b->area)) / 50);
 }
 
-/* Bound of the relative drift of a pair from measured_q, m. s->apart has a lower bound of each candidate's
- * distance at measured_q. After a drift of at most slack the distance is at least least - share slack. So most
- * candidates are decided by one number, without looking at their vertices. */
+/* Bound of the relative drift of a pair from measured_q, m: the slack of embi_apart. */
 static embipc_real embi_pair_slack(const embi_pair *pair, const embi_shift *a, const embi_shift *b)
 {
     embipc_real r[6];
@@ -13456,8 +13402,7 @@ static void embi_pair_list_active(embi_state *s, embi_pair *pair, embipc_real ra
         if (embi_is_near(s->candidates.apart + pair->first + k, pair->reach, radius)) active[pair->active_count++] = k;
 }
 
-/* The present positions become measured_q. slack: bound of the drift until here. stamp: of the evaluation here,
- * whose distances are exact. */
+/* The present positions become measured_q. slack: bound of the drift. stamp: distances of this evaluation are exact */
 static void embi_pair_remeasure(embi_state *s, embi_pair *pair, embipc_real slack, int stamp)
 {
     const int *active = s->candidates.active + pair->first;
@@ -13546,8 +13491,7 @@ typedef struct embi_dual {
 /* What is stored for a step that fails: nothing, numbers, or the factor too. */
 typedef enum embi_undo_kind { EMBI_UNDO_NONE, EMBI_UNDO_NUMBERS, EMBI_UNDO_FACTOR } embi_undo_kind;
 
-/* What the island had from earlier steps at the start of this step. A step that fails restores it, since the bits
- * of later steps depend on it. */
+/* What the island had at the start of this step. A step that fails restores it: bits of later steps depend on it. */
 typedef struct embi_factor_undo {
     embi_undo_kind stored;
     int valid, unknown_count;
@@ -13634,8 +13578,7 @@ typedef struct embi_tune {
     int full_hessian;            /* contacts have their full Hessian until the step ends */
 } embi_tune;
 
-/* Energies of the elements of an island at some vertices, J, by kind; and noise EMBI_EPS, by which
- * rounding of positions may change them. */
+/* Energies of an island's elements by kind, J; and noise EMBI_EPS, by which rounding of positions may change them. */
 typedef struct embi_energies { embipc_real of[EMBI_ELEMENT_KINDS], sum, noise; } embi_energies;
 
 /* Terms of E that are not quadratic, and rounding. */
@@ -13688,8 +13631,7 @@ typedef struct embi_island {
     embipc_iteration record;
 } embi_island;
 
-/* The number of elements of an island. In order these are contacts, friction contacts, springs of soft drives, rods of
- * joints. */
+/* The number of elements of an island: contacts, friction contacts, springs of soft drives, rods of joints. */
 static int embi_element_count(const embi_island *isle)
 {
     return isle->contacts.count + isle->friction.count + (EMBI_DRIVES ? isle->springs.count : 0) +
@@ -13727,16 +13669,6 @@ static const size_t embi_dual_arrays[] = {
     EMBI_OFFSETS4(embi_dual, first, taken, link, value), EMBI_OFFSETS4(embi_dual, column, side, member, side_column),
     EMBI_OFFSETS4(embi_dual, member_start, block, block_start, work)};
 
-/* In a copy: the columns stand in arrays of the links. */
-static void embi_dual_rebase(embi_dual *D, const embi_link *link, const embipc_real *value)
-{
-    for (int k = 0; k < embi_capacity(D->side_column); k++) {
-        embi_rebase(&D->side_column[k].node, link, D->link);
-        embi_rebase(&D->side_column[k].place, link, D->link);
-        embi_rebase(&D->side_column[k].u, value, D->value);
-    }
-}
-
 /* Gives back *D, which may be NULL, and all it owns. */
 static void embi_dual_free(embi_memory *m, embi_dual **D)
 {
@@ -13746,8 +13678,13 @@ static void embi_dual_free(embi_memory *m, embi_dual **D)
     if (!*D) return;
     EMBI_RELEASE_ALL(m, *D, embi_dual_arrays);
     embi_system_free(m, &(*D)->K);
-    if (m->copying) embi_dual_rebase(*D, link, value);
-    else EMBI_RELEASE(m, *D);
+    if (!m->copying) EMBI_RELEASE(m, *D);
+    for (int k = 0; *D && k < embi_capacity((*D)->side_column); k++) {   /* they stand in arrays of the links */
+        embi_sparse *column = (*D)->side_column + k;
+        embi_rebase(&column->node, link, (*D)->link);
+        embi_rebase(&column->place, link, (*D)->link);
+        embi_rebase(&column->u, value, (*D)->value);
+    }
 }
 
 static const size_t embi_island_arrays[] = {
@@ -13772,8 +13709,7 @@ static void embi_island_free(embi_memory *m, embi_island *isle)
 
 static int embi_body_work(const embi_body *b) { return b->ntet + b->nn; }
 
-/* Cuts the bodies of the island into chunks. Each has enough work for a thread; an island with less is one chunk,
- * and wakes no thread. */
+/* Cuts the island's bodies into chunks with enough work for a thread. An island with less wakes none. */
 static int embi_island_chunks(embi_memory *m, const embi_state *s, embi_island *isle)
 {
     int work = 0, rest = 0;
@@ -13810,8 +13746,7 @@ static void embi_bodies_work(void *arg, int begin, int end)
         for (int k = chunk[c].begin; k < chunk[c].end; k++) t->fn(t, t->s->body + t->isle->bodies[k], k);
 }
 
-/* Calls fn for each body of the island, shared among threads; fn writes only data of its body. from, to, alpha: for
- * fn */
+/* Calls fn for each body of the island, in threads: it writes only data of its body. from, to, alpha: for fn */
 static void embi_for_bodies(embi_state *s, embi_island *isle, embi_body_fn *fn, const embipc_real *from,
                             embipc_real *to, embipc_real alpha)
 {
@@ -13845,8 +13780,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
     return 0;
 }
 
-/* What counts as a short move of a body, m: by its tolerance, and at most dhat/10. The fraction `limit` of it is not
- * below the rounding of positions. */
+/* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding of x. */
 static embipc_real embi_body_short(const embi_body *b, embipc_real limit)
 {
     return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), 4 * EMBI_EPS * b->scale_x / limit);
@@ -14017,7 +13951,7 @@ typedef struct embi_last_cage {
     int nodes;                   /* wished node count */
     embipc_real *x;
     int *tri;
-    int vertex_count, tri_count;
+    int tri_count;               /* its cage tells the number of vertices */
 } embi_last_cage;
 
 struct embipc_world {
@@ -14389,18 +14323,6 @@ static void embi_own_swap_lists(embi_body *b, embi_cached *k)
     b->search.own.list = list;
 }
 
-/* Region in which a patch is expected to stay, for displacements within `shift`. */
-static void embi_patch_foresee(embi_patch *p, const embipc_real shift[6], embipc_real dhat)
-{
-    embipc_real slack = 0;
-    for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(shift[i]));
-    slack = slack / 10 + dhat / 2;
-    for (int i = 0; i < 3; i++) {
-        p->region[i] += embi_min(shift[i], 0) - slack;
-        p->region[3 + i] += embi_max(shift[3 + i], 0) + slack;
-    }
-}
-
 /* Bounds of the body's way to the expected end of the step, which is in trial_q. */
 static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
@@ -14422,8 +14344,16 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     if (!b->in_island) return;
     embi_body_bound_path(s, b);
     b->search.expected = embi_shift_most(&b->search.shift_next) + b->rules.dhat;
-    for (int n = 0; n < b->search.patch_count; n++)
-        embi_patch_foresee(b->search.patch + n, b->search.shift_next.part + 6 * n, b->rules.dhat);
+    for (int n = 0; n < b->search.patch_count; n++) {
+        const embipc_real *shift = b->search.shift_next.part + 6 * n;
+        embipc_real *region = b->search.patch[n].region, slack = 0;
+        for (int i = 0; i < 6; i++) slack = embi_max(slack, embi_abs(shift[i]));
+        slack = slack / 10 + b->rules.dhat / 2;
+        for (int i = 0; i < 3; i++) {
+            region[i] += embi_min(shift[i], 0) - slack;
+            region[3 + i] += embi_max(shift[3 + i], 0) + slack;
+        }
+    }
 }
 
 /* Grows outer to contain inner, then by slack and a quarter of its width on each side. */
@@ -14453,6 +14383,13 @@ static void embi_range_stretch(embipc_real range[6], const embipc_real now[6], c
     }
 }
 
+/* Moves what stands behind a gap of `count` elements, `rest` ones of this size, to its place `at`. */
+static void embi_close_gap(void *list, int at, int count, int rest, size_t size)
+{
+    char *gap = (char *)list + (size_t)at * size;
+    if (rest && count) memmove(gap, gap + (size_t)count * size, (size_t)rest * size);
+}
+
 /* Removes the candidates of all pairs that are searched, and closes the gaps. */
 static int embi_searched_forget(embipc_world *w)
 {
@@ -14470,16 +14407,12 @@ static int embi_searched_forget(embipc_world *w)
     for (int k = 0; k < w->search.due_count; k++) s->pair[w->search.due[k].pair].count = 0;
     for (int k = 0; k < n; k++) {
         embi_pair *pair = s->pair + w->search.tri_pairs[k].value;
-        size_t count = (size_t)pair->count;
-        if (count && pair->first > to) {
-            memmove(s->candidates.list + to, s->candidates.list + pair->first, count * sizeof *s->candidates.list);
-            memmove(s->candidates.closest + to, s->candidates.closest + pair->first,
-                    count * sizeof *s->candidates.closest);
-            memmove(s->candidates.apart + to, s->candidates.apart + pair->first, count * sizeof *s->candidates.apart);
-            memmove(s->candidates.active + to, s->candidates.active + pair->first,
-                    count * sizeof *s->candidates.active);
-            memmove(s->candidates.seen + to, s->candidates.seen + pair->first, count * sizeof *s->candidates.seen);
-        }
+        int gap = pair->first - to;
+        embi_close_gap(s->candidates.list, to, gap, pair->count, sizeof *s->candidates.list);
+        embi_close_gap(s->candidates.closest, to, gap, pair->count, sizeof *s->candidates.closest);
+        embi_close_gap(s->candidates.apart, to, gap, pair->count, sizeof *s->candidates.apart);
+        embi_close_gap(s->candidates.active, to, gap, pair->count, sizeof *s->candidates.active);
+        embi_close_gap(s->candidates.seen, to, gap, pair->count, sizeof *s->candidates.seen);
         pair->first = to;
         to += pair->count;
     }
@@ -14569,28 +14502,22 @@ static void embi_own_set_aside(embi_state *s, embi_cached *k, int with_list)
     b->search.aside = 1 + with_list;
 }
 
-/* Restores the list after a failed step. */
-static void embi_own_give_back(embi_state *s, embi_cached *k)
-{
-    embi_body *b = s->body + k->a;
-    embi_candidate *list;
-    if (k->a != k->b || !b->search.aside) return;
-    if (b->search.aside > 1) embi_own_swap_lists(b, k);
-    list = k->list;
-    *k = b->search.own;
-    k->list = list;
-    embi_own_state(s, b, 1);
-    b->search.aside = 0;
-}
-
 /* A step has failed. Lists whose reference was reached only in it are dropped, and those set aside come back. */
 static void embi_search_undo(embipc_world *w)
 {
     embi_state *s = &w->s;
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached *k = w->search.cached + n;
-        if (s->body[k->a].search.has_reference || s->body[k->b].search.has_reference) k->valid = 0;
-        embi_own_give_back(s, k);
+        embi_body *b = s->body + k->a;
+        embi_candidate *list;
+        if (b->search.has_reference || s->body[k->b].search.has_reference) k->valid = 0;
+        if (k->a != k->b || !b->search.aside) continue;
+        if (b->search.aside > 1) embi_own_swap_lists(b, k);
+        list = k->list;
+        *k = b->search.own;
+        k->list = list;
+        embi_own_state(s, b, 1);
+        b->search.aside = 0;
     }
 }
 
@@ -14637,11 +14564,8 @@ static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pa
     }
     k->room = EMBI_WITHOUT(CACHED_LISTS) ? 0 : embi_cached_room(s, k, pair);
     k->made = k->asked;
-    for (int i = 0; i < 3; i++) {
-        k->range[i] = pair->range[i] - k->room;
-        k->range[3 + i] = pair->range[3 + i] + k->room;
-        k->drift[i] = k->drift[3 + i] = 0;
-    }
+    embi_box_grow(pair->range, k->room, k->range);
+    memset(k->drift, 0, sizeof k->drift);
     k->valid = k->count = k->loose = 0;
     k->dhat = pair->rule.dhat;
     k->xi = pair->rule.xi;
@@ -14762,14 +14686,14 @@ static int embi_search_ask(embipc_world *w, const embi_search *one)
     return 1;
 }
 
-/* A range of tree parts: fits the boxes of their leaves to the reference positions. */
-static void embi_refit_work(void *arg, int begin, int end)
+/* A range of tree parts of a world: fits the boxes of their leaves to the reference positions. */
+static void embi_refit_work(void *world, int begin, int end)
 {
-    const embi_search_task *t = (const embi_search_task *)arg;
+    const embipc_world *w = (const embipc_world *)world;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *part = t->w->search.parts.list + n;
-        embi_body *b = t->w->s.body + part->item;
-        embi_bvh_fit(&b->bvh, embi_base_x(&t->w->s) + 3 * b->vert0, b->tri, b->nt, b->bvh.box, b->bvh.tri_box,
+        const embi_chunk *part = w->search.parts.list + n;
+        embi_body *b = w->s.body + part->item;
+        embi_bvh_fit(&b->bvh, embi_base_x(&w->s) + 3 * b->vert0, b->tri, b->nt, b->bvh.box, b->bvh.tri_box,
                      part->begin, part->end);
         if (b->bvh.known) b->bvh.known[embi_bvh_block(&b->bvh, b->bvh.leaves + part->begin)] |= EMBI_REFIT;
     }
@@ -14793,8 +14717,6 @@ static void embi_body_unfit(embi_state *s, embi_body *b)
 static int embi_searches_refit_all(embipc_world *w)
 {
     embi_state *s = &w->s;
-    embi_search_task task;
-    task.w = w;
     embi_chunks_clear(&w->search.parts);
     for (int n = 0; n < w->search.due_count; n++)
         for (int side = 0; side < 2 && w->search.due[n].due; side++) {
@@ -14811,7 +14733,7 @@ static int embi_searches_refit_all(embipc_world *w)
             while (part > EMBI_SHARE_REFIT) part /= 2;
             if (!embi_chunks_add(&w->memory, &w->search.parts, at, 0, b->bvh.leaves, part)) return 0;
         }
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, w);
     for (int n = 0; n < w->search.parts.count; n++) {
         const embi_chunk *part = w->search.parts.list + n;
         embi_bvh *b = &s->body[part->item].bvh;
@@ -14824,8 +14746,6 @@ static int embi_searches_refit_all(embipc_world *w)
 static int embi_searches_refit(embipc_world *w)
 {
     embi_state *s = &w->s;
-    embi_search_task task;
-    task.w = w;
     if (!embi_searches_refit_all(w)) return 0;
     embi_chunks_clear(&w->search.parts);
     for (int n = 0; n < w->search.due_count; n++) {
@@ -14848,12 +14768,11 @@ static int embi_searches_refit(embipc_world *w)
             if (!embi_fitting_walk(&w->memory, &f, start[2 * i], start[2 * i + 1], &w->search.parts)) return 0;
     }
     if (!embi_parts_ask(w)) return 0;
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_REFIT, embi_refit_work, w);
     return 1;
 }
 
-/* Appends the candidates from the starts begin .. end - 1 of a traversal to those that the lane holds. Returns 0 for
- * lack of memory or time. */
+/* Appends to the lane what the starts begin .. end - 1 of a traversal find. Returns 0 for lack of memory or time. */
 static int embi_search_from(embipc_world *w, const embi_search *one, const embi_traversal *walk, const int *start,
                             int begin, int end, embi_lane *lane)
 {
@@ -14869,8 +14788,7 @@ static int embi_search_from(embipc_world *w, const embi_search *one, const embi_
     return 1;
 }
 
-/* A range of the small searches. Those of a lane stand one after another there. They stay due for lack of memory or
- * time. */
+/* A range of the small searches. In a lane they stand in a row. For lack of memory or time they stay due. */
 static void embi_search_work(void *arg, int begin, int end)
 {
     const embi_search_task *t = (const embi_search_task *)arg;
@@ -14970,20 +14888,6 @@ static int embi_searches_keep(embipc_world *w)
     return 1;
 }
 
-/* Releases lists and closes their gaps. */
-static void embi_cached_forget(embipc_world *w)
-{
-    int count = 0;
-    for (int n = 0; n < w->search.cached_count; n++) {
-        embi_cached one = w->search.cached[n];
-        int sleeps = embi_is_asleep(w->s.body + one.a) || embi_is_asleep(w->s.body + one.b);
-        if (w->step - one.asked > EMBI_CACHED_STEPS && !sleeps) continue;
-        w->search.cached[n] = w->search.cached[count];
-        w->search.cached[count++] = one;
-    }
-    w->search.cached_count = count;
-}
-
 /* Adds the displacement from the reference to a list's drift, for all bodies or those that take a new reference. */
 static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
 {
@@ -15006,11 +14910,19 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
-/* Updates the drift of all cached lists after a step. */
+/* After a step: releases lists that were not used for long, and updates the drift of the others. */
 static void embi_search_rest(embipc_world *w)
 {
-    embi_cached_forget(w);
-    for (int n = 0; n < w->search.cached_count; n++) embi_cached_follow(&w->s, w->search.cached + n, 1);
+    int count = 0;
+    for (int n = 0; n < w->search.cached_count; n++) {
+        embi_cached one = w->search.cached[n];
+        int sleeps = embi_is_asleep(w->s.body + one.a) || embi_is_asleep(w->s.body + one.b);
+        if (w->step - one.asked > EMBI_CACHED_STEPS && !sleeps) continue;
+        w->search.cached[n] = w->search.cached[count];   /* the memory of released lists comes behind */
+        w->search.cached[count] = one;
+        embi_cached_follow(&w->s, w->search.cached + count++, 1);
+    }
+    w->search.cached_count = count;
 }
 
 /* Queues the search for the candidates of pair n. */
@@ -15063,13 +14975,13 @@ static int embi_search_begin(embipc_world *w, embi_search *one)
 }
 
 /* Copies the cached candidates that are within reach now, without gaps inside a chunk. */
-static void embi_again_work(void *arg, int begin, int end)
+static void embi_again_work(void *world, int begin, int end)
 {
-    const embi_search_task *t = (const embi_search_task *)arg;
-    const embi_state *s = &t->w->s;
+    const embipc_world *w = (const embipc_world *)world;
+    const embi_state *s = &w->s;
     for (int n = begin; n < end; n++) {
-        const embi_chunk *chunk = t->w->search.parts.list + n;
-        const embi_search *one = t->w->search.due + chunk->item;
+        const embi_chunk *chunk = w->search.parts.list + n;
+        const embi_search *one = w->search.due + chunk->item;
         const embi_body *A = s->body + one->kept->a;
         embi_candidate *to = s->candidates.list + one->first + chunk->begin, *c = to;
         for (int k = chunk->begin; k < chunk->end; k++) {
@@ -15080,14 +14992,13 @@ static void embi_again_work(void *arg, int begin, int end)
             embi_points_at(p, embi_base_x(s), c->v);
             c += embi_candidate_near(c, p, embi_has_vertex(A, c->v[0]) ? &one->approach : &one->back);
         }
-        t->w->search.found[n] = (int)(c - to);
+        w->search.found[n] = (int)(c - to);
     }
 }
 
-/* First bounds of a pair's candidates, from their distance in the search. */
-static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one)
+/* First bounds of a pair's candidates, from their distance in the search. The plain one knows none. */
+static int embi_search_end(embi_memory *m, embi_state *s, embi_pair *pair)
 {
-    embi_pair *pair = s->pair + one->pair;
     embi_body *A = s->body + pair->a, *B = s->body + pair->b;
     embipc_real r[6], slack;
     pair->active_count = -1;
@@ -15101,8 +15012,8 @@ static int embi_search_end(embi_memory *m, embi_state *s, const embi_search *one
         memset(s->candidates.closest + pair->first, 0, (size_t)pair->count * sizeof *s->candidates.closest);
     for (int k = pair->first; k < pair->first + pair->count; k++) {
         s->candidates.apart[k].share = s->candidates.list[k].share;
-        s->candidates.apart[k].least = EMBI_WITHOUT(DISTANCE_BOUNDS) ? -EMBI_HUGE : s->candidates.list[k].apart -
-            s->candidates.list[k].share * slack;
+        s->candidates.apart[k].least = EMBI_WITHOUT(DISTANCE_BOUNDS) || EMBI_WITHOUT(SEARCH) ? -EMBI_HUGE :
+            s->candidates.list[k].apart - s->candidates.list[k].share * slack;
         if (!embi_candidate_wake(m, s, A, B, s->candidates.list[k].v)) return 0;
     }
     return 1;
@@ -15122,9 +15033,7 @@ static int embi_candidates_room(embipc_world *w)
 static int embi_searches_again(embipc_world *w, int begin, int end)
 {
     embi_state *s = &w->s;
-    embi_search_task task;
     int at = s->candidates.count, n = 0;
-    task.w = w;
     embi_chunks_clear(&w->search.parts);
     for (int k = begin; k < end; k++) {
         if (!embi_search_ask(w, w->search.due + k)) return 0;
@@ -15137,22 +15046,21 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
         !EMBI_GROW(&w->memory, w->search.found, w->search.parts.count))
         return 0;
     embi_asked_start(w);
-    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_AGAIN, embi_again_work, &task);
+    embi_for_chunks(&s->threads, &w->search.parts, EMBI_SHARE_AGAIN, embi_again_work, w);
     for (int k = begin; k < end; k++) {
         embi_pair *pair = s->pair + w->search.due[k].pair;
         pair->first = s->candidates.count;
         for (; n < w->search.parts.count && w->search.parts.list[n].item == k; n++) {
             int from = w->search.due[k].first + w->search.parts.list[n].begin;
-            if (w->search.found[n] && from > s->candidates.count)
-                memmove(s->candidates.list + s->candidates.count, s->candidates.list + from,
-                        (size_t)w->search.found[n] * sizeof *s->candidates.list);
+            embi_close_gap(s->candidates.list, s->candidates.count, from - s->candidates.count, w->search.found[n],
+                           sizeof *s->candidates.list);
             s->candidates.count += w->search.found[n];
         }
         pair->count = s->candidates.count - pair->first;
     }
     if (!embi_candidates_room(w)) return 0;
     for (int k = begin; k < end; k++)
-        if (!embi_search_end(&w->memory, s, w->search.due + k)) return 0;
+        if (!embi_search_end(&w->memory, s, s->pair + w->search.due[k].pair)) return 0;
     return 1;
 }
 
@@ -15274,7 +15182,7 @@ static int embi_paths_take(embipc_world *w, int begin, int end)
             memcpy(s->candidates.list + pair->first, w->search.lane[0].list + one->at,
                    (size_t)one->count * sizeof *s->candidates.list);
         s->candidates.count += pair->count = one->count;
-        if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, one)) return 0;
+        if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, pair)) return 0;
     }
     return 1;
 }
@@ -15375,21 +15283,14 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
         const int *a0 = A + k / 3, *a1 = A + (k / 3 + 1) % 3, *b0 = B + k % 3, *b1 = B + (k % 3 + 1) % 3;
         const embipc_real *p = x + 3 * embi_min_int(*a0, *a1), *q = x + 3 * embi_max_int(*a0, *a1);
         const embipc_real *r = y + 3 * embi_min_int(*b0, *b1), *v = y + 3 * embi_max_int(*b0, *b1);
-        embi_meeting one;
-        int how;
+        int edge_a = 3 * ta + k / 3, edge_b = 3 * tb + k % 3, how;
+        embi_meeting one = {{i, j}, {edge_a, edge_b}, {edge_a, edge_b}, 0, 0, {{0, 0}, {0, 0}}};
         if (!embi_edges_overlap(p, q, r, v, tolerance, one.t[0]) ||
             !embi_edges_overlap(r, v, p, q, tolerance, one.t[1]))
             continue;
         how = embi_triangles_meet(x, A, k / 3, y, B, k % 3, tolerance);
         if (!how) continue;
-        one.body[0] = i;
-        one.body[1] = j;
-        one.edge[0] = 3 * ta + k / 3;
-        one.edge[1] = 3 * tb + k % 3;
-        one.owner[0] = one.edge[0];
-        one.owner[1] = one.edge[1];
         one.flush = how == 1;
-        one.seam = 0;
         if (!EMBI_GROW(&w->memory, w->tiles.meeting, w->tiles.meeting_count + 1)) return 0;
         w->tiles.meeting[w->tiles.meeting_count++] = one;
     }
@@ -15433,8 +15334,7 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     return 1;
 }
 
-/* Sorts the sides of seams by edge, into w->tri_pairs: values 2 meeting + side, then scratch of equal size. Returns
- * their number. */
+/* Sorts the sides of seams by edge, into w->tri_pairs: values 2 meeting + side, then scratch. Returns their number. */
 static int embi_seams_sort(embipc_world *w)
 {
     int count = 0;
@@ -15622,8 +15522,7 @@ static int embi_meeting_surface(const embipc_world *w, const embi_meeting *one, 
     return embi_root(next, first[body] + w->s.body[body].bvh.face[one->edge[k] / 3]);
 }
 
-/* Joins faces along seams to surfaces. Sorts their triangles into w->tri_pairs by embi_pack(surface, body), and
- * returns their number. */
+/* Joins faces along seams. Sorts their triangles into w->tri_pairs by embi_pack(surface, body). Returns how many. */
 static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
 {
     int count = 0, total = first[w->s.body_count];
@@ -15660,8 +15559,7 @@ static int embi_surface_is_flat(const embipc_world *w, const embi_key *list, int
     return embi_plane_is_flat(&p, away);
 }
 
-/* Removes the seams of surfaces that are not flat as a whole: each tile may be tilted against the next by less than
- * rounding shows. */
+/* Removes seams of surfaces that are not flat as a whole: tiles may be tilted by less than rounding shows. */
 static int embi_seams_check(embipc_world *w)
 {
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
@@ -15750,20 +15648,19 @@ static int embi_surface_is_one(const embipc_world *w, int surface, const embi_bo
     return 1;
 }
 
-/* Does a dynamic body meet a fixed one as part of its joined surface? The answer is cached, because a surface may
- * have thousands of bodies. */
+/* Does a body meet a fixed one as part of its joined surface? Cached: a surface may have thousands of bodies. */
 static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi_body *other)
 {
-    const embi_state *s = &w->s;
-    if (!fixed->search.joined.surface || !embi_is_dynamic(other)) return 0;
-    if (other->search.joined.asked != fixed->search.joined.surface || other->search.joined.asked_at[0] != s->revision ||
-        other->search.joined.asked_at[1] != s->seams.revision || other->search.joined.asked_dhat != other->rules.dhat)
-        other->search.joined.is_one = embi_surface_is_one(w, fixed->search.joined.surface, other);
-    other->search.joined.asked = fixed->search.joined.surface;
-    other->search.joined.asked_at[0] = s->revision;
-    other->search.joined.asked_at[1] = s->seams.revision;
-    other->search.joined.asked_dhat = other->rules.dhat;
-    return other->search.joined.is_one;
+    const int surface = fixed->search.joined.surface;
+    const unsigned now[2] = {w->s.revision, w->s.seams.revision};
+    embi_body_joined *last = &other->search.joined;
+    if (!surface || !embi_is_dynamic(other)) return 0;
+    if (last->asked != surface || memcmp(last->asked_at, now, sizeof now) != 0 || last->asked_dhat != other->rules.dhat)
+        last->is_one = embi_surface_is_one(w, surface, other);
+    last->asked = surface;
+    memcpy(last->asked_at, now, sizeof now);
+    last->asked_dhat = other->rules.dhat;
+    return last->is_one;
 }
 
 /* ==== 49. Pairs of bodies ============================================================================
@@ -15774,8 +15671,7 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
  * Uses: tuning, small math, memory, sorting and sets, edges and faces, part III.
  * Checked by: tests/test_plain.c, tests/test_reach.c */
 
-/* Adds the pair of an embi_patches_key(), with an empty range and no candidates. head: the first pair of these bodies;
- * -1: this one. */
+/* Adds the pair of an embi_patches_key(), without range and candidates. head: first pair of these bodies; -1: this. */
 static embi_pair *embi_pair_add(embipc_world *w, embi_u64 key, int head)
 {
     embi_state *s = &w->s;
@@ -15949,11 +15845,11 @@ static embi_swept_surface embi_plain_sweep(embipc_world *w, int at, int aimed)
     return r;
 }
 
-/* The pairs of bodies that may meet, one panel each. */
-static int embi_plain_bodies(embipc_world *w, int aimed)
+/* All pairs of bodies that may meet, one panel each, and all their candidates, anew. */
+static int embi_plain_search(embipc_world *w, int aimed)
 {
     embi_state *s = &w->s;
-    w->search.tri_pair_count = 0;
+    w->search.tri_pair_count = s->candidates.count = 0;
     if (!EMBI_GROW(&w->memory, w->search.reached, 6 * s->vert_count) ||
         !EMBI_GROW(&w->memory, w->search.surface, s->body_count))
         return 0;
@@ -15967,38 +15863,18 @@ static int embi_plain_bodies(embipc_world *w, int aimed)
             if (!EMBI_GROW(&w->memory, w->search.tri_pairs, w->search.tri_pair_count + 1)) return 0;
             w->search.tri_pairs[w->search.tri_pair_count++].key = embi_patches_key(i, j, 0, 0);
         }
-    return embi_pairs_join(w);
-}
-
-/* All candidates of all pairs, anew. Nothing is known of their distances, so that each is looked at wherever it
- * counts. */
-static int embi_plain_search(embipc_world *w, int aimed)
-{
-    embi_state *s = &w->s;
-    if (!embi_plain_bodies(w, aimed)) return 0;
-    s->candidates.count = 0;
+    if (!embi_pairs_join(w)) return 0;
     for (int n = 0; n < s->pair_count; n++) {
         embi_pair *pair = s->pair + n;
         pair->first = s->candidates.count;
-        pair->active_count = -1;
         if (!embi_plain_pairs(&w->memory, w->search.surface + pair->a, w->search.surface + pair->b, &pair->rule,
                               embi_pair_reach(s, pair), &w->search.primitives, &s->candidates.list,
-                                  &s->candidates.count))
+                              &s->candidates.count))
             return 0;
         pair->count = s->candidates.count - pair->first;
+        if (!embi_candidates_room(w) || !embi_search_end(&w->memory, s, pair)) return 0;
     }
     w->builds += s->pair_count;
-    if (!embi_candidates_room(w)) return 0;
-    if (s->candidates.count)
-        memset(s->candidates.closest, 0, (size_t)s->candidates.count * sizeof *s->candidates.closest);
-    for (int n = 0; n < s->pair_count; n++)
-        for (int k = s->pair[n].first; k < s->pair[n].first + s->pair[n].count; k++) {
-            s->candidates.apart[k].share = 1;
-            s->candidates.apart[k].least = -EMBI_HUGE;
-            if (!embi_candidate_wake(&w->memory, s, s->body + s->pair[n].a, s->body + s->pair[n].b,
-                                     s->candidates.list[k].v))
-                return 0;
-        }
     return 1;
 }
 
@@ -16031,8 +15907,7 @@ static int embi_search_pairs(embipc_world *w)
  * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
  * takes none and searches no paths: its candidates at that state would be lost.
  * Part of the search.
- * Uses: small math, memory, edges and faces, part III.
- * Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: small math, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
@@ -16051,17 +15926,6 @@ static int embi_patch_follow(const embi_body *b, embi_patch *one)
     if (embi_box_holds(one->region, now)) return 0;
     embi_box_stretch(one->region, now, b->rules.dhat);
     return 1;
-}
-
-/* Finds new neighbours of patches that left their regions. Their ranges are empty, so they will be searched. */
-static int embi_neighbours_check(embipc_world *w)
-{
-    embi_state *s = &w->s;
-    int strayed = 0;
-    for (int i = 0; i < s->body_count; i++)
-        for (int n = 0; n < s->body[i].search.patch_count && s->body[i].in_island; n++)
-            strayed |= embi_patch_follow(s->body + i, s->body[i].search.patch + n);
-    return !strayed || (embi_regions_sweep(w) && embi_pairs_join(w));
 }
 
 /* May the step return this island to an earlier state? It may after BDF2, or while a drive is rotating. */
@@ -16215,14 +16079,20 @@ static int embi_pairs_due(embipc_world *w)
  * first *searched entries of w->search.due name the pairs whose candidates are new. */
 static int embi_search_cover(embipc_world *w, int *searched)
 {
+    embi_state *s = &w->s;
     embi_answer any;
+    int strayed = 0;
     *searched = 0;
     if (EMBI_WITHOUT(SEARCH)) {
-        if (!embi_plain_search(w, 1) || !EMBI_GROW(&w->memory, w->search.due, w->s.pair_count)) return 0;
-        for (; *searched < w->s.pair_count; ++*searched) w->search.due[*searched].pair = *searched;
+        if (!embi_plain_search(w, 1) || !EMBI_GROW(&w->memory, w->search.due, s->pair_count)) return 0;
+        for (; *searched < s->pair_count; ++*searched) w->search.due[*searched].pair = *searched;
         return 1;
     }
-    if (!embi_neighbours_check(w) || (any = embi_pairs_rebase(w)) == EMBI_NO_MEMORY) return 0;
+    for (int i = 0; i < s->body_count; i++)
+        for (int n = 0; n < s->body[i].search.patch_count && s->body[i].in_island; n++)
+            strayed |= embi_patch_follow(s->body + i, s->body[i].search.patch + n);
+    if (strayed && (!embi_regions_sweep(w) || !embi_pairs_join(w))) return 0;   /* with ranges that are empty */
+    if ((any = embi_pairs_rebase(w)) == EMBI_NO_MEMORY) return 0;
     if (any == EMBI_NO) return 1;
     if (!embi_pairs_due(w)) return 0;
     *searched = w->search.due_count;
@@ -23623,14 +23493,8 @@ typedef struct embi_faults {
 /* Counts the fault, and lists it while there is room. */
 static void embi_fault_add(embi_faults *f, int element, int other, int a, int b, embipc_real value)
 {
-    if (f->count < f->capacity) {
-        embipc_fault *p = f->list + f->count;
-        p->element = element;
-        p->other = other;
-        p->edge[0] = a;
-        p->edge[1] = b;
-        p->value = value;
-    }
+    const embipc_fault fault = {element, other, {a, b}, value};
+    if (f->count < f->capacity) f->list[f->count] = fault;
     if (f->count < INT_MAX) f->count++;
 }
 
@@ -23818,8 +23682,7 @@ static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_f
     return ok;
 }
 
-/* Each kind of fault has its own function. Kinds that only the other sort of mesh has return 0. Shapes are measured in
- * scaled coordinates, which avoids over- and underflow. */
+/* Kinds that only the other sort of mesh has return 0. Shapes are of scaled coordinates: no over- or underflow. */
 static int embi_mesh_faults(const embipc_real *x, int vertex_count, const int *element, int n, int corners,
                             embipc_fault_kind kind, embipc_fault *fault, int capacity)
 {
@@ -23937,8 +23800,7 @@ static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x,
     return 1;
 }
 
-/* Winding number of part j about a point of part i. The point is inside a triangle, since at a vertex parts may
- * touch. */
+/* Winding number of part j about a point in a triangle of part i: at a vertex, parts may touch. */
 static embipc_real embi_part_winding(const embi_parts *s, int j, int i)
 {
     const embi_part *q = s->part + j;
@@ -23963,8 +23825,7 @@ static void embi_part_surround(embi_parts *s, int i)
     }
 }
 
-/* Triangles with a common edge form a part, and each part is measured. Winding numbers between parts give depth and
- * inside_out. */
+/* Triangles with a common edge form a part. Winding numbers between parts give depth and inside_out. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity)
 {
@@ -24269,8 +24130,7 @@ static int embi_lattice_margins(embi_caging *c, int k)
 }
 
 /* Divides the surface's box into n[] boxes along each axis. It first grows by the fraction `wider` of a side at both
- * ends, and by more at one end along the axes that are bits of `shift`. Returns ARGUMENT when there are too many
- * boxes. */
+ * ends, and by more at one end along the axes that are bits of `shift`. Returns ARGUMENT for too many boxes. */
 static embipc_result embi_lattice_place(embi_caging *c, const int n[3], embipc_real wider, int shift)
 {
     embipc_real nodes = 1;
@@ -24317,8 +24177,7 @@ static int embi_column_side(const embipc_real *a, const embipc_real *b, const em
     return (b[1] < a[1] || b[1] > a[1] ? b[1] < a[1] : b[0] > a[0]) ? 1 : -1;
 }
 
-/* Winding numbers of the nodes. Columns of nodes along z begin outside, and each triangle that crosses one changes
- * the numbers above. */
+/* Winding numbers of the nodes. Columns along z begin outside. A triangle that crosses one changes those above. */
 static void embi_lattice_winding(embi_caging *c)
 {
     embipc_real *const *plane = c->lattice.plane, box[6], at[3], n[3];
@@ -24451,8 +24310,7 @@ static embi_cut *embi_cut_find(const embi_caging *c, int t, int tet)
     return lo < c->cuts.first[t + 1] && c->cuts.list[lo].tet == tet ? &c->cuts.list[lo] : NULL;
 }
 
-/* Cuts the whole surface and sorts the cuts by tet (counting sort). Tets without cuts whose nodes are in the solid are
- * full of it. */
+/* Cuts the surface and sorts the cuts by tet. Tets without cuts whose nodes are in the solid are full. */
 static int embi_cut_surface(embi_caging *c)
 {
     int n = 0, tets = c->lattice.tets;
@@ -24513,8 +24371,7 @@ typedef struct embi_edge_crossing {
     embipc_real s;         /* position: 0 at the lower node, 1 at the higher */
 } embi_edge_crossing;
 
-/* A piece: its integrals, relative to the tet's volume, and the largest weight of each node, which is how high the
- * piece rises above the opposite face. */
+/* A piece: its integrals over the tet's volume. The largest weight of a node is its height over the opposite face. */
 typedef struct embi_pocket_sum { embipc_real volume, moment[10], height[4]; } embi_pocket_sum;
 
 /* State of one lattice tet. Elements 0 to n - 1 are its cuts, n to n + 3 its corners. */
@@ -24792,8 +24649,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
  * position. The search varies the number of boxes along each axis. It aims at the wished node count and at cells that
  * can follow the body's bending.
- * Uses: tuning, small math, memory, part II, cage lattice and cuts, cage pieces.
- * Checked by: tests/test_cage.c */
+ * Uses: tuning, small math, memory, part II, cage lattice and cuts, cage pieces.   Checked by: tests/test_cage.c */
 
 /* Connects copies a and b of neighbouring tets, whose pieces meet in the face between them. */
 static void embi_cage_share(embi_caging *c, int a, int b)
@@ -24811,8 +24667,7 @@ static void embi_cage_share(embi_caging *c, int a, int b)
         if ((k >> axis & 1) == (j[axis] > i[axis])) embi_join(c->joined.slot, 8 * a + k, 8 * b + (k ^ 1 << axis));
 }
 
-/* Connects copies across face f of touched tet i to a tet with a higher number. Their pieces share a corner of the
- * face, or a triangle that crosses it. */
+/* Connects copies across face f of touched tet i whose pieces share a corner of it, or a triangle that crosses it. */
 static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
 {
     int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
@@ -24928,22 +24783,7 @@ static void embi_cage_share_all(embi_caging *c)
     }
 }
 
-/* Counts cells, nodes and tets. Each copy gets the nodes of its cell. */
-static void embi_cage_count(embi_caging *c)
-{
-    int n = c->copy_count;
-    c->joined.node_count = c->joined.cell_count = c->joined.tet_count = 0;
-    for (int a = 0; a < n; a++) {
-        int root = embi_root(c->joined.cell, a), b = a - 1;
-        for (int k = 0; k < 8; k++) embi_join(c->joined.slot, 8 * a + k, 8 * root + k);
-        while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->joined.cell[b] != root) b--;
-        c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->joined.tet_count++;
-        c->joined.cell_count += root == a;
-    }
-    for (int s = 0; s < 8 * n; s++) c->joined.node_count += embi_root(c->joined.slot, s) == s;
-}
-
-/* Joins copies into cells, and their corners into nodes. */
+/* Joins copies into cells, and their corners into nodes. Counts cells, nodes and tets. */
 static int embi_cage_nodes(embi_caging *c)
 {
     if (!EMBI_GROW(c->m, c->joined.slot, 8 * c->copy_count) || !EMBI_GROW(c->m, c->joined.cell, c->copy_count))
@@ -24959,12 +24799,19 @@ static int embi_cage_nodes(embi_caging *c)
         if (c->cuts.list[c->order[i]].sides != 7) embi_cage_share_along(c, &c->cuts.list[c->order[i]]);
     if (!embi_cage_tie(c)) return 0;
     if (!c->split) embi_cage_share_all(c);
-    embi_cage_count(c);
+    c->joined.node_count = c->joined.cell_count = c->joined.tet_count = 0;
+    for (int a = 0; a < c->copy_count; a++) {   /* each gets the nodes of its cell */
+        int root = embi_root(c->joined.cell, a), b = a - 1;
+        for (int k = 0; k < 8; k++) embi_join(c->joined.slot, 8 * a + k, 8 * root + k);
+        while (b >= 0 && c->copy[b].tet == c->copy[a].tet && c->joined.cell[b] != root) b--;
+        c->copy[a].number = b >= 0 && c->copy[b].tet == c->copy[a].tet ? c->copy[b].number : c->joined.tet_count++;
+        c->joined.cell_count += root == a;
+    }
+    for (int s = 0; s < 8 * c->copy_count; s++) c->joined.node_count += embi_root(c->joined.slot, s) == s;
     return 1;
 }
 
-/* Finds cuts, winding numbers, pieces and nodes for the current lattice. c->faulty means that there is no result:
- * rounding decided something, or solid is missing. */
+/* Finds cuts, pieces and nodes for the lattice. c->faulty: no result, as rounding decided, or solid is missing. */
 static int embi_cage_fill(embi_caging *c, int moments)
 {
     embipc_real held = 0;
@@ -24981,8 +24828,7 @@ static int embi_cage_fill(embi_caging *c, int moments)
 /* ---- The search ---- */
 
 /* Fills the lattice of n[] boxes. If rounding decides the result, the boxes become wider, then they are moved a little
- * along one axis, at last along all. The axis of the body's least symmetry comes first, since moving along it costs
- * no symmetry. */
+ * along one axis, at last along all: first along that of the body's least symmetry, which costs none. */
 static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int moments)
 {
     int doubts = 0;
@@ -25043,8 +24889,7 @@ static void embi_cage_divide(const embi_caging *c, embipc_real h, int n[3])
         n[k] = (int)embi_min(1000000, embi_max(1, embi_floor((c->box[3 + k] - c->box[k]) / h + (embipc_real)0.5)));
 }
 
-/* Tries boxes from coarse to fine until the count is well above the wish. From the best lattice on, one box more or
- * less along an axis is tried while that improves it. */
+/* Tries boxes from coarse to fine. From the best lattice on, one more or less along an axis is tried while it helps. */
 static embipc_result embi_cage_search(embi_caging *c, int wish)
 {
     embipc_result r = EMBIPC_OK;
@@ -25073,8 +24918,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
  * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
  * one tet may stand round everything, or one round each separate part. The last cage that was built is stored, and
  * serves again for an equal surface.
- * Uses: part I, part II, world data, part VI.
- * Checked by: tests/test_cage.c */
+ * Uses: part I, part II, world data, part VI.   Checked by: tests/test_cage.c */
 
 /* Allocates the arrays of a cleared cage. If that fails, embi_cage_release() frees what there is. */
 static int embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tets, int cells)
@@ -25091,10 +24935,14 @@ static int embi_cage_alloc(embi_caging *c, embipc_cage *cage, int nodes, int tet
            (!cells || (EMBI_GROW(m, cage->cells, 8 * cells) && EMBI_GROW(m, cage->tet_cell, tets)));
 }
 
-/* Numbers the nodes and cells, and places the nodes. */
-static void embi_cage_number(embi_caging *c, embipc_cage *cage)
+/* Builds the cage from a filled lattice: nodes, cells and tets, then the solid in each tet. */
+static int embi_cage_extract(embi_caging *c, embipc_cage *cage)
 {
-    int n = 0, cells = 0, i[3], *number = c->number;
+    int n = 0, cells = 0, i[3], *number;
+    if (!embi_cage_alloc(c, cage, c->joined.node_count, c->joined.tet_count, c->joined.cell_count) ||
+        !EMBI_GROW(c->m, c->number, 8 * c->copy_count))
+        return 0;
+    number = c->number;
     for (int s = 0; s < 8 * c->copy_count; s++) {
         int root = embi_root(c->joined.slot, s);
         if (root == s) {
@@ -25104,33 +24952,21 @@ static void embi_cage_number(embi_caging *c, embipc_cage *cage)
         number[s] = root == s ? n++ : number[root];
     }
     for (int a = 0; a < c->copy_count; a++) {
-        int root = embi_root(c->joined.cell, a), t = c->copy[a].number, corner[4];
+        const embi_tet_copy *copy = &c->copy[a];
+        int root = embi_root(c->joined.cell, a), t = copy->number, first = cage->tet_volume[t] == 0, corner[4];
+        embipc_real V = embi_lattice_volume(c, copy->tet);
         if (root == a) {
             memcpy(cage->cells + 8 * (size_t)cells, number + 8 * (size_t)a, 8 * sizeof *number);
             number[8 * a] = cells++;   /* from here on that of the cell */
         }
         cage->tet_cell[t] = number[8 * root];
-        (void)embi_lattice_order(c, c->copy[a].tet, corner);
+        (void)embi_lattice_order(c, copy->tet, corner);
         for (int k = 0; k < 4; k++) cage->tets[4 * t + k] = cage->cells[8 * cage->tet_cell[t] + corner[k]];
+        cage->tet_volume[t] += V * copy->volume;
+        for (int k = 0; k < 10; k++) cage->tet_moment[10 * (size_t)t + (size_t)k] += V * copy->moment[k];
+        cage->copies += first && a > 0 && copy->tet == copy[-1].tet;
     }
-}
-
-/* Builds the cage from a filled lattice. */
-static int embi_cage_extract(embi_caging *c, embipc_cage *cage)
-{
-    if (!embi_cage_alloc(c, cage, c->joined.node_count, c->joined.tet_count, c->joined.cell_count) ||
-        !EMBI_GROW(c->m, c->number, 8 * c->copy_count))
-        return 0;
-    embi_cage_number(c, cage);
-    for (int i = 0; i < c->copy_count; i++) {
-        const embi_tet_copy *copy = &c->copy[i];
-        embipc_real V = embi_lattice_volume(c, copy->tet), *moment = cage->tet_moment + 10 * (size_t)copy->number;
-        int first = cage->tet_volume[copy->number] == 0;
-        cage->tet_volume[copy->number] += V * copy->volume;
-        for (int k = 0; k < 10; k++) moment[k] += V * copy->moment[k];
-        cage->copies += first && i > 0 && copy->tet == copy[-1].tet;
-    }
-    for (int i = 0; i < c->vertex_count; i++) cage->vertex_tet[i] = c->copy[c->carrier.copy[i]].number;
+    for (int v = 0; v < c->vertex_count; v++) cage->vertex_tet[v] = c->copy[c->carrier.copy[v]].number;
     embi_copy(cage->cell_size, c->lattice.h);
     return 1;
 }
@@ -25433,8 +25269,7 @@ static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, 
     return r;
 }
 
-/* Builds a cage in memory of m. Far from 0 the lattice would suffer from rounding: it is built of points relative to an
- * origin near them, which is exact. */
+/* Builds a cage in memory of m. Points count from an origin near them, exactly: far from 0 a lattice would round. */
 static embipc_result embi_cage_build(embi_memory *m, const embipc_cage_def *def, const embipc_real *x,
                                      int vertex_count, const int *tri, int tri_count, embipc_cage *cage,
                                      embipc_error *error)
@@ -25498,13 +25333,12 @@ static void embi_last_cage_free(embi_memory *m, embi_last_cage *last)
     if (!m->copying) memset(last, 0, sizeof *last);
 }
 
-/* Builds the cage for this wish and surface unless that for equal ones, bit for bit, is stored already. On failure no
- * cage is stored. */
+/* Builds the cage, unless that for an equal wish and surface, bit for bit, is stored. On failure none is stored. */
 static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, int nodes, const embipc_real *x,
                                          int vertex_count, const int *tri, int tri_count, embipc_error *e)
 {
     embipc_cage_def wish = embipc_default_cage_def();
-    if (last->cage.node_count > 0 && last->nodes == nodes && last->vertex_count == vertex_count &&
+    if (last->cage.node_count > 0 && last->nodes == nodes && last->cage.vertex_count == vertex_count &&
         last->tri_count == tri_count && memcmp(last->x, x, (size_t)(3 * vertex_count) * sizeof *x) == 0 &&
         memcmp(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri) == 0)
         return EMBIPC_OK;
@@ -25513,7 +25347,6 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
         return embi_fail_memory(m, e);
     memcpy(last->x, x, (size_t)(3 * vertex_count) * sizeof *x);
     memcpy(last->tri, tri, (size_t)(3 * tri_count) * sizeof *tri);
-    last->vertex_count = vertex_count;
     last->tri_count = tri_count;
     last->nodes = wish.nodes = nodes;
     return embi_cage_build(m, &wish, x, vertex_count, tri, tri_count, &last->cage, e);
@@ -25997,8 +25830,7 @@ static void embi_place(const embipc_body_def *d, const embi_build *t, const embi
     }
 }
 
-/* Surface: the given triangles, or the boundary of the tets without inner vertices. Fills t->x, and b->origin with
- * the caller's numbers. */
+/* Surface: the given triangles, or the boundary of the tets. Fills t->x, and b->origin with the caller's numbers. */
 static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d, embi_body *b, embi_build *t,
                                         embipc_error *e)
 {
@@ -26557,9 +26389,8 @@ static int embi_world_crossings(embipc_world *w, int at, int other, embipc_real 
     return 1;
 }
 
-/* Do two bodies, or parts of one, cross, though they may not? Crossings are appended to the rejected ones. Or, where
- * there are none, are they nearer than their thickness, or than rounding can tell from touching? Such a pair could
- * never move. */
+/* Do two bodies, or parts of one, cross, though they may not? Crossings are appended to the rejected ones. Without any,
+ * are they nearer than their thickness, or than rounding can tell from touching? Such a pair could never move. */
 static embi_answer embi_check_meeting(embipc_world *w, int i, int j)
 {
     embi_state *s = &w->s;
@@ -26714,13 +26545,11 @@ static void embi_world_commit(embipc_world *w, int slot)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + s->body_count;
-    b->handle.index1 = slot + 1;
     embi_slot_fill(w->body_slot, &w->body_slots, slot, s->body_count);
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
     if (b->nn) memcpy(s->creation.v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
-    embi_body_derive(w, b);
     embi_body_unturn(s, b);
     w->mixed_start |= w->step > 0;
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;
@@ -26856,8 +26685,7 @@ static void embi_apart_forget(embipc_world *w, const embi_body *gone)
             (void)embi_keep_apart(&w->memory, w->s.body + i, (embi_body *)(void *)gone, 0);
 }
 
-/* Removes a new body that stands behind all others, as if it had never been there: its handle was never valid. Rules
- * end with the first `rules`. */
+/* Removes a new body behind all others, as if it had never been there. Rules end with the first `rules`. */
 static void embi_body_withdraw(embipc_world *w, embi_body *b, int rules)
 {
     embi_step_report *t = &w->report;
@@ -26869,17 +26697,6 @@ static void embi_body_withdraw(embipc_world *w, embi_body *b, int rules)
     embi_apart_forget(w, b);
     embi_body_free(&w->memory, b);
     w->rule_count = rules;
-}
-
-/* The same for a body that counts already. slots: their number before it was made. */
-static void embi_world_withdraw(embipc_world *w, int rules, int slots)
-{
-    embi_body *b = w->s.body + --w->s.body_count;
-    w->s.node_count -= b->nn;
-    w->s.vert_count -= b->nv;
-    w->body_slot[b->handle.index1 - 1].at = -1;
-    w->body_slots = slots;
-    embi_body_withdraw(w, b, rules);
 }
 
 /* Is the world with its new last body within its limits? */
@@ -26983,13 +26800,6 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
-
-/* Moves what stands behind a gap of `count` elements, `rest` ones of this size, to its place `at`. */
-static void embi_close_gap(void *list, int at, int count, int rest, size_t size)
-{
-    char *gap = (char *)list + (size_t)at * size;
-    if (rest) memmove(gap, gap + (size_t)count * size, (size_t)rest * size);
-}
 
 /* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
 static void embi_slot_close(embi_slot *slot, int slot_count, int index1, void *list, int *count, size_t size)
@@ -28673,16 +28483,12 @@ static void embi_rings(embipc_real radius, embipc_real height, int round, int ri
     for (int k = 0; k < rings; k++)
         for (int j = 0; j < n; j++) {
             int m = k < half ? half - 1 - k : k - half;   /* from the middle outwards */
-            embipc_real a = EMBI_PI * (embipc_real)m / (embipc_real)(2 * half);
-            embipc_real b = 2 * EMBI_PI * (embipc_real)j / (embipc_real)n, r = radius * embi_cos(a);
-            embipc_real z = height / 2 - (round ? radius * (1 - embi_sin(a)) : 0);
-            embi_set(x + 3 * (2 + k * n + j), r * embi_cos(b), r * embi_sin(b), k < half ? -z : z);
-        }
-    for (int k = 0; k < rings; k++)
-        for (int j = 0; j < n; j++) {
-            int a = 2 + k * n + j, b = 2 + k * n + (j + 1) % n;
-            int below = k ? a - n : 0;
+            int a = 2 + k * n + j, b = 2 + k * n + (j + 1) % n, below = k ? a - n : 0;
             const int of[4][3] = {{0, b, a}, {1, a, b}, {below, b - n, b}, {below, b, a}};
+            embipc_real up = EMBI_PI * (embipc_real)m / (embipc_real)(2 * half);
+            embipc_real round_axis = 2 * EMBI_PI * (embipc_real)j / (embipc_real)n, r = radius * embi_cos(up);
+            embipc_real z = height / 2 - (round ? radius * (1 - embi_sin(up)) : 0);
+            embi_set(x + 3 * a, r * embi_cos(round_axis), r * embi_sin(round_axis), k < half ? -z : z);
             for (int i = 0; i < 4; i++) {
                 if (i == 0 ? k > 0 : i == 1 ? 2 + k * n != last : k == 0) continue;
                 memcpy(tri + 3 * count++, of[i], sizeof of[i]);
@@ -28702,9 +28508,10 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
     static const signed char ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6,
                                              7,1,8, 3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7,
                                              9,8,1};
-    embi_coarse s;
-    int divided = kind == EMBIPC_BOX || kind == EMBIPC_SPHERE,
-        sizes = kind == EMBIPC_BOX ? 3 : kind == EMBIPC_SPHERE ? 1 : 2,
+    const int is_box = kind == EMBIPC_BOX;
+    const embi_coarse s = {is_box ? cube_x : ball_x, is_box ? cube_tri : ball_tri, is_box ? 8 : 12, is_box ? 12 : 20,
+                           detail};
+    int divided = is_box || kind == EMBIPC_SPHERE, sizes = is_box ? 3 : kind == EMBIPC_SPHERE ? 1 : 2,
         rings = kind == EMBIPC_CAPSULE ? detail / 4 * 2 : 2, count;
     if (!embi_is_one_of((int)kind, EMBIPC_SHAPE_KINDS) || !size || detail > 4096 ||
         detail < (divided ? 1 : kind == EMBIPC_CYLINDER ? 3 : 4) || (capacity > 0 && (!x || !tri)))
@@ -28712,17 +28519,11 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
     for (int i = 0; i < sizes; i++)
         if (!(size[i] > 0) || !embi_finite(size[i])) return -1;
     if (kind == EMBIPC_CAPSULE && !(size[1] > 2 * size[0])) return -1;
-    memset(&s, 0, sizeof s);
-    s.n = detail;
-    s.nv = kind == EMBIPC_BOX ? 8 : 12;
-    s.nt = kind == EMBIPC_BOX ? 12 : 20;
-    s.x = kind == EMBIPC_BOX ? cube_x : ball_x;
-    s.tri = kind == EMBIPC_BOX ? cube_tri : ball_tri;
     count = divided ? s.nt * detail * detail : 2 * detail * rings;
     if (capacity < count) return count;
     if (divided) embi_coarse_divide(&s, kind == EMBIPC_SPHERE, x, tri);
     else embi_rings(size[0], size[1], kind == EMBIPC_CAPSULE, rings, detail, x, tri);
-    for (int i = 0; i < 3 * (count / 2 + 2) && divided; i++) x[i] *= size[kind == EMBIPC_BOX ? i % 3 : 0];
+    for (int i = 0; i < 3 * (count / 2 + 2) && divided; i++) x[i] *= size[is_box ? i % 3 : 0];
     return count;
 }
 
@@ -28877,8 +28678,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
- * Uses: small math, memory, errors, part II, part III, part IV, part VI.
- * Checked by: tests/test_game.c */
+ * Uses: small math, memory, errors, part II, part III, part IV, part VI.   Checked by: tests/test_game.c */
 
 /* r = A (x - from) + to; r must not alias to */
 static void embi_map(embipc_real r[3], const embipc_real A[9], const embipc_real x[3], const embipc_real from[3],
@@ -29036,17 +28836,15 @@ static embipc_result embi_check_jump(embipc_world *w, const embi_body *b, const 
     return embi_check_rotation(rotation, e);
 }
 
-/* Nodes and surface of a body are elsewhere: q is set, and x follows. */
+/* Nodes and surface of a body are elsewhere: q is set, and x and the tree follow. */
 static void embi_body_jump(embi_state *s, embi_body *b)
 {
-    embi_apply_rows(s, b, s->q, s->x);
-    b->followed = 1;
+    b->followed = b->search.tree_is_at_q = 0;
     b->search.around = 0;
-    b->search.tree_is_at_q = 0;
+    embi_body_refit(s, b);
 }
 
-/* Moves the nodes by x -> R (x - from) + position. The test is that of a new body. What the body knew of its past and
- * of its neighbours is dropped. */
+/* Moves the nodes by x -> R (x - from) + position, and tests as for a new body. Past and neighbours are forgotten. */
 EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body, const embipc_real position[3],
                                               const embipc_real rotation[9], int keep_velocity)
 {
@@ -29070,7 +28868,6 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     memcpy(old, q, nodes);
     for (int i = 0; i < 3 * b->nn; i += 3) embi_map(q + i, R, old + i, from, position);
     embi_body_jump(s, b);
-    embi_body_refit(s, b);
     if ((result = embi_check_start(w, (int)(b - s->body), s->body_count)) != EMBIPC_OK) {
         memcpy(q, old, nodes);
         embi_body_jump(s, b);
@@ -29209,8 +29006,7 @@ static void embi_contact_direction(const embipc_world *w, embipc_body body, embi
     (void)embi_direction(way, way);
 }
 
-/* The rules of a new body: those of the old one, and no contact with what its description names, nor with the old
- * one. */
+/* The rules of a new body: those of the old one, and no contact with it, nor with what its description names. */
 static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, const embipc_body_def *def, int rules)
 {
     w->rule_count = rules;
@@ -29224,8 +29020,7 @@ static void embi_rules_pass(embipc_world *w, embipc_body old, embipc_body with, 
         if (!embi_find_rule(w, with, def->no_contact[i])) (void)embi_rule_add(w, with, def->no_contact[i], -1, 0);
 }
 
-/* What acts on the old body in the next step acts on the new one: pressure, forces by their sum and moment, and soft
- * drives whose vertices both have. */
+/* The new body takes pressure, forces by their sum and moment, and soft drives whose vertices both bodies have. */
 static embipc_result embi_body_take_loads(embipc_world *w, embi_body *b, const embi_body *old)
 {
     embi_state *s = &w->s;
@@ -29246,8 +29041,7 @@ static embipc_result embi_body_take_loads(embipc_world *w, embi_body *b, const e
     return result;
 }
 
-/* Puts the new body to where the old one is, as fast, and checks it as at its creation. Where it crosses, it gives
- * way. */
+/* Puts the new body to where the old one is, as fast, with the checks of creation. Where it crosses, it gives way. */
 static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const embi_body *old)
 {
     embi_state *s = &w->s;
@@ -29261,7 +29055,6 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
         for (int i = b->node0; i < b->node0 + b->nn; i++) embi_axpy(s->q + 3 * i, to - gone, way);
         memcpy(s->last.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
         embi_body_jump(s, b);
-        embi_body_refit(s, b);
         gone = to;
         r = embi_check_start(w, (int)(b - s->body), s->body_count);
     }
@@ -29311,9 +29104,14 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
         r = embi_body_take_place(w, b, embi_body_of(w, body));
     }
     if (r == EMBIPC_OK) return embipc_body_destroy(w, body);
-    if (b) {
-        embi_world_withdraw(w, rules, slots);
+    if (b) {   /* it counts already, as the last one */
+        w->s.body_count--;
+        w->s.node_count -= b->nn;
+        w->s.vert_count -= b->nv;
+        w->body_slot[b->handle.index1 - 1].at = -1;
+        w->body_slots = slots;
         w->mixed_start = mixed;
+        embi_body_withdraw(w, b, rules);
     }
     memset(with, 0, sizeof *with);
     w->error.body[0] = body;
@@ -29532,8 +29330,7 @@ static void embi_ray_begin(embi_ray *r, const embipc_real from[3], const embipc_
     r->hit.fraction = 1;
 }
 
-/* Fraction at which the segment enters a box, at or before the true one. EMBI_HUGE: it misses the box, or has met
- * something before. */
+/* Fraction at which the segment enters a box, or less. EMBI_HUGE: it misses the box, or has met something before. */
 static embipc_real embi_ray_enters(const void *query, const embipc_real box[6])
 {
     const embi_ray *r = (const embi_ray *)query;
@@ -29721,34 +29518,6 @@ EMBIPC_API int embipc_world_closest(const embipc_world *w, const embipc_real poi
     return embi_hit_finish(w, &q.hit, point, hit);
 }
 
-/* Do a triangle and a box have a common point? One has a corner in the other, or an edge of one meets a face of the
- * other. Exact. */
-static int embi_triangle_in_box(const embipc_real *x, const int v[3], const embipc_real box[6])
-{
-    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5},
-                                      {2, 6}, {3, 7}};
-    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7},
-                                    {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
-    embipc_real c[24], all[15];
-    for (int k = 0; k < 3; k++)
-        if (embi_is_between(x + 3 * v[k], box, box + 3)) return 1;
-    for (int i = 0; i < 24; i++) c[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
-    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, x + 3 * v[k]);
-    for (int i = 0; i < 12; i++) {
-        embi_copy(all, c + 3 * corner[i][0]);
-        embi_copy(all + 3, c + 3 * corner[i][1]);
-        if (embipc_segment_triangle_intersect(all)) return 1;
-    }
-    for (int i = 0; i < 36; i++) {
-        const int *f = face[i / 3];
-        embi_copy(all, x + 3 * v[i % 3]);
-        embi_copy(all + 3, x + 3 * v[(i + 1) % 3]);
-        for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, c + 3 * f[k]);
-        if (embipc_segment_triangle_intersect(all)) return 1;
-    }
-    return 0;
-}
-
 /* Is a point, which is not on the surface, inside? A segment to the outside leaves the inside as often as it enters it,
  * and once more. Where it meets an edge another one is tried. */
 static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc_real p[3])
@@ -29779,10 +29548,34 @@ static embipc_real embi_region_bound(const void *query, const embipc_real box[6]
     return embi_boxes_meet(((const embi_region *)query)->box, box) ? 0 : EMBI_HUGE;
 }
 
+/* Do triangle and box share a point? A corner is in the other, or an edge of one meets a face of the other. Exact. */
 static int embi_region_meet(void *query, int triangle)
 {
+    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5},
+                                      {2, 6}, {3, 7}};
+    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7},
+                                    {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
     const embi_region *q = (const embi_region *)query;
-    return embi_triangle_in_box(q->x, q->tri + 3 * triangle, q->box);
+    const int *v = q->tri + 3 * triangle;
+    const embipc_real *x = q->x, *box = q->box;
+    embipc_real c[24], all[15];
+    for (int k = 0; k < 3; k++)
+        if (embi_is_between(x + 3 * v[k], box, box + 3)) return 1;
+    for (int i = 0; i < 24; i++) c[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
+    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, x + 3 * v[k]);
+    for (int i = 0; i < 12; i++) {
+        embi_copy(all, c + 3 * corner[i][0]);
+        embi_copy(all + 3, c + 3 * corner[i][1]);
+        if (embipc_segment_triangle_intersect(all)) return 1;
+    }
+    for (int i = 0; i < 36; i++) {
+        const int *f = face[i / 3];
+        embi_copy(all, x + 3 * v[i % 3]);
+        embi_copy(all + 3, x + 3 * v[(i + 1) % 3]);
+        for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, c + 3 * f[k]);
+        if (embipc_segment_triangle_intersect(all)) return 1;
+    }
+    return 0;
 }
 
 /* The box is closed, and may be flat or a point. */
@@ -29834,15 +29627,6 @@ static void embi_world_moved(embipc_world *w)
     }
 }
 
-/* Copies the arrays of c, which is a copy of w's struct. Returns 0 out of memory: then c owns no element's arrays. */
-static int embi_world_copy_arrays(embi_memory *m, embipc_world *c, const embipc_world *w)
-{
-    EMBI_RELEASE_ALL(m, c, embi_world_arrays);
-    for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase((char *)&c->s + embi_node_fields[i], w->s.q, c->s.q);
-    for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase((char *)&c->s + embi_vertex_fields[i], w->s.x, c->s.x);
-    return !m->failed;
-}
-
 /* A copy of w with the allocator `hooks`. Out of memory, NULL with an error, which may be NULL. */
 static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocator *hooks, embipc_error *e)
 {
@@ -29860,7 +29644,10 @@ static embipc_world *embi_world_copy(const embipc_world *w, const embipc_allocat
     c->s.settings.prover = NULL;   /* a copy proves nothing until it is asked to */
 #endif
     m.copying = 1;
-    whole = embi_world_copy_arrays(&m, c, w);
+    EMBI_RELEASE_ALL(&m, c, embi_world_arrays);
+    for (int i = 1; i < EMBI_NODE_FIELDS; i++) embi_rebase((char *)&c->s + embi_node_fields[i], w->s.q, c->s.q);
+    for (int i = 1; i < EMBI_VERTEX_FIELDS; i++) embi_rebase((char *)&c->s + embi_vertex_fields[i], w->s.x, c->s.x);
+    whole = !m.failed;   /* else c owns no arrays of elements */
     if (whole) embi_world_free_elements(&m, c);
     m.copying = 0;
     if (!m.failed) {
@@ -29917,8 +29704,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 
 #ifndef EMBIPC_NO_VALIDATE
 
-/* Checks a body: finite state, x = J q, rows of J that sum to 1, sorted matrix rows, positive mass, and no
- * inverted tet under a determinant bound. */
+/* Checks a body: finite state, x = J q, rows of J, sorted matrix rows, mass, no inverted tet under a bound. */
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
@@ -30118,8 +29904,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 #ifndef EMBIPC_NO_SNAPSHOT
 
-/* Words of the head: name, format, their number, hash. Even formats: the numbers were floats. Formats 3 and 4 had what
- * a step overwrites, 1 and 2 no accuracy. */
+/* Words of the head: name, format, their number, hash. Even formats: of floats. Those below 5 are no longer read. */
 enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 6 : 5, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
@@ -30350,38 +30135,34 @@ static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slot **slot, 
     for (int i = 0; i < *count && s->from; i++) (*slot)[i].at = -1;
 }
 
-/* Passes the rotations that the next step begins with, and what scaled moduli changed. */
-static void embi_stream_elastic(embi_stream *s, embi_elastic *e)
-{
-    embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
-    if (!embi_elastic_turns(e)) return;
-    embi_stream_reals(s, e->rotation_next, 9 * (size_t)e->nt);
-    for (int t = 9 * e->nt; t < 9 * e->padded && s->from; t++) e->rotation_next[t] = e->rotation_next[t - 9];
-}
-
-/* Passes the state of a body. */
+/* Passes the state of a body, with the rotations that its next step begins with, and what scaled moduli changed. */
 static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
 {
     static const embi_field word[] = {{0, 1, EMBI_FIELD_INT}};
     embi_body *b = w->s.body + at;
     const embi_body_rules *r = &b->rules;
+    embi_elastic *e = &b->elastic;
     int stage = (int)b->sleep.stage, bits = b->caller.apart ? (b->handle.index1 - 1) / 32 + 1 : 0;
-    embipc_error e;
+    embipc_error none;
     while (bits && !b->caller.apart[bits - 1]) bits--;
     embi_stream_ints(s, &stage, 1);
     EMBI_STREAM(s, b, embi_body_fields);
     if (b->past.continues) EMBI_STREAM(s, b, embi_energy_fields);
     embi_stream_list(s, &w->memory, &b->caller.apart, &bits, sizeof *b->caller.apart, word, 1);
     embi_stream_claim(s, w->body_slot, w->body_slots, b->handle.index1, b->handle.generation, at);
-    if (embi_is_dynamic(b)) embi_stream_elastic(s, &b->elastic);
+    if (embi_is_dynamic(b)) embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
+    if (embi_is_dynamic(b) && embi_elastic_turns(e)) {
+        embi_stream_reals(s, e->rotation_next, 9 * (size_t)e->nt);
+        for (int k = 9 * e->nt; k < 9 * e->padded && s->from; k++) e->rotation_next[k] = e->rotation_next[k - 9];
+    }
     if (!s->from) return;
     b->sleep.stage = stage && embi_sleeps(w) && embi_is_dynamic(b) ? EMBI_ASLEEP : EMBI_AWAKE;
     if (!s->failed && bits && !EMBI_GROW(&w->memory, b->caller.apart, (b->handle.index1 - 1) / 32 + 1)) s->failed = 1;
     if (bits > (b->handle.index1 - 1) / 32 + 1 || stage != (int)b->sleep.stage ||
-        embi_check_friction(r->friction, r->static_friction, &e) != EMBIPC_OK ||
+        embi_check_friction(r->friction, r->static_friction, &none) != EMBIPC_OK ||
         !(r->thickness >= 0) || !embi_finite(r->thickness) || !embi_all_finite(r->surface_velocity, 3) ||
-        embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, &e) != EMBIPC_OK ||
-        (embi_is_dynamic(b) && embi_check_material(&b->material, &e) != EMBIPC_OK))
+        embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, &none) != EMBIPC_OK ||
+        (embi_is_dynamic(b) && embi_check_material(&b->material, &none) != EMBIPC_OK))
         s->failed = 1;
     b->search.around = 0;
     b->search.tree_is_at_q = 0;
@@ -30524,9 +30305,9 @@ static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
 /* Passes the factor of a system: its pattern, from which its structure is made again, and its numbers. */
 static void embi_stream_system(embi_stream *s, embi_memory *m, embi_system *S)
 {
-    int head[3] = {S->n, S->asked, S->dense}, blocks;
+    int head[3] = {S->n, S->asked, S->method == EMBI_SYSTEM_DENSE}, blocks;
     embi_stream_ints(s, head, 3);
-    blocks = embi_stream_count(s, s->from || S->dense ? 0 : S->A.row[S->n], 1);
+    blocks = embi_stream_count(s, s->from || head[2] ? 0 : S->A.row[S->n], 1);
     if (s->from) {
         embi_key *keys = (embi_key *)embi_alloc(m, blocks, sizeof *keys);
         size_t n = (size_t)embi_max_int(head[0], 0);
@@ -31053,8 +30834,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* mate[h] = the other half-edge of an edge with exactly two triangles, or -1. Returns the number of sorted half-edges,
- * or -1. */
+/* mate[h] = the other half-edge of an edge with two triangles, or -1. Returns how many half-edges are sorted, or -1. */
 static int embi_mates(embi_memory *m, embi_keys *keys, const int *tri, int n, int *mate)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
@@ -31102,8 +30882,7 @@ static void embi_turn(int *t)
     t[2] = swap;
 }
 
-/* Is a part to be reversed? At even depth closed ones with negative volume are. At odd depth a part follows the
- * smallest one around it. */
+/* Is a part to be reversed? At even depth if it is closed and inside out; at odd depth with the smallest around it. */
 static int embi_part_turns(const embi_parts *s, int i)
 {
     const embi_part *p = s->part + i;
@@ -31111,8 +30890,7 @@ static int embi_part_turns(const embi_parts *s, int i)
     return p->closed && p->around % 2 == 0 && p->p.volume < 0;
 }
 
-/* First the triangles of each part are made to agree, then each closed shell is turned outward. Returns the number
- * of reversed triangles. Out of memory it restores all of them. */
+/* Triangles of each part agree first, then closed shells are turned outward. Out of memory all are restored. */
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -31179,8 +30957,7 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
     return 1;
 }
 
-/* Flips the longest edge of each flat triangle if neither triangle is flat afterwards. Rounds repeat until no flip
- * helps. */
+/* Flips the longest edge of each flat triangle if neither is flat afterwards, until no flip helps. */
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
@@ -31242,8 +31019,7 @@ static void embi_loops_release(embi_memory *m, embi_loops *l)
     EMBI_RELEASE_ALL(m, l, arrays);
 }
 
-/* Follows the border from vertex v until no border edge continues. When the path returns to one of its vertices, it has
- * closed a loop. */
+/* Follows the border from vertex v to its end. When the path returns to one of its vertices, it has closed a loop. */
 static void embi_traverse_border(embi_loops *l, const int *tri, int v, int *used)
 {
     int top = 0, end = v;
@@ -31775,8 +31551,7 @@ static embi_answer embi_part_touches(embi_parting *p, const embi_part_body *a, c
     return EMBI_NO;
 }
 
-/* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here,
- * without a search. */
+/* Tests the triangles that met last, if they are of these bodies, with a shifted by t. Most trials end here. */
 static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *a, const embi_part_body *b,
                                  const embipc_real t[3], embipc_real gap)
 {
@@ -31840,8 +31615,7 @@ static void embi_part_direction(embi_parting *p, const embipc_real u[3])
     embi_copy(p->direction + 3 * p->direction_count++, v);
 }
 
-/* Directions to try: between the centres, the 26 of a lattice, and normals of nearby triangles, evenly chosen from
- * their list. */
+/* Directions to try: between the centres, the 26 of a lattice, and normals of some of the nearby triangles. */
 static void embi_part_directions(embi_parting *p, const embi_part_body *a, const embi_part_body *b)
 {
     embipc_real u[3];
@@ -32052,8 +31826,7 @@ static int embi_part_is_listed(const embi_parting *p, int n, int i, int j)
     return n < p->pair_count && p->pair[n].o.a == i && p->pair[n].o.b == j;
 }
 
-/* Rounds over all pairs until none moves. Which of equals moves takes turns, or else one between two others would be
- * pushed to and fro. */
+/* Rounds over all pairs until none moves. Equals move in turns: one between two would be pushed to and fro. */
 static int embi_part_rounds(embi_parting *p)
 {
     for (int round = 0, moved = 1; moved && round < EMBI_PART_ROUNDS; round++) {
@@ -32134,8 +31907,7 @@ static embi_answer embi_part_left(embi_parting *p, int *i, int *j)
     return left;
 }
 
-/* Marks stuck bodies: those of pairs that are not apart, and those that overlapped with them at the start. A fixed
- * body is never stuck, and ends the spread. */
+/* Marks stuck bodies: of pairs not apart, and what overlapped with them at the start. Fixed ones end the spread. */
 static void embi_part_spread(embi_parting *p)
 {
     for (int i = 0; i < p->count; i++) p->body[i].stuck = p->body[i].crowded && !p->body[i].fixed;
@@ -32182,8 +31954,7 @@ static embipc_result embi_part_populate(embi_parting *p, embipc_world *w, embipc
     return r;
 }
 
-/* One step from rest, after the rest shapes of stuck bodies grow by a factor. *travel: largest displacement of a
- * node over its body's dhat. */
+/* One step from rest, after stuck bodies grow by a factor. *travel: largest displacement of a node over dhat. */
 static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embipc_body *handle,
                                     embipc_real factor, embipc_real *travel)
 {
@@ -32203,8 +31974,7 @@ static embipc_result embi_part_step(embi_parting *p, embipc_world *w, const embi
     return r;
 }
 
-/* Takes the rigid part of a body's motion after growth: rotation and displacement of the centre. A body that was
- * neither stuck nor pushed stays. */
+/* Takes rotation and displacement of the centre after growth. A body that was neither stuck nor pushed stays. */
 static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi_body *b)
 {
     const embipc_real *q = w->s.q + 3 * b->node0, *q0 = w->s.creation.q + 3 * b->node0;
@@ -32225,8 +31995,7 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     embi_part_put(to, &pose);
 }
 
-/* The stuck bodies grow to their size; more steps follow until all rest. *grown is 0 if the world rejects the
- * bodies, such as an open surface that may move. */
+/* Stuck bodies grow to their size, then all come to rest. *grown 0: the world rejects some, as open ones that move. */
 static int embi_part_grow(embi_parting *p, embipc_real scale, int *grown)
 {
     embipc_world_def d = embipc_default_world_def();
@@ -32264,9 +32033,8 @@ static void embi_part_shrink(embi_parting *p, embipc_real scale)
     }
 }
 
-/* Handles the pairs that shifts left: rotations of linked bodies, then growth. Larger copies are tried first, until
- * rounds can separate the grown bodies. If linked bodies have no room it stops, since a smaller chain is as tight.
- * *left, *i, *j: as from embi_part_left(). */
+/* Handles what shifts left: rotations of linked bodies, then growth. Larger copies are tried first. If linked bodies
+ * have no room it stops, since a smaller chain is as tight. *left, *i, *j: as from embi_part_left(). */
 static int embi_part_regrow(embi_parting *p, int *left, int *i, int *j)
 {
     int tries = 0, grown, turned = 0, hopeless = 0;
@@ -32349,8 +32117,7 @@ static embipc_result embi_part_check(const embipc_movable *body, int count, cons
     return EMBIPC_OK;
 }
 
-/* Overlapping pairs are listed first. Then rounds of smallest shifts separate them; what is left grows from
- * shrunken copies. */
+/* Lists overlapping pairs first. Rounds of smallest shifts separate them; what is left grows from shrunken copies. */
 EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, const embipc_real *gap,
                                          embipc_movement *movement, embipc_overlap *list, int capacity,
                                          int *found, embipc_error *error)
@@ -32398,8 +32165,7 @@ typedef struct embi_selftest {
     int failed;
 } embi_selftest;
 
-/* Reports one check. An error that is nan fails. limit: for double. Floats have 0.45 of its digits;
- * 0.42 of them must be right. */
+/* Reports one check. nan fails. limit: for double. Floats have 0.45 of its digits; 0.42 of them must be right. */
 static void embi_selftest_tell(embi_selftest *t, const char *what, double error, double limit)
 {
     char text[192];
