@@ -985,6 +985,40 @@ static void test_static_friction(void)
     }
 }
 
+/* What slides is braked by mu times the force of each step, also where the time step or gravity change from step to step,
+ * and with them kappa: the contacts of q^n then tell forces up to three times too large or too small. */
+static void test_friction_of_changing_steps(void)
+{
+    for (int k = 0; k < 4; k++) {
+        const double size = k % 2 ? 3 : 0.3, mu = 0.4, push[3] = {10 * sqrt(size), 0, 0}, still[3] = {0, 0, 0};
+        embipc_world_def wd = embipc_default_world_def();
+        scene s;
+        embipc_body_def d;
+        int box, slides = 0;
+        wd.time_step = 1.0 / 60;
+        s = scene_empty(&wd);
+        scene_ground(&s, 100 * size, mu);
+        d = scene_def("box", k % 2 ? EMBIPC_CAGE : EMBIPC_AFFINE, 0, 0, 0.2505 * size);
+        d.friction = mu;
+        d.material.young = k % 2 ? 1e6 : 1e9;
+        box = scene_box(&s, d, size, size, size / 2, 0);
+        for (int n = 0; n < 60; n++) scene_step(&s);   /* it comes to rest */
+        (void)ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[box], push, still));
+        for (int n = 0; n < 40; n++) {
+            const double odd = n % 2, gravity[3] = {0, 0, odd > 0 ? -9.81 : -3};
+            embipc_pair_force f;
+            if (k < 2) (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, odd > 0 ? 1.0 / 120 : 1.0 / 30));
+            else (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, gravity));
+            scene_step(&s);
+            if (embipc_world_pair_forces(s.w, &f, 1) < 1 || f.force[2] > -0.1) continue;
+            ENSURE_REL(f.friction[0], -mu * f.force[2], 0.05);
+            slides++;
+        }
+        ENSURE(slides > 20);
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -1008,6 +1042,7 @@ int main(int argc, char **argv)
     test_unused();
     meshio_test_unused();
     RUN(belt);
+    RUN(friction_of_changing_steps);
     RUN(static_friction);
     return test_end("test_motion");
 }
