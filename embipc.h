@@ -20400,6 +20400,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
     isle->has_moved &= other->has_moved;
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
     isle->friction.passes = embi_max_int(isle->friction.passes, other->friction.passes);
+    isle->renewals = embi_min_int(isle->renewals, other->renewals);   /* each body may get new rotations */
     isle->prediction = 0;
     isle->just_predicted |= other->just_predicted;
     isle->tune.full_hessian |= other->tune.full_hessian;
