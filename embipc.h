@@ -19932,7 +19932,7 @@ static void embi_body_expect(embipc_world *w, embi_body *b)
 
 /* The order of the prediction that this step begins with; 0: none is worth it. A body that rotates by
  * more than EMBI_TURN_FAR in a step begins with its free flight, however good that was in the last step. Without it a
- * stiff body moves along the arc in many small moves. */
+ * stiff body moves along the arc in many small moves. The velocity changes of order 2 would stretch it. */
 static int embi_island_prediction_order(const embi_state *s, const embi_island *isle)
 {
     embipc_real most = 0, error[2] = {0, 0}, turned = 0;
@@ -19951,7 +19951,7 @@ static int embi_island_prediction_order(const embi_state *s, const embi_island *
             embi_prediction_errors(s, b, i, way, error);
         }
     }
-    order = error[1] < error[0] ? 2 : 1;
+    order = error[1] < error[0] && !(turned > EMBI_TURN_FAR) ? 2 : 1;
     if (!EMBI_WITHOUT(PREDICTIONS) && !fresh && most > embi_island_tolerance(s, isle) &&
         error[order - 1] < EMBI_PREDICTION_SHARE * most) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
