@@ -12384,7 +12384,7 @@ typedef struct embi_body_step {
 /* What the last step of a body left for the next one. */
 typedef struct embi_body_past {
     int smooth;                  /* BDF2 may use q_before and v_before: the motion was smooth */
-    int continues;               /* the body is as its last step left it: kinetic and elastic are valid */
+    int continues;               /* body and kappa are as its last step left them: kinetic and elastic are valid */
     int in_contact;              /* it touched something at the end */
     int own_friction;            /* friction used the normal forces of that step's end */
     int island1;                 /* the island that it was in, plus 1; 0: none */
@@ -18666,8 +18666,9 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
  * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than
  * h g, plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds
  * up to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits
- * is enough then. In the first step of a body it is a fiftieth, after however many iterations. Any other step gets no
- * pass after two fifths of max_iterations, or four fifths if the last one used the forces of its end. */
+ * is enough then. In the first step of a body, or by another kappa, it is a fiftieth, after however many iterations.
+ * Any other step gets no pass after two fifths of max_iterations, or four fifths if the last one used the forces of
+ * its end. */
 static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -19835,7 +19836,7 @@ static void embi_body_expect(embipc_world *w, embi_body *b)
 
 /* The order of the prediction that this step begins with; 0: none is worth it. A body that rotates by
  * more than EMBI_TURN_FAR in a step begins with its free flight, however good that was in the last step. Without it a
- * stiff body moves along the arc in many small moves. */
+ * stiff body moves along the arc in many small moves. The velocity changes of order 2 would stretch it. */
 static int embi_island_prediction_order(const embi_state *s, const embi_island *isle)
 {
     embipc_real most = 0, error[2] = {0, 0}, turned = 0;
@@ -19854,7 +19855,7 @@ static int embi_island_prediction_order(const embi_state *s, const embi_island *
             embi_prediction_errors(s, b, i, way, error);
         }
     }
-    order = error[1] < error[0] ? 2 : 1;
+    order = error[1] < error[0] && !(turned > EMBI_TURN_FAR) ? 2 : 1;
     if (!EMBI_WITHOUT(PREDICTIONS) && !fresh && most > embi_island_tolerance(s, isle) &&
         error[order - 1] < EMBI_PREDICTION_SHARE * most) return order;
     return turned > EMBI_TURN_FAR ? 1 : 0;
@@ -20303,6 +20304,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
     isle->has_moved &= other->has_moved;
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
     isle->friction.passes = embi_max_int(isle->friction.passes, other->friction.passes);
+    isle->renewals = embi_min_int(isle->renewals, other->renewals);   /* each body may get new rotations */
     isle->prediction = 0;
     isle->just_predicted |= other->just_predicted;
     isle->tune.full_hessian |= other->tune.full_hessian;
@@ -27872,7 +27874,8 @@ static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real g
     return EMBIPC_OK;
 }
 
-/* All parameters are derived again, because kappa depends on the weight. */
+/* All parameters are derived again, because kappa depends on the weight. By another kappa the contacts at q^n tell
+ * wrong forces, so friction starts as in a body's first step. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_real gravity[3])
 {
     embipc_result r;
@@ -27882,7 +27885,7 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
         (r = embi_check_all_numbers(w, gravity, w->s.h)) != EMBIPC_OK)
         return r;
     for (int k = 0; k < w->s.body_count && memcmp(w->s.gravity, gravity, sizeof w->s.gravity) != 0; k++) {
-        w->s.body[k].past.smooth = 0;
+        w->s.body[k].past.smooth = w->s.body[k].past.continues = 0;
         if (embi_sleeps(w)) embi_wake(w, w->s.body + k, EMBI_AWAKE);
     }
     embi_copy(w->def.gravity, gravity);
@@ -27891,7 +27894,7 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     return EMBIPC_OK;
 }
 
-/* kappa depends on h, so it is derived again. Factors and histories of the old h are dropped. */
+/* kappa depends on h, so it is derived again, as above. Factors and histories of the old h are dropped. */
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real time_step)
 {
     embipc_result r;
@@ -27904,7 +27907,7 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
     w->s.hh = time_step * time_step;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
-        b->past.smooth = 0;
+        b->past.smooth = b->past.continues = 0;
         embi_body_revise(&w->s, b);
         embi_body_derive(w, b);
     }
