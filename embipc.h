@@ -1195,7 +1195,8 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body bo
                                              embipc_body *with);
 
 /* Adds a pressure on the whole surface for the next step, Pa: from outside if it is positive, else from inside. It acts
- * along the normals at its start, rotated with the body's free flight. Fixed and kinematic bodies ignore it. */
+ * along the normals at the start of the step, which turn with the body's free flight. Fixed and kinematic bodies
+ * ignore it. */
 EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
 #endif
 
@@ -6934,8 +6935,8 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
  *   k = (tr S I - S)^-1 t,   t = sum_jk (H c)_jk x c_jk + V fibre (a . S a - 1) a x S a,
  *   axl(B) = (B_32 - B_23, B_13 - B_31, B_21 - B_12)
  * k . axl(R^T F) is added, k held like R. It is 0 where R is that of F, but its gradient is not: there the forces are
- * those of the energy with the R of F. Without it soft bodies came to rest up to 0.5 % of their weight out of balance,
- * since the energy bound of chapter "Velocities at the end" knows the energy only.
+ * those of the energy with the R of F. The energy bound of chapter "Velocities at the end" knows the energy only. So
+ * without this part soft bodies came to rest up to 0.5 % of their weight out of balance.
  * The mean part is computed as that of one tet for each cell, its strain tet: z_0 is corner 0, and
  *   z_k = z_0 + s sum_a g_ak (q_a - q_0),  g_a = sum_T V_T m_aT / V,  s^3 / 6 the cell's volume.
  * Uses: tuning, small math, memory, sorting and sets, embedding, elasticity, dense LDL^T.
@@ -7381,7 +7382,7 @@ static void embi_elastic_torque(const embi_elastic *s, int t, const embipc_real 
 }
 
 /* lean: k of each element at q, where R has the rotations of F. It is 0 where an element is crushed so far that its
- * rotation is nearly undefined: there k would be without bound; at rest it is t/2. */
+ * rotation is nearly undefined, and k would have no bound. At rest k is t/2. */
 static void embi_elastic_lean(const embi_elastic *s, const embipc_real *q, const embipc_real *R)
 {
     const embipc_real *z = embi_elastic_corners(s, q);
@@ -7405,7 +7406,7 @@ static const embipc_real *embi_elastic_held(const embi_elastic *s)
 }
 
 /* sum k . axl(R^T F) at q, with the rotations held, J */
-static embipc_real embi_elastic_leans(const embi_elastic *s, const embipc_real *q)
+static embipc_real embi_elastic_lean_energy(const embi_elastic *s, const embipc_real *q)
 {
     const embipc_real *z = s->lean ? embi_elastic_corners(s, q) : NULL;
     embipc_real sum = 0, B[9];
@@ -8644,8 +8645,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* The bending part of cells, J, with those in rotation_next; or with the rotations held, and the part that their lean
- * adds */
+/* The bending part of cells, J. With `now` it has the rotations of rotation_next, else those held, and lean's part. */
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
     const embipc_real *R = now ? s->rotation_next : s->cells.turn;
@@ -8654,7 +8654,7 @@ static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real
         embi_cell_edges(&s->cells, t, q, d);
         sum += embi_cell_bent(&s->cells, t, d, R + 9 * t, c, f);
     }
-    return now ? sum : sum + embi_elastic_leans(s, q);
+    return now ? sum : sum + embi_elastic_lean_energy(s, q);
 }
 
 /* Psi(q) but for the bending part, J: of a lagged energy with the rotations held, or with `now` those of q, which are
@@ -12301,11 +12301,12 @@ typedef enum embi_when { EMBI_AT_START, EMBI_NOW, EMBI_AS_LAGGED, EMBI_WHENS } e
  * lengths of nodal forces, N: what the rounding of q costs, per metre. */
 typedef struct embi_psi { embipc_real energy, force, bending; } embi_psi;
 
-/* Bodies that joints link, and that nothing holds: of the first of them, for the end of a step. */
+/* A group is bodies that joints link and nothing holds. The first of them has this, at the end of a step. */
 typedef struct embi_group {
-    int is_free;                 /* 1: it is one; 0: no joint is here, or something holds it */
+    int is_free;                 /* it is a group: joints link it, and nothing holds it */
     embipc_real mass;            /* kg */
-    embipc_real from[3], to[3];  /* its centre at q^n and q, m */
+    embipc_real to[3], move[3];  /* its centre at q, and its motion in the step, m */
+    embipc_real velocity[3];     /* of the centre at q^n, m/s */
     embipc_real inertia[9], momentum[3], loss[3];   /* about the centre: J, kg m^2; L and dL, kg m^2/s */
     embipc_real own[3];          /* sum of its bodies' own dL, kg m^2/s */
     embipc_real turn[3];         /* dw, rad/s */
@@ -12375,7 +12376,7 @@ typedef struct embi_body_step {
     int jump;                    /* the velocity changes abruptly in this step */
     int assembled;               /* A holds the values of this step */
     embipc_real objective_start; /* its part of E at q^n, J s^2; negative where it is not known */
-    embipc_real pressed;         /* work of the caller's pressure in free flight, less that of its part of load.f, J */
+    embipc_real pressure_work;   /* work of the caller's pressure in free flight, less that of its part of load.f, J */
     /* Psi of a nonlinear material, else void. [EMBI_NOW]: where embi_island_psi() evaluated last; between steps at q.
      * [EMBI_AT_START]: at q^n, but for `bending`, which embi_body_psi() computes: rotations held may have changed. */
     embi_psi psi[2];
@@ -12474,7 +12475,7 @@ typedef struct embi_body_scratch { int trace, patch; } embi_body_scratch;
 /* The joints of a body */
 typedef struct embi_body_joints {
     int first;                   /* as in embi_joint.next */
-    int group;                   /* the first body that joints link with it, through others, too; its own: none do */
+    int group;                   /* number of the first body that joints link it with, through others too; or its own */
     embipc_real mass;            /* sum for joints, kg; only of the first body that they link */
 } embi_body_joints;
 
@@ -16632,8 +16633,9 @@ static void embi_body_add_hessian(const embi_state *s, const embi_body *b, const
 static void embi_body_assemble(embi_state *s, embi_body *b)
 {
     embipc_real stiffness = embi_body_stiffness(s, b), inertia = embi_body_inertia(s, b);
-    embi_elastic held = b->elastic;
+    embi_elastic held;
     if (!embi_is_dynamic(b) || b->step.assembled) return;
+    held = b->elastic;
     held.nonlinear = held.follows = 0;
     b->step.assembled = 1;
     embi_bsr_zero(&b->A);
@@ -17274,7 +17276,7 @@ static void embi_body_hold_rotations(embi_state *s, embi_body *b)
     if (twists && !embi_is_two_step(b)) embi_m3_mul(R, T, b->flight.turn);
     else memcpy(R, b->flight.turn, sizeof R);
     turns |= embi_body_arcs(b);
-    embi_elastic_lean(e, s->qn + 3 * b->node0, e->rotation_start);
+    if (!embi_is_two_step(b)) embi_elastic_lean(e, s->qn + 3 * b->node0, e->rotation_start);
     embi_elastic_hold(e, e->rotation_start, turns ? R : NULL);
     if (b->flight.straight && !turns && !e->nonlinear)
         b->step.objective_start = s->hh * (b->past.kinetic + b->past.elastic);
@@ -17302,7 +17304,7 @@ static void embi_body_foretell_twist(embi_body *b)
 
 /* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 for a nonlinear
  * material. */
-static embipc_real embi_body_strays(const embi_state *s, const embi_body *b)
+static embipc_real embi_body_stray(const embi_state *s, const embi_body *b)
 {
     embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
     if (!embi_is_dynamic(b) || b->elastic.nonlinear) return 0;
@@ -17341,7 +17343,7 @@ static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
     int strays = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        if (!(embi_body_strays(s, b) > EMBI_AGAIN_STRAYS)) continue;
+        if (!(embi_body_stray(s, b) > EMBI_AGAIN_STRAYS)) continue;
         strays = 1;
         if (embi_body_turns(s, b) > EMBI_TURN_FAR &&
             embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > EMBI_AGAIN_ANGLE)
@@ -17357,6 +17359,7 @@ static void embi_body_hold_present(embi_state *s, embi_body *b)
     embi_elastic_look_ahead(e, s->q + 3 * b->node0);
     embi_elastic_lean(e, s->q + 3 * b->node0, e->rotation_next);
     embi_elastic_hold(e, e->rotation_next, NULL);
+    b->step.psi[EMBI_NOW].bending = embi_elastic_bending(e, s->q + 3 * b->node0, 0);
     b->step.objective_start = -1;
     embi_body_drop_matrix(b);
     embi_body_gradient(s, b);
@@ -20365,8 +20368,8 @@ static int embi_islands_cover(embipc_world *w, int *changed)
  * facet. Energy that the bound takes from rotations is given back later, from losses that are neither friction
  * nor those of every implicit step.
  * Bodies that joints link, and nothing holds, are a group. Beside dL of its bodies it gets, as one rotation about its
- * centre c, what their motion loses: the sum of -m (x - x^n - (c - c^n)) x v^n, x the centre of a body. Without it two
- * welded boxes lose 37 % of their angular momentum in a second at 10 rad/s and h = 10 ms.
+ * centre c, what their motion loses: the sum of m (v - v_c)^n x (x - c - (x - c)^n), x the centre of a body. Without
+ * it two welded boxes lose 37 % of their angular momentum in a second at 10 rad/s and h = 10 ms.
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, energy of a body, rotation,
  * friction within a step.   Checked by: tests/test_motion.c, tests/test_integrator.c, tests/test_joint.c */
 
@@ -20401,16 +20404,25 @@ static void embi_body_mean(const embi_body *b, const embipc_real *x, embipc_real
     for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->mass.node[i] / b->mass.total, x + 3 * (b->node0 + i));
 }
 
-/* The group of a body, or NULL. A group whose first body is in no island, or in another, is held by it. */
+/* By how much the centre of a body moved in the step, m */
+static void embi_body_move(const embi_state *s, const embi_body *b, embipc_real move[3])
+{
+    embi_set(move, 0, 0, 0);
+    for (int i = b->node0; i < b->node0 + b->nn; i++)
+        for (int c = 0; c < 3; c++)
+            move[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
+}
+
+/* The group of a body, or NULL. The first body of a group is in its island, else it holds the others. */
 static embi_group *embi_body_group(embi_state *s, const embi_body *b)
 {
     embi_body *first = s->body + (EMBI_JOINTS ? b->joints.group : 0);
     return EMBI_JOINTS && first->island == b->island && first->end.group.is_free ? &first->end.group : NULL;
 }
 
-/* Does something hold a body so that its group cannot turn about the group's centre: a drive, or a joint with the
- * world or a body that does not move? BDF2 has terms of its own, and so no groups. */
-static int embi_body_is_held_back(const embi_state *s, const embi_body *b)
+/* Does a body keep its group from turning about the group's centre? It does where a drive holds it, or a joint with the
+ * world or with a body that does not move, and where it has no free flight. BDF2 has terms of its own, so no groups. */
+static int embi_body_holds_group(const embi_state *s, const embi_body *b)
 {
     if (!embi_keeps_spin(b) || b->flight.kind != EMBI_PIVOT_CENTRE || embi_is_two_step(b)) return 1;
     for (int n = b->joints.first; n; n = s->driven.joint.list[(n - 1) / 2].next[(n - 1) % 2]) {
@@ -20420,8 +20432,8 @@ static int embi_body_is_held_back(const embi_state *s, const embi_body *b)
     return 0;
 }
 
-/* Finds the groups of an island, with masses and centres. */
-static void embi_island_group(embi_state *s, const embi_island *isle)
+/* Finds the groups of an island: masses, centres, and how these move. */
+static void embi_island_find_groups(embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
         embi_group *g = &s->body[isle->bodies[k]].end.group;
@@ -20431,7 +20443,7 @@ static void embi_island_group(embi_state *s, const embi_island *isle)
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         embi_group *g = embi_body_group(s, b);
-        if (g && embi_body_is_held_back(s, b)) g->is_free = 0;
+        if (g && embi_body_holds_group(s, b)) g->is_free = 0;
     }
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -20439,15 +20451,18 @@ static void embi_island_group(embi_state *s, const embi_island *isle)
         embipc_real x[3];
         if (!g) continue;
         g->mass += b->mass.total;
-        embi_body_mean(b, s->qn, x);
-        embi_axpy(g->from, b->mass.total, x);
+        embi_body_move(s, b, x);
+        embi_axpy(g->move, b->mass.total, x);
+        embi_body_mean(b, s->vn, x);
+        embi_axpy(g->velocity, b->mass.total, x);
         embi_body_mean(b, s->q, x);
         embi_axpy(g->to, b->mass.total, x);
     }
     for (int k = 0; k < isle->body_count; k++) {
         embi_group *g = &s->body[isle->bodies[k]].end.group;
         if (!(g->mass > 0)) continue;
-        embi_scale(g->from, 1 / g->mass, g->from);
+        embi_scale(g->move, 1 / g->mass, g->move);
+        embi_scale(g->velocity, 1 / g->mass, g->velocity);
         embi_scale(g->to, 1 / g->mass, g->to);
     }
 }
@@ -20456,15 +20471,9 @@ static void embi_island_group(embi_state *s, const embi_island *isle)
 static embipc_real embi_body_centre_motion(embi_state *s, const embi_body *b, embipc_real move[3])
 {
     const embi_group *g = embi_body_group(s, b);
-    if (g) {
-        embi_sub(move, g->to, g->from);
-        return g->mass;
-    }
-    embi_set(move, 0, 0, 0);
-    for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++)
-            move[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
-    return b->mass.total;
+    if (g) embi_copy(move, g->move);
+    else embi_body_move(s, b, move);
+    return g ? g->mass : b->mass.total;
 }
 
 /* Adds a body to its group: the loss of its motion, its inertia J + m (d.d I - d d^T), and its momentum L + m d x v,
@@ -20472,17 +20481,18 @@ static embipc_real embi_body_centre_motion(embi_state *s, const embi_body *b, em
 static void embi_group_add(const embi_state *s, embi_group *g, const embi_body *b, const embipc_real *r,
                            const embipc_real *Mr)
 {
-    embipc_real d[3], was[3], v[3], t[3], J[9], m = b->mass.total;
+    embipc_real d[3], v[3], t[3], J[9], m = b->mass.total;
+    embi_body_move(s, b, d);
+    embi_sub(d, d, g->move);
+    embi_body_mean(b, s->vn, v);
+    embi_sub(v, v, g->velocity);
+    embi_cross(t, v, d);
+    embi_axpy(g->loss, m, t);
     embi_body_mean(b, s->q, d);
     embi_sub(d, d, g->to);
-    embi_body_mean(b, s->qn, was);
-    embi_sub(was, was, g->from);
-    embi_body_mean(b, s->vn, v);
-    embi_sub(was, was, d);
-    embi_cross(t, was, v);
-    embi_axpy(g->loss, m, t);
     embi_add(g->own, g->own, b->flight.loss);
     embi_body_mean(b, s->v, v);
+    embi_sub(v, v, g->velocity);
     embi_cross(t, d, v);
     embi_axpy(g->momentum, m, t);
     embi_add(g->momentum, g->momentum, b->end.momentum);
@@ -20558,12 +20568,12 @@ static embipc_real embi_island_run_work(const embi_state *s, const embi_island *
     return work;
 }
 
-/* The energy bound: kinetic energy that the island may have, J. Forces of hard drives are known at the end of the step
- * only, so their work counts with as much again. *size: size of the terms, for rounding */
+/* The energy bound: kinetic energy that the island may have, J. Forces of hard drives are known at the end only. So
+ * their work counts twice, and work that they take does not count. *size: size of the terms, for rounding */
 static embipc_real embi_island_budget(const embi_state *s, const embi_island *isle, embipc_real *size)
 {
     const embi_energies *before = &isle->energy.at_start, *now = &isle->energy.now;
-    embipc_real sum = 0, work;
+    embipc_real sum = 0, work, run;
     *size = before->noise + now->noise;
     for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
         if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
@@ -20578,7 +20588,9 @@ static embipc_real embi_island_budget(const embi_state *s, const embi_island *is
                  embi_abs(b->end.work) + embi_abs(b->end.kinetic);
     }
     work = embi_island_drive_work(s, isle);
-    return sum + embi_max(2 * work, 0) + embi_island_run_work(s, isle);
+    run = embi_island_run_work(s, isle);
+    *size += 2 * embi_abs(work) + embi_abs(run);
+    return sum + embi_max(2 * work, 0) + run;
 }
 
 /* The largest z in [0, 1] with z linear + z^2 square <= room. Where room is negative, the z of the least left side. */
@@ -20745,7 +20757,7 @@ static void embi_island_sum_energies(embi_state *s, embi_island *isle, embipc_re
     embi_group *g;
     embipc_real K[9];
     *kinetic = *linear = *square = *owed = 0;
-    embi_island_group(s, isle);
+    embi_island_find_groups(s, isle);
     embi_island_orbit_loss(s, isle);
     for (int k = 0; k < isle->contacts.count; k++) {
         const embi_pair *pair = s->pair + isle->contacts.list[k].base.pair;
@@ -20789,7 +20801,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
         embi_body *b = s->body + isle->bodies[k];
         const embi_group *g = embi_body_group(s, b);
         if (embi_keeps_spin(b)) embi_body_spin_up(s, b, z);
-        if (g) embi_group_spin_up(s, g, b, z);
+        if (g && z > 0) embi_group_spin_up(s, g, b, z);
     }
     excess = kinetic - budget;
     if (excess > size) {
@@ -21811,7 +21823,7 @@ static void embi_body_press(embi_state *s, embi_body *b)
 {
     embipc_real R[9], n[3], x[3];
     int o = 3 * b->node0;
-    b->step.pressed = 0;
+    b->step.pressure_work = 0;
     if (b->caller.pressure == 0) return;
     memset(s->p + o, 0, (size_t)(3 * b->nn) * sizeof *s->p);
     embi_body_follow(s, b);
@@ -21828,7 +21840,7 @@ static void embi_body_press(embi_state *s, embi_body *b)
         embi_add(s->load.f + 3 * i, s->load.f + 3 * i, n);
         embi_flight_end(s, b, i, x);
         embi_sub(x, x, s->qn + 3 * i);
-        b->step.pressed += (embi_dot(s->p + 3 * i, x) - embi_dot(n, x)) / 2;
+        b->step.pressure_work += (embi_dot(s->p + 3 * i, x) - embi_dot(n, x)) / 2;
     }
 }
 
@@ -23004,7 +23016,7 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
     b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
     b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->step.psi[EMBI_NOW].energy,
                                          s->scratch.trace + b->scratch.trace);
-    b->end.work = b->step.pressed;
+    b->end.work = b->step.pressure_work;
     for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
     if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
 }
@@ -26680,11 +26692,11 @@ static int embi_given_keep(embi_memory *m, embi_given *g, const embipc_body_def 
 #endif
 
 /* The answers of the pair callback for a body that goes. */
-static void embi_apart_forget(embipc_world *w, const embi_body *gone)
+static void embi_apart_forget(embipc_world *w, embi_body *gone)
 {
     for (int i = 0; i < w->s.body_count; i++)
         if (w->s.body[i].handle.index1 > gone->handle.index1)
-            (void)embi_keep_apart(&w->memory, w->s.body + i, (embi_body *)(void *)gone, 0);
+            (void)embi_keep_apart(&w->memory, w->s.body + i, gone, 0);
 }
 
 /* Removes a new body behind all others, as if it had never been there. Rules end with the first `rules`. */
@@ -26860,6 +26872,7 @@ static void embi_joints_close_gap(embipc_world *w, int at)
         for (int k = 0; k < 2; k++) j->body[k] -= j->body[k] > at;
         for (int k = 0; k < j->anchor_count; k++) j->anchor[k].body -= j->anchor[k].body > at;
     }
+    s->driven.joint.due = 1;   /* groups are told by the numbers of bodies */
 }
 
 /* Closes the gap that a removed body leaves in the flat arrays. */
@@ -28971,13 +28984,14 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
     embipc_real most;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
+    pressure += b->caller.pressure;
     if (!embi_finite(pressure))
         return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure is not finite"));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
-    most = embi_abs(b->caller.pressure + pressure) * b->area / b->mass.total;
+    most = embi_abs(pressure) * b->area / b->mass.total;
     if ((r = embi_check_way(&w->error, b, "the pressure", pressure, "Pa", most * w->s.h * w->s.h)) != EMBIPC_OK)
         return embi_blame_body(w, b, r);
-    b->caller.pressure += pressure;
+    b->caller.pressure = pressure;
     return EMBIPC_OK;
 }
 
@@ -29029,7 +29043,8 @@ static embipc_result embi_body_take_loads(embipc_world *w, embi_body *b, const e
     embi_state *s = &w->s;
     embipc_real force[3] = {0, 0, 0}, torque[3] = {0, 0, 0}, r[3], t[3];
     const embipc_real *q = s->q + 3 * old->node0, *f = w->applied + 3 * old->node0;
-    int same = b->nv == old->nv && !memcmp(b->origin, old->origin, (size_t)b->nv * sizeof *b->origin);
+    const embipc_real *rest = s->creation.rest + 3 * b->vert0, *before = s->creation.rest + 3 * old->vert0;
+    int same = b->nv == old->nv && !memcmp(rest, before, 3 * (size_t)b->nv * sizeof *rest);
     embipc_result result;
     for (int i = 0; i < 3 * old->nn; i += 3) {
         embi_sub(r, q + i, q);
@@ -29037,8 +29052,8 @@ static embipc_result embi_body_take_loads(embipc_world *w, embi_body *b, const e
         embi_add(torque, torque, t);
         embi_add(force, force, f + i);
     }
-    b->caller.pressure = old->caller.pressure;
     result = embipc_body_apply_wrench(w, b->handle, force, torque, q);
+    if (result == EMBIPC_OK) result = embipc_body_apply_pressure(w, b->handle, old->caller.pressure);
     for (int n = 0; n < embi_drive_count(s) && result == EMBIPC_OK && same; n++)
         if (s->driven.list[n].body == (int)(old - s->body)) s->driven.list[n].body = (int)(b - s->body);
     return result;
