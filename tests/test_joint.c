@@ -186,15 +186,14 @@ static void test_held_bar(void)
 }
 
 /* Free bodies that joints link spin on: welded in a pair, and in a chain of ball joints, at 3 and 10 rad/s, h = 10 ms. A
- * second linked pair far away turns the other way. A body that is made before them goes after the first step. */
+ * second linked pair far away turns the other way. A body that is made before them goes after the first step, and others stand among them. */
 static void test_linked_spin(void)
 {
     for (int k = 0; k < 4; k++) {
         scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 0);
         int n = k & 1 ? 5 : 2, kind = k & 1 ? EMBIPC_BALL : EMBIPC_WELD;
         double w = k & 2 ? 10 : 3, first[2] = {0, 0}, energy = 0;
-        int alone = joint_box(&s, 0.1, 0.1, 0.1, 0, 5, 0);
-        embipc_body *body = s.body + 1;
+        int alone = joint_box(&s, 0.1, 0.1, 0.1, 0, 5, 0), link[10];
         for (int i = 0; i < 2 * n; i++) {
             embipc_body_def d = scene_def("link", EMBIPC_AFFINE, 0, 0, 0);
             double away = i < n ? 0 : 2, sign = i < n ? 1 : -1, x = 0.12 * (i % n - (n - 1) / 2.0);
@@ -203,13 +202,14 @@ static void test_linked_spin(void)
             d.position[1] = away;
             d.velocity[1] = sign * w * x;
             d.angular_velocity[2] = sign * w;
-            scene_box(&s, d, 0.1, 0.06, 0.05, 1);
-            if (i % n) (void)scene_joint(&s, scene_joint_def(&s, (embipc_joint_kind)kind, i, i + 1, x - 0.06, away, 0, X));
+            link[i] = scene_box(&s, d, 0.1, 0.06, 0.05, 1);
+            if (i % n == 0) (void)joint_box(&s, 0.1, 0.1, 0.1, 3, 3 + i, 0);
+            else (void)scene_joint(&s, scene_joint_def(&s, (embipc_joint_kind)kind, link[i - 1], link[i], x - 0.06, away, 0, X));
         }
         for (int step = 0; step <= 100; step++) {
             double L[2] = {0, 0};
             for (int i = 0; i < 2 * n; i++) {
-                embipc_body_state b = scene_state(s.w, body[i]);
+                embipc_body_state b = scene_state(s.w, s.body[link[i]]);
                 double y = b.centre[1] - (i < n ? 0 : 2);
                 L[i / n] += b.angular_momentum[2] + b.mass * (b.centre[0] * b.velocity[1] - y * b.velocity[0]);
             }
