@@ -804,8 +804,8 @@ typedef struct embipc_joint_state {
 /* A ball joint of the world, without limits, friction and motor. */
 EMBIPC_API embipc_joint_def embipc_default_joint_def(void);
 /* Adds a joint; arrays are copied. May be called between any two steps; then embipc_world_reset() leaves its ends where
- * the bodies begin. Fails on a number out of its range, bodies that do not suit, a rod whose ends are not within its
- * limits, a point more than 1000 sizes away from its body, and vertices that are none or listed twice. */
+ * the bodies begin. It fails on a number out of its range, and on bodies that do not suit. A rod must begin within its
+ * limits, a point lies within 1000 sizes of its body, and no vertex is listed twice. */
 EMBIPC_API embipc_result embipc_joint_create(embipc_world *world, const embipc_joint_def *def, embipc_joint *joint);
 /* Removes a joint. Contact of its bodies stays as it is: embipc_world_set_pair() can switch it on. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint joint);
@@ -1186,11 +1186,13 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
  *   with   out: the new body; {0, 0} on failure
  * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid
  * body with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the
- * contact force on the old one, by at most 1/64 of its diagonal. What goes over: pair rules, surface velocity, user
- * pointer; pressure, sum and moment of the forces for the next step; and, where both have the same vertices, soft
- * drives with their handles, else these end. The old handle and its events are gone, and what calls changed of its
- * description: its groups, friction and stiffness. Fails, with the world unchanged, where embipc_body_create() and
- * embipc_body_set_pose() do: a body that was bent may have no room. Both must be dynamic. */
+ * contact force on the old one, by at most 1/64 of its diagonal.
+ *   goes over    pair rules, surface velocity, user pointer; pressure, sum and moment of the forces for the next step;
+ *                soft drives with their handles, where both have the same vertices
+ *   is gone      the old handle and its events, other soft drives, and what calls changed of the description: groups,
+ *                friction and stiffness
+ * It fails, with the world unchanged, where embipc_body_create() and embipc_body_set_pose() do: a body that was bent may
+ * have no room. Both must be dynamic. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with);
 
@@ -14290,7 +14292,7 @@ static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *na
     return r;
 }
 
-/* The same for this body */
+/* Puts a body's name and handle into an error. */
 static embipc_result embi_blame_body(embipc_world *w, const embi_body *b, embipc_result r)
 {
     return embi_blame(w, r, b->name, b->handle);
@@ -17336,8 +17338,8 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
     return unseen > kinetic;
 }
 
-/* Are the held rotations so wrong that the step should start again? A body, or a part of it, has rotated against
- * them by more than 0.3 rad or so, or they hide much energy. A cheap test comes first. */
+/* Are the held rotations so wrong that the step should start again? They are where a part of a body has rotated against
+ * them by more than 0.3 rad or so, or where they hide much energy. A cheap test comes first. */
 static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
 {
     int strays = 0;
@@ -18691,8 +18693,8 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
                share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
-/* Does any pair of the island need another pass, with friction by the present normal forces, and is there an iteration
- * left for it? */
+/* Does any pair of the island need another pass, with friction by the present normal forces? Without an iteration left
+ * for it there is none. */
 static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 {
     const embi_pair *before = NULL;
@@ -20476,8 +20478,9 @@ static embipc_real embi_body_centre_motion(embi_state *s, const embi_body *b, em
     return g ? g->mass : b->mass.total;
 }
 
-/* Adds a body to its group: the loss of its motion, its inertia J + m (d.d I - d d^T), and its momentum L + m d x v,
- * with d = x - c. r, Mr: as embi_body_spin_loss() left them */
+/* Adds a body to its group: what its motion loses, its inertia and its momentum. With d = x - c these are
+ *   J + m (d.d I - d d^T)   and   L + m d x v.
+ * r, Mr: as embi_body_spin_loss() left them */
 static void embi_group_add(const embi_state *s, embi_group *g, const embi_body *b, const embipc_real *r,
                            const embipc_real *Mr)
 {
@@ -21816,9 +21819,9 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     }
 }
 
-/* Adds the caller's pressure to the forces of the step: -p times a third of the area vector at each corner, to the
- * nodes by J^T, rotated by R of the free flight. So it exerts no torque where the body arrives. Its work in a rotation
- * is 0, by the mean of the forces at both ends. The rotated ones alone would do -2 p V (1 - cos). */
+/* Adds the caller's pressure to the forces of the step. Each corner of a triangle gets -p times a third of its area
+ * vector, to the nodes by J^T. R of the free flight turns these forces, so they exert no torque where the body arrives.
+ * Their work in a rotation is 0, by the mean of both ends. The turned ones alone would do -2 p V (1 - cos). */
 static void embi_body_press(embi_state *s, embi_body *b)
 {
     embipc_real R[9], n[3], x[3];
@@ -31105,9 +31108,9 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     return count;
 }
 
-/* Triangulates the polygon v[0..n) with least area by dynamic programming, from triangles above `flat` in shape, and
- * without diagonals that are edges of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner
- * of the piece from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
+/* Triangulates the polygon v[0..n) with least area, by dynamic programming. Triangles are above `flat` in shape, and no
+ * diagonal is an edge of the surface (k[0..edges), sorted). best and cut[i * n + j]: area and third corner of the piece
+ * from i to j. Returns the area, or EMBI_HUGE if there is no such triangulation. */
 static embipc_real embi_cut_polygon(const embipc_real *x, const int *v, int n, const embi_key *k, int edges,
                                     embipc_real flat, embipc_real *best, int *cut)
 {
