@@ -1191,8 +1191,8 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
  *                soft drives with their handles, where both have the same vertices
  *   is gone      the old handle and its events, other soft drives, and what calls changed of the description: groups,
  *                friction and stiffness
- * It fails, with the world unchanged, where embipc_body_create() and embipc_body_set_pose() do: a body that was bent may
- * have no room. Both must be dynamic. */
+ * It fails, with the world unchanged, where embipc_body_create() and embipc_body_set_pose() do: a body that was bent
+ * may have no room. Both must be dynamic. */
 EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body body, const embipc_body_def *def,
                                              embipc_body *with);
 
