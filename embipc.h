@@ -13772,11 +13772,12 @@ static void embi_body_drift(const embi_bodies_task *t, embi_body *b, int k)
     else (void)embi_body_shift(b, t->s->reference.measured_q, t->s->q, t->s->scratch.nodes, NULL, &b->search.drift);
 }
 
-/* Did a hard drive move a node of the island in this step? */
-static int embi_island_is_driven(const embi_state *s, const embi_island *isle)
+/* Did a hard drive move a node of the island in this step? dynamic: of a dynamic body */
+static int embi_island_is_driven(const embi_state *s, const embi_island *isle, int dynamic)
 {
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
+        if (dynamic && !embi_is_dynamic(b)) continue;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i++)
             if (embi_drive_of(s, i / 3) >= 0 && s->q[i] != s->qn[i]) return 1;
     }
@@ -17351,7 +17352,7 @@ static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
             embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > EMBI_AGAIN_ANGLE)
             return 1;
     }
-    return strays && !isle->converged && embi_island_is_blown_up(s, isle);
+    return strays && !isle->converged && !embi_island_is_driven(s, isle, 1) && embi_island_is_blown_up(s, isle);
 }
 
 /* The material holds the rotations of q from now on. */
@@ -20541,17 +20542,23 @@ static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real
     *square += b->end.square;
 }
 
-/* Work of the hard drives of the island, J: forces of the end times displacements. Takes grad E from g. */
+/* Work of the hard drives of the island, J: forces of the end times displacements. On an arc the centripetal force
+ * would do work along the chord. So the displacement is h v at the end, where that is more; v goes on as in the last
+ * step. Takes grad E from g. */
 static embipc_real embi_island_drive_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0, r[3];
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
+        embipc_real chord = 0, more = 0;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->driven_nodes; i += 3) {
             if (embi_drive_of(s, i / 3) < 0) continue;
             embi_sub(r, s->q + i, s->qn + i);
-            work += embi_dot(s->g + i, r) / s->hh;
+            chord += embi_dot(s->g + i, r) / s->hh;
+            embi_axpy(r, -s->h, s->vn + i);
+            more += embi_dot(s->g + i, r) / (2 * s->hh);
         }
+        work += chord + embi_max(more, 0);
     }
     return work;
 }
@@ -20793,10 +20800,11 @@ static void embi_island_sum_energies(embi_state *s, embi_island *isle, embipc_re
 static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int may_go_on)
 {
     embipc_real size, budget, kinetic, linear, square, owed, z, excess, left;
+    int driven = embi_island_is_driven(s, isle, 1);
     embi_island_sum_energies(s, isle, &kinetic, &linear, &square, &owed);
     budget = embi_island_budget(s, isle, &size);
     size *= 64 * EMBI_EPS;
-    if (may_go_on && kinetic > budget + size &&
+    if (may_go_on && !driven && kinetic > budget + size &&
         embi_island_has_wrong_rotations(s, isle, (kinetic - budget) / 2)) return EMBI_ENDS_WRONG_ROTATIONS;
     z = embi_spin_fraction(budget + size - kinetic, linear, square);
     kinetic += z * (linear + z * square);
@@ -20807,10 +20815,10 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
         if (g && z > 0) embi_group_spin_up(s, g, b, z);
     }
     excess = kinetic - budget;
-    if (excess > size) {
+    if (excess > size && !driven) {
         left = embi_island_slow_down(s, isle, excess, 1);
         if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
-        return left > size && !embi_island_is_driven(s, isle) ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
+        return left > size && !embi_island_is_driven(s, isle, 0) ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
     }
     /* there is room: energy that earlier steps took, as far as this one has lost more than is normal */
     left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
@@ -22186,7 +22194,7 @@ static embipc_result embi_island_back_to_rigid(embi_memory *m, embi_state *s, em
 static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 {
     embipc_real size = 0, before, now;
-    if (isle->friction.runs || embi_island_is_driven(s, isle)) return 0;
+    if (isle->friction.runs || embi_island_is_driven(s, isle, 0)) return 0;
     before = embi_island_objective(s, isle, EMBI_AT_START, &size);
     now = embi_island_objective(s, isle, EMBI_NOW, &size);
     return embi_max(0, now - before - EMBI_SUM_ROUNDING * (size + embi_abs(now) + embi_abs(before)));
@@ -29098,11 +29106,11 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     embi_body *b = embi_body_of(w, body);
     embipc_body_def d;
     embipc_result r;
-    int rules, slots, mixed;
+    int rules, slot_count, mixed;
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
     rules = w->rule_count;
-    slots = w->body_slots;
+    slot_count = w->body_slots;
     mixed = w->mixed_start;
     if (!def || !with) r = embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
     else if (!embi_is_dynamic(b) || (def->cookie == EMBI_BODY_COOKIE && def->kind < EMBIPC_AFFINE))
@@ -29130,7 +29138,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
         w->s.node_count -= b->nn;
         w->s.vert_count -= b->nv;
         w->body_slot[b->handle.index1 - 1].at = -1;
-        w->body_slots = slots;
+        w->body_slots = slot_count;
         w->mixed_start = mixed;
         embi_body_withdraw(w, b, rules);
     }

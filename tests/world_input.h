@@ -780,7 +780,7 @@ static void test_pair_switch(void)
     d.self_contact = 0;
     scene_box(&s, d, 0.1, 0.1, 0.1, 1);
     ENSURE(embipc_world_set_pair(s.w, s.body[3], s.body[3], -1, 1) == EMBIPC_ERR_ARGUMENT);
-    ENSURE(strstr(embipc_world_error(s.w)->text, "\"body 4\" was made with self_contact 0"));   /* the fourth, without a name */
+    ENSURE(strstr(embipc_world_error(s.w)->text, "body \"body 4\": made with self_contact 0"));   /* the fourth, without a name */
     scene_end(&s);
 }
 
