@@ -6648,7 +6648,7 @@ typedef struct embi_material {
     embipc_real mu, lambda;        /* Lame parameters, Pa */
     embipc_real c1, c2;            /* of Mooney-Rivlin, Pa */
     embipc_real fibre, along[3];   /* stiffness of the fibre, Pa, and its unit direction at rest */
-    int damped;                    /* by its stiffness */
+    int damped;                    /* stiffness damping needs rotations */
 } embi_material;
 
 /* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k of a cell lies at the low (0) or high (1) end along each
@@ -6687,7 +6687,7 @@ typedef struct embi_elastic {
     int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
     int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 padded) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
-    embipc_real *lean;             /* k of each element, as the step holds it, N m (3 padded); NULL: 0 of all */
+    embipc_real *lean;             /* k of each element, as the step holds it, N m (3 padded); NULL: all are 0 */
     embi_cells cells;              /* where count > 0, n, nt, tet, grad and volume are those of their strain tets */
 } embi_elastic;
 
@@ -7420,7 +7420,7 @@ static embipc_real embi_elastic_lean_energy(const embi_elastic *s, const embipc_
     return sum;
 }
 
-/* y += scale times the gradient of that, at the corners of the elements */
+/* y += scale times the gradient of embi_elastic_lean_energy(), at the corners of the elements */
 static void embi_elastic_add_lean(const embi_elastic *s, embipc_real scale, embipc_real *y)
 {
     for (int t = 0; t < s->nt && s->lean && scale != 0; t++)
@@ -7439,9 +7439,9 @@ static void embi_elastic_forces_end(const embi_elastic *s, const embipc_real *x,
     const embi_cells *c = &s->cells;
     for (int t = 0; t < c->count; t++) {
         const embipc_real *mode = c->mode + 56 * t, *z = c->force + 12 * t;
-        embipc_real d[24], bend[12], f[12], g[21], sum[3];
+        embipc_real d[24], bent[12], f[12], g[21], sum[3];
         embi_cell_edges(c, t, x, d);
-        (void)embi_cell_bent(c, t, d, c->turn + 9 * t, bend, f);
+        (void)embi_cell_bent(c, t, d, c->turn + 9 * t, bent, f);
         memcpy(g, z + 3, 9 * sizeof *g);
         for (int a = 0; a < 4; a++) {
             embi_m3_mulv(g + 9 + 3 * a, c->turn + 9 * t, f + 3 * a);
@@ -8647,7 +8647,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* The bending part of cells, J. With `now` it has the rotations of rotation_next, else those held, and lean's part. */
+/* The bending part of cells, J: with `now` at the rotations of rotation_next, else at those held, with the lean energy */
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
     const embipc_real *R = now ? s->rotation_next : s->cells.turn;
