@@ -8647,7 +8647,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* The bending part of cells, J: with `now` at the rotations of rotation_next, else at those held, with the lean energy */
+/* The bending part of cells, J: with `now` at the rotations of rotation_next, else at those held, plus lean energy */
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
     const embipc_real *R = now ? s->rotation_next : s->cells.turn;
