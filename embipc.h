@@ -2109,6 +2109,7 @@ enum {
 #define EMBI_SHARE_SCAN EMBI_SHARE(8192)   /* [candidates] Decided by one number, of a range */
 #define EMBI_STIFFNESS_SLACK ((embipc_real)0.05)   /* [kappa] Change of stiffness that an old factor may have */
 #define EMBI_FRICTION_PASSES 4   /* [passes] Of friction, that a step adds itself */
+#define EMBI_PASS_NEAR 10   /* [tolerances] A shorter direction shows whether another pass is due */
 #define EMBI_PASS_FRESH ((embipc_real)0.02)   /* [normal force] Change that asks for a pass where a body begins */
 #define EMBI_PASS_OWN ((embipc_real)0.25)   /* [normal force] The same after a step that used forces of its end */
 
@@ -13538,6 +13539,7 @@ typedef struct embi_friction_list {
     int has_secants;             /* this direction was solved with secants: it may not descend, and ends no pass */
     int reversals;               /* contacts that reverse: they count as sticking in the next direction */
     int passes_added;            /* since the island was last at q^n */
+    int has_converged;           /* a pass has, since then */
     int runs;                    /* a surface runs, so friction does work */
     int passes;                  /* begun in this step, with other friction forces or other rotations */
 } embi_friction_list;
@@ -20067,7 +20069,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->factor.regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
     isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
-    isle->friction.passes_added = 0;
+    isle->friction.passes_added = isle->friction.has_converged = 0;
     isle->friction.passes = 1;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
     isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
@@ -20310,6 +20312,8 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
     isle->has_moved &= other->has_moved;
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
     isle->friction.passes = embi_max_int(isle->friction.passes, other->friction.passes);
+    isle->friction.passes_added = embi_max_int(isle->friction.passes_added, other->friction.passes_added);
+    isle->friction.has_converged = 0;
     isle->renewals = embi_min_int(isle->renewals, other->renewals);   /* each body may get new rotations */
     isle->prediction = 0;
     isle->just_predicted |= other->just_predicted;
@@ -22179,7 +22183,7 @@ static int embi_island_back_to_start(embi_memory *m, embi_state *s, embi_island 
 {
     isle->has_moved = 0;   /* no deadline may end its step here */
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
-    isle->friction.passes_added = 0;
+    isle->friction.passes_added = isle->friction.has_converged = 0;
     return embi_island_move_back(m, s, isle, s->qn);
 }
 
@@ -22951,10 +22955,10 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
     /* secants of friction gave a direction that is not of descent: the next one has the true Hessians */
     if (*alpha == 0 && isle->friction.has_secants) embi_island_clear_reversals(isle);
     else if (*alpha == 0 && !reused && !s->timer.late) {
-        /* No descent is left above rounding. In an added pass it counts as converged, since an earlier pass has. Full
-         * Hessians cost the last digits, so with them it counts below the tolerance, too. */
+        /* No descent is left above rounding. It counts as converged if an earlier pass has. Full Hessians cost the last
+         * digits, so with them it counts below the tolerance, too. */
         isle->active = 0;
-        isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes_added > 0;
+        isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.has_converged;
     }
     return EMBIPC_OK;
 }
@@ -23192,6 +23196,14 @@ static int embi_island_next_pass(embi_memory *m, embi_state *s, embi_island *isl
     return 1;
 }
 
+/* Is the minimum of this pass so near that its forces show whether embi_island_ask_pass() adds another one? Then that
+ * begins now: the last digits of this pass would be lost. */
+static int embi_island_is_near(const embi_island *isle)
+{
+    return isle->active && !isle->converged && isle->passes_left == 1 && !embi_is_driving(isle) &&
+           isle->record.alpha == 1 && isle->measure < EMBI_PASS_NEAR;
+}
+
 /* Second half of an iteration: the move, once all candidates along the directions are known. An island that has
  * converged begins another pass if one is due: passes_left counts them, and embi_island_ask_pass() may add one. Else
  * its step ends, unless it leaves BDF2 or its rotations are renewed: then it goes on. */
@@ -23209,7 +23221,10 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     isle->to_record = 1;
     if (s->settings.spin && isle->renewals < 2 && embi_island_rotated_away(s, isle))
         return embi_island_renew_rotations(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (embi_island_is_near(isle) && embi_island_ask_pass(s, isle))
+        return embi_island_next_pass(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (isle->converged) {
+        isle->friction.has_converged = 1;
         if (--isle->passes_left < 1) isle->passes_left = embi_island_ask_pass(s, isle);
         isle->active = isle->passes_left > 0;
     }
