@@ -12286,6 +12286,7 @@ typedef struct embi_flight {
     embipc_real turn[9];         /* R */
     embipc_real spin[3], velocity[3];   /* w and v_c at q^n */
     embipc_real carried[3];      /* v_c as the step form has it, with its part of BDF2 */
+    embipc_real end_spin[3];     /* w1: the spin where it ends */
     embipc_real momentum[3];     /* L about the centre that the step begins with, kg m^2/s */
     embipc_real centre[3];       /* c at q^n, counted from the first node, m */
     embipc_real bend[9];         /* R - I - h [w]: how far curved paths differ from straight ones */
@@ -16853,6 +16854,9 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
  * guarantee holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that press on each
  * other also get the loss from the motion of their centres, equal and opposite. Friction does not count the
  * curvature of the flight, (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
+ * Forces take a node from the end of its flight by d, and its velocity w1 x R y becomes w1 x (R y + d). What of
+ * w1 x d is rotation has no part in this, as dL is known. Without it w1 x d is a motion that deforms. The forces that
+ * hold the shape then send back h w times as much: above 1.2 rad a step bodies lost their spin [measured].
  * [SW91] Simo, Wong, Int. J. Numer. Meth. Eng. 31, 1991, 19.
  * Uses: part I, elasticity, cells, materials over a body, positions of vertices, islands, searches within a step,
  * energy of a body.   Checked by: tests/test_motion.c */
@@ -17102,6 +17106,7 @@ static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turni
     embipc_real *qt = s->qt + o, *qc = s->qc + o, base[3], t[3];
     embi_add(base, p->c, s->qn + o);
     embi_copy(b->flight.carried, p->vc);
+    embi_m3_mulv(b->flight.end_spin, b->flight.turn, w);
     for (int i = 0; i < 3 * b->nn; i += 3) {
         embi_scale(t, b->step.c * b->step.c, qt + i);
         embi_add(t, t, p->r + i);
@@ -20380,7 +20385,23 @@ static int embi_islands_cover(embipc_world *w, int *changed)
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, energy of a body, rotation,
  * friction within a step.   Checked by: tests/test_motion.c, tests/test_integrator.c, tests/test_joint.c */
 
-/* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g */
+/* v += w1 x d, d the way of the nodes from the end of the flight, less the rotation in it, which dL gives back. r, Mr:
+ * of q; d: overwritten */
+static void embi_body_carry_spin(embi_state *s, const embi_body *b, const embipc_real *r, const embipc_real *Mr,
+                                 embipc_real *d)
+{
+    int o = 3 * b->node0;
+    embipc_real *away = s->rhs + o, mean[3], l[3], w[3];
+    if (!embi_body_arcs(b)) return;
+    embi_body_about(b, embi_body_pinned(b), d, away, mean);
+    for (int i = 0; i < 3 * b->nn; i += 3) embi_cross(d + i, b->flight.end_spin, away + i);
+    embi_cross_sum(Mr, d, b->nn, l);
+    embi_m3_mulv(w, b->end.inverse, l);
+    embi_subtract_rotation(b, w, r, d);
+    for (int i = 0; i < 3 * b->nn; i++) s->v[o + i] += d[i];
+}
+
+/* dL of a body, and its rotation by forces. r, Mr: out, r^n+1 and M r^n+1 of its nodes (3 each). Scratch: g, rhs */
 static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, embipc_real *Mr)
 {
     embi_flight *f = &b->flight;
@@ -20389,8 +20410,6 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     embi_body_about(b, embi_body_pinned(b), s->q + o, r, c);
     embi_mass_multiply(b, r, Mr);
     embi_inertia_inverse(b, r, Mr, b->end.inverse);
-    embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
-    embi_m3_mulv(b->end.spin, b->end.inverse, b->end.momentum);
     for (int i = 0; i < 3 * b->nn; i++) d[i] = s->qt[o + i] - s->qc[o + i];
     for (int i = 0; i < b->nn && f->pivot.count; i++) embi_axpy(d + 3 * i, -b->step.c, f->carried);
     embi_cross_sum(Mr, d, b->nn, l);
@@ -20402,6 +20421,9 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     }
     embi_cross_sum(Mr, d, b->nn, l);
     embi_m3_mulv(b->end.twist, b->end.inverse, l);
+    embi_body_carry_spin(s, b, r, Mr, d);
+    embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
+    embi_m3_mulv(b->end.spin, b->end.inverse, b->end.momentum);
 }
 
 /* The mean of x over the mass of a body; x: of all nodes */
@@ -23027,13 +23049,13 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
     embi_set(b->end.twist, 0, 0, 0);
     for (int i = 0; i < n; i++) v[i] = (s->q[o + i] - s->qc[o + i]) / b->step.c;
     if (!embi_is_dynamic(b)) return;
+    if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
     embi_mass_multiply(b, v, s->rhs + o);
     b->end.kinetic = embi_row_dot(n, v, s->rhs + o) / 2;
     b->end.elastic = embi_elastic_arrive(&b->elastic, s->q + o, b->step.psi[EMBI_NOW].energy,
                                          s->scratch.trace + b->scratch.trace);
     b->end.work = b->step.pressure_work;
     for (int i = 0; i < n; i++) b->end.work += s->load.f[o + i] * (s->q[o + i] - s->qn[o + i]);
-    if (embi_keeps_spin(b)) embi_body_spin_loss(s, b, s->p + o, s->Ap + o);
 }
 
 /* The velocities of an island, and in g the forces of its drives: a body that is driven as a whole has the rotations
