@@ -12440,6 +12440,7 @@ typedef struct embi_body_search {
     int has_reference;           /* its reference positions are those of embi_reference, not q^n and x^n */
     int takes_reference;         /* the present positions are about to become its reference */
     int has_direction;           /* in the present round */
+    int keeps_start;             /* its candidates at q^n are not to be lost: an attempt of the step lacked them */
     int swept;                   /* EMBI_SWEPT_...; 0: no */
     embipc_real expected;        /* displacement in this step, m */
     embipc_real start_box[6];    /* bounds of the surface at x^n */
@@ -13625,6 +13626,7 @@ typedef struct embi_island {
     int just_predicted;          /* the last move was a prediction */
     int renewals;                /* of rotations held: 0 those of the begin, 1 new ones; from 2 on they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
+    int lacks_start;             /* it must go back to q^n, but its candidates there are lost */
     int prediction;              /* order of the prediction that the step begins with; 0: none, or done */
     embipc_real measure, last_measure;   /* of the direction, and of the one before: see embi_island_is_short() */
     embi_tune tune;
@@ -13883,6 +13885,7 @@ typedef struct embi_world_search {
     embi_primitives primitives;  /* and what of two of them may meet */
     embi_search *due;            /* pairs whose candidates are due */
     int due_count;
+    int again;                   /* the attempt was in vain: it begins again, and keeps candidates at q^n */
     embi_lane lane[EMBI_TASKS];
     embi_chunks parts;           /* parts of the present parallel loop */
     int *found;                  /* candidates found in each chunk */
@@ -15938,7 +15941,7 @@ static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_two_step(b)) return 1;
+        if (embi_is_two_step(b) || b->search.keeps_start) return 1;
         if (s->settings.spin && b->joints.first && embi_elastic_turns(&b->elastic) && !b->elastic.nonlinear) return 1;
     }
     for (int n = 0; n < embi_drive_count(s); n++)
@@ -20070,7 +20073,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->before_first_move = !EMBI_WITHOUT(STICKING);
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->factor.regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
-    isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
+    isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = isle->lacks_start = 0;
     isle->friction.passes_added = 0;
     isle->friction.passes = 1;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
@@ -23054,11 +23057,14 @@ static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, 
     return s->settings.spin ? embi_island_keep_spin(s, isle, may_go_on) : EMBI_ENDS_WELL;
 }
 
-/* An island that would end with too much energy even with zero velocities goes back to q^n, if its candidates there are
- * still known. Returns 0 out of memory. */
+/* An island that would end with too much energy even with zero velocities goes back to q^n. Where its candidates there
+ * are lost, the step begins again and keeps them, but not after a deadline. Returns 0 out of memory. */
 static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    if (embi_search_is_far(s, isle)) return 1;
+    if (embi_search_is_far(s, isle)) {
+        isle->lacks_start = 1;
+        return 1;
+    }
     if (!embi_island_back_to_start(m, s, isle)) return 0;
     (void)embi_island_set_velocities(s, isle, 0);
     return 1;
@@ -23271,6 +23277,20 @@ static embipc_result embi_islands_begin_round(embipc_world *w)
     return EMBIPC_OK;
 }
 
+/* Does an island have to go back to q^n, where its candidates are lost? Then its bodies keep them in another attempt. */
+static int embi_islands_lack_start(embipc_world *w)
+{
+    for (int k = 0; k < w->islands.order_count && !w->s.timer.late; k++) {
+        const embi_island *isle = w->islands.list[w->islands.order[k]];
+        for (int i = 0; i < isle->body_count && isle->lacks_start; i++) {
+            embi_body *b = w->s.body + isle->bodies[i];
+            w->search.again |= !b->search.keeps_start;
+            b->search.keeps_start = 1;
+        }
+    }
+    return w->search.again;
+}
+
 /* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged, found no descent, or was cut. Each
  * pass minimises its own E: friction forces or rotations change between passes. Ends early if a body must wake: then
  * embi_step() begins again. */
@@ -23282,6 +23302,7 @@ static embipc_result embi_iterate(embipc_world *w)
     for (;;) {
         for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_begin_round(w)) != EMBIPC_OK) return r;
+        if (embi_islands_lack_start(w)) return EMBIPC_OK;
         if (w->islands.round_count == 0) return EMBIPC_OK;   /* all have ended */
         embi_islands_set_deadline(w);
         r = embi_islands_round(w, embi_island_find_direction);
@@ -23359,7 +23380,10 @@ static void embi_drives_gradient(embipc_world *w)
  * embi_step(): begin, iterate, finish.
  * Uses: memory, part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* Begin and iterate: q at the end of the step, and v of bodies in islands; void where sleep.disturbed is set. *lost,
+/* Is the attempt of a step void: must a body wake, or an island keep its candidates at q^n? */
+static int embi_step_begins_again(const embipc_world *w) { return w->sleep.disturbed || w->search.again; }
+
+/* Begin and iterate: q at the end of the step, and v of bodies in islands; void where the step begins again. *lost,
  * *away: a body too far from the origin, and how far, m. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
@@ -23368,6 +23392,7 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     embi_memory_begin(&w->memory);
     s->timer.late = 0;
     if (!w->budget.strict) s->threads.clock = NULL;
+    w->search.again = 0;
     if (embi_sleeps(w)) embi_sleep_begin(w);
     embi_swap_iterations(w);
     w->report.iteration_count = 0;
@@ -23386,12 +23411,12 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
     r = embi_iterate(w);
     (void)embi_time_stage(s, EMBIPC_STAGE_REST);
-    return r == EMBIPC_OK && !w->sleep.disturbed ? embi_step_check(w, lost, away) : r;
+    return r == EMBIPC_OK && !embi_step_begins_again(w) ? embi_step_check(w, lost, away) : r;
 }
 
 /* Solve and finish. q, x and v change within the step; after an error embi_step_undo() restores them. All else that a
  * caller can see changes at the end. Where a body that sleeps has candidates with one in an island, it wakes, and the
- * step begins again. */
+ * step begins again. So it does where an island must go back to q^n and its candidates there are lost. */
 static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
@@ -23405,7 +23430,8 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 #ifdef EMBIPC_PROOF
     if (s->settings.prover) embi_proof_begin(s->settings.prover);
 #endif
-    while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && w->sleep.disturbed) embi_step_undo(w);
+    for (int k = 0; k < s->body_count; k++) s->body[k].search.keeps_start = 0;
+    while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && embi_step_begins_again(w)) embi_step_undo(w);
 #ifdef EMBIPC_PROOF
     if (r == EMBIPC_OK && s->settings.prover) r = embi_proof_end(s->settings.prover);
 #endif
