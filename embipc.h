@@ -826,7 +826,8 @@ typedef struct embipc_step_stats {
     embipc_real time;            /* s, at the end of the step */
     int converged;               /* 0: some island was cut short */
     int stuck;                   /* islands that stood still with forces far from balance, because gaps or tets block
-                                  * every motion. They may stay so; the log names the bodies */
+                                  * every motion, or the one found would add energy. They may stay so; the log names
+                                  * the bodies */
     int newton_iterations;       /* of the slowest island, with the one that checks convergence */
     int factorizations;          /* factorizations of that island */
     int total_iterations, total_factorizations;   /* of all islands */
@@ -13627,6 +13628,7 @@ typedef struct embi_island {
     int renewals;                /* of rotations held: 0 those of the begin, 1 new ones; from 2 on they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
     int lacks_start;             /* it must go back to q^n, but its candidates there are lost */
+    int ends_at_start;           /* it gave up its way and went back to q^n, as its energy would have grown */
     int prediction;              /* order of the prediction that the step begins with; 0: none, or done */
     embipc_real measure, last_measure;   /* of the direction, and of the one before: see embi_island_is_short() */
     embi_tune tune;
@@ -20073,7 +20075,8 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->before_first_move = !EMBI_WITHOUT(STICKING);
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->factor.regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
-    isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = isle->lacks_start = 0;
+    isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
+    isle->lacks_start = isle->ends_at_start = 0;
     isle->friction.passes_added = 0;
     isle->friction.passes = 1;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
@@ -21095,19 +21098,25 @@ static void embi_warn_tight(embipc_world *w, const embi_contact *k, embipc_real 
     (w->def.log)(1, text, w->def.log_ctx);
 }
 
-/* Did the island stand still with forces out of balance? Nodes moved less than the tolerance, the last direction
- * is longer, and E falls along it far beyond rounding. */
-static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
+/* Are all nodes nearer to q^n than the tolerance? */
+static int embi_island_stands(const embi_state *s, const embi_island *isle)
 {
     embipc_real nearby = embi_island_tolerance(s, isle);
-    embipc_real noise = 4096 * EMBI_EPS * (isle->energy.size + embi_abs(isle->energy.slope));
-    if (isle->converged || isle->measure < 1 || !(-isle->energy.slope > noise)) return 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
             if (embi_abs(s->q[i] - s->qn[i]) > nearby) return 0;
     }
     return 1;
+}
+
+/* Did the island stand still with forces out of balance? It went back to q^n; or nodes moved less than the tolerance,
+ * the last direction is longer, and E falls along it far beyond rounding. */
+static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
+{
+    embipc_real noise = 4096 * EMBI_EPS * (isle->energy.size + embi_abs(isle->energy.slope));
+    if (isle->ends_at_start) return 1;
+    return !isle->converged && isle->measure >= 1 && -isle->energy.slope > noise && embi_island_stands(s, isle);
 }
 
 /* The first island that stands still with forces out of balance, or NULL. *count: how many do */
@@ -21132,7 +21141,8 @@ static void embi_warn_stuck(embipc_world *w, const embi_island *stuck)
     char text[320], way[160] = "its tets may not invert";
     w->stuck = stuck ? w->stuck + 1 : 0;
     if (!stuck || !w->def.log || (w->stuck & (w->stuck - 1))) return;
-    if (stuck->bound.limit_pair >= 0) {
+    if (stuck->ends_at_start) (void)snprintf(way, sizeof way, "its energy would grow");
+    else if (stuck->bound.limit_pair >= 0) {
         const embi_pair *p = s->pair + stuck->bound.limit_pair;
         embi_closest closest;
         embi_closest_find(s->candidates.list + p->first + stuck->bound.limit_at, s->x, 0, &closest);
@@ -23065,6 +23075,8 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
         isle->lacks_start = 1;
         return 1;
     }
+    isle->ends_at_start = !embi_island_stands(s, isle);
+    isle->converged &= !isle->ends_at_start;
     if (!embi_island_back_to_start(m, s, isle)) return 0;
     (void)embi_island_set_velocities(s, isle, 0);
     return 1;
