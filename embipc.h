@@ -12409,6 +12409,8 @@ typedef struct embi_body_joined {
 /* 0: the body was not searched along paths in this step. NOW: its paths, and its tree unless current, are those of the
  * last such search of its pairs. BEFORE: they must be made anew. If not 0, candidates at q^n may be lost. */
 enum { EMBI_SWEPT_BEFORE = 1, EMBI_SWEPT_NOW };
+/* This attempt of a step lacks the candidates at q^n; it keeps them. */
+enum { EMBI_START_ASKED = 1, EMBI_START_KEPT };
 
 /* What the search for contacts keeps of a body. */
 typedef struct embi_body_search {
@@ -12441,7 +12443,7 @@ typedef struct embi_body_search {
     int has_reference;           /* its reference positions are those of embi_reference, not q^n and x^n */
     int takes_reference;         /* the present positions are about to become its reference */
     int has_direction;           /* in the present round */
-    int keeps_start;             /* its candidates at q^n are not to be lost: an attempt of the step lacked them */
+    int keeps_start;             /* are its candidates at q^n kept? EMBI_START_ASKED, _KEPT; 0: they may be lost */
     int swept;                   /* EMBI_SWEPT_...; 0: no */
     embipc_real expected;        /* displacement in this step, m */
     embipc_real start_box[6];    /* bounds of the surface at x^n */
@@ -13593,6 +13595,7 @@ typedef struct embi_island_energy {
     embipc_real size;            /* size of these terms, for rounding, J s^2 */
     embipc_real slope;           /* of E along p, J s^2 */
     embipc_real noise_x;         /* largest coordinate, m; EMBI_EPS of it is the rounding of a position */
+    int ends_at_start;           /* the island gave up its way and is at q^n, as its energy would have grown */
 } embi_island_energy;
 
 /* What the search of an iteration did to an island: nothing, its candidates changed, other islands joined it. */
@@ -13627,8 +13630,6 @@ typedef struct embi_island {
     int just_predicted;          /* the last move was a prediction */
     int renewals;                /* of rotations held: 0 those of the begin, 1 new ones; from 2 on they follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
-    int lacks_start;             /* it must go back to q^n, but its candidates there are lost */
-    int ends_at_start;           /* it gave up its way and went back to q^n, as its energy would have grown */
     int prediction;              /* order of the prediction that the step begins with; 0: none, or done */
     embipc_real measure, last_measure;   /* of the direction, and of the one before: see embi_island_is_short() */
     embi_tune tune;
@@ -15914,9 +15915,10 @@ static int embi_search_pairs(embipc_world *w)
  * When a direction leaves the range of the candidates, more are searched: embi_search_cover(). A range contains all
  * displacements since the start of the step. So a long direction is searched along its paths. Collision detection
  * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
- * takes none and searches no paths: its candidates at that state would be lost.
+ * takes none and searches no paths: its candidates at that state would be lost. Where an island must go back and they
+ * are lost, the step begins again, and its bodies keep them: keeps_start.
  * Part of the search.
- * Uses: small math, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: small math, memory, edges and faces, elasticity, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
@@ -20076,7 +20078,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->factor.regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
     isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
-    isle->lacks_start = isle->ends_at_start = 0;
+    isle->energy.ends_at_start = 0;
     isle->friction.passes_added = 0;
     isle->friction.passes = 1;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
@@ -21115,7 +21117,7 @@ static int embi_island_stands(const embi_state *s, const embi_island *isle)
 static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
 {
     embipc_real noise = 4096 * EMBI_EPS * (isle->energy.size + embi_abs(isle->energy.slope));
-    if (isle->ends_at_start) return 1;
+    if (isle->energy.ends_at_start) return 1;
     return !isle->converged && isle->measure >= 1 && -isle->energy.slope > noise && embi_island_stands(s, isle);
 }
 
@@ -21141,7 +21143,7 @@ static void embi_warn_stuck(embipc_world *w, const embi_island *stuck)
     char text[320], way[160] = "its tets may not invert";
     w->stuck = stuck ? w->stuck + 1 : 0;
     if (!stuck || !w->def.log || (w->stuck & (w->stuck - 1))) return;
-    if (stuck->ends_at_start) (void)snprintf(way, sizeof way, "its energy would grow");
+    if (stuck->energy.ends_at_start) (void)snprintf(way, sizeof way, "its energy would grow");
     else if (stuck->bound.limit_pair >= 0) {
         const embi_pair *p = s->pair + stuck->bound.limit_pair;
         embi_closest closest;
@@ -23072,11 +23074,14 @@ static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, 
 static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
     if (embi_search_is_far(s, isle)) {
-        isle->lacks_start = 1;
+        for (int k = 0; k < isle->body_count; k++) {
+            embi_body_search *b = &s->body[isle->bodies[k]].search;
+            if (!b->keeps_start) b->keeps_start = EMBI_START_ASKED;
+        }
         return 1;
     }
-    isle->ends_at_start = !embi_island_stands(s, isle);
-    isle->converged &= !isle->ends_at_start;
+    isle->energy.ends_at_start = !embi_island_stands(s, isle);
+    isle->converged &= !isle->energy.ends_at_start;
     if (!embi_island_back_to_start(m, s, isle)) return 0;
     (void)embi_island_set_velocities(s, isle, 0);
     return 1;
@@ -23290,15 +23295,13 @@ static embipc_result embi_islands_begin_round(embipc_world *w)
 }
 
 /* Does an island have to go back to q^n, where its candidates are lost? Then its bodies keep them in another attempt. */
-static int embi_islands_lack_start(embipc_world *w)
+static int embi_bodies_lack_start(embipc_world *w)
 {
-    for (int k = 0; k < w->islands.order_count && !w->s.timer.late; k++) {
-        const embi_island *isle = w->islands.list[w->islands.order[k]];
-        for (int i = 0; i < isle->body_count && isle->lacks_start; i++) {
-            embi_body *b = w->s.body + isle->bodies[i];
-            w->search.again |= !b->search.keeps_start;
-            b->search.keeps_start = 1;
-        }
+    for (int k = 0; k < w->s.body_count && !w->s.timer.late; k++) {
+        embi_body_search *b = &w->s.body[k].search;
+        if (b->keeps_start != EMBI_START_ASKED) continue;
+        b->keeps_start = EMBI_START_KEPT;
+        w->search.again = 1;
     }
     return w->search.again;
 }
@@ -23314,7 +23317,7 @@ static embipc_result embi_iterate(embipc_world *w)
     for (;;) {
         for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_begin_round(w)) != EMBIPC_OK) return r;
-        if (embi_islands_lack_start(w)) return EMBIPC_OK;
+        if (embi_bodies_lack_start(w)) return EMBIPC_OK;
         if (w->islands.round_count == 0) return EMBIPC_OK;   /* all have ended */
         embi_islands_set_deadline(w);
         r = embi_islands_round(w, embi_island_find_direction);
