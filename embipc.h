@@ -15918,7 +15918,8 @@ static int embi_search_pairs(embipc_world *w)
  * takes none and searches no paths: its candidates at that state would be lost. Where an island must go back and they
  * are lost, the step begins again, and its bodies keep them: keeps_start.
  * Part of the search.
- * Uses: small math, memory, edges and faces, elasticity, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: small math, memory, edges and faces, elasticity, part III.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
@@ -23294,7 +23295,7 @@ static embipc_result embi_islands_begin_round(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* Does an island have to go back to q^n, where its candidates are lost? Then its bodies keep them in another attempt. */
+/* Must an island go back to q^n, where its candidates are lost? Then its bodies keep them in another attempt. */
 static int embi_bodies_lack_start(embipc_world *w)
 {
     for (int k = 0; k < w->s.body_count && !w->s.timer.late; k++) {

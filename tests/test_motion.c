@@ -946,9 +946,9 @@ static void test_energy_of_islands_that_meet(void)
     }
 }
 
-/* A ball falls on a thin plate in the library's cage, across two bars: sheet metal and soft rubber. The rotations that a
- * step holds are far off there, and it must go back to q^n though it has moved far. It won up to 31 000 J once. Where it
- * stands still for that, the step tells. */
+/* A ball falls on a thin plate in the library's cage, across two bars: sheet metal and soft rubber. The rotations that
+ * a step holds are far off there, and it must go back to q^n though it has moved far. It won up to 31 000 J once. Where
+ * it stands still for that, the step tells. */
 static void test_energy_of_a_thin_plate(void)
 {
     static const double young[3] = {1e6, 1e8, 1e10}, bar[3] = {0.02, 0.3, 0.0999};
@@ -984,8 +984,8 @@ static void test_energy_of_a_thin_plate(void)
             told += s.stats.stuck && !s.stats.converged;
             before = z;
         }
-        printf("  plate of %g Pa: energy rises in %d steps, by %.2g of its size; stands still in %d, %d told\n", young[k],
-               e.rises, e.worst, stood, told);
+        printf("  plate of %g Pa: energy rises in %d steps, by %.2g of its size; stands still in %d, %d told\n",
+               young[k], e.rises, e.worst, stood, told);
         ENSURE(e.rises == 0);
         ENSURE(told >= stood);
         scene_end(&s);
