@@ -918,7 +918,7 @@ static void test_long_chain(void)
 }
 
 /* A ball of 330 kg on a chain of ten links of 60 g swings from the level. Its tension shows that rotations held are
- * wrong, and the step begins again at q^n. From where those had led, 4 of 200 steps were cut short, with 3345 solves. */
+ * wrong, and the step begins again at q^n. From where those had led, 4 of 200 steps were cut short, in 3345 solves. */
 static void test_wrecking_ball(void)
 {
     scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
