@@ -826,7 +826,8 @@ typedef struct embipc_step_stats {
     embipc_real time;            /* s, at the end of the step */
     int converged;               /* 0: some island was cut short */
     int stuck;                   /* islands that stood still with forces far from balance, because gaps or tets block
-                                  * every motion. They may stay so; the log names the bodies */
+                                  * every motion, or the one found would add energy. They may stay so; the log names
+                                  * the bodies */
     int newton_iterations;       /* of the slowest island, with the one that checks convergence */
     int factorizations;          /* factorizations of that island */
     int total_iterations, total_factorizations;   /* of all islands */
@@ -12410,6 +12411,8 @@ typedef struct embi_body_joined {
 /* 0: the body was not searched along paths in this step. NOW: its paths, and its tree unless current, are those of the
  * last such search of its pairs. BEFORE: they must be made anew. If not 0, candidates at q^n may be lost. */
 enum { EMBI_SWEPT_BEFORE = 1, EMBI_SWEPT_NOW };
+/* This attempt of a step lacks the candidates at q^n; it keeps them. */
+enum { EMBI_START_ASKED = 1, EMBI_START_KEPT };
 
 /* What the search for contacts keeps of a body. */
 typedef struct embi_body_search {
@@ -12442,6 +12445,7 @@ typedef struct embi_body_search {
     int has_reference;           /* its reference positions are those of embi_reference, not q^n and x^n */
     int takes_reference;         /* the present positions are about to become its reference */
     int has_direction;           /* in the present round */
+    int keeps_start;             /* are its candidates at q^n kept? EMBI_START_ASKED, _KEPT; 0: they may be lost */
     int swept;                   /* EMBI_SWEPT_...; 0: no */
     embipc_real expected;        /* displacement in this step, m */
     embipc_real start_box[6];    /* bounds of the surface at x^n */
@@ -13594,6 +13598,7 @@ typedef struct embi_island_energy {
     embipc_real size;            /* size of these terms, for rounding, J s^2 */
     embipc_real slope;           /* of E along p, J s^2 */
     embipc_real noise_x;         /* largest coordinate, m; EMBI_EPS of it is the rounding of a position */
+    int ends_at_start;           /* the island gave up its way and is at q^n, as its energy would have grown */
 } embi_island_energy;
 
 /* What the search of an iteration did to an island: nothing, its candidates changed, other islands joined it. */
@@ -13886,6 +13891,7 @@ typedef struct embi_world_search {
     embi_primitives primitives;  /* and what of two of them may meet */
     embi_search *due;            /* pairs whose candidates are due */
     int due_count;
+    int again;                   /* the attempt was in vain: it begins again, and keeps candidates at q^n */
     embi_lane lane[EMBI_TASKS];
     embi_chunks parts;           /* parts of the present parallel loop */
     int *found;                  /* candidates found in each chunk */
@@ -15912,9 +15918,11 @@ static int embi_search_pairs(embipc_world *w)
  * When a direction leaves the range of the candidates, more are searched: embi_search_cover(). A range contains all
  * displacements since the start of the step. So a long direction is searched along its paths. Collision detection
  * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
- * takes none and searches no paths: its candidates at that state would be lost.
+ * takes none and searches no paths: its candidates at that state would be lost. Where an island must go back and they
+ * are lost, the step begins again, and its bodies keep them: keeps_start.
  * Part of the search.
- * Uses: small math, memory, edges and faces, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: small math, memory, edges and faces, elasticity, part III.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c */
 
 /* Are the candidates at q^n lost, so that the island cannot go back? */
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
@@ -15935,11 +15943,15 @@ static int embi_patch_follow(const embi_body *b, embi_patch *one)
     return 1;
 }
 
-/* May the step return this island to an earlier state? It may after BDF2, or while a drive is rotating. */
+/* May the step return this island to an earlier state? It may after BDF2, while a drive is rotating, and while joints
+ * may show that the rotations held are wrong. From where those led, slender links take up to 100 solves. */
 static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
 {
-    for (int k = 0; k < isle->body_count; k++)
-        if (embi_is_two_step(s->body + isle->bodies[k])) return 1;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (embi_is_two_step(b) || b->search.keeps_start) return 1;
+        if (s->settings.spin && b->joints.first && embi_elastic_turns(&b->elastic) && !b->elastic.nonlinear) return 1;
+    }
     for (int n = 0; n < embi_drive_count(s); n++)
         if (s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
             !s->driven.list[n].done) return 1;
@@ -20074,6 +20086,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->factor.analysed = isle->iterations = isle->factorizations = isle->factor.regularized = isle->converged = 0;
     isle->factor.use = EMBI_FACTOR_NEW;
     isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
+    isle->energy.ends_at_start = 0;
     isle->friction.passes_added = isle->friction.has_converged = 0;
     isle->friction.passes = 1;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
@@ -21114,19 +21127,25 @@ static void embi_warn_tight(embipc_world *w, const embi_contact *k, embipc_real 
     (w->def.log)(1, text, w->def.log_ctx);
 }
 
-/* Did the island stand still with forces out of balance? Nodes moved less than the tolerance, the last direction
- * is longer, and E falls along it far beyond rounding. */
-static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
+/* Are all nodes nearer to q^n than the tolerance? */
+static int embi_island_stands(const embi_state *s, const embi_island *isle)
 {
     embipc_real nearby = embi_island_tolerance(s, isle);
-    embipc_real noise = 4096 * EMBI_EPS * (isle->energy.size + embi_abs(isle->energy.slope));
-    if (isle->converged || isle->measure < 1 || !(-isle->energy.slope > noise)) return 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
             if (embi_abs(s->q[i] - s->qn[i]) > nearby) return 0;
     }
     return 1;
+}
+
+/* Did the island stand still with forces out of balance? It went back to q^n; or nodes moved less than the tolerance,
+ * the last direction is longer, and E falls along it far beyond rounding. */
+static int embi_island_is_stuck(const embi_state *s, const embi_island *isle)
+{
+    embipc_real noise = 4096 * EMBI_EPS * (isle->energy.size + embi_abs(isle->energy.slope));
+    if (isle->energy.ends_at_start) return 1;
+    return !isle->converged && isle->measure >= 1 && -isle->energy.slope > noise && embi_island_stands(s, isle);
 }
 
 /* The first island that stands still with forces out of balance, or NULL. *count: how many do */
@@ -21151,7 +21170,8 @@ static void embi_warn_stuck(embipc_world *w, const embi_island *stuck)
     char text[320], way[160] = "its tets may not invert";
     w->stuck = stuck ? w->stuck + 1 : 0;
     if (!stuck || !w->def.log || (w->stuck & (w->stuck - 1))) return;
-    if (stuck->bound.limit_pair >= 0) {
+    if (stuck->energy.ends_at_start) (void)snprintf(way, sizeof way, "its energy would grow");
+    else if (stuck->bound.limit_pair >= 0) {
         const embi_pair *p = s->pair + stuck->bound.limit_pair;
         embi_closest closest;
         embi_closest_find(s->candidates.list + p->first + stuck->bound.limit_at, s->x, 0, &closest);
@@ -23076,11 +23096,19 @@ static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, 
     return s->settings.spin ? embi_island_keep_spin(s, isle, may_go_on) : EMBI_ENDS_WELL;
 }
 
-/* An island that would end with too much energy even with zero velocities goes back to q^n, if its candidates there are
- * still known. Returns 0 out of memory. */
+/* An island that would end with too much energy even with zero velocities goes back to q^n. Where its candidates there
+ * are lost, the step begins again and keeps them, but not after a deadline. Returns 0 out of memory. */
 static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    if (embi_search_is_far(s, isle)) return 1;
+    if (embi_search_is_far(s, isle)) {
+        for (int k = 0; k < isle->body_count; k++) {
+            embi_body_search *b = &s->body[isle->bodies[k]].search;
+            if (!b->keeps_start) b->keeps_start = EMBI_START_ASKED;
+        }
+        return 1;
+    }
+    isle->energy.ends_at_start = !embi_island_stands(s, isle);
+    isle->converged &= !isle->energy.ends_at_start;
     if (!embi_island_back_to_start(m, s, isle)) return 0;
     (void)embi_island_set_velocities(s, isle, 0);
     return 1;
@@ -23304,6 +23332,18 @@ static embipc_result embi_islands_begin_round(embipc_world *w)
     return EMBIPC_OK;
 }
 
+/* Must an island go back to q^n, where its candidates are lost? Then its bodies keep them in another attempt. */
+static int embi_bodies_lack_start(embipc_world *w)
+{
+    for (int k = 0; k < w->s.body_count && !w->s.timer.late; k++) {
+        embi_body_search *b = &w->s.body[k].search;
+        if (b->keeps_start != EMBI_START_ASKED) continue;
+        b->keeps_start = EMBI_START_KEPT;
+        w->search.again = 1;
+    }
+    return w->search.again;
+}
+
 /* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged, found no descent, or was cut. Each
  * pass minimises its own E: friction forces or rotations change between passes. Ends early if a body must wake: then
  * embi_step() begins again. */
@@ -23315,6 +23355,7 @@ static embipc_result embi_iterate(embipc_world *w)
     for (;;) {
         for (int i = 0; i < s->body_count; i++) changed[i] = EMBI_ISLAND_SAME;
         if ((r = embi_islands_begin_round(w)) != EMBIPC_OK) return r;
+        if (embi_bodies_lack_start(w)) return EMBIPC_OK;
         if (w->islands.round_count == 0) return EMBIPC_OK;   /* all have ended */
         embi_islands_set_deadline(w);
         r = embi_islands_round(w, embi_island_find_direction);
@@ -23392,7 +23433,10 @@ static void embi_drives_gradient(embipc_world *w)
  * embi_step(): begin, iterate, finish.
  * Uses: memory, part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* Begin and iterate: q at the end of the step, and v of bodies in islands; void where sleep.disturbed is set. *lost,
+/* Is the attempt of a step void: must a body wake, or an island keep its candidates at q^n? */
+static int embi_step_begins_again(const embipc_world *w) { return w->sleep.disturbed || w->search.again; }
+
+/* Begin and iterate: q at the end of the step, and v of bodies in islands; void where the step begins again. *lost,
  * *away: a body too far from the origin, and how far, m. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
@@ -23401,6 +23445,7 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     embi_memory_begin(&w->memory);
     s->timer.late = 0;
     if (!w->budget.strict) s->threads.clock = NULL;
+    w->search.again = 0;
     if (embi_sleeps(w)) embi_sleep_begin(w);
     embi_swap_iterations(w);
     w->report.iteration_count = 0;
@@ -23419,12 +23464,12 @@ static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, em
     (void)embi_time_stage(s, EMBIPC_STAGE_MOVE);
     r = embi_iterate(w);
     (void)embi_time_stage(s, EMBIPC_STAGE_REST);
-    return r == EMBIPC_OK && !w->sleep.disturbed ? embi_step_check(w, lost, away) : r;
+    return r == EMBIPC_OK && !embi_step_begins_again(w) ? embi_step_check(w, lost, away) : r;
 }
 
 /* Solve and finish. q, x and v change within the step; after an error embi_step_undo() restores them. All else that a
  * caller can see changes at the end. Where a body that sleeps has candidates with one in an island, it wakes, and the
- * step begins again. */
+ * step begins again. So it does where an island must go back to q^n and its candidates there are lost. */
 static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 {
     embi_state *s;
@@ -23438,7 +23483,8 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 #ifdef EMBIPC_PROOF
     if (s->settings.prover) embi_proof_begin(s->settings.prover);
 #endif
-    while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && w->sleep.disturbed) embi_step_undo(w);
+    for (int k = 0; k < s->body_count; k++) s->body[k].search.keeps_start = 0;
+    while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && embi_step_begins_again(w)) embi_step_undo(w);
 #ifdef EMBIPC_PROOF
     if (r == EMBIPC_OK && s->settings.prover) r = embi_proof_end(s->settings.prover);
 #endif
