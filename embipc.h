@@ -2111,6 +2111,7 @@ enum {
 #define EMBI_STIFFNESS_SLACK ((embipc_real)0.05)   /* [kappa] Change of stiffness that an old factor may have */
 #define EMBI_FRICTION_PASSES 4   /* [passes] Of friction, that a step adds itself */
 #define EMBI_PASS_NEAR 10   /* [tolerances] A shorter direction shows whether another pass is due */
+#define EMBI_PASS_GAP ((embipc_real)0.03)   /* [tenth of a gap] Likewise, a smaller change of all gaps */
 #define EMBI_PASS_FRESH ((embipc_real)0.02)   /* [normal force] Change that asks for a pass where a body begins */
 #define EMBI_PASS_OWN ((embipc_real)0.25)   /* [normal force] The same after a step that used forces of its end */
 
@@ -6657,6 +6658,7 @@ typedef struct embi_material {
  * of its three axes. */
 typedef struct embi_cells {
     int count;                     /* 0: the elements are the body's tets */
+    int follows;                   /* the bending part's rotations are those of q for the rest of the step */
     int *node;                     /* (8 count) */
     int *place;                    /* of K_ab, a >= b, among the blocks of the body's matrix (36 count) */
     embipc_real *mode;             /* seven rows of eight corner weights: z_1 - z_0, z_2 - z_0, z_3 - z_0, 1; c_yz,
@@ -7407,6 +7409,15 @@ static void embi_elastic_lean(const embi_elastic *s, const embipc_real *q, const
 static const embipc_real *embi_elastic_held(const embi_elastic *s)
 {
     return s->cells.count ? s->cells.turn : s->rotation;
+}
+
+/* The bending part holds the rotations of q, with their torque: the exact forces of its energy, where they follow q. */
+static void embi_cells_follow(const embi_elastic *s, const embipc_real *q)
+{
+    if (!s->cells.follows) return;
+    embi_elastic_look(s, q);
+    memcpy(s->cells.turn, s->rotation_next, (size_t)(9 * s->padded) * sizeof *s->rotation_next);
+    embi_elastic_lean(s, q, s->cells.turn);
 }
 
 /* sum k . axl(R^T F) at q, with the rotations held, J */
@@ -8649,16 +8660,18 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* The bending part of cells, J: with `now` at the rotations of rotation_next, else at those held, plus lean energy */
+/* The bending part of cells, J: with `now` at the rotations of rotation_next; else at those held, plus lean energy, or
+ * at those of q where they follow it */
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
-    const embipc_real *R = now ? s->rotation_next : s->cells.turn;
+    const embipc_real *R = now || s->cells.follows ? s->rotation_next : s->cells.turn;
     embipc_real sum = 0, d[24], c[12], f[12];
+    if (!now && s->cells.follows) embi_elastic_look(s, q);
     for (int t = 0; t < s->cells.count; t++) {
         embi_cell_edges(&s->cells, t, q, d);
         sum += embi_cell_bent(&s->cells, t, d, R + 9 * t, c, f);
     }
-    return now ? sum : sum + embi_elastic_lean_energy(s, q);
+    return now || s->cells.follows ? sum : sum + embi_elastic_lean_energy(s, q);
 }
 
 /* Psi(q) but for the bending part, J: of a lagged energy with the rotations held, or with `now` those of q, which are
@@ -8694,6 +8707,7 @@ static embipc_real embi_elastic_arrive(embi_elastic *s, const embipc_real *q, em
 static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                   embipc_real *trace, embipc_real *g)
 {
+    embi_cells_follow(s, q);
     if (s->nonlinear && !s->follows) {
         embi_nonlinear_gradient(s, q, scale, trace, g);
         return;
@@ -8715,6 +8729,7 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
         memset(own.val, 0, (size_t)(90 * s->padded) * sizeof *own.val);
         A = &own;
     }
+    embi_cells_follow(s, q);
     if (s->follows) embi_elastic_follow(s, q);
     if (s->averaged && embi_volume_follows_F(s)) embi_elastic_pressure(s, q, trace);
     if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
@@ -13545,6 +13560,7 @@ typedef struct embi_friction_list {
     int reversals;               /* contacts that reverse: they count as sticking in the next direction */
     int passes_added;            /* since the island was last at q^n */
     int has_converged;           /* a pass has, since then */
+    embipc_real gap_change;      /* along the direction: see embi_island_gap_change() */
     int runs;                    /* a surface runs, so friction does work */
     int passes;                  /* begun in this step, with other friction forces or other rotations */
 } embi_friction_list;
@@ -17390,8 +17406,9 @@ static void embi_body_hold_present(embi_state *s, embi_body *b)
 /* Holds the rotations of the present positions, for another pass. at_once: they follow q from now on; else only from
  * the second call on. The answer is yes where the pass should begin at q^n. The lagged energy of a body that has
  * rotated by the angle a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not
- * enough, the rotations follow q in each iteration, as for nonlinear materials, from q^n where possible. Rotations of
- * a body with a fibre never follow: they do not make its energy stationary, so forces would not be its gradient. */
+ * enough, the rotations follow q in each iteration, as for nonlinear materials, from q^n where possible. So do those
+ * of cells' bending parts, which all materials hold. Rotations of a body with a fibre never follow: they do not make
+ * its energy stationary, so forces would not be its gradient. */
 static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
 {
     int again = at_once || isle->renewals > 0, held = embi_search_is_far(s, isle);
@@ -17401,9 +17418,12 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
         embi_elastic *e = &b->elastic;
         int follow = again && !(e->material.fibre > 0);
         held |= b->driven_nodes > 0;
-        if (!embi_is_dynamic(b) || e->nonlinear) continue;
-        if (follow && !EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return EMBI_NO_MEMORY;
-        e->nonlinear = e->follows = follow;
+        if (!embi_is_dynamic(b) || (e->nonlinear && !e->cells.count)) continue;
+        if (follow && !e->nonlinear) {
+            if (!EMBI_GROW(m, b->tangent, 9 * b->A.row[b->nn])) return EMBI_NO_MEMORY;
+            e->nonlinear = e->follows = 1;
+        }
+        e->cells.follows = follow && e->cells.count > 0;
         embi_body_hold_present(s, b);
         e->ahead = 0;
     }
@@ -20754,12 +20774,10 @@ static void embi_island_speed_up(embi_state *s, embi_island *isle, embipc_real r
 /* Do the held rotations miss more strain energy than `excess`, J? */
 static int embi_island_has_wrong_rotations(const embi_state *s, const embi_island *isle, embipc_real excess)
 {
-    embipc_real sum = 0, force;
+    embipc_real sum = 0;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_dynamic(b) && !b->elastic.nonlinear)
-            sum += b->end.elastic - embi_elastic_energy(&b->elastic, s->q + 3 * b->node0, 0,
-                                                        s->scratch.trace + b->scratch.trace, &force);
+        if (embi_is_dynamic(b)) sum += b->end.elastic - embi_body_psi(s, b, EMBI_NOW).energy;
     }
     return sum > excess;
 }
@@ -21925,6 +21943,7 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     b->step.jump = embi_is_second_order(s) && embi_body_has_applied(w, b);
     if (embi_is_asleep(b)) return;
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;   /* rotations follow q for one step only */
+    b->elastic.cells.follows = 0;
     embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth && !b->step.jump);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
         embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
@@ -22428,7 +22447,8 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     r = embi_island_solve_unhindered(m, s, isle);
     if (r != EMBIPC_OK) return r;
     isle->iterations++;
-    isle->measure = embi_max(isle->measure, embi_island_gap_change(s, isle));
+    isle->friction.gap_change = embi_island_gap_change(s, isle);
+    isle->measure = embi_max(isle->measure, isle->friction.gap_change);
     if (!embi_uses_step_factor(isle))
         isle->factor.slow_solves =
             !embi_is_driving(isle) && isle->measure > isle->last_measure / 2 ? isle->factor.slow_solves + 1 : 0;
@@ -23251,7 +23271,7 @@ static int embi_island_next_pass(embi_memory *m, embi_state *s, embi_island *isl
 static int embi_island_is_near(const embi_island *isle)
 {
     return isle->active && !isle->converged && isle->passes_left == 1 && !embi_is_driving(isle) &&
-           isle->record.alpha == 1 && isle->measure < EMBI_PASS_NEAR;
+           isle->record.alpha == 1 && isle->measure < EMBI_PASS_NEAR && isle->friction.gap_change < EMBI_PASS_GAP;
 }
 
 /* Second half of an iteration: the move, once all candidates along the directions are known. An island that has

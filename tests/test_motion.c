@@ -966,12 +966,12 @@ static void test_energy_of_islands_that_meet(void)
 }
 
 /* A ball falls on a thin plate in the library's cage, across two bars: sheet metal and soft rubber. The rotations that
- * a step holds are far off there, and it must go back to q^n though it has moved far. It won up to 31 000 J once. Where
- * it stands still for that, the step tells. */
+ * a step holds are far off there, and it must go back to q^n though it has moved far. It won up to 31 000 J once, and then
+ * stood still for ever, as a step has more energy while the rotations of cells are held. */
 static void test_energy_of_a_thin_plate(void)
 {
-    static const double young[3] = {1e6, 1e8, 1e10}, bar[3] = {0.02, 0.3, 0.0999};
-    for (int k = 0; k < 3; k++) {
+    static const double young[4] = {1e6, 1e8, 1e10, 1e9}, bar[3] = {0.02, 0.3, 0.0999};
+    for (int k = 0; k < 4; k++) {
         double thick = k ? 0.001 : 0.003, size[3], x[3 * 98], before = 0;
         int t[3 * 192], stood = 0, told = 0;
         embipc_world_def wd = embipc_default_world_def();
@@ -987,6 +987,7 @@ static void test_energy_of_a_thin_plate(void)
         d.material.young = young[k];
         d.material.poisson = 0.3;
         d.material.density = 2700;
+        if (k == 3) d.material.model = EMBIPC_NEO_HOOKEAN;
         (void)ENSURE_OK(s.w, embipc_body_create(s.w, &d, &s.body[s.n]));
         s.n++;
         d = scene_def("ball", EMBIPC_AFFINE, 0, 0, 0.06);
@@ -994,7 +995,7 @@ static void test_energy_of_a_thin_plate(void)
         d.velocity[2] = -1;
         scene_ball(&s, d, 0.05, 2, 1);
         e = energy_begin(&s);
-        for (int n = 0; n < 12; n++) {
+        for (int n = 0; n < 8; n++) {
             double z;
             scene_step(&s);
             (void)energy_check(&e, &s);
@@ -1006,7 +1007,7 @@ static void test_energy_of_a_thin_plate(void)
         printf("  plate of %g Pa: energy rises in %d steps, by %.2g of its size; stands still in %d, %d told\n",
                young[k], e.rises, e.worst, stood, told);
         ENSURE(e.rises == 0);
-        ENSURE(told >= stood);
+        ENSURE(stood == 0 && told == 0);
         scene_end(&s);
     }
 }
