@@ -1551,6 +1551,27 @@ static void test_turning_friction(void)
     ENSURE(moves > 2000 / TEST_STRIDE && cut < (TEST_STRIDE > 1 ? 0.13 : 0.1) * moves);   /* by how the balls are turned: 0.07 to 0.14 */
 }
 
+/* A step is cut short with all of a drive's way left. The next one, without the drive, has one iteration that moves
+ * nothing: it tells of no way. */
+static void test_way_left_is_that_of_this_step(void)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 0.01, 0.01, 0, 0, 0, 0, 0};
+    const embipc_real rest[3] = {0, 0, 0};
+    const embipc_iteration *list;
+    embipc_world_def wd = embipc_default_world_def();
+    scene s;
+    embi_set(wd.gravity, 0, 0, 0);
+    s = scene_empty(&wd);
+    scene_box(&s, scene_def("box", EMBIPC_AFFINE, 0, 0, 0), 0.1, 0.1, 0.1, 1);
+    scene_drive(&s, 0, keys, 2, NULL, NULL, 0);
+    (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 1, NULL));
+    ENSURE(scene_step(&s) && embipc_world_iterations(s.w, &list) == 1 && list[0].drive_left == 1);
+    (void)ENSURE_OK(s.w, embipc_drive_destroy(s.w, s.drive[0]));
+    (void)ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[0], rest, rest));
+    ENSURE(scene_step(&s) && embipc_world_iterations(s.w, &list) == 1 && list[0].drive_left == 0);
+    scene_end(&s);
+}
+
 /* A spring drags a ball 0.3 m along the ground in one step, a thousand times as far as it was foreseen to go. Each
  * direction is looked at twice as far as the one before, though the candidates are searched anew each time. */
 static void test_far_steps_take_few_looks(void)
@@ -1843,6 +1864,7 @@ int main(int argc, char **argv)
     RUN(resting_gap);
     RUN(impact_table);
     RUN(turning_friction);
+    RUN(way_left_is_that_of_this_step);
     RUN(far_steps_take_few_looks);
     RUN(looks_end_at_contacts);
     RUN(ranges_grow_by_the_way);
