@@ -1747,7 +1747,6 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #define EMBI_HAS(without) (sizeof EMBI_TEXT(without) > 8)
 #define EMBI_DRIVES EMBI_HAS(EMBIPC_NO_DRIVES)
 #define EMBI_JOINTS EMBI_HAS(EMBIPC_NO_JOINTS)
-#define EMBI_EVENTS EMBI_HAS(EMBIPC_NO_EVENTS)
 #define EMBI_SLEEP EMBI_HAS(EMBIPC_NO_SLEEP)
 #define EMBI_PAIR_FN EMBI_HAS(EMBIPC_NO_PAIR_FN)
 #define EMBI_BUDGET EMBI_HAS(EMBIPC_NO_BUDGET)
@@ -20893,7 +20892,7 @@ static int embi_report_reserve(embipc_world *w)
     friction += w->sleep.count;
     return EMBI_GROW(m, w->lagged.key, 2 * friction) && EMBI_GROW(m, w->lagged.u, friction) &&
            EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
-           (!EMBI_EVENTS || EMBI_GROW(m, w->report.before, w->report.pair_force_count)) &&
+           EMBI_GROW(m, w->report.before, w->report.pair_force_count) &&
            EMBI_GROW(m, w->search.pressed, 4 * (contacts + friction)) &&
            EMBI_GROW(m, w->report.pair_force, w->s.pair_count + (sleeps ? w->report.pair_force_count : 0));
 }
@@ -20914,12 +20913,13 @@ static void embi_report_force(embipc_world *w, const embi_element *e)
     embi_report_pair(w, e->pair, f, e->kind == EMBI_ELEMENT_FRICTION);
 }
 
-/* Stores which bodies touched, for the events of the next step. */
+/* Stores which bodies touched, for the events of the next step: in builds without events, too, as snapshots and hashes
+ * of all builds are the same. */
 static void embi_report_keep(embipc_world *w)
 {
     embi_step_report *r = &w->report;
     r->h = w->s.h;
-    r->before_count = EMBI_EVENTS ? r->pair_force_count : 0;
+    r->before_count = r->pair_force_count;
     for (int k = 0; k < r->before_count; k++) {
         r->before[k].a = r->pair_force[k].a;
         r->before[k].b = r->pair_force[k].b;
