@@ -1748,7 +1748,6 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #define EMBI_HAS(without) (sizeof EMBI_TEXT(without) > 8)
 #define EMBI_DRIVES EMBI_HAS(EMBIPC_NO_DRIVES)
 #define EMBI_JOINTS EMBI_HAS(EMBIPC_NO_JOINTS)
-#define EMBI_EVENTS EMBI_HAS(EMBIPC_NO_EVENTS)
 #define EMBI_SLEEP EMBI_HAS(EMBIPC_NO_SLEEP)
 #define EMBI_PAIR_FN EMBI_HAS(EMBIPC_NO_PAIR_FN)
 #define EMBI_BUDGET EMBI_HAS(EMBIPC_NO_BUDGET)
@@ -8803,6 +8802,8 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
                                "take EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
                                a->model == EMBIPC_NEO_HOOKEAN ? "EMBIPC_NEO_HOOKEAN" : "EMBIPC_FIXED_COROTATED");
     if (EMBI_MATERIALS && a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
+    if (!embi_all_finite(a->mooney, 3))
+        return embi_refuse(e, "mooney (%g, %g, %g) is not finite", a->mooney[0], a->mooney[1], a->mooney[2]);
     return embi_check_fibre(a, e);
 }
 
@@ -14198,9 +14199,11 @@ static embipc_real embi_derive_dhat(const embi_body *b)
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
 
-/* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one step. */
+/* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one step.
+ * Bodies without mass have none: gravity may be so large beside them that its square is infinite. */
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
+    if (!(b->mass.total > 0)) return 0;
     return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
 }
 
@@ -14214,7 +14217,7 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
     embipc_real gravity = embi_norm(w->def.gravity), speed = embi_sqrt(20 * gravity * b->diagonal);
     speed = embi_max(speed, 10 * b->diagonal);
     if (b->kind >= EMBIPC_CAGE) return embi_material_young(&b->elastic.material) * b->area / (embipc_real)b->nv;
-    return b->mass.total * (gravity + speed / w->def.time_step) / 3;
+    return b->mass.total > 0 ? b->mass.total * (gravity + speed / w->def.time_step) / 3 : 0;
 }
 
 /* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of
@@ -20946,7 +20949,7 @@ static int embi_report_reserve(embipc_world *w)
     friction += w->sleep.count;
     return EMBI_GROW(m, w->lagged.key, 2 * friction) && EMBI_GROW(m, w->lagged.u, friction) &&
            EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
-           (!EMBI_EVENTS || EMBI_GROW(m, w->report.before, w->report.pair_force_count)) &&
+           EMBI_GROW(m, w->report.before, w->report.pair_force_count) &&
            EMBI_GROW(m, w->search.pressed, 4 * (contacts + friction)) &&
            EMBI_GROW(m, w->report.pair_force, w->s.pair_count + (sleeps ? w->report.pair_force_count : 0));
 }
@@ -20967,12 +20970,13 @@ static void embi_report_force(embipc_world *w, const embi_element *e)
     embi_report_pair(w, e->pair, f, e->kind == EMBI_ELEMENT_FRICTION);
 }
 
-/* Stores which bodies touched, for the events of the next step. */
+/* Stores which bodies touched, for the events of the next step: in builds without events, too, as snapshots and hashes
+ * of all builds are the same. */
 static void embi_report_keep(embipc_world *w)
 {
     embi_step_report *r = &w->report;
     r->h = w->s.h;
-    r->before_count = EMBI_EVENTS ? r->pair_force_count : 0;
+    r->before_count = r->pair_force_count;
     for (int k = 0; k < r->before_count; k++) {
         r->before[k].a = r->pair_force[k].a;
         r->before[k].b = r->pair_force[k].b;
@@ -22432,6 +22436,18 @@ static embipc_result embi_island_solve_unhindered(embi_memory *m, embi_state *s,
     return r;
 }
 
+/* Fraction of the step's driven motion that is left: the most of any drive. */
+static embipc_real embi_island_drive_left(const embi_state *s, const embi_island *isle)
+{
+    embipc_real left = 0;
+    for (int n = 0; n < embi_drive_count(s); n++) {
+        const embi_drive *d = s->driven.list + n;
+        if (s->body[d->body].island == isle->index && !d->done)
+            left = embi_max(left, 1 - ((embipc_real)d->increment + d->phi) / (embipc_real)d->increments);
+    }
+    return left;
+}
+
 /* The direction p at q: gradient, solution of the system, and the measure for the stop test. The solution is changed
  * where tets are at their bound, and corrected to second order unless it is short. A contact whose friction reverses
  * along p changes the next matrix. */
@@ -22460,6 +22476,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->record.contacts = isle->contacts.count;
     isle->record.slope = isle->energy.slope / s->hh;
     isle->record.alpha_ccd = isle->record.alpha = 0;
+    isle->record.drive_left = embi_island_drive_left(s, isle);
     memset(isle->record.limit, 0, sizeof isle->record.limit);
     return EMBIPC_OK;
 }
@@ -22940,18 +22957,6 @@ static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, in
     return 1;
 }
 
-/* Fraction of the step's driven motion that is left: the most of any drive. */
-static embipc_real embi_island_drive_left(const embi_state *s, const embi_island *isle)
-{
-    embipc_real left = 0;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island == isle->index && !d->done)
-            left = embi_max(left, 1 - ((embipc_real)d->increment + d->phi) / (embipc_real)d->increments);
-    }
-    return left;
-}
-
 /* Is the direction blocked while drives have motion left: by a candidate at its gap floor, or by tets that may not
  * invert? Then a drive divides its increments, or gives up the rest of its motion. limit: as from embi_island_safe().
  * Returns whether one did. */
@@ -23054,7 +23059,6 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     isle->record.alpha_ccd = alpha = isle->bound.safe;
     if (limit >= 0) isle->record.limit[0] = s->body[s->pair[isle->bound.limit_pair].a].handle;
     if (limit >= 0) isle->record.limit[1] = s->body[s->pair[isle->bound.limit_pair].b].handle;
-    isle->record.drive_left = embi_island_drive_left(s, isle);
     if (embi_is_driving(isle) && embi_island_yields(s, isle, limit)) {
         isle->record.alpha = 0;
         embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
@@ -26838,12 +26842,23 @@ static int embi_body_fits(embipc_world *w, const embi_body *b)
            embi_count(m, EMBI_NODES, (size_t)(b->node0 + b->nn)) && embi_count(m, EMBI_TETS, tets);
 }
 
+/* The description without what has no effect on such a body. Nothing checks that, and a snapshot must not keep it: its
+ * reader refuses numbers that are not sound. */
+static embipc_body_def embi_effective_def(const embipc_body_def *d)
+{
+    embipc_body_def e = *d;
+    if (d->kind < EMBIPC_AFFINE) e.material = embipc_default_body_def().material;
+    if (d->kind != EMBIPC_CAGE || d->cage_x || d->cage) e.cage_nodes = 0;
+    return e;
+}
+
 /* Builds the body behind all others and checks it for crossings before it counts. A failure removes it again. */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_def *def, embipc_body *body)
 {
     static const size_t scratch[] = {
         EMBI_OFFSETS4(embi_build, x, q, J.node, J.weight), offsetof(embi_build, J.count), offsetof(embi_build, index)};
     embi_build build;
+    embipc_body_def effective;
     embi_body *b;
     embi_memory *m;
     embipc_result r;
@@ -26857,6 +26872,8 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if ((r = embi_check_body_def(def, &w->error)) != EMBIPC_OK)
         return r == EMBIPC_ERR_DEF ? r : embi_blame(w, r, def->name ? def->name : "body", *body);
     if (def->name) (void)snprintf(name, sizeof name, "%.63s", def->name);
+    effective = embi_effective_def(def);
+    def = &effective;
     memset(&build, 0, sizeof build);
     build.last = &w->last_cage;
     rules = w->rule_count;
@@ -27303,6 +27320,9 @@ static embipc_result embi_check_drive(const embipc_drive_def *d, const embi_body
         if (!embi_finite(value) || value < 0 || value > 1e18)
             return embi_refuse(e, "%s of the drive is %g; it must be finite, >= 0 and <= 1e18",
                                i < 3 ? "a stiffness" : i == 3 ? "damping" : "force_limit", value);
+        if (i < 3 && value > 0 && value < EMBI_TINY * (embipc_real)INT_MAX)   /* the share of a vertex may be 0 */
+            return embi_refuse_value(e, value, "a stiffness of the drive is %g; it must be 0, or at least %g", value,
+                                     EMBI_TINY * (embipc_real)INT_MAX);
     }
     if (!soft && (d->damping > 0 || d->force_limit > 0))
         return embi_refuse(e, "damping and force_limit of a drive need a stiffness");
@@ -30337,7 +30357,10 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         def.keys = d->keys;
         def.key_count = d->key_count;
         embi_copy(def.centre, d->centre);
-        embi_scale(def.stiffness, (embipc_real)(d->soft ? d->node_count : 0), d->stiffness);
+        for (int i = 0; i < 3 && d->soft; i++) {   /* a sum of shares may round to beyond the range of what was given */
+            const embipc_real sum = embi_min(d->stiffness[i] * (embipc_real)d->node_count, (embipc_real)1e18);
+            def.stiffness[i] = sum > 0 ? embi_max(sum, EMBI_TINY * (embipc_real)INT_MAX) : sum;
+        }
         def.damping = d->damping;
         if (d->limit < EMBI_HUGE)
             def.force_limit = embi_min(embi_max(d->limit * (embipc_real)d->node_count, EMBI_TINY), (embipc_real)1e18);

@@ -330,6 +330,20 @@ static void test_accuracy(void)
     }
 }
 
+/* Gravity whose square is infinite is allowed beside bodies that do not move: they have no load. */
+static void test_no_mass_no_load(void)
+{
+    const embipc_real gravity[3] = {0, 0, EMBI_EITHER(-1e300, -1e30)};
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_body_parameters p;
+    scene s = scene_empty(&wd);
+    scene_ground(&s, 1, 0);
+    (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, gravity));
+    (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[0], &p));
+    ENSURE(p.load == 0 && p.pressure_load == 0 && p.kappa == 1);
+    scene_end(&s);
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -340,6 +354,7 @@ int main(int argc, char **argv)
     RUN(heap);
     RUN(fits);
     RUN(accuracy);
+    RUN(no_mass_no_load);
     test_unused();
     exact_unused();
     return test_end("test_defaults");

@@ -277,6 +277,83 @@ static void test_arguments(void)
     scene_end(&s);
 }
 
+/* Is the world loaded from its own bytes, with its hash? */
+static int loads(const scene *s)
+{
+    embipc_world_def def = embipc_default_world_def();
+    unsigned long long hash = embipc_world_hash(s->w);
+    embipc_world *w;
+    embipc_error e;
+    snapshot one = snapshot_of(s->w);
+    int ok = ENSURE_TEXT(embipc_world_load(one.data, one.bytes, &def, &w, &e) == EMBIPC_OK, e.text);
+    if (ok) ENSURE(embipc_world_hash(w) == hash && embipc_world_hash(s->w) == hash);
+    free(one.data);
+    embipc_world_destroy(w);
+    return ok;
+}
+
+/* What has no effect on a body may be any number, and its world can be loaded: the material of what does not move, and
+ * the nodes of a cage that is not built. Numbers of a material that has an effect must be finite. */
+static void test_numbers_without_effect(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    static const embipc_kind kind[3] = {EMBIPC_FIXED, EMBIPC_KINEMATIC, EMBIPC_AFFINE};
+    for (int k = 0; k < 3; k++) {
+        scene s = scene_empty(&wd);
+        embipc_body_def d = scene_def("box", kind[k], 0, 0, 0);
+        d.cage_nodes = 100000;
+        if (kind[k] < EMBIPC_AFFINE) {
+            d.material.model = EMBIPC_MODEL_COUNT;
+            d.material.young = d.material.mooney[1] = NAN;
+            d.material.density = 0;
+        }
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        ENSURE(s.n == 1 && loads(&s));
+        scene_end(&s);
+    }
+    for (int i = 0; i < 3; i++) {
+        scene s = scene_empty(&wd);
+        embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0);
+        test_mesh m = test_mesh_box(0, 0, 0, 1, 1, 1);
+        embipc_body b;
+        test_mesh_shape(&m, &d);
+        d.material.mooney[i] = i == 1 ? (embipc_real)INFINITY : (embipc_real)NAN;
+        ENSURE(embipc_body_create(s.w, &d, &b) == EMBIPC_ERR_ARGUMENT);
+        ENSURE(strstr(embipc_world_error(s.w)->text, "mooney") != NULL);
+        test_mesh_free(&m);
+        scene_end(&s);
+    }
+}
+
+/* The stiffness of a soft drive is stored in shares of its vertices, whose sum is rounded: at 1e18 N/m, the most that
+ * is allowed, up for 45 vertices. The share of the least one that is allowed is a number. A lesser one is refused. */
+static void test_ends_of_stiffness(void)
+{
+    const embipc_real stiffness[3] = {(embipc_real)1e18, EMBI_TINY * (embipc_real)INT_MAX, EMBI_TINY};
+    embipc_world_def wd = embipc_default_world_def();
+    int vertices[45];
+    for (int k = 0; k < 45; k++) vertices[k] = k;
+    for (int k = 0; k < 3; k++) {
+        scene s = scene_empty(&wd);
+        embipc_drive_def d = embipc_default_drive_def();
+        embipc_drive drive;
+        test_mesh ball = test_mesh_sphere(2);
+        embipc_body_def def = scene_def("ball", EMBIPC_AFFINE, 0, 0, 0);
+        test_mesh_shape(&ball, &def);
+        (void)ENSURE_OK(s.w, embipc_body_create(s.w, &def, &d.body));
+        d.vertices = vertices;
+        d.vertex_count = 45;
+        d.stiffness[0] = d.stiffness[1] = d.stiffness[2] = stiffness[k];
+        if (k < 2) {
+            (void)ENSURE_OK(s.w, embipc_drive_create(s.w, &d, &drive));
+            (void)ENSURE_OK(s.w, embipc_world_step(s.w, NULL));
+            ENSURE(loads(&s));
+        } else ENSURE(embipc_drive_create(s.w, &d, &drive) == EMBIPC_ERR_ARGUMENT);
+        test_mesh_free(&ball);
+        scene_end(&s);
+    }
+}
+
 /* A body that is made after loading has the tolerance of the world's accuracy. */
 static void test_accuracy(void)
 {
@@ -338,6 +415,8 @@ int main(int argc, char **argv)
     RUN(size);
     RUN(damage);
     RUN(accuracy);
+    RUN(numbers_without_effect);
+    RUN(ends_of_stiffness);
     RUN(forged_words);
     RUN(crossing_is_refused);
     RUN(arguments);

@@ -1551,6 +1551,45 @@ static void test_turning_friction(void)
     ENSURE(moves > 2000 / TEST_STRIDE && cut < (TEST_STRIDE > 1 ? 0.13 : 0.1) * moves);   /* by how the balls are turned: 0.07 to 0.14 */
 }
 
+/* A step is cut short with all of a drive's way left, and the drive is destroyed. Then a spring drags the box against
+ * another: an iteration is recorded whose direction is void, as islands merged. None tells of a way that drives have
+ * left. */
+static void test_way_left_is_that_of_this_step(void)
+{
+    static const double keys[14] = {0, 0, 0, 0, 0, 0, 0, 0.01, 0, 0.01, 0, 0, 0, 0};
+    const embipc_real far[3] = {(embipc_real)0.2, 0, 0}, none[3] = {0, 0, 0};
+    const embipc_iteration *list;
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_drive_def spring = embipc_default_drive_def();
+    embipc_drive drive;
+    double left = 0;
+    int void_ones = 0;
+    scene s;
+    embi_set(wd.gravity, 0, 0, 0);
+    s = scene_empty(&wd);
+    scene_box(&s, scene_def("box", EMBIPC_AFFINE, 0, 0, 0), 0.1, 0.1, 0.1, 1);
+    scene_box(&s, scene_def("other", EMBIPC_AFFINE, 0.1003, 0, 0), 0.1, 0.1, 0.1, 1);
+    scene_drive(&s, 0, keys, 2, NULL, NULL, 0);
+    (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 1, NULL));
+    ENSURE(scene_step(&s));
+    for (int k = embipc_world_iterations(s.w, &list) - 1; k >= 0; k--) left = fmax(left, list[k].drive_left);
+    ENSURE(left == 1);
+    (void)ENSURE_OK(s.w, embipc_drive_destroy(s.w, s.drive[0]));
+    (void)ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[0], none, none));
+    (void)ENSURE_OK(s.w, embipc_world_set_limits(s.w, 100, NULL));
+    spring.body = s.body[0];
+    embi_set(spring.stiffness, 1e6, 1e6, 1e6);
+    (void)ENSURE_OK(s.w, embipc_drive_create(s.w, &spring, &drive));
+    (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, drive, far, none));
+    ENSURE(scene_step(&s));
+    for (int k = embipc_world_iterations(s.w, &list) - 1; k >= 0; k--) {
+        void_ones += list[k].alpha_ccd == 0;
+        ENSURE(list[k].drive_left == 0);
+    }
+    ENSURE(void_ones > 0);
+    scene_end(&s);
+}
+
 /* A spring drags a ball 0.3 m along the ground in one step, a thousand times as far as it was foreseen to go. Each
  * direction is looked at twice as far as the one before, though the candidates are searched anew each time. */
 static void test_far_steps_take_few_looks(void)
@@ -1843,6 +1882,7 @@ int main(int argc, char **argv)
     RUN(resting_gap);
     RUN(impact_table);
     RUN(turning_friction);
+    RUN(way_left_is_that_of_this_step);
     RUN(far_steps_take_few_looks);
     RUN(looks_end_at_contacts);
     RUN(ranges_grow_by_the_way);
