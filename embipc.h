@@ -923,6 +923,7 @@ typedef struct embipc_iteration {
     int island;
     int fresh;                   /* the matrix was factored for this iteration */
     int contacts;
+    int pass;                    /* of the step, from 1 on. Each has other friction forces, or other rotations */
     embipc_real alpha_ccd;       /* largest safe fraction of the direction */
     embipc_body limit[2];        /* bodies whose contact bounds alpha_ccd; 0: none does */
     embipc_real alpha;           /* fraction taken */
@@ -22474,6 +22475,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     isle->record.island = isle->index;
     isle->record.fresh = isle->factorizations > factors;
     isle->record.contacts = isle->contacts.count;
+    isle->record.pass = isle->friction.passes;
     isle->record.slope = isle->energy.slope / s->hh;
     isle->record.alpha_ccd = isle->record.alpha = 0;
     isle->record.drive_left = embi_island_drive_left(s, isle);
@@ -30056,8 +30058,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 #ifndef EMBIPC_NO_SNAPSHOT
 
-/* Words of the head: name, format, their number, hash. Even formats: of floats. Those below 5 are no longer read. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 6 : 5, EMBI_SNAPSHOT_HEAD = 4 };
+/* Words of the head: name, format, their number, hash. Even formats: of floats. Those below 7 are no longer read. */
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 8 : 7, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -30612,7 +30614,7 @@ static void embi_stream_reports(embi_stream *s, embipc_world *w)
     static const embi_field force[] = {EMBI_INTS(embipc_pair_force, a, 4), EMBI_REALS(embipc_pair_force, force, 6),
                                        EMBI_INTS(embipc_pair_force, contacts, 1)};
     static const embi_field iteration[] = {
-        EMBI_INTS(embipc_iteration, island, 3), EMBI_REALS(embipc_iteration, alpha_ccd, 1),
+        EMBI_INTS(embipc_iteration, island, 4), EMBI_REALS(embipc_iteration, alpha_ccd, 1),
         EMBI_INTS(embipc_iteration, limit, 4), EMBI_REALS(embipc_iteration, alpha, 4)};
     static const embi_field rested[] = {EMBI_INTS(embi_rested, of, 14), EMBI_REALS(embi_rested, force, 12),
         EMBI_INTS(embi_rested, is_friction, 1), EMBI_WORD(embi_rested, key), EMBI_REALS(embi_rested, u, 1)};

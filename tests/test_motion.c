@@ -1124,7 +1124,7 @@ static void test_friction_of_changing_steps(void)
         embipc_world_def wd = embipc_default_world_def();
         scene s;
         embipc_body_def d;
-        int box, slides = 0;
+        int box, slides = 0, most = 0;
         wd.time_step = 1.0 / 60;
         s = scene_empty(&wd);
         scene_ground(&s, 100 * size, mu);
@@ -1136,15 +1136,20 @@ static void test_friction_of_changing_steps(void)
         (void)ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[box], push, still));
         for (int n = 0; n < 40; n++) {
             const double odd = n % 2, gravity[3] = {0, 0, odd > 0 ? -9.81 : -3};
+            const embipc_iteration *solve;
             embipc_pair_force f;
+            int solves;
             if (k < 2) (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, odd > 0 ? 1.0 / 120 : 1.0 / 30));
             else (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, gravity));
             scene_step(&s);
+            solves = embipc_world_iterations(s.w, &solve);
+            ENSURE(solves == 0 || (solve[0].pass == 1 && solve[solves - 1].pass == s.stats.passes));
+            most = embi_max_int(most, s.stats.passes);
             if (embipc_world_pair_forces(s.w, &f, 1) < 1 || f.force[2] > -0.1) continue;
             ENSURE_REL(f.friction[0], -mu * f.force[2], 0.05);
             slides++;
         }
-        ENSURE(slides > 20);
+        ENSURE(slides > 20 && most > 1);
         scene_end(&s);
     }
 }

@@ -173,6 +173,11 @@ static void explain_island(const explain *x, int island, int max)
     for (int i = 0; i < x->count; i++) {
         const embipc_iteration *it = &x->list[i];
         if (it->island != island) continue;
+        if (last && it->pass != last->pass)
+            tool_put(x->t,
+                     "Pass %d begins, and E is another one: friction takes the present normal forces, and a material that "
+                     "held wrong rotations the present ones.\n",
+                     it->pass);
         last = it;
         tool_put(
             x->t,
