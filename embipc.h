@@ -13561,7 +13561,6 @@ typedef struct embi_friction_list {
     int has_secants;             /* this direction was solved with secants: it may not descend, and ends no pass */
     int reversals;               /* contacts that reverse: they count as sticking in the next direction */
     int passes_added;            /* since the island was last at q^n */
-    int has_converged;           /* a pass has, since then */
     embipc_real gap_change;      /* along the direction: see embi_island_gap_change() */
     int runs;                    /* a surface runs, so friction does work */
     int passes;                  /* begun in this step, with other friction forces or other rotations */
@@ -20111,7 +20110,7 @@ static void embi_island_reset(const embi_state *s, embi_island *isle)
     isle->factor.use = EMBI_FACTOR_NEW;
     isle->just_drove = isle->just_predicted = isle->renewals = isle->has_moved = 0;
     isle->energy.ends_at_start = 0;
-    isle->friction.passes_added = isle->friction.has_converged = 0;
+    isle->friction.passes_added = 0;
     isle->friction.passes = 1;
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
     isle->tune.full_hessian = isle->tune.slow_moves = isle->factor.slow_solves = 0;
@@ -20355,7 +20354,6 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
     isle->passes_left = embi_max_int(1, embi_max_int(isle->passes_left, other->passes_left));
     isle->friction.passes = embi_max_int(isle->friction.passes, other->friction.passes);
     isle->friction.passes_added = embi_max_int(isle->friction.passes_added, other->friction.passes_added);
-    isle->friction.has_converged = 0;
     isle->renewals = embi_min_int(isle->renewals, other->renewals);   /* each body may get new rotations */
     isle->prediction = 0;
     isle->just_predicted |= other->just_predicted;
@@ -22249,7 +22247,7 @@ static int embi_island_back_to_start(embi_memory *m, embi_state *s, embi_island 
 {
     isle->has_moved = 0;   /* no deadline may end its step here */
     isle->passes_left = embi_max_int(1, s->settings.friction_iterations);
-    isle->friction.passes_added = isle->friction.has_converged = 0;
+    isle->friction.passes_added = 0;
     return embi_island_move_back(m, s, isle, s->qn);
 }
 
@@ -23024,10 +23022,10 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
     /* secants of friction gave a direction that is not of descent: the next one has the true Hessians */
     if (*alpha == 0 && isle->friction.has_secants) embi_island_clear_reversals(isle);
     else if (*alpha == 0 && !reused && !s->timer.late) {
-        /* No descent is left above rounding. It counts as converged if an earlier pass has. Full Hessians cost the last
-         * digits, so with them it counts below the tolerance, too. */
+        /* No descent is left above rounding. In an added pass it counts as converged, since an earlier pass was at its
+         * minimum, or near. Full Hessians cost the last digits, so with them it counts below the tolerance, too. */
         isle->active = 0;
-        isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.has_converged;
+        isle->converged = (isle->tune.full_hessian && isle->measure < 1) || isle->friction.passes_added > 0;
     }
     return EMBIPC_OK;
 }
@@ -23300,7 +23298,6 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (embi_island_is_near(isle) && embi_island_ask_pass(s, isle))
         return embi_island_next_pass(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (isle->converged) {
-        isle->friction.has_converged = 1;
         if (--isle->passes_left < 1) isle->passes_left = embi_island_ask_pass(s, isle);
         isle->active = isle->passes_left > 0;
     }
