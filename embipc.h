@@ -5484,16 +5484,21 @@ static void embi_keys_release(embi_memory *m, embi_keys *k)
 static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
-/* Fills k->a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
- * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. */
+/* Fills a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
+ * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. tmp (3 n): scratch. */
+static void embi_sort_half_edges(embi_key *a, embi_key *tmp, const int *tri, int n)
+{
+    for (int h = 0; h < 3 * n; h++) {
+        a[h].key = embi_pack_edge(tri[h], embi_half_end(tri, h));
+        a[h].value = h;
+    }
+    embi_sort_keys(a, tmp, 3 * n);
+}
+
 static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     if (!embi_keys_reserve(m, k, 3 * n)) return 0;
-    for (int h = 0; h < 3 * n; h++) {
-        k->a[h].key = embi_pack_edge(tri[h], embi_half_end(tri, h));
-        k->a[h].value = h;
-    }
-    embi_sort_keys(k->a, k->tmp, 3 * n);
+    embi_sort_half_edges(k->a, k->tmp, tri, n);
     return 1;
 }
 
@@ -9654,7 +9659,7 @@ static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidat
                                    embipc_real kappa, int pair, const embi_seams *seams, const embi_point p[4], int k)
 {
     int i = k + 1, j = (k + 1) % 3 + 1, turned = c->v[i] > c->v[j];
-    embi_u64 key = turned ? embi_pack(c->v[j], c->v[i]) : embi_pack(c->v[i], c->v[j]);
+    embi_u64 key = embi_pack_edge(c->v[i], c->v[j]);
     for (int n = embi_seam_find(seams, key); n < seams->count && seams->list[n].key == key; n++) {
         const embi_seam *seam = seams->list + n;
         embi_closest part;
@@ -10689,7 +10694,7 @@ static void embi_bvh_count(embi_bvh *b, const int *tri, int nt, int nv, const em
         }
         b->own[v / 3] |= 1u << EMBI_OWN_BACK << v % 3;
         used[tri[v]]--;
-        used[tri[3 * (v / 3) + (v % 3 + 1) % 3]]--;
+        used[embi_half_end(tri, v)]--;
     }
     for (int i = 0; i < 3 * nt; i++)
         if (b->own[i / 3] >> EMBI_OWN_VERTEX >> i % 3 & 1 && !used[tri[i]])
@@ -10707,8 +10712,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     if (!EMBI_GROW(m, b->order, nt) || !EMBI_GROW(m, b->own, nt) || !EMBI_GROW(m, b->box, 12 * b->leaves + 6 * nt))
         return 0;
     b->tri_box = b->box + 12 * b->leaves;
-    embi_box_clear(box);
-    for (int i = 0; i < 3 * nt; i++) embi_box_add(box, x + 3 * tri[i]);
+    embi_box_of(box, x, tri, edges);
     for (int i = 0; i < 3; i++) size = embi_max(size, box[3 + i] - box[i]);
     for (int t = 0; t < nt; t++) {
         keys[t].key = 0;
@@ -10728,12 +10732,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
             b->own[i / 3] |= (1u << EMBI_OWN_VERTEX | 1u << EMBI_OWN_POINT_PAIRS) << i % 3;
         }
     /* equal edges are neighbours after sorting; the first is the owner */
-    for (int i = 0; i < edges; i++) {
-        int p = tri[i], q = tri[3 * (i / 3) + (i + 1) % 3];
-        keys[i].key = embi_pack(embi_min_int(p, q), embi_max_int(p, q));
-        keys[i].value = i;
-    }
-    embi_sort_keys(keys, keys + edges, edges);
+    embi_sort_half_edges(keys, keys + edges, tri, nt);
     for (int i = 0; i < edges; i++)
         if (i == 0 || keys[i].key != keys[i - 1].key)
             b->own[keys[i].value / 3] |= (1u << EMBI_OWN_EDGE | 1u << EMBI_OWN_EDGE_PAIRS) << keys[i].value % 3;
@@ -10741,17 +10740,15 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* 1 when two triangles are coplanar, on opposite sides of edge k of the first. away: the largest |coordinate| */
-static int embi_is_flat(const embipc_real *x, const int *t, int k, const int *u, embipc_real away)
+/* 1 when the triangles of both half-edges h and g of an edge are coplanar, on opposite sides of it. away: the largest
+ * |coordinate| */
+static int embi_is_flat(const embipc_real *x, const int *tri, int h, int g, embipc_real away)
 {
-    const embipc_real *p = x + 3 * t[k], *d = NULL;
+    const embipc_real *p = x + 3 * tri[h];
     embipc_real edge[3], one[3], two[3], n[3], m[3];
-    for (int i = 0; i < 3; i++)
-        if (u[i] != t[k] && u[i] != t[(k + 1) % 3]) d = x + 3 * u[i];
-    if (!d) return 0;
-    embi_sub(edge, x + 3 * t[(k + 1) % 3], p);
-    embi_sub(one, x + 3 * t[(k + 2) % 3], p);
-    embi_sub(two, d, p);
+    embi_sub(edge, x + 3 * embi_half_end(tri, h), p);
+    embi_sub(one, x + 3 * embi_opposite(tri, h), p);
+    embi_sub(two, x + 3 * embi_opposite(tri, g), p);
     embi_cross(n, edge, one);
     embi_cross(m, edge, two);
     return embi_dot(n, m) < 0 && embi_abs(embi_dot(n, two)) <= 16 * EMBI_EPS * away * embi_norm(n);
@@ -10911,7 +10908,7 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
         if (end != i + 2) continue;
         other = keys[i + 1].value / 3;
         for (int c = 0; c < 6 && home; c++) stays &= home[tri[3 * t]] == home[tri[3 * (c < 3 ? t : other) + c % 3]];
-        if (!stays || !embi_is_flat(x, tri + 3 * t, k, tri + 3 * other, away)) continue;
+        if (!stays || !embi_is_flat(x, tri, keys[i].value, keys[i + 1].value, away)) continue;
         b->own[t] &= ~(1u << EMBI_OWN_EDGE_PAIRS << k);
         embi_join(b->face, t, other);
     }
@@ -11130,9 +11127,8 @@ static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
 static int embi_traverse_lets(const embi_traversal *w, const embipc_real *one, const embipc_real *ways_one, int i,
                               const embipc_real *two, const embipc_real *ways_two, int j)
 {
-    static const embipc_real still[6] = {0, 0, 0, 0, 0, 0};
-    return embi_boxes_pass(one, w->a->way ? ways_one + 6 * i : still, w->reach, two,
-                           w->b->way ? ways_two + 6 * j : still);
+    return embi_boxes_pass(one, w->a->way ? ways_one + 6 * i : embi_none, w->reach, two,
+                           w->b->way ? ways_two + 6 * j : embi_none);
 }
 
 static void embi_traverse_share(const embi_traversal *w, embipc_real share, embipc_real own[6])
@@ -12175,7 +12171,7 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
                                            embipc_real enough)
 {
     const int *tet = f->tet + one->first;
-    embipc_real mean[9] = {0, 0, 0, 0, 0, 0, 0, 0, 0}, margin, most, away = 0;
+    embipc_real mean[9] = {0}, margin, most, away = 0;
     if (!one->tets) return -EMBI_HUGE;
     for (int k = 0; k < one->tets; k++)
         for (int c = 0; c < 9; c++) mean[c] += F[9 * tet[k] + c];
@@ -12201,14 +12197,14 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
  * Finds every edge of one surface that meets a triangle of another one, or of its own. The traversal proposes
  * pairs of triangles; exact predicates decide. The world refuses bodies that cross, and validation looks for
  * crossings after a step.
- * Uses: small math, memory, sorting and sets, exact predicates, trees of boxes.
+ * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, trees of boxes.
  * Checked by: tests/test_broad.c, tests/test_mesh_faults.c */
 
-/* Tests edge (e0, e1) of s against triangle t of u. A pair with a common vertex is skipped. */
-static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surface *u, int t)
+/* Tests the edge of half-edge h of s against triangle t of u. A pair with a common vertex is skipped. */
+static int embi_crosses(const embi_surface *s, int h, const embi_surface *u, int t)
 {
     embipc_real p[15];
-    const int *T = u->tri + 3 * t;
+    const int e0 = s->tri[h], e1 = embi_half_end(s->tri, h), *T = u->tri + 3 * t;
     if (s->base == u->base)
         for (int k = 0; k < 3; k++)
             if (T[k] == e0 || T[k] == e1) return 0;
@@ -12227,10 +12223,10 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
             const embi_surface *s = side ? b : a, *u = side ? a : b;
             int ta = embi_hi(keys[n].key), tb = embi_lo(keys[n].key);
             int ts = side ? tb : ta, tu = side ? ta : tb;
-            for (int i = 0; i < 3; i++) {
-                int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
-                const embipc_crossing found = {body[side], body[1 - side], {e0, e1}, ts, tu};
-                if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
+            for (int h = 3 * ts; h < 3 * ts + 3; h++) {
+                const embipc_crossing found = {body[side], body[1 - side],
+                                               {s->tri[h], embi_half_end(s->tri, h)}, ts, tu};
+                if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> h % 3 & 1) || !embi_crosses(s, h, u, tu)) continue;
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
                 (*list)[(*count)++] = found;
             }
@@ -15261,8 +15257,7 @@ static int embi_searches_run(embipc_world *w)
 /* Vertices of a half-edge, numbered among all bodies, the lower one first. */
 static embi_u64 embi_edge_key(const embi_body *b, int edge)
 {
-    int t = edge / 3, k = edge % 3, u = b->vert0 + b->tri[3 * t + k], v = b->vert0 + b->tri[3 * t + (k + 1) % 3];
-    return embi_pack_edge(u, v);
+    return embi_pack_edge(b->vert0 + b->tri[edge], b->vert0 + embi_half_end(b->tri, edge));
 }
 
 /* Finds the part t of the edge from x_p to x_q that it shares with the edge from x_r to x_s. Returns 0 for none. */
@@ -31640,9 +31635,7 @@ static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_
 {
     int a = embi_hi(key), b = embi_lo(key);
     for (int i = 0; i < 3; i++)
-        if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
-            embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
-            return 1;
+        if (embi_crosses(s, 3 * a + i, u, b) || embi_crosses(u, 3 * b + i, s, a)) return 1;
     return 0;
 }
 
