@@ -5495,6 +5495,7 @@ static void embi_sort_half_edges(embi_key *a, embi_key *tmp, const int *tri, int
     embi_sort_keys(a, tmp, 3 * n);
 }
 
+/* The same into k->a, with room for them. */
 static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
 {
     if (!embi_keys_reserve(m, k, 3 * n)) return 0;
@@ -9230,14 +9231,15 @@ static embipc_real embi_closest_distance(const embi_point x[4], int edge_edge, e
     return edge_edge ? embi_edge_edge(x, w, mask) : embi_point_triangle(x, w, mask);
 }
 
-/* distance and, if wanted, its gradient w x n */
-static embipc_real embi_distance_gradient(const embipc_real x[12], int edge_edge, embipc_real *grad)
+/* distance and, if wanted, its gradient w x n, and its Hessian, 1/m (12 x 12, row-major) */
+static embipc_real embi_distance_of(const embipc_real x[12], int edge_edge, embipc_real *grad, embipc_real *hess)
 {
     embipc_real w[4], n[3], d;
     embi_point p[4];
     int mask;
     embi_points_of(p, x);
     d = embi_closest_distance(p, edge_edge, w, &mask);
+    if (hess) embi_distance_hessian(p, w, mask, edge_edge, hess);
     if (!grad) return d;
     (void)embi_normal(p, w, mask, edge_edge, n);
     for (int k = 0; k < 4; k++) embi_scale(grad + 3 * k, w[k], n);
@@ -9246,33 +9248,22 @@ static embipc_real embi_distance_gradient(const embipc_real x[12], int edge_edge
 
 EMBIPC_API embipc_real embipc_point_triangle_distance(const embipc_real x[12], embipc_real grad[12])
 {
-    return embi_distance_gradient(x, 0, grad);
+    return embi_distance_of(x, 0, grad, NULL);
 }
 
 EMBIPC_API embipc_real embipc_edge_edge_distance(const embipc_real x[12], embipc_real grad[12])
 {
-    return embi_distance_gradient(x, 1, grad);
-}
-
-/* Hessian of the distance, 1/m; hess: 12 x 12, row-major. */
-static void embi_closest_hessian(const embipc_real x[12], int edge_edge, embipc_real hess[144])
-{
-    embipc_real w[4];
-    embi_point p[4];
-    int mask;
-    embi_points_of(p, x);
-    (void)embi_closest_distance(p, edge_edge, w, &mask);
-    embi_distance_hessian(p, w, mask, edge_edge, hess);
+    return embi_distance_of(x, 1, grad, NULL);
 }
 
 EMBIPC_API void embipc_point_triangle_hessian(const embipc_real x[12], embipc_real hess[144])
 {
-    embi_closest_hessian(x, 0, hess);
+    (void)embi_distance_of(x, 0, NULL, hess);
 }
 
 EMBIPC_API void embipc_edge_edge_hessian(const embipc_real x[12], embipc_real hess[144])
 {
-    embi_closest_hessian(x, 1, hess);
+    (void)embi_distance_of(x, 1, NULL, hess);
 }
 
 /* c = |u x v|^2 of the edges u = x_1 - x_0, v = x_3 - x_2, and its gradient (may be NULL):
@@ -25595,6 +25586,7 @@ static embipc_result embi_check_contact(embipc_real dhat, embipc_real kappa, emb
 static embipc_result embi_check_world_def(const embipc_world_def *d, embipc_error *e)
 {
     embipc_result r;
+    if (!d) return embi_refuse(e, "def is NULL");
     if (d->cookie != EMBI_WORLD_COOKIE) return embi_fail(e, EMBIPC_ERR_DEF, "start from embipc_default_world_def()");
     if ((d->allocator.alloc == NULL) != (d->allocator.free == NULL))
         return embi_refuse(e, "an allocator needs both alloc and free");
@@ -25633,7 +25625,6 @@ EMBIPC_API embipc_result embipc_world_size(const embipc_world_def *def, size_t *
     embipc_result r;
     if (!bytes) return embi_refuse(error, "bytes is NULL: no place for the result");
     *bytes = 0;
-    if (!def) return embi_refuse(error, "def is NULL");
     if ((r = embi_check_world_def(def, error)) != EMBIPC_OK) return r;
     memcpy(limit, &def->limits, sizeof limit);
     for (int k = 0; k < 8; k++) {
@@ -25655,7 +25646,6 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     embipc_result r;
     if (!world) return embi_refuse(error, "world is NULL: no place for the result");
     *world = NULL;
-    if (!def) return embi_refuse(error, "def is NULL");
     if ((r = embi_check_world_def(def, error)) != EMBIPC_OK) return r;
 #ifndef EMBIPC_ALLOW_EXTENDED_PRECISION
     if (!embi_sums_are_exact())
@@ -27475,7 +27465,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 /* ==== 96. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
- * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body.
+ * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body, forces and drives.
  * Checked by: tests/test_joint.c */
 
 #ifndef EMBIPC_NO_JOINTS
@@ -31402,11 +31392,12 @@ static embipc_real embi_part_slack(const embi_part_body *a, const embi_part_body
     return 16 * EMBI_EPS * slack;
 }
 
-/* Are the boxes of two bodies farther apart than their gap? A pair with loops is not asked: it may be linked. */
+/* Are two bodies exempt from contact, or their boxes farther apart than their gap? With loops they may be linked. */
 static int embi_part_far(const embi_parting *p, int i, int j)
 {
     const embi_part_body *a = p->body + i, *b = p->body + j;
     embipc_real reach = embi_part_reach(p, i, j, 1) + embi_part_slack(a, b, embi_none);
+    if (!(embi_part_gap(p, i, j) > 0)) return 1;
     return !(a->loops && b->loops) && !embi_ranges_meet(a->bvh.box + 6, embi_none, reach, b->bvh.box + 6);
 }
 
@@ -31720,7 +31711,8 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
 /* ==== 112. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
- * Uses: small math, memory, solids and checks of meshes, surfaces that overlap.   Checked by: tests/test_doctor.c */
+ * Uses: small math, memory, sorting and sets, solids and checks of meshes, surfaces that overlap.
+ * Checked by: tests/test_doctor.c */
 
 /* Adds a unit direction to search, unless there is one like it or no room. */
 static void embi_part_direction(embi_parting *p, const embipc_real u[3])
@@ -31883,7 +31875,7 @@ static int embi_part_pair(embi_parting *p, int i, int j, int late, int *moved)
 /* Are bodies i and j apart, or exempt from contact? *kind is set if not. */
 static embi_answer embi_part_enough(embi_parting *p, int i, int j, embipc_overlap_kind *kind)
 {
-    if (!(embi_part_gap(p, i, j) > 0) || embi_part_far(p, i, j)) return EMBI_YES;
+    if (embi_part_far(p, i, j)) return EMBI_YES;
     return embi_part_apart(p, p->body + i, p->body + j, embi_none, embi_part_reach(p, i, j, (embipc_real)0.01), kind);
 }
 
@@ -31951,8 +31943,7 @@ static int embi_part_rounds(embi_parting *p)
         for (int i = 0; i < p->count; i++)
             for (int j = i + 1; j < p->count; j++) {
                 int hopeless = embi_part_is_listed(p, n, i, j) && p->pair[n++].hopeless;
-                if (!(embi_part_gap(p, i, j) > 0) || hopeless || (p->body[i].fixed && p->body[j].fixed)) continue;
-                if (embi_part_far(p, i, j)) continue;
+                if (hopeless || (p->body[i].fixed && p->body[j].fixed) || embi_part_far(p, i, j)) continue;
                 if (!embi_part_pair(p, i, j, late, &moved)) return 0;
             }
     }
