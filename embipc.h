@@ -7813,10 +7813,8 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
     const int *node = s->cells.count ? s->cells.node : s->tet;
     for (int t = 0; t < s->nt; t++)
         for (int a = 0; a < corners; a++)
-            for (int b = 0; b <= a; b++) {
-                int i = node[corners * t + a], j = node[corners * t + b];
-                pairs[count++].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
-            }
+            for (int b = 0; b <= a; b++)
+                pairs[count++].key = embi_pack(node[corners * t + a], node[corners * t + b]);
     for (int a = 0; a < s->n && s->averaged; a++)
         for (int i = s->near_row[a]; i < s->near_row[a + 1]; i++)
             for (int j = s->near_row[a]; j <= i; j++) pairs[count++].key = embi_pack(s->near_node[i], s->near_node[j]);
@@ -11191,8 +11189,7 @@ static int embi_traverse_pairs(embi_memory *m, const embi_traversal *w, int i, i
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
                 if (w->first_only) top = 0;
                 (*list)[*count].value = (int)ceil(share * EMBI_SHARE_UNIT);
-                (*list)[(*count)++].key =
-                    self ? embi_pack(embi_min_int(ta, tb), embi_max_int(ta, tb)) : embi_pack(ta, tb);
+                (*list)[(*count)++].key = self ? embi_pack_edge(ta, tb) : embi_pack(ta, tb);
             }
     }
     return 1;
