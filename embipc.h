@@ -9648,7 +9648,7 @@ static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidat
                                    embipc_real kappa, int pair, const embi_seams *seams, const embi_point p[4], int k)
 {
     int i = k + 1, j = (k + 1) % 3 + 1, turned = c->v[i] > c->v[j];
-    embi_u64 key = embi_pack_edge(c->v[i], c->v[j]);
+    embi_u64 key = turned ? embi_pack(c->v[j], c->v[i]) : embi_pack(c->v[i], c->v[j]);
     for (int n = embi_seam_find(seams, key); n < seams->count && seams->list[n].key == key; n++) {
         const embi_seam *seam = seams->list + n;
         embi_closest part;
@@ -12185,14 +12185,14 @@ static embipc_real embi_certificate_margin(const embi_certificates *f, const emb
  * Finds every edge of one surface that meets a triangle of another one, or of its own. The traversal proposes
  * pairs of triangles; exact predicates decide. The world refuses bodies that cross, and validation looks for
  * crossings after a step.
- * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, trees of boxes.
+ * Uses: small math, memory, sorting and sets, exact predicates, trees of boxes.
  * Checked by: tests/test_broad.c, tests/test_mesh_faults.c */
 
-/* Tests the edge of half-edge h of s against triangle t of u. A pair with a common vertex is skipped. */
-static int embi_crosses(const embi_surface *s, int h, const embi_surface *u, int t)
+/* Tests edge (e0, e1) of s against triangle t of u. A pair with a common vertex is skipped. */
+static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surface *u, int t)
 {
     embipc_real p[15];
-    const int e0 = s->tri[h], e1 = embi_half_end(s->tri, h), *T = u->tri + 3 * t;
+    const int *T = u->tri + 3 * t;
     if (s->base == u->base)
         for (int k = 0; k < 3; k++)
             if (T[k] == e0 || T[k] == e1) return 0;
@@ -12211,10 +12211,10 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
             const embi_surface *s = side ? b : a, *u = side ? a : b;
             int ta = embi_hi(keys[n].key), tb = embi_lo(keys[n].key);
             int ts = side ? tb : ta, tu = side ? ta : tb;
-            for (int h = 3 * ts; h < 3 * ts + 3; h++) {
-                const embipc_crossing found = {body[side], body[1 - side],
-                                               {s->tri[h], embi_half_end(s->tri, h)}, ts, tu};
-                if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> h % 3 & 1) || !embi_crosses(s, h, u, tu)) continue;
+            for (int i = 0; i < 3; i++) {
+                int e0 = s->tri[3 * ts + i], e1 = s->tri[3 * ts + (i + 1) % 3];
+                const embipc_crossing found = {body[side], body[1 - side], {e0, e1}, ts, tu};
+                if (!(embi_owned(s->bvh->own[ts], EMBI_OWN_EDGE) >> i & 1) || !embi_crosses(s, e0, e1, u, tu)) continue;
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
                 (*list)[(*count)++] = found;
             }
@@ -31623,7 +31623,9 @@ static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_
 {
     int a = embi_hi(key), b = embi_lo(key);
     for (int i = 0; i < 3; i++)
-        if (embi_crosses(s, 3 * a + i, u, b) || embi_crosses(u, 3 * b + i, s, a)) return 1;
+        if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
+            embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
+            return 1;
     return 0;
 }
 
