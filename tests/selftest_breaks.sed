@@ -6,9 +6,9 @@ s/^        return y \* y \/ e - /        return BROKEN(4) * y * y \/ e - /
 s/ \*f1_slope = 2 \/ e - / *f1_slope = BROKEN(5) * 2 \/ e - /
 s/^        psi = mu \* psi + lambda/        psi = mu * psi + BROKEN(6) * lambda/
 s/^    w\[0\] = 1 - (w\[1\]/    w[0] = 1 - (BROKEN(7) * w[1]/
-s/^    return embi_distance_gradient(x, 0, grad);/    return BROKEN(8) * embi_distance_gradient(x, 0, grad);/
+s/^    return embi_distance_of(x, 0, grad, NULL);/    return BROKEN(8) * embi_distance_of(x, 0, grad, NULL);/
 s/^    (void)embi_normal(p, w, mask, edge_edge, n);/&\n    n[2] *= BROKEN(9);/
-s/^    embi_distance_hessian(p, w, mask, edge_edge, hess);/&\n    hess[0] *= BROKEN(10); hess[130] *= BROKEN(10);/
+s/^    if (hess) embi_distance_hessian(p, w, mask, edge_edge, hess);/&\n    if (hess) { hess[0] *= BROKEN(10); hess[130] *= BROKEN(10); }/
 s/^    \*toi = keep < 0 ? now.t : keep;/    *toi = BROKEN(11) * (keep < 0 ? now.t : keep);/
 s/^    return embi_orient3d_exact(a, b, c, d);/    return BROKEN(12) > 1 ? embi_sign(det) : embi_orient3d_exact(a, b, c, d);/
 s/^        embi_axpy(s->qt + i, b->step.c, s->vn + i);/        embi_axpy(s->qt + i, BROKEN(13) * b->step.c, s->vn + i);/
