@@ -16441,11 +16441,12 @@ static int embi_spring_misses(const embi_element *e, const embipc_real *x, const
  * A rod on a line holds vertex 0 to the line x_1 + t (x_2 - x_3). The t of the closest point enters the weights, w =
  * (1, -1, -t, t). Its change has no effect of first order, as for contacts. */
 
-/* Weights of a rod on a line, at x. */
-static void embi_rod_slide(embi_rod *p, const embipc_real *x)
+/* Weights of a rod on a line, at x, and r. The sum with these weights would cancel: t is large where the vertex is far
+ * along the line. It would leave a part along the line, too, where nothing resists: rounding would move the body. */
+static void embi_rod_slide(embi_rod *p, const embipc_real *x, embipc_real r[3])
 {
     const int *v = p->base.v;
-    embipc_real r[3], along[3], t, size;
+    embipc_real along[3], t, size;
     embi_sub(r, x + 3 * v[0], x + 3 * v[1]);
     embi_sub(along, x + 3 * v[2], x + 3 * v[3]);
     size = embi_dot(along, along);
@@ -16453,6 +16454,7 @@ static void embi_rod_slide(embi_rod *p, const embipc_real *x)
     embi_scale(p->axis, size > 0 ? 1 / embi_sqrt(size) : 0, along);
     p->base.w[2] = -t;
     p->base.w[3] = t;
+    for (int i = 0; i < 2; i++) embi_axpy(r, -embi_dot(r, p->axis), p->axis);   /* the second takes what rounding left */
 }
 
 /* Evaluates E at the vertices x. A rod that can have only one length is never slack. */
@@ -16461,8 +16463,8 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
     embi_rod *p = (embi_rod *)e;
     embipc_real r[3], excess, size, force;
     (void)xn;
-    if (p->form == EMBI_ROD_ON_LINE) embi_rod_slide(p, x);
-    embi_point_motion(e->v, e->w, x, r);
+    if (p->form == EMBI_ROD_ON_LINE) embi_rod_slide(p, x, r);
+    else embi_point_motion(e->v, e->w, x, r);
     p->length = p->form == EMBI_ROD_ALONG ? embi_dot(p->axis, r) : embi_norm(r);
     if (p->form == EMBI_ROD_ALONG) embi_copy(e->dir, p->axis);
     else embi_scale(e->dir, p->length > 0 ? 1 / p->length : 0, r);
