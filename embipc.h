@@ -9799,6 +9799,8 @@ typedef struct embi_rod {
     embipc_real least, most;     /* m; both 0: a point */
     embipc_real length;          /* m */
     embipc_real share;           /* of K in force: 0 where it is slack, below 1 beyond the limit */
+    embipc_real slack;           /* of its length, up to the nearer of least and most, m */
+    embipc_real near;            /* m: slack by less it has its stiffness all the same; 0 until moves are slow */
     embipc_real axis[3];         /* of the line, or the direction */
 } embi_rod;
 
@@ -13810,11 +13812,17 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle, i
     return 0;
 }
 
+/* What rounding moves points of a body by, m */
+static embipc_real embi_body_rounding(const embi_body *b)
+{
+    return 4 * EMBI_EPS * embi_max(b->scale_x, b->scale_q);
+}
+
 /* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding of x and of
  * q. */
 static embipc_real embi_body_short(const embi_body *b, embipc_real limit)
 {
-    return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), 4 * EMBI_EPS * embi_max(b->scale_x, b->scale_q) / limit);
+    return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), embi_body_rounding(b) / limit);
 }
 
 /* Length of a direction that counts as converged, m: the least of the island's bodies. */
@@ -16472,17 +16480,25 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
     else embi_scale(e->dir, p->length > 0 ? 1 / p->length : 0, r);
     excess = p->length > p->most ? p->length - p->most : embi_min(p->length - p->least, 0);
     size = embi_abs(excess);
+    p->slack = embi_max(embi_min(p->most - p->length, p->length - p->least), 0);
     p->share = p->K * size > p->limit ? p->limit / (p->K * size) : size > 0 || !(p->most > p->least) ? 1 : 0;
     force = embi_min(p->K * size, p->limit);
     e->first = excess < 0 ? -force : force;
     e->energy = force < p->limit ? force * size / 2 : force * (size - force / (2 * p->K));
 }
 
+/* df/dl where the rod was evaluated, N/m. A rod that is slack by less than rounding can be taut at any point that a
+ * direction without its stiffness leads to. Then moves would be cut to nothing, one after the other. */
+static embipc_real embi_rod_slope(const embi_rod *p)
+{
+    return p->share == 1 || (p->share == 0 && p->slack < p->near) ? p->K : 0;
+}
+
 /* d2E/dr2 where the rod was evaluated, N/m */
 static void embi_rod_hessian(const embi_element *e, embipc_real S[9])
 {
     const embi_rod *p = (const embi_rod *)e;
-    embipc_real along = p->share == 1 ? p->K : 0, across = p->length > 0 ? e->first / p->length : along;
+    embipc_real along = embi_rod_slope(p), across = p->length > 0 ? e->first / p->length : along;
     across = p->form == EMBI_ROD_ALONG ? 0 : embi_max(across, 0);
     for (int i = 0; i < 9; i++) {
         embipc_real nn = e->dir[i / 3] * e->dir[i % 3], one = i % 4 ? 0 : 1;
@@ -16496,7 +16512,7 @@ static embipc_real embi_rod_stiffness(const embi_element *e, int first)
 {
     const embi_rod *p = (const embi_rod *)e;
     (void)first;
-    return p->share < 1 ? p->share : 4;
+    return embi_rod_slope(p) > 0 ? 4 : p->share;
 }
 
 /* Does a rod become taut or slack, or does its force reach the limit, within a motion that counts as converged? Then
@@ -16505,13 +16521,12 @@ static int embi_rod_misses(const embi_element *e, const embipc_real *x, const em
 {
     const embi_rod *now = (const embi_rod *)e;
     embi_rod p = *now;
-    embipc_real stiff, off;
+    embipc_real off;
     (void)y;
     embi_rod_evaluate(&p.base, NULL, x);
     if (p.share == now->share) return 0;
-    stiff = p.share == 1 ? p.K : 0;
-    off = embi_abs(p.base.first + stiff * (now->length - p.length) - e->first);
-    return off > 0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first));
+    off = embi_abs(p.base.first + embi_rod_slope(&p) * (now->length - p.length) - e->first);
+    return off > embi_max((embipc_real)0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first)), p.K * p.near);
 }
 
 /* ---- all kinds ---- */
@@ -23005,6 +23020,16 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
+/* From here on contacts have their full Hessian, and rods their stiffness where they are slack by less than rounding. */
+static void embi_island_stiffen(const embi_state *s, embi_island *isle)
+{
+    embipc_real near = 0;
+    for (int k = 0; k < isle->body_count; k++) near = embi_max(near, embi_body_rounding(s->body + isle->bodies[k]));
+    for (int k = 0; EMBI_JOINTS && k < isle->rods.count; k++) isle->rods.list[k].near = near;
+    isle->tune.full_hessian = 1;
+    embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
+}
+
 /* A move by line search. It is slow where it is less than half of Newton's direction though all of that is safe, or
  * less than 0.005 of it. After EMBI_SLOW_MOVES slow moves in a row contacts get their full Hessian until the step ends.
  * The one of rank one does not know how normals rotate along p. Where they rotate much against a small gap, directions
@@ -23021,10 +23046,7 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
     embi_island_accept(s, isle, *alpha);
     is_slow = *alpha < (isle->bound.safe == 1 ? EMBI_SLOW_STRIDE : EMBI_CUT_STRIDE);
     isle->tune.slow_moves = is_slow ? isle->tune.slow_moves + 1 : 0;
-    if (isle->tune.slow_moves == EMBI_SLOW_MOVES && !EMBI_WITHOUT(FULL_HESSIAN)) {
-        isle->tune.full_hessian = 1;
-        embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
-    }
+    if (isle->tune.slow_moves == EMBI_SLOW_MOVES && !EMBI_WITHOUT(FULL_HESSIAN)) embi_island_stiffen(s, isle);
     /* secants of friction gave a direction that is not of descent: the next one has the true Hessians */
     if (*alpha == 0 && isle->friction.has_secants) embi_island_clear_reversals(isle);
     else if (*alpha == 0 && !reused && !s->timer.late) {
