@@ -17757,7 +17757,9 @@ static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, em
         embi_axpy(swung[i], c > 0 ? 1 / c : 0, r);
     }
     embi_sub(r, x + 3 * (EMBI_FRAME + EMBI_FRAME_U), x + 3 * EMBI_FRAME);
-    angle = embi_atan2(embi_dot(r, swung[1]), embi_dot(r, swung[0]));
+    embi_cross(k, swung[0], r);
+    embi_cross(t, r, swung[1]);
+    angle = embi_atan2(embi_dot(z[1], k), embi_dot(z[1], t));
     return angle + 2 * EMBI_PI * embi_floor((nearby - angle) / (2 * EMBI_PI) + (embipc_real)0.5);
 }
 
