@@ -17894,19 +17894,48 @@ static int embi_limit_is_near(const embipc_real lim[2], int upper, embipc_real n
     return embi_abs(*at - now) <= quarter;
 }
 
+/* Where a limit of twist acts. The twist changes by w.(z + z')/(1 + z.z'), w: the angular velocity of b relative to a.
+ * So its torque is about n = (z + z')/|z + z'|: one about z' would change the energy of a body that circles. A force
+ * along side = n x d/|d| at o' + d gives it. d is the vector normal to n among u' - share z'. x: as for
+ * embi_joint_twist(). Returns |z + z'|/2, the rotation about n over the twist. */
+static embipc_real embi_twist_lever(const embipc_real *x, embipc_real d[3], embipc_real side[3], embipc_real *share)
+{
+    const embipc_real *o = x + 3 * EMBI_FRAME;
+    embipc_real z[3], along[3], n[3], turn, size;
+    embi_sub(n, x + 3 * EMBI_FRAME_Z, x);
+    embi_sub(along, o + 3 * EMBI_FRAME_Z, o);
+    embi_sub(d, o + 3 * EMBI_FRAME_U, o);
+    embi_scale(n, 1 / embi_norm(n), n);
+    embi_scale(z, 1 / embi_norm(along), along);
+    embi_add(n, n, z);
+    turn = embi_norm(n) / 2;
+    size = embi_dot(n, along);
+    *share = size > 0 ? embi_dot(n, d) / size : 0;
+    embi_axpy(d, -*share, along);
+    embi_cross(side, n, d);
+    size = embi_norm(side);
+    embi_scale(side, size > 0 ? 1 / size : 0, side);
+    return turn;
+}
+
 /* Limits of the twist of a ball. Returns how many rods. */
 static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_real K, embi_rod *rod)
 {
-    const embipc_real lim[2] = {-j->def.twist, j->def.twist}, none = (embipc_real)INFINITY;
-    embipc_real swung[2][3], at, now = embi_joint_twist(s->xn + 3 * j->first, j->reached.twist, swung);
+    const embipc_real lim[2] = {-j->def.twist, j->def.twist}, none = (embipc_real)INFINITY, *x = s->xn + 3 * j->first;
+    embipc_real swung[2][3], d[3], side[3], share, at, turn, arm, now = embi_joint_twist(x, j->reached.twist, swung);
     int n = 0;
-    for (int upper = 0; upper < 2 && j->def.twist > 0; upper++) {
+    if (!(j->def.twist > 0)) return 0;
+    turn = embi_twist_lever(x, d, side, &share);
+    arm = embi_norm(d);
+    for (int upper = 0; upper < 2; upper++) {
         embi_rod *p = rod + n;
         if (!embi_limit_is_near(lim, upper, now, &at)) continue;
-        *p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, 2 * EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
-        embi_scale(p->axis, -embi_sin(at), swung[0]);
-        embi_axpy(p->axis, embi_cos(at), swung[1]);
-        at = j->arm * embi_sin(at - now);
+        *p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME, EMBI_FRAME + EMBI_FRAME_Z, 2 * EMBI_FRAME, share,
+                           -share, -1);
+        at = turn * (at - now);
+        embi_scale(p->axis, embi_cos(at), side);
+        embi_axpy(p->axis, -embi_sin(at) / arm, d);
+        at = arm * embi_sin(at);
         embi_rod_align(s, j, p, upper ? -none : at, upper ? at : none);
         n++;
     }
@@ -18054,13 +18083,15 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
     }
 }
 
-/* The last anchor of a ball with a limit of twist: the point of a that is now where u' of b is. */
+/* The last anchor of a ball with a limit of twist: the point of a where the limit acts on b at q^n. */
 static void embi_twist_pin(const embi_state *s, const embi_joint *j)
 {
     embi_anchor *to = j->anchor + 2 * EMBI_FRAME;
-    embipc_real w[4];
+    const embipc_real *x = s->xn + 3 * j->first, *o = x + 3 * EMBI_FRAME;
+    embipc_real w[4], d[3], side[3], share;
     *to = j->anchor[EMBI_FRAME_O];
-    embi_copy(to->x, s->xn + 3 * (j->first + EMBI_FRAME + EMBI_FRAME_U));
+    (void)embi_twist_lever(x, d, side, &share);
+    embi_add(to->x, o, d);
     if (!embi_tet_weights(s->xn + 3 * j->first, to->x, w)) return;
     for (int i = 0; i < 4; i++) {
         to->weight[i] = 0;
