@@ -12395,6 +12395,7 @@ typedef struct embi_body_mass {
 /* The step form of a body: see chapter "Energy of a body". */
 typedef struct embi_body_step {
     embipc_real c, inertia;      /* c, s, and 1/s */
+    embipc_real scale_q;         /* largest |coordinate| of nodes at q^n, m: an affine body's are outside of it */
     int two_step;                /* this step is one of BDF2 */
     int jump;                    /* the velocity changes abruptly in this step */
     int assembled;               /* A holds the values of this step */
@@ -12532,7 +12533,6 @@ typedef struct embi_body {
     embipc_solid solid;          /* of the rest surface, in the frame of creation */
     embipc_real area;            /* of the rest surface, m^2 */
     embipc_real scale_x;         /* largest |coordinate|, m: rounding errors of distances are proportional to it */
-    embipc_real scale_q;         /* that of its nodes at q^n: an affine body's are outside */
     embi_body_mass mass;
     embi_elastic elastic;
     embi_bsr A;
@@ -13815,7 +13815,7 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle, i
 /* What rounding moves points of a body by, m */
 static embipc_real embi_body_rounding(const embi_body *b)
 {
-    return 4 * EMBI_EPS * embi_max(b->scale_x, b->scale_q);
+    return 4 * EMBI_EPS * embi_max(b->scale_x, b->step.scale_q);
 }
 
 /* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding of x and of
@@ -21995,8 +21995,8 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     if (b->inverse) b->inverse->is_aside = 0;
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
-    b->scale_q = 0;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) b->scale_q = embi_max(b->scale_q, embi_abs(s->qn[i]));
+    b->step.scale_q = 0;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) b->step.scale_q = embi_max(b->step.scale_q, embi_abs(s->qn[i]));
     /* BDF2 would spread a force of the caller over later steps, which do not know it */
     b->step.jump = embi_is_second_order(s) && embi_body_has_applied(w, b);
     if (embi_is_asleep(b)) return;
