@@ -22987,6 +22987,18 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
     return any;
 }
 
+/* Is the direction within the rounding of each body's coordinates, though moves were slow? Then friction contacts may
+ * reverse for ever: epsv h is no more than rounding. */
+static int embi_island_is_rounding(const embi_state *s, const embi_island *isle)
+{
+    int within = isle->tune.full_hessian;
+    for (int k = 0; k < isle->body_count && within; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) within &= embi_abs(s->p[i]) <= embi_body_rounding(b);
+    }
+    return within;
+}
+
 /* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
  * contact may reverse along it, and none may have had a secant in place of its own force. Let a contact that
  * sticks be y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction
@@ -22997,7 +23009,8 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
 static int embi_island_is_short(const embi_state *s, const embi_island *isle)
 {
     embipc_real limit = isle->iterations < s->settings.max_iterations ? embi_island_short_limit(isle) : (embipc_real)1;
-    return !isle->friction.reversals && !isle->friction.has_secants && isle->measure < limit;
+    if (!(isle->measure < limit)) return 0;
+    return (!isle->friction.reversals && !isle->friction.has_secants) || embi_island_is_rounding(s, isle);
 }
 
 /* bound.safe, computed again unless it is valid for the present candidates. *limit: the candidate that limits it, or
