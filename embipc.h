@@ -16464,7 +16464,7 @@ static void embi_rod_slide(embi_rod *p, const embipc_real *x, embipc_real r[3])
     embi_scale(p->axis, size > 0 ? 1 / embi_sqrt(size) : 0, along);
     p->base.w[2] = -t;
     p->base.w[3] = t;
-    for (int i = 0; i < 2; i++) embi_axpy(r, -embi_dot(r, p->axis), p->axis);   /* the second takes what rounding left */
+    for (int i = 0; i < 2; i++) embi_axpy(r, -embi_dot(r, p->axis), p->axis);   /* again, for what rounding left */
 }
 
 /* Evaluates E at the vertices x. A rod that can have only one length is never slack. */
@@ -17930,8 +17930,8 @@ static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_re
     for (int upper = 0; upper < 2; upper++) {
         embi_rod *p = rod + n;
         if (!embi_limit_is_near(lim, upper, now, &at)) continue;
-        *p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME, EMBI_FRAME + EMBI_FRAME_Z, 2 * EMBI_FRAME, share,
-                           -share, -1);
+        *p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME, EMBI_FRAME + EMBI_FRAME_Z, 2 * EMBI_FRAME,
+                           share, -share, -1);
         at = turn * (at - now);
         embi_scale(p->axis, embi_cos(at), side);
         embi_axpy(p->axis, -embi_sin(at) / arm, d);
@@ -21996,7 +21996,8 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
     b->step.scale_q = 0;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) b->step.scale_q = embi_max(b->step.scale_q, embi_abs(s->qn[i]));
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+        b->step.scale_q = embi_max(b->step.scale_q, embi_abs(s->qn[i]));
     /* BDF2 would spread a force of the caller over later steps, which do not know it */
     b->step.jump = embi_is_second_order(s) && embi_body_has_applied(w, b);
     if (embi_is_asleep(b)) return;
@@ -22994,7 +22995,8 @@ static int embi_island_is_rounding(const embi_state *s, const embi_island *isle)
     int within = isle->tune.full_hessian;
     for (int k = 0; k < isle->body_count && within; k++) {
         const embi_body *b = s->body + isle->bodies[k];
-        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) within &= embi_abs(s->p[i]) <= embi_body_rounding(b);
+        const embipc_real most = embi_body_rounding(b);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) within &= embi_abs(s->p[i]) <= most;
     }
     return within;
 }
@@ -23066,7 +23068,7 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
-/* From here on contacts have their full Hessian, and rods their stiffness where they are slack by less than rounding. */
+/* From here on contacts have their full Hessian, and rods their stiffness if they are slack by less than rounding. */
 static void embi_island_stiffen(const embi_state *s, embi_island *isle)
 {
     embipc_real near = 0;
