@@ -9799,6 +9799,8 @@ typedef struct embi_rod {
     embipc_real least, most;     /* m; both 0: a point */
     embipc_real length;          /* m */
     embipc_real share;           /* of K in force: 0 where it is slack, below 1 beyond the limit */
+    embipc_real slack;           /* of its length, up to the nearer of least and most, m */
+    embipc_real near;            /* m: slack by less it has its stiffness all the same; 0 until moves are slow */
     embipc_real axis[3];         /* of the line, or the direction */
 } embi_rod;
 
@@ -12383,6 +12385,7 @@ typedef struct embi_body_mass {
 /* The step form of a body: see chapter "Energy of a body". */
 typedef struct embi_body_step {
     embipc_real c, inertia;      /* c, s, and 1/s */
+    embipc_real scale_q;         /* largest |coordinate| of nodes at q^n, m: an affine body's are outside of it */
     int two_step;                /* this step is one of BDF2 */
     int jump;                    /* the velocity changes abruptly in this step */
     int assembled;               /* A holds the values of this step */
@@ -13790,10 +13793,17 @@ static int embi_island_is_driven(const embi_state *s, const embi_island *isle, i
     return 0;
 }
 
-/* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding of x. */
+/* What rounding moves points of a body by, m */
+static embipc_real embi_body_rounding(const embi_body *b)
+{
+    return 4 * EMBI_EPS * embi_max(b->scale_x, b->step.scale_q);
+}
+
+/* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding of x and of
+ * q. */
 static embipc_real embi_body_short(const embi_body *b, embipc_real limit)
 {
-    return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), 4 * EMBI_EPS * b->scale_x / limit);
+    return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), embi_body_rounding(b) / limit);
 }
 
 /* Length of a direction that counts as converged, m: the least of the island's bodies. */
@@ -16422,11 +16432,12 @@ static int embi_spring_misses(const embi_element *e, const embipc_real *x, const
  * A rod on a line holds vertex 0 to the line x_1 + t (x_2 - x_3). The t of the closest point enters the weights, w =
  * (1, -1, -t, t). Its change has no effect of first order, as for contacts. */
 
-/* Weights of a rod on a line, at x. */
-static void embi_rod_slide(embi_rod *p, const embipc_real *x)
+/* Weights of a rod on a line, at x, and r. The sum with these weights would cancel: t is large where the vertex is far
+ * along the line. It would leave a part along the line, too, where nothing resists: rounding would move the body. */
+static void embi_rod_slide(embi_rod *p, const embipc_real *x, embipc_real r[3])
 {
     const int *v = p->base.v;
-    embipc_real r[3], along[3], t, size;
+    embipc_real along[3], t, size;
     embi_sub(r, x + 3 * v[0], x + 3 * v[1]);
     embi_sub(along, x + 3 * v[2], x + 3 * v[3]);
     size = embi_dot(along, along);
@@ -16434,6 +16445,7 @@ static void embi_rod_slide(embi_rod *p, const embipc_real *x)
     embi_scale(p->axis, size > 0 ? 1 / embi_sqrt(size) : 0, along);
     p->base.w[2] = -t;
     p->base.w[3] = t;
+    for (int i = 0; i < 2; i++) embi_axpy(r, -embi_dot(r, p->axis), p->axis);   /* again, for what rounding left */
 }
 
 /* Evaluates E at the vertices x. A rod that can have only one length is never slack. */
@@ -16442,24 +16454,32 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
     embi_rod *p = (embi_rod *)e;
     embipc_real r[3], excess, size, force;
     (void)xn;
-    if (p->form == EMBI_ROD_ON_LINE) embi_rod_slide(p, x);
-    embi_point_motion(e->v, e->w, x, r);
+    if (p->form == EMBI_ROD_ON_LINE) embi_rod_slide(p, x, r);
+    else embi_point_motion(e->v, e->w, x, r);
     p->length = p->form == EMBI_ROD_ALONG ? embi_dot(p->axis, r) : embi_norm(r);
     if (p->form == EMBI_ROD_ALONG) embi_copy(e->dir, p->axis);
     else embi_scale(e->dir, p->length > 0 ? 1 / p->length : 0, r);
     excess = p->length > p->most ? p->length - p->most : embi_min(p->length - p->least, 0);
     size = embi_abs(excess);
+    p->slack = embi_max(embi_min(p->most - p->length, p->length - p->least), 0);
     p->share = p->K * size > p->limit ? p->limit / (p->K * size) : size > 0 || !(p->most > p->least) ? 1 : 0;
     force = embi_min(p->K * size, p->limit);
     e->first = excess < 0 ? -force : force;
     e->energy = force < p->limit ? force * size / 2 : force * (size - force / (2 * p->K));
 }
 
+/* df/dl where the rod was evaluated, N/m. A rod that is slack by less than rounding can be taut at any point that a
+ * direction without its stiffness leads to. Then moves would be cut to nothing, one after the other. */
+static embipc_real embi_rod_slope(const embi_rod *p)
+{
+    return p->share == 1 || (p->share == 0 && p->slack < p->near) ? p->K : 0;
+}
+
 /* d2E/dr2 where the rod was evaluated, N/m */
 static void embi_rod_hessian(const embi_element *e, embipc_real S[9])
 {
     const embi_rod *p = (const embi_rod *)e;
-    embipc_real along = p->share == 1 ? p->K : 0, across = p->length > 0 ? e->first / p->length : along;
+    embipc_real along = embi_rod_slope(p), across = p->length > 0 ? e->first / p->length : along;
     across = p->form == EMBI_ROD_ALONG ? 0 : embi_max(across, 0);
     for (int i = 0; i < 9; i++) {
         embipc_real nn = e->dir[i / 3] * e->dir[i % 3], one = i % 4 ? 0 : 1;
@@ -16473,7 +16493,7 @@ static embipc_real embi_rod_stiffness(const embi_element *e, int first)
 {
     const embi_rod *p = (const embi_rod *)e;
     (void)first;
-    return p->share < 1 ? p->share : 4;
+    return embi_rod_slope(p) > 0 ? 4 : p->share;
 }
 
 /* Does a rod become taut or slack, or does its force reach the limit, within a motion that counts as converged? Then
@@ -16482,13 +16502,12 @@ static int embi_rod_misses(const embi_element *e, const embipc_real *x, const em
 {
     const embi_rod *now = (const embi_rod *)e;
     embi_rod p = *now;
-    embipc_real stiff, off;
+    embipc_real off;
     (void)y;
     embi_rod_evaluate(&p.base, NULL, x);
     if (p.share == now->share) return 0;
-    stiff = p.share == 1 ? p.K : 0;
-    off = embi_abs(p.base.first + stiff * (now->length - p.length) - e->first);
-    return off > 0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first));
+    off = embi_abs(p.base.first + embi_rod_slope(&p) * (now->length - p.length) - e->first);
+    return off > embi_max((embipc_real)0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first)), p.K * p.near);
 }
 
 /* ---- all kinds ---- */
@@ -17719,7 +17738,9 @@ static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, em
         embi_axpy(swung[i], c > 0 ? 1 / c : 0, r);
     }
     embi_sub(r, x + 3 * (EMBI_FRAME + EMBI_FRAME_U), x + 3 * EMBI_FRAME);
-    angle = embi_atan2(embi_dot(r, swung[1]), embi_dot(r, swung[0]));
+    embi_cross(k, swung[0], r);
+    embi_cross(t, r, swung[1]);
+    angle = embi_atan2(embi_dot(z[1], k), embi_dot(z[1], t));
     return angle + 2 * EMBI_PI * embi_floor((nearby - angle) / (2 * EMBI_PI) + (embipc_real)0.5);
 }
 
@@ -17854,19 +17875,48 @@ static int embi_limit_is_near(const embipc_real lim[2], int upper, embipc_real n
     return embi_abs(*at - now) <= quarter;
 }
 
+/* Where a limit of twist acts. The twist changes by w.(z + z')/(1 + z.z'), w: the angular velocity of b relative to a.
+ * So its torque is about n = (z + z')/|z + z'|: one about z' would change the energy of a body that circles. A force
+ * along side = n x d/|d| at o' + d gives it. d is the vector normal to n among u' - share z'. x: as for
+ * embi_joint_twist(). Returns |z + z'|/2, the rotation about n over the twist. */
+static embipc_real embi_twist_lever(const embipc_real *x, embipc_real d[3], embipc_real side[3], embipc_real *share)
+{
+    const embipc_real *o = x + 3 * EMBI_FRAME;
+    embipc_real z[3], along[3], n[3], turn, size;
+    embi_sub(n, x + 3 * EMBI_FRAME_Z, x);
+    embi_sub(along, o + 3 * EMBI_FRAME_Z, o);
+    embi_sub(d, o + 3 * EMBI_FRAME_U, o);
+    embi_scale(n, 1 / embi_norm(n), n);
+    embi_scale(z, 1 / embi_norm(along), along);
+    embi_add(n, n, z);
+    turn = embi_norm(n) / 2;
+    size = embi_dot(n, along);
+    *share = size > 0 ? embi_dot(n, d) / size : 0;
+    embi_axpy(d, -*share, along);
+    embi_cross(side, n, d);
+    size = embi_norm(side);
+    embi_scale(side, size > 0 ? 1 / size : 0, side);
+    return turn;
+}
+
 /* Limits of the twist of a ball. Returns how many rods. */
 static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_real K, embi_rod *rod)
 {
-    const embipc_real lim[2] = {-j->def.twist, j->def.twist}, none = (embipc_real)INFINITY;
-    embipc_real swung[2][3], at, now = embi_joint_twist(s->xn + 3 * j->first, j->reached.twist, swung);
+    const embipc_real lim[2] = {-j->def.twist, j->def.twist}, none = (embipc_real)INFINITY, *x = s->xn + 3 * j->first;
+    embipc_real swung[2][3], d[3], side[3], share, at, turn, arm, now = embi_joint_twist(x, j->reached.twist, swung);
     int n = 0;
-    for (int upper = 0; upper < 2 && j->def.twist > 0; upper++) {
+    if (!(j->def.twist > 0)) return 0;
+    turn = embi_twist_lever(x, d, side, &share);
+    arm = embi_norm(d);
+    for (int upper = 0; upper < 2; upper++) {
         embi_rod *p = rod + n;
         if (!embi_limit_is_near(lim, upper, now, &at)) continue;
-        *p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, 2 * EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
-        embi_scale(p->axis, -embi_sin(at), swung[0]);
-        embi_axpy(p->axis, embi_cos(at), swung[1]);
-        at = j->arm * embi_sin(at - now);
+        *p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME, EMBI_FRAME + EMBI_FRAME_Z, 2 * EMBI_FRAME,
+                           share, -share, -1);
+        at = turn * (at - now);
+        embi_scale(p->axis, embi_cos(at), side);
+        embi_axpy(p->axis, -embi_sin(at) / arm, d);
+        at = arm * embi_sin(at);
         embi_rod_align(s, j, p, upper ? -none : at, upper ? at : none);
         n++;
     }
@@ -18014,13 +18064,15 @@ static void embi_joint_push(embi_state *s, const embi_joint *j)
     }
 }
 
-/* The last anchor of a ball with a limit of twist: the point of a that is now where u' of b is. */
+/* The last anchor of a ball with a limit of twist: the point of a where the limit acts on b at q^n. */
 static void embi_twist_pin(const embi_state *s, const embi_joint *j)
 {
     embi_anchor *to = j->anchor + 2 * EMBI_FRAME;
-    embipc_real w[4];
+    const embipc_real *x = s->xn + 3 * j->first, *o = x + 3 * EMBI_FRAME;
+    embipc_real w[4], d[3], side[3], share;
     *to = j->anchor[EMBI_FRAME_O];
-    embi_copy(to->x, s->xn + 3 * (j->first + EMBI_FRAME + EMBI_FRAME_U));
+    (void)embi_twist_lever(x, d, side, &share);
+    embi_add(to->x, o, d);
     if (!embi_tet_weights(s->xn + 3 * j->first, to->x, w)) return;
     for (int i = 0; i < 4; i++) {
         to->weight[i] = 0;
@@ -21923,6 +21975,9 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     if (b->inverse) b->inverse->is_aside = 0;
     embi_body_locate(b, s->q);
     for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
+    b->step.scale_q = 0;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
+        b->step.scale_q = embi_max(b->step.scale_q, embi_abs(s->qn[i]));
     /* BDF2 would spread a force of the caller over later steps, which do not know it */
     b->step.jump = embi_is_second_order(s) && embi_body_has_applied(w, b);
     if (embi_is_asleep(b)) return;
@@ -22914,6 +22969,19 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
     return any;
 }
 
+/* Is the direction within the rounding of each body's coordinates, though moves were slow? Then friction contacts may
+ * reverse for ever: epsv h is no more than rounding. */
+static int embi_island_is_rounding(const embi_state *s, const embi_island *isle)
+{
+    int within = isle->tune.full_hessian;
+    for (int k = 0; k < isle->body_count && within; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        const embipc_real most = embi_body_rounding(b);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) within &= embi_abs(s->p[i]) <= most;
+    }
+    return within;
+}
+
 /* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
  * contact may reverse along it, and none may have had a secant in place of its own force. Let a contact that
  * sticks be y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction
@@ -22924,7 +22992,8 @@ static int embi_island_misses(const embi_state *s, const embi_island *isle)
 static int embi_island_is_short(const embi_state *s, const embi_island *isle)
 {
     embipc_real limit = isle->iterations < s->settings.max_iterations ? embi_island_short_limit(isle) : (embipc_real)1;
-    return !isle->friction.reversals && !isle->friction.has_secants && isle->measure < limit;
+    if (!(isle->measure < limit)) return 0;
+    return (!isle->friction.reversals && !isle->friction.has_secants) || embi_island_is_rounding(s, isle);
 }
 
 /* bound.safe, computed again unless it is valid for the present candidates. *limit: the candidate that limits it, or
@@ -22980,6 +23049,16 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
     return EMBIPC_OK;
 }
 
+/* From here on contacts have their full Hessian, and rods their stiffness if they are slack by less than rounding. */
+static void embi_island_stiffen(const embi_state *s, embi_island *isle)
+{
+    embipc_real near = 0;
+    for (int k = 0; k < isle->body_count; k++) near = embi_max(near, embi_body_rounding(s->body + isle->bodies[k]));
+    for (int k = 0; EMBI_JOINTS && k < isle->rods.count; k++) isle->rods.list[k].near = near;
+    isle->tune.full_hessian = 1;
+    embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
+}
+
 /* A move by line search. It is slow where it is less than half of Newton's direction though all of that is safe, or
  * less than 0.005 of it. After EMBI_SLOW_MOVES slow moves in a row contacts get their full Hessian until the step ends.
  * The one of rank one does not know how normals rotate along p. Where they rotate much against a small gap, directions
@@ -22996,10 +23075,7 @@ static embipc_result embi_island_descent_move(embi_memory *m, embi_state *s, emb
     embi_island_accept(s, isle, *alpha);
     is_slow = *alpha < (isle->bound.safe == 1 ? EMBI_SLOW_STRIDE : EMBI_CUT_STRIDE);
     isle->tune.slow_moves = is_slow ? isle->tune.slow_moves + 1 : 0;
-    if (isle->tune.slow_moves == EMBI_SLOW_MOVES && !EMBI_WITHOUT(FULL_HESSIAN)) {
-        isle->tune.full_hessian = 1;
-        embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
-    }
+    if (isle->tune.slow_moves == EMBI_SLOW_MOVES && !EMBI_WITHOUT(FULL_HESSIAN)) embi_island_stiffen(s, isle);
     /* secants of friction gave a direction that is not of descent: the next one has the true Hessians */
     if (*alpha == 0 && isle->friction.has_secants) embi_island_clear_reversals(isle);
     else if (*alpha == 0 && !reused && !s->timer.late) {

@@ -461,6 +461,52 @@ static void test_large_ground(void)
     embipc_world_destroy(w);
 }
 
+/* Joints of floats take about the solves of doubles. Kinds 0, 1: a box falls for 1 s along a slider, 0 and 1 m from the origin. 2: it
+ * is welded to the world. 3, 4: two of them swing against the limits of hinges and of balls. */
+static void test_joints(void)
+{
+    static const int most[5] = {150, 350, 320, 650, 650};   /* doubles: 102, 102, 202, 438, 430 */
+    for (int kind = 0; kind < 5; kind++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_world *w;
+        embipc_body box[2];
+        embipc_joint_state js;
+        embipc_joint j = {0, 0};
+        int solves = 0, steps = kind < 2 ? 100 : 200;
+        wd.time_step = kind < 2 ? 0.01f : 0.001f;
+        w = float_world(&wd);
+        for (int i = 0; i < (kind < 2 ? 1 : 2); i++) {
+            embipc_body_def d = embipc_default_body_def();
+            embipc_joint_def jd = embipc_default_joint_def();
+            float at = kind == 1 ? 1 : 0.15f * (float)i;
+            d.kind = EMBIPC_AFFINE;
+            d.position[0] = at;
+            ENSURE(!float_add(w, &d, EMBIPC_BOX, 0.1f, 0.1f, 0.1f, 1, &box[i]));
+            if (i) jd.a = box[0];
+            jd.b = box[i];
+            jd.kind = kind < 2 ? EMBIPC_SLIDER : kind == 2 ? EMBIPC_WELD : kind == 3 ? EMBIPC_HINGE : EMBIPC_BALL;
+            jd.point[0] = kind < 2 ? at : at - 0.075f;
+            jd.point[2] = kind < 2 ? 0.2f : 0;
+            if (kind >= 2) jd.axis[1] = 1, jd.axis[2] = 0;
+            jd.limited = kind > 2;
+            jd.limits[0] = kind == 3 ? -0.3f : 0;
+            jd.limits[1] = kind == 3 ? 0.3f : 0.6f;
+            jd.twist = kind == 4 ? 0.3f : 0;
+            ENSURE(!embipc_joint_create(w, &jd, &j));
+        }
+        for (int i = 0; i < steps; i++) {
+            embipc_step_stats t;
+            ENSURE(!embipc_world_step(w, &t) && t.converged);
+            solves += t.newton_iterations;
+        }
+        ENSURE(!embipc_joint_get_state(w, j, &js));
+        printf("  joints, kind %d: %d solves in %d steps\n", kind, solves, steps);
+        if (kind < 2) ENSURE_CLOSE((double)js.position, -9.81 * 0.505, 1e-3);
+        ENSURE(js.gap < 1e-5f && solves < most[kind]);
+        embipc_world_destroy(w);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -475,6 +521,7 @@ int main(int argc, char **argv)
     RUN(violent_worlds);
     RUN(step_after_failure);
     RUN(snapshots);
+    RUN(joints);
     exact_unused();
     return test_end("test_float");
 }

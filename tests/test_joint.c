@@ -1116,6 +1116,51 @@ static void test_twist_limit(void)
     }
 }
 
+/* A limit of twist gives no energy. Kind 0: a stiff box that hangs from the world without gravity, swung out by 1 rad, circles
+ * and twists to its limit; its torque is about z + z', not z'. Kinds 1, 2: two soft boxes, affine or full, fall to their
+ * limits, which shear them. */
+static void test_twist_energy(void)
+{
+    for (int kind = 0; kind < 3; kind++) {
+        const double h = kind == 2 ? 0.01 : 0.001, limit = kind ? 0.3 : 0.1;
+        const int steps = kind == 2 ? 60 : kind ? 300 : 1000;
+        scene s = joint_world(h, EMBIPC_BACKWARD_EULER, kind ? 9.81 : 0);
+        embipc_joint j[2] = {{0, 0}, {0, 0}};
+        double last = 0, gain = 0, twist = 0;
+        for (int i = 0; i < (kind ? 2 : 1); i++) {
+            embipc_body_def d = scene_def("box", kind == 2 ? EMBIPC_FULL : EMBIPC_AFFINE, kind ? 0.15 * i : 0, 0, kind ? 0 : -0.1);
+            embipc_joint_def jd;
+            int b;
+            if (!kind) d.material.young = 1e9, d.angular_velocity[0] = 3, d.velocity[1] = 0.3;
+            b = scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+            jd = scene_joint_def(&s, EMBIPC_BALL, i - 1, b, kind ? 0.15 * i - 0.075 : 0, 0, 0, kind ? Y : NULL);
+            jd.limited = 1;
+            jd.limits[1] = 4;
+            jd.twist = limit;
+            j[i] = scene_joint(&s, jd);
+        }
+        for (int n = 0; n < steps; n++) {
+            double all;
+            if (!kind && n == 300) {   /* a push to the side, and a spin, about the joint */
+                embipc_body_state q = scene_state(s.w, s.body[0]);
+                double w[3] = {q.angular_velocity[0], q.angular_velocity[1] + 2, q.angular_velocity[2] + 2}, v[3];
+                for (int k = 0; k < 3; k++) v[k] = w[(k + 1) % 3] * q.centre[(k + 2) % 3] - w[(k + 2) % 3] * q.centre[(k + 1) % 3];
+                (void)ENSURE_OK(s.w, embipc_body_set_velocity(s.w, s.body[0], v, w));
+            }
+            linked_step(&s);
+            ENSURE(s.stats.converged);
+            all = s.stats.kinetic + s.stats.elastic + s.stats.potential + s.stats.joint;
+            if (n && n != 300) gain = fmax(gain, all - last);
+            last = all;
+            for (int i = 0; i < s.joints; i++) twist = fmax(twist, fabs(joint_state(&s, j[i]).twist));
+        }
+        printf("  limit of twist, kind %d: a step gains %.2g J at most, largest twist %.4f of %.1f\n", kind, gain, twist, limit);
+        ENSURE(gain < 2e-5);
+        ENSURE(twist > limit - 0.01 && twist < limit + (kind == 2 ? 0.2 : kind ? 0.002 : 0.02));
+        linked_end(&s);
+    }
+}
+
 /* Half the span of ten links that hang between two points with the horizontal force H, in weights of a link, and their sag. */
 static double links_span(double H, double *sag)
 {
@@ -1362,6 +1407,7 @@ int main(int argc, char **argv)
     RUN(chord);
     RUN(twist_is_measured);
     RUN(twist_limit);
+    RUN(twist_energy);
     RUN(catenary);
     RUN(heap);
     RUN(rods);
