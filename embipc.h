@@ -9800,7 +9800,7 @@ typedef struct embi_rod {
     embipc_real length;          /* m */
     embipc_real share;           /* of K in force: 0 where it is slack, below 1 beyond the limit */
     embipc_real slack;           /* of its length, up to the nearer of least and most, m */
-    embipc_real near;            /* m: slack by less it has its stiffness all the same; 0 until moves are slow */
+    embipc_real nearby;          /* m: slack by less it has its stiffness all the same; 0 until moves are slow */
     embipc_real axis[3];         /* of the line, or the direction */
 } embi_rod;
 
@@ -16472,7 +16472,7 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
  * direction without its stiffness leads to. Then moves would be cut to nothing, one after the other. */
 static embipc_real embi_rod_slope(const embi_rod *p)
 {
-    return p->share == 1 || (p->share == 0 && p->slack < p->near) ? p->K : 0;
+    return p->share == 1 || (p->share == 0 && p->slack < p->nearby) ? p->K : 0;
 }
 
 /* d2E/dr2 where the rod was evaluated, N/m */
@@ -16507,7 +16507,7 @@ static int embi_rod_misses(const embi_element *e, const embipc_real *x, const em
     embi_rod_evaluate(&p.base, NULL, x);
     if (p.share == now->share) return 0;
     off = embi_abs(p.base.first + embi_rod_slope(&p) * (now->length - p.length) - e->first);
-    return off > embi_max((embipc_real)0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first)), p.K * p.near);
+    return off > embi_max((embipc_real)0.01 * embi_max(embi_abs(p.base.first), embi_abs(e->first)), p.K * p.nearby);
 }
 
 /* ---- all kinds ---- */
@@ -23052,9 +23052,9 @@ static embipc_result embi_island_short_move(embi_memory *m, embi_state *s, embi_
 /* From here on contacts have their full Hessian, and rods their stiffness if they are slack by less than rounding. */
 static void embi_island_stiffen(const embi_state *s, embi_island *isle)
 {
-    embipc_real near = 0;
-    for (int k = 0; k < isle->body_count; k++) near = embi_max(near, embi_body_rounding(s->body + isle->bodies[k]));
-    for (int k = 0; EMBI_JOINTS && k < isle->rods.count; k++) isle->rods.list[k].near = near;
+    embipc_real nearby = 0;
+    for (int k = 0; k < isle->body_count; k++) nearby = embi_max(nearby, embi_body_rounding(s->body + isle->bodies[k]));
+    for (int k = 0; EMBI_JOINTS && k < isle->rods.count; k++) isle->rods.list[k].nearby = nearby;
     isle->tune.full_hessian = 1;
     embi_island_drop_factor(isle, EMBI_FACTOR_LAST_STEP);
 }
