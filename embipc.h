@@ -9799,7 +9799,6 @@ typedef struct embi_rod {
     embipc_real least, most;     /* m; both 0: a point */
     embipc_real length;          /* m */
     embipc_real share;           /* of K in force: 0 where it is slack, below 1 beyond the limit */
-    embipc_real slack;           /* of its length, up to the nearer of least and most, m */
     embipc_real nearby;          /* m: slack by less it has its stiffness all the same; 0 until moves are slow */
     embipc_real axis[3];         /* of the line, or the direction */
 } embi_rod;
@@ -12420,7 +12419,7 @@ typedef struct embi_body_joined {
 /* 0: the body was not searched along paths in this step. NOW: its paths, and its tree unless current, are those of the
  * last such search of its pairs. BEFORE: they must be made anew. If not 0, candidates at q^n may be lost. */
 enum { EMBI_SWEPT_BEFORE = 1, EMBI_SWEPT_NOW };
-/* This attempt of a step lacks the candidates at q^n; it keeps them. */
+/* ASKED: this attempt of the step has lost a body's candidates at q^n. KEPT: it is made again, and keeps them. */
 enum { EMBI_START_ASKED = 1, EMBI_START_KEPT };
 
 /* What the search for contacts keeps of a body. */
@@ -16461,7 +16460,6 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
     else embi_scale(e->dir, p->length > 0 ? 1 / p->length : 0, r);
     excess = p->length > p->most ? p->length - p->most : embi_min(p->length - p->least, 0);
     size = embi_abs(excess);
-    p->slack = embi_max(embi_min(p->most - p->length, p->length - p->least), 0);
     p->share = p->K * size > p->limit ? p->limit / (p->K * size) : size > 0 || !(p->most > p->least) ? 1 : 0;
     force = embi_min(p->K * size, p->limit);
     e->first = excess < 0 ? -force : force;
@@ -16472,7 +16470,8 @@ static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embi
  * direction without its stiffness leads to. Then moves would be cut to nothing, one after the other. */
 static embipc_real embi_rod_slope(const embi_rod *p)
 {
-    return p->share == 1 || (p->share == 0 && p->slack < p->nearby) ? p->K : 0;
+    embipc_real slack = embi_min(p->most - p->length, p->length - p->least);
+    return p->share == 1 || (p->share == 0 && slack < p->nearby) ? p->K : 0;
 }
 
 /* d2E/dr2 where the rod was evaluated, N/m */
@@ -20453,8 +20452,8 @@ static int embi_islands_cover(embipc_world *w, int *changed)
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, energy of a body, rotation,
  * friction within a step.   Checked by: tests/test_motion.c, tests/test_integrator.c, tests/test_joint.c */
 
-/* v += w1 x d, d the way of the nodes from the end of the flight, less the rotation in it, which dL gives back. r, Mr:
- * of q; d: overwritten */
+/* v += w1 x d, without the rotation in it, which dL gives back. d: from the end of the flight to q, by node, m; it is
+ * overwritten. r, Mr: of q */
 static void embi_body_carry_spin(embi_state *s, const embi_body *b, const embipc_real *r, const embipc_real *Mr,
                                  embipc_real *d)
 {
