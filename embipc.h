@@ -102,20 +102,20 @@
  *   Part IV. Mechanisms of a step: 51 Contact elements; 52 Energy of a body; 53 Rotation; 54 Drives; 55 Joints;
  *   56 Sleep; 57 Contacts of candidates; 58 Friction within a step; 59 Products with the Hessian;
  *   60 Contact forces as unknowns; 61 Structure and reuse of factors; 62 Corrections of a direction;
- *   63 Drives that yield; 64 Predictions; 65 Abrupt changes; 66 Islands of a step; 67 Islands that meet;
- *   68 Velocities at the end; 69 Reports; 70 Statistics and warnings; 71 Proof of a step;
- *   72 Deadlines and errors.
- *   Part V. The step: 73 Begin of a step; 74 Contacts of an island; 75 System of an island; 76 Earlier states;
- *   77 Direction; 78 Line search; 79 Move and stop test; 80 End of an island; 81 Newton loop; 82 End of a step;
- *   83 World step.
- *   Part VI. Around the step: 84 Faults of meshes; 85 Parts of a surface; 86 Cage lattice and cuts;
- *   87 Cage pieces; 88 Cage nodes and search; 89 Cage builder; 90 Creating a world; 91 Shape of a new body;
- *   92 Mechanics of a new body; 93 Adding a body; 94 Removing a body; 95 Forces and drives;
- *   96 Joints of a world; 97 Settings and reset; 98 Queries; 99 Ready shapes; 100 Contact events;
- *   101 Poses of bodies; 102 Debug drawing; 103 Rays and regions; 104 Copies of worlds; 105 Validation;
- *   106 Words of snapshots; 107 Snapshots; 108 Steps of frames and of several worlds;
- *   109 Sparse LDL^T for callers; 110 Repair of surfaces; 111 Surfaces that overlap; 112 Shifts and rotations;
- *   113 Separating surfaces; 114 Self-test.
+ *   63 Bound of a direction; 64 Drives that yield; 65 Predictions; 66 Abrupt changes; 67 Islands of a step;
+ *   68 Islands that meet; 69 Velocities at the end; 70 Reports; 71 Statistics and warnings; 72 Proof of a step;
+ *   73 Deadlines and errors.
+ *   Part V. The step: 74 Begin of a step; 75 Contacts of an island; 76 System of an island; 77 Earlier states;
+ *   78 Direction; 79 Line search; 80 Move and stop test; 81 End of an island; 82 Newton loop; 83 End of a step;
+ *   84 World step.
+ *   Part VI. Around the step: 85 Faults of meshes; 86 Parts of a surface; 87 Cage lattice and cuts;
+ *   88 Cage pieces; 89 Cage nodes and search; 90 Cage builder; 91 Creating a world; 92 Shape of a new body;
+ *   93 Mechanics of a new body; 94 Adding a body; 95 Removing a body; 96 Forces and drives;
+ *   97 Joints of a world; 98 Settings and reset; 99 Queries; 100 Ready shapes; 101 Contact events;
+ *   102 Poses of bodies; 103 Debug drawing; 104 Rays and regions; 105 Copies of worlds; 106 Validation;
+ *   107 Words of snapshots; 108 Snapshots; 109 Steps of frames and of several worlds;
+ *   110 Sparse LDL^T for callers; 111 Repair of surfaces; 112 Surfaces that overlap; 113 Shifts and rotations;
+ *   114 Separating surfaces; 115 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -19690,7 +19690,172 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
     return embi_all_finite(isle->solution, 3 * isle->unknown_count);
 }
 
-/* ==== 63. Drives that yield ==========================================================================
+/* ==== 63. Bound of a direction =======================================================================
+ * Which fraction of the direction p leaves every gap open. Every candidate stays above its gap floor:
+ *   d(q + alpha p) >= xi + EMBI_GAP_SHARE min(gap, dhat)   for all alpha up to bound.safe  [EIPC24 III-C]
+ * Most candidates are excluded by bounds of their distance and of the motion; the others take conservative
+ * advancement. A material that forbids inversion bounds alpha, too.
+ * Uses: part I, part II, part III, contacts of candidates.
+ * Checked by: tests/world_guarantee.h, tests/test_world_step.c */
+
+/* Largest relative displacement of two points, one on each side of a candidate, m. p: motions of its vertices */
+static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
+{
+    embipc_real most = 0, r[3];
+    int split = edge_edge ? 2 : 1;
+    for (int i = 0; i < split; i++)
+        for (int j = split; j < 4; j++) {
+            embi_sub(r, p + 3 * i, p + 3 * j);
+            most = embi_max(most, embi_dot(r, r));
+        }
+    return embi_sqrt(most);
+}
+
+typedef struct embi_ccd_task {
+    const embi_state *s;
+    const embi_pair *pair;
+    int driving, stamp;
+    embipc_real bound;           /* alpha is at most this */
+    embipc_real rounding, error; /* of positions, and of distances, m */
+    embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
+    embipc_real *alpha;          /* per block of EMBI_SHARE_CCD */
+    int *index;                  /* the candidate that limits it; -1: none; EMBI_TOO_LATE: no time for the block */
+} embi_ccd_task;
+
+/* The gap floor of a candidate at the distance d, m: the distance at which its path is cut. Above the thickness xi it
+ * leaves EMBI_GAP_SHARE min(gap, dhat); at least min(0.05 dhat, 0.9 gap) while drives have motion left; and at least
+ * rounding, or half of it where the gap is less. A small gap would cut the next moves: sliding by the length l over a
+ * curve of radius r brings points l^2/(2 r) nearer, so a gap leaves room for a move of sqrt(2 r gap). And the
+ * logarithm is too weak to open it again at once. */
+static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc_real rounding, int driving)
+{
+    embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
+    if (driving) keep = embi_max(keep, embi_min((embipc_real)0.05 * c->dhat, (embipc_real)0.9 * gap));
+    return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
+}
+
+/* Do the two sides of a candidate stay farther apart than `away` along some axis, on paths from x to the fraction alpha
+ * of the way to next? Motions count relative to the first vertex, so a common motion does not count. Without this test
+ * a twisted mat takes 1.06 and a pile of ten cages 1.05 times as many instructions [measured]. */
+static int embi_paths_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
+                            embipc_real away)
+{
+    int split = c->edge_edge ? 2 : 1;
+    for (int i = 0; i < 3; i++) {
+        embipc_real lo[2] = {EMBI_HUGE, EMBI_HUGE}, hi[2] = {-EMBI_HUGE, -EMBI_HUGE};
+        embipc_real common = next[3 * c->v[0] + i] - x[3 * c->v[0] + i];
+        for (int k = 0; k < 4; k++) {
+            embipc_real from = x[3 * c->v[k] + i], to = from + alpha * (next[3 * c->v[k] + i] - from - common);
+            lo[k >= split] = embi_min(lo[k >= split], embi_min(from, to));
+            hi[k >= split] = embi_max(hi[k >= split], embi_max(from, to));
+        }
+        if (lo[1] - hi[0] > away || lo[0] - hi[1] > away) return 1;
+    }
+    return 0;
+}
+
+/* For each block of candidates: an alpha up to which none is below its gap floor, and the candidate that limits it.
+ * Most are excluded by the lower bound of their distance and the bound of the drift, slack + rate alpha. */
+static void embi_ccd_work(void *arg, int begin, int end)
+{
+    embi_ccd_task *t = (embi_ccd_task *)arg;
+    const embi_pair *pair = t->pair;
+    embipc_real floor = pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding;
+    floor = (floor + t->error) / (embipc_real)0.999;
+    if (pair->a == pair->b) floor /= EMBI_TURN_COS;
+    for (int block = begin; block < end; block++) {
+        int first = block * EMBI_SHARE_CCD, last = embi_min_int(first + EMBI_SHARE_CCD, pair->count);
+        embipc_real away = t->slack + embi_max(0, t->rate * t->bound);
+        t->alpha[block] = t->bound;
+        t->index[block] = embi_is_past(&t->s->threads) ? EMBI_TOO_LATE : -1;
+        if (t->index[block] == EMBI_TOO_LATE) continue;
+        for (int k = pair->first + first; k < pair->first + last; k++) {
+            const embi_candidate *c = t->s->candidates.list + k;
+            embi_closest *closest = t->s->candidates.closest + k;
+            embipc_real x0[12], p[12], separation, toi;
+            if (t->s->candidates.apart[k].least > floor + t->s->candidates.apart[k].share * away) continue;
+            if (!EMBI_WITHOUT(PATH_BOXES) && embi_paths_apart(c, t->s->x, t->s->path.x, t->alpha[block], floor))
+                continue;
+            if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
+            separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
+            for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->path.x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
+            /* farther from the floor than the relative motion is long, rounding included */
+            if ((closest->d - t->error - separation) * (embipc_real)0.999 >
+                embi_relative_travel(p, c->edge_edge) * t->alpha[block])
+                continue;
+            for (int i = 0; i < 4; i++) embi_copy(x0 + 3 * i, t->s->x + 3 * c->v[i]);
+            if (embi_ccd(x0, p, c->edge_edge, closest, separation, t->alpha[block], &toi) &&
+                toi < t->alpha[block]) {
+                t->alpha[block] = toi;
+                t->index[block] = k - pair->first;
+                away = t->slack + embi_max(0, t->rate * toi);
+            }
+        }
+    }
+}
+
+/* Bounds of the body's drift from measured_q to the end of the searched part of the direction. */
+static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
+{
+    (void)k;
+    if (b->search.measured_at_start && t->isle->bound.searched == 1)
+        embi_shift_copy(b, &b->search.drift_next, &b->search.shift_next);
+    else   /* still q + p */
+        (void)embi_body_shift(b, t->s->reference.measured_q, t->s->trial_q, t->s->scratch.nodes, &b->search.drift,
+                              &b->search.drift_next);
+}
+
+/* bound.safe: a fraction of the direction without collision, and without inversion of tets where the material forbids
+ * it; at most bound.searched [EIPC24 III-C]. And the candidate that limits it. Returns 0 for lack of memory or time. */
+static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
+{
+    isle->bound.safe = isle->bound.searched;
+    isle->bound.limit_pair = -1;
+    isle->bound.is_known = 1;
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (embi_is_dynamic(b) && b->material.determinant_bound)
+            isle->bound.safe = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
+                                                        isle->bound.safe);
+    }
+    embi_for_bodies(s, isle, embi_body_drift_next, NULL, NULL, 0);
+    for (int n = 0; n < isle->pair_count; n++) {
+        const embi_pair *pair = s->pair + isle->pairs[n];
+        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+        int blocks = (pair->count + EMBI_SHARE_CCD - 1) / EMBI_SHARE_CCD;
+        embi_ccd_task task;
+        if (!EMBI_GROW(m, isle->bound.block_alpha, blocks) ||
+            !EMBI_GROW(m, isle->bound.block_at, blocks))
+            return 0;
+        task.s = s;
+        task.pair = pair;
+        task.driving = embi_is_driving(isle);
+        task.stamp = isle->stamp;
+        task.bound = isle->bound.safe;
+        task.rounding = embi_pair_stored(a, b);
+        task.error = embi_pair_error(a, b);
+        task.slack = embi_pair_slack(pair, &a->search.drift, &b->search.drift);
+        task.rate = embi_pair_slack(pair, &a->search.drift_next, &b->search.drift_next) - task.slack;
+        task.alpha = isle->bound.block_alpha;
+        task.index = isle->bound.block_at;
+        embi_for(&s->threads, blocks, 1, embi_ccd_work, &task);
+        for (int k = 0; k < blocks; k++) {
+            if (isle->bound.block_at[k] == EMBI_TOO_LATE) {
+                s->timer.late = 1;
+                isle->bound.is_known = 0;
+                return 0;
+            }
+            if (isle->bound.block_at[k] >= 0 && isle->bound.block_alpha[k] < isle->bound.safe) {
+                isle->bound.safe = isle->bound.block_alpha[k];
+                isle->bound.limit_pair = isle->pairs[n];
+                isle->bound.limit_at = isle->bound.block_at[k];
+            }
+        }
+    }
+    return 1;
+}
+
+/* ==== 64. Drives that yield ==========================================================================
  * While a drive has motion left, the gap floor is at least min(0.05 dhat, 0.9 of the present gap): embi_gap_floor().
  * Where the floor stops the motion, the drive that contributes most to that approach gives up the rest of its motion,
  * and is reported. A rotating drive first divides its increments. The others go on.
@@ -19846,7 +20011,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
         if (!d->done) embi_drive_stop(d, s->body[d->body].handle, 0);
 }
 
-/* ==== 64. Predictions ================================================================================
+/* ==== 65. Predictions ================================================================================
  * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
  * needs one solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n.
  * So a step may begin with a prediction, before its first direction:
@@ -20002,7 +20167,7 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
     embi_island_multiply(s, isle);
 }
 
-/* ==== 65. Abrupt changes =============================================================================
+/* ==== 66. Abrupt changes =============================================================================
  * Where velocities or contacts change abruptly, or a limit of a joint begins or ends to hold, BDF2 does not serve. A
  * body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Then all bodies of the island end the
  * step with backward Euler: see embi_island_restart(). Forces between two rules would not be equal and opposite.
@@ -20051,7 +20216,7 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
     return jump && two_step;
 }
 
-/* ==== 66. Islands of a step ==========================================================================
+/* ==== 67. Islands of a step ==========================================================================
  * Links bodies to islands, and collects their bodies, pairs, springs, rods and unknowns. Islands are independent
  * between searches: a far body changes no bit of an island. So threads share the small ones of a round, in runs
  * without threads inside. A large one, with more than half of the work, is solved alone and shares its loops.
@@ -20325,7 +20490,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     return embi_round_share(&t, alone);
 }
 
-/* ==== 67. Islands that meet ==========================================================================
+/* ==== 68. Islands that meet ==========================================================================
  * Islands whose bodies may touch along their directions become one. Their directions are void then.
  * Uses: memory, searches within a step, sleep, drives that yield.
  * Checked by: tests/world_guarantee.h, tests/test_threads.c */
@@ -20437,7 +20602,7 @@ static int embi_islands_cover(embipc_world *w, int *changed)
     return 1;
 }
 
-/* ==== 68. Velocities at the end ======================================================================
+/* ==== 69. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
  * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
@@ -20917,7 +21082,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 69. Reports ====================================================================================
+/* ==== 70. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the terms
  * of E at the end of the step, so they are the forces that the step used. Also the list of iterations, and x = J q of
  * bodies that the caller views.
@@ -21107,7 +21272,7 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* ==== 70. Statistics and warnings ====================================================================
+/* ==== 71. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
  * Uses: small math, barrier, part III, part IV.   Checked by: tests/test_world_step.c, tests/test_defaults.c */
@@ -21367,7 +21532,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     memcpy(t->stage_time, s->timer.spent, sizeof s->timer.spent);
 }
 
-/* ==== 71. Proof of a step ============================================================================
+/* ==== 72. Proof of a step ============================================================================
  * A second computation that nothing crosses in a step (EMBIPC_PROOF). In an accepted move all vertices of an island run
  * along straight lines. So the difference of a point of one primitive and a point of another,
  *   f(t, u, v) = g0(t) + u g1(t) + v g2(t),   t, u, v in [0, 1],
@@ -21710,7 +21875,7 @@ EMBIPC_API embipc_result embipc_world_set_proof(embipc_world *w, embipc_proof *p
 }
 #endif
 
-/* ==== 72. Deadlines and errors =======================================================================
+/* ==== 73. Deadlines and errors =======================================================================
  * The deadline of a step, and what happens where a step fails: all that it changed is restored. An error names the
  * body, and the node where a number is not finite.
  * Uses: small math, errors, elasticity, cells, part III, part IV.
@@ -21897,7 +22062,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * the same friction forces and rotations. Increment: part of a drive's motion in the step. Chapter "Newton loop" has
  * the loop; embi_step() has the lines around it. */
 
-/* ==== 73. Begin of a step ============================================================================
+/* ==== 74. Begin of a step ============================================================================
  * State, qt, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where 0 has
  * another meaning; pointer functions return NULL.
  * Uses: small math, solids and checks of meshes, elasticity, cells, materials over a body, part III, part IV.
@@ -22040,7 +22205,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* ==== 74. Contacts of an island ======================================================================
+/* ==== 75. Contacts of an island ======================================================================
  * The elements of an island at its present positions, and the part of E that is not quadratic. At the start of a step
  * and of each further pass friction takes lambda and its tangent planes from the contacts there: it is lagged.
  * Uses: part I, positions of vertices, islands, part IV.   Checked by: tests/test_contact.c, tests/test_friction.c */
@@ -22142,7 +22307,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
-/* ==== 75. System of an island ========================================================================
+/* ==== 76. System of an island ========================================================================
  * Sums over bodies and elements of an island, and factors H:
  *   g = grad E,   H = A + tangents of nonlinear materials + h^2 J^T (d2/dx2 of elements) J      [EIPC24 eq. 17]
  * The Hessian of a contact is kappa m b'' n n^T, of rank one. After slow moves it is the full one, without its
@@ -22250,7 +22415,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 76. Earlier states =============================================================================
+/* ==== 77. Earlier states =============================================================================
  * An island may go back to q^n, or to the last state in which bodies that drives rotate were rigid. All is evaluated
  * again there. Here it also changes from BDF2 to backward Euler within a step.
  * Uses: part III, part IV, begin of a step, contacts of an island.
@@ -22334,7 +22499,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* ==== 77. Direction ==================================================================================
+/* ==== 78. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the present increment of drives:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * A new factor of H solves that exactly; conjugate gradients with the factor of an earlier solve or step, to the
@@ -22516,170 +22681,13 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 78. Line search ================================================================================
- * Moves an island along its direction: q += alpha p. Continuous collision detection finds the part of p on which every
- * gap stays open. Within it E must not grow [EIPC24 III-C]. The line search looks at the slope p.grad E, too:
+/* ==== 79. Line search ================================================================================
+ * Moves an island along its direction: q += alpha p, within the part of p on which every gap stays open, "Bound of a
+ * direction". Within it E must not grow [EIPC24 III-C]. The line search looks at the slope p.grad E, too:
  * halving alone accepts the zigzag between slip and stick. Two kinds of move have no line search. While drives have
  * motion left, they do work, and E may rise. A short direction changes E by as little as rounding does.
  * Uses: part I, part II, part III, part IV, contacts of an island, system of an island.
  * Checked by: tests/world_guarantee.h, tests/test_world_step.c */
-
-/* Largest relative displacement of two points, one on each side of a candidate, m. p: motions of its vertices */
-static embipc_real embi_relative_travel(const embipc_real p[12], int edge_edge)
-{
-    embipc_real most = 0, r[3];
-    int split = edge_edge ? 2 : 1;
-    for (int i = 0; i < split; i++)
-        for (int j = split; j < 4; j++) {
-            embi_sub(r, p + 3 * i, p + 3 * j);
-            most = embi_max(most, embi_dot(r, r));
-        }
-    return embi_sqrt(most);
-}
-
-typedef struct embi_ccd_task {
-    const embi_state *s;
-    const embi_pair *pair;
-    int driving, stamp;
-    embipc_real bound;           /* alpha is at most this */
-    embipc_real rounding, error; /* of positions, and of distances, m */
-    embipc_real slack, rate;     /* drift from measured_q is at most slack + rate alpha */
-    embipc_real *alpha;          /* per block of EMBI_SHARE_CCD */
-    int *index;                  /* the candidate that limits it; -1: none; EMBI_TOO_LATE: no time for the block */
-} embi_ccd_task;
-
-/* The gap floor of a candidate at the distance d, m: the distance at which its path is cut. Above the thickness xi it
- * leaves EMBI_GAP_SHARE min(gap, dhat); at least min(0.05 dhat, 0.9 gap) while drives have motion left; and at least
- * rounding, or half of it where the gap is less. A small gap would cut the next moves: sliding by the length l over a
- * curve of radius r brings points l^2/(2 r) nearer, so a gap leaves room for a move of sqrt(2 r gap). And the
- * logarithm is too weak to open it again at once. */
-static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc_real rounding, int driving)
-{
-    embipc_real gap = d - c->xi, keep = EMBI_GAP_SHARE * embi_min(gap, c->dhat);
-    if (driving) keep = embi_max(keep, embi_min((embipc_real)0.05 * c->dhat, (embipc_real)0.9 * gap));
-    return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
-}
-
-/* Do the two sides of a candidate stay farther apart than `away` along some axis, on paths from x to the fraction alpha
- * of the way to next? Motions count relative to the first vertex, so a common motion does not count. Without this test
- * a twisted mat takes 1.06 and a pile of ten cages 1.05 times as many instructions [measured]. */
-static int embi_paths_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
-                            embipc_real away)
-{
-    int split = c->edge_edge ? 2 : 1;
-    for (int i = 0; i < 3; i++) {
-        embipc_real lo[2] = {EMBI_HUGE, EMBI_HUGE}, hi[2] = {-EMBI_HUGE, -EMBI_HUGE};
-        embipc_real common = next[3 * c->v[0] + i] - x[3 * c->v[0] + i];
-        for (int k = 0; k < 4; k++) {
-            embipc_real from = x[3 * c->v[k] + i], to = from + alpha * (next[3 * c->v[k] + i] - from - common);
-            lo[k >= split] = embi_min(lo[k >= split], embi_min(from, to));
-            hi[k >= split] = embi_max(hi[k >= split], embi_max(from, to));
-        }
-        if (lo[1] - hi[0] > away || lo[0] - hi[1] > away) return 1;
-    }
-    return 0;
-}
-
-/* For each block of candidates: an alpha up to which none is below its gap floor, and the candidate that limits it.
- * Most are excluded by the lower bound of their distance and the bound of the drift, slack + rate alpha. */
-static void embi_ccd_work(void *arg, int begin, int end)
-{
-    embi_ccd_task *t = (embi_ccd_task *)arg;
-    const embi_pair *pair = t->pair;
-    embipc_real floor = pair->rule.xi + EMBI_GAP_SHARE * pair->rule.dhat + 4 * t->rounding;
-    floor = (floor + t->error) / (embipc_real)0.999;
-    if (pair->a == pair->b) floor /= EMBI_TURN_COS;
-    for (int block = begin; block < end; block++) {
-        int first = block * EMBI_SHARE_CCD, last = embi_min_int(first + EMBI_SHARE_CCD, pair->count);
-        embipc_real away = t->slack + embi_max(0, t->rate * t->bound);
-        t->alpha[block] = t->bound;
-        t->index[block] = embi_is_past(&t->s->threads) ? EMBI_TOO_LATE : -1;
-        if (t->index[block] == EMBI_TOO_LATE) continue;
-        for (int k = pair->first + first; k < pair->first + last; k++) {
-            const embi_candidate *c = t->s->candidates.list + k;
-            embi_closest *closest = t->s->candidates.closest + k;
-            embipc_real x0[12], p[12], separation, toi;
-            if (t->s->candidates.apart[k].least > floor + t->s->candidates.apart[k].share * away) continue;
-            if (!EMBI_WITHOUT(PATH_BOXES) && embi_paths_apart(c, t->s->x, t->s->path.x, t->alpha[block], floor))
-                continue;
-            if (closest->stamp != t->stamp) embi_closest_find(c, t->s->x, t->stamp, closest);
-            separation = embi_gap_floor(c, closest->d, t->rounding, t->driving);
-            for (int i = 0; i < 4; i++) embi_sub(p + 3 * i, t->s->path.x + 3 * c->v[i], t->s->x + 3 * c->v[i]);
-            /* farther from the floor than the relative motion is long, rounding included */
-            if ((closest->d - t->error - separation) * (embipc_real)0.999 >
-                embi_relative_travel(p, c->edge_edge) * t->alpha[block])
-                continue;
-            for (int i = 0; i < 4; i++) embi_copy(x0 + 3 * i, t->s->x + 3 * c->v[i]);
-            if (embi_ccd(x0, p, c->edge_edge, closest, separation, t->alpha[block], &toi) &&
-                toi < t->alpha[block]) {
-                t->alpha[block] = toi;
-                t->index[block] = k - pair->first;
-                away = t->slack + embi_max(0, t->rate * toi);
-            }
-        }
-    }
-}
-
-/* Bounds of the body's drift from measured_q to the end of the searched part of the direction. */
-static void embi_body_drift_next(const embi_bodies_task *t, embi_body *b, int k)
-{
-    (void)k;
-    if (b->search.measured_at_start && t->isle->bound.searched == 1)
-        embi_shift_copy(b, &b->search.drift_next, &b->search.shift_next);
-    else   /* still q + p */
-        (void)embi_body_shift(b, t->s->reference.measured_q, t->s->trial_q, t->s->scratch.nodes, &b->search.drift,
-                              &b->search.drift_next);
-}
-
-/* bound.safe: a fraction of the direction without collision, and without inversion of tets where the material forbids
- * it; at most bound.searched [EIPC24 III-C]. And the candidate that limits it. Returns 0 for lack of memory or time. */
-static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    isle->bound.safe = isle->bound.searched;
-    isle->bound.limit_pair = -1;
-    isle->bound.is_known = 1;
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_dynamic(b) && b->material.determinant_bound)
-            isle->bound.safe = embi_elastic_determinant_bound(&b->elastic, s->q + 3 * b->node0, s->p + 3 * b->node0,
-                                                        isle->bound.safe);
-    }
-    embi_for_bodies(s, isle, embi_body_drift_next, NULL, NULL, 0);
-    for (int n = 0; n < isle->pair_count; n++) {
-        const embi_pair *pair = s->pair + isle->pairs[n];
-        const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-        int blocks = (pair->count + EMBI_SHARE_CCD - 1) / EMBI_SHARE_CCD;
-        embi_ccd_task task;
-        if (!EMBI_GROW(m, isle->bound.block_alpha, blocks) ||
-            !EMBI_GROW(m, isle->bound.block_at, blocks))
-            return 0;
-        task.s = s;
-        task.pair = pair;
-        task.driving = embi_is_driving(isle);
-        task.stamp = isle->stamp;
-        task.bound = isle->bound.safe;
-        task.rounding = embi_pair_stored(a, b);
-        task.error = embi_pair_error(a, b);
-        task.slack = embi_pair_slack(pair, &a->search.drift, &b->search.drift);
-        task.rate = embi_pair_slack(pair, &a->search.drift_next, &b->search.drift_next) - task.slack;
-        task.alpha = isle->bound.block_alpha;
-        task.index = isle->bound.block_at;
-        embi_for(&s->threads, blocks, 1, embi_ccd_work, &task);
-        for (int k = 0; k < blocks; k++) {
-            if (isle->bound.block_at[k] == EMBI_TOO_LATE) {
-                s->timer.late = 1;
-                isle->bound.is_known = 0;
-                return 0;
-            }
-            if (isle->bound.block_at[k] >= 0 && isle->bound.block_alpha[k] < isle->bound.safe) {
-                isle->bound.safe = isle->bound.block_alpha[k];
-                isle->bound.limit_pair = isle->pairs[n];
-                isle->bound.limit_at = isle->bound.block_at[k];
-            }
-        }
-    }
-    return 1;
-}
 
 /* trial_q = q + alpha p. At the end of an increment driven nodes are exactly at their targets. */
 static void embi_body_trial(embi_state *s, const embi_body *b, embipc_real alpha)
@@ -22933,7 +22941,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_try_finite(m, s, isle, alpha);
 }
 
-/* ==== 79. Move and stop test =========================================================================
+/* ==== 80. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_move(): the move, drives that yield, and the stop test. An
  * island has converged after a short direction that it took as a whole, with forces as the linear model has them. The
  * measure of a direction is embi_island_length() or embi_island_gap_change(), whichever is larger. The tolerance is a
@@ -23131,7 +23139,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     return EMBIPC_OK;
 }
 
-/* ==== 80. End of an island ===========================================================================
+/* ==== 81. End of an island ===========================================================================
  * What ends the step of an island: velocities, and three reasons to go on in another way: BDF2 does not serve, held
  * rotations are wrong, or with keep_spin the energy would be too high.
  * Uses: small math, dense LDL^T, elasticity, materials over a body, positions of vertices, islands, searches within a
@@ -23245,7 +23253,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* ==== 81. Newton loop ================================================================================
+/* ==== 82. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12].
  * Uses: positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV, part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
@@ -23462,7 +23470,7 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 82. End of a step ==============================================================================
+/* ==== 83. End of a step ==============================================================================
  * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
  * Uses: elasticity, cells, state, positions of vertices, predictions, system of an island.
  * Checked by: tests/test_undo.c, tests/world_drive.h */
@@ -23508,7 +23516,7 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* ==== 83. World step =================================================================================
+/* ==== 84. World step =================================================================================
  * embi_step(): begin, iterate, finish.
  * Uses: memory, part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
@@ -23596,7 +23604,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part VI. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 84. Faults of meshes ===========================================================================
+/* ==== 85. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
  * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -23930,7 +23938,7 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 85. Parts of a surface =========================================================================
+/* ==== 86. Parts of a surface =========================================================================
  * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
  * of the other parts about one of its points.
  * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
@@ -24061,7 +24069,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 86. Cage lattice and cuts ======================================================================
+/* ==== 87. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -24549,7 +24557,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 87. Cage pieces ================================================================================
+/* ==== 88. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  * Nodes with winding number > 0 are in the solid. Two cuts with a common side are connected. So are neighbours (cuts
@@ -24843,7 +24851,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 88. Cage nodes and search ======================================================================
+/* ==== 89. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -25114,7 +25122,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 89. Cage builder ===============================================================================
+/* ==== 90. Cage builder ===============================================================================
  * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
  * one tet may stand round everything, or one round each separate part. The last cage that was built is stored, and
  * serves again for an equal surface.
@@ -25547,7 +25555,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 90. Creating a world ===========================================================================
+/* ==== 91. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, proof of a step, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -25893,7 +25901,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 91. Shape of a new body ========================================================================
+/* ==== 92. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, part VI.
@@ -26213,7 +26221,7 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* ==== 92. Mechanics of a new body ====================================================================
+/* ==== 93. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -26546,7 +26554,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 93. Adding a body ==============================================================================
+/* ==== 94. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -27000,7 +27008,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 94. Removing a body ============================================================================
+/* ==== 95. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
@@ -27284,7 +27292,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 95. Forces and drives ==========================================================================
+/* ==== 96. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -27533,7 +27541,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 96. Joints of a world ==========================================================================
+/* ==== 97. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body, forces and drives.
@@ -27922,7 +27930,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 97. Settings and reset =========================================================================
+/* ==== 98. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -28224,7 +28232,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 98. Queries ====================================================================================
+/* ==== 99. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -28598,7 +28606,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 99. Ready shapes ===============================================================================
+/* ==== 100. Ready shapes ==============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -28728,7 +28736,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 100. Contact events =============================================================================
+/* ==== 101. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
@@ -28872,7 +28880,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 101. Poses of bodies ===========================================================================
+/* ==== 102. Poses of bodies ===========================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -29318,7 +29326,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 }
 #endif /* EMBIPC_NO_POSES */
 
-/* ==== 102. Debug drawing =============================================================================
+/* ==== 103. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -29494,7 +29502,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 #endif
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 103. Rays and regions ==========================================================================
+/* ==== 104. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -29804,7 +29812,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 104. Copies of worlds ==========================================================================
+/* ==== 105. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -29896,7 +29904,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 105. Validation ================================================================================
+/* ==== 106. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -30092,7 +30100,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 106. Words of snapshots ========================================================================
+/* ==== 107. Words of snapshots ========================================================================
  * A snapshot is a row of 64-bit words, the lowest byte first: a head, the descriptions of all bodies, and the state.
  * Loading creates all bodies again, by the calls and checks that a caller meets, and then sets their state. So no tree,
  * matrix or list of candidates is read, and all that a step uses as an index is checked in a few places. Of what steps
@@ -30228,7 +30236,7 @@ static void embi_stream_list(embi_stream *s, embi_memory *m, void *list, int *co
 
 #endif
 
-/* ==== 107. Snapshots =================================================================================
+/* ==== 108. Snapshots =================================================================================
  * What a world hands on to its next step, passed as words: bodies, drives, joints, reports and reused factors.
  * Uses: part I, part II, part III, part IV, part VI.   Checked by: tests/test_snapshot.c, tests/fuzz_snapshot.c */
 
@@ -30863,7 +30871,7 @@ EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, con
 
 #endif /* EMBIPC_NO_SNAPSHOT */
 
-/* ==== 108. Steps of frames and of several worlds =====================================================
+/* ==== 109. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -30955,7 +30963,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 109. Sparse LDL^T for callers ==================================================================
+/* ==== 110. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -31020,7 +31028,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 110. Repair of surfaces ========================================================================
+/* ==== 111. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -31365,7 +31373,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 111. Surfaces that overlap =====================================================================
+/* ==== 112. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
@@ -31781,7 +31789,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
-/* ==== 112. Shifts and rotations ======================================================================
+/* ==== 113. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, sorting and sets, solids and checks of meshes, surfaces that overlap.
@@ -32056,7 +32064,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 113. Separating surfaces =======================================================================
+/* ==== 114. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -32330,7 +32338,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 114. Self-test =================================================================================
+/* ==== 115. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */

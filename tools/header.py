@@ -4,8 +4,8 @@
     header.py metrics [HEADER]            sizes, comments, structs, calls
     header.py docs    [HEADER]            fails where a comment is missing
     header.py toc     [HEADER] [--write]  fails where contents, `Uses:` lines or equations name what is not there, where
-                                          parts or sections are not numbered as they stand, or where a tuning value
-                                          lacks its place, its comment or its row
+                                          parts or sections are not numbered as they stand, where part V is long, or
+                                          where a tuning value lacks its place, its comment or its row
     header.py stack   HEADER FILE.su      bound of a step's stack, from gcc -fstack-usage; fails on what has no bound
 
 The parser relies on the header's style: file-scope braces are balanced, and macros define no functions.
@@ -21,7 +21,7 @@ import textwrap
 STEP = 'embipc_world_step'
 LONG = 5             # lines; a longer function has a comment directly above it
 SHARE = 95           # percent of them that must
-MEMBERS, SECTION = 40, 700
+MEMBERS, SECTION, SPINE = 40, 700, 1600
 EQUATIONS = 17       # numbered ones of the paper
 WIDTH = 112
 
@@ -324,12 +324,21 @@ def row(name, value, more=''):
     print('%-42s %10s  %s' % (name, value, more))
 
 
+def section_sizes(header):
+    """(lines, 'number title') of each section."""
+    ends = [s[0] for s in header.sections[1:]] + [len(header.lines)]
+    return [(end - s[0], '%s %s' % (s[1], s[2])) for s, end in zip(header.sections, ends)]
+
+
+def part_lines(header, part):
+    return sum(size for (size, _), s in zip(section_sizes(header), header.sections) if part_of(header, s) == part)
+
+
 def metrics(header):
     calls = Calls(header)
     lines = sorted(f.lines for f in header.functions)
     longest = max(header.functions, key=lambda f: f.lines)
-    ends = [s[0] for s in header.sections[1:]] + [len(header.lines)]
-    sizes = [(end - s[0], '%s %s' % (s[1], s[2])) for s, end in zip(header.sections, ends)]
+    sizes = section_sizes(header)
     sorted_sizes = sorted(s for s, _ in sizes)
     missing, long = header.undocumented()
     comment = re.sub(r'/\*.*?\*/|//[^\n]*', '', header.text, flags=re.S)
@@ -344,8 +353,7 @@ def metrics(header):
     row('sections', len(sizes))
     row('lines per section: median, longest', '%d %d' % (statistics.median(sorted_sizes), sorted_sizes[-1]))
     if header.parts:
-        row('lines per part', '', ', '.join('%s %d' % (p[1], sum(
-            size for (size, _), s in zip(sizes, header.sections) if part_of(header, s) == p[1])) for p in header.parts))
+        row('lines per part', '', ', '.join('%s %d' % (p[1], part_lines(header, p[1])) for p in header.parts))
     big = [s for s in sizes if s[0] > SECTION]
     row('sections above %d lines' % SECTION, len(big), ', '.join('%s (%d)' % (t, n) for n, t in big))
     big = sorted(((len(m), n) for n, m in header.structs if len(m) > MEMBERS), reverse=True)
@@ -468,13 +476,15 @@ ROMAN = 'I II III IV V VI VII VIII IX X'.split()
 
 
 def order(header, root):
-    """Parts and sections of a header with parts are numbered as they stand, and text names sections by their titles."""
+    """Parts and sections are numbered as they stand, text names sections by their titles, and part V is short."""
     found = ['section %s %s stands at place %d' % (s[1], s[2], k + 1)
              for k, s in enumerate(header.sections) if header.parts and s[1] != str(k + 1)]
     found += ['part %s %s stands at place %d' % (p[1], p[2], k + 1)
               for k, p in enumerate(header.parts) if p[1] != ROMAN[k]]
     found += ['section %s %s stands in no part' % s[1:]
               for s in header.sections if header.parts and not part_of(header, s)]
+    if header.parts and part_lines(header, 'V') > SPINE:
+        found.append('part V, the step, has %d lines, more than %d' % (part_lines(header, 'V'), SPINE))
     titles = {s[2] for s in header.sections}
     for path in [header.path] + [p for where in ('README.md', 'docs/*.md', 'tests/*.[ch]')
                                  for p in sorted(glob.glob(os.path.join(root, where)))]:
