@@ -9801,6 +9801,7 @@ typedef struct embi_rod {
     embipc_real share;           /* of K in force: 0 where it is slack, below 1 beyond the limit */
     embipc_real nearby;          /* m: slack by less it has its stiffness all the same; 0 until moves are slow */
     embipc_real axis[3];         /* of the line, or the direction */
+    embipc_real before;          /* energy at q^n that the energy bound counts, J */
 } embi_rod;
 
 /* ==== 29. Continuous collision detection =============================================================
@@ -16447,23 +16448,28 @@ static void embi_rod_slide(embi_rod *p, const embipc_real *x, embipc_real r[3])
     for (int i = 0; i < 2; i++) embi_axpy(r, -embi_dot(r, p->axis), p->axis);   /* again, for what rounding left */
 }
 
-/* Evaluates E at the vertices x. A rod that can have only one length is never slack. */
+/* Sets E, force and share for p->length. A rod that can have only one length is never slack. */
+static void embi_rod_stretch(embi_rod *p)
+{
+    embipc_real excess = p->length > p->most ? p->length - p->most : embi_min(p->length - p->least, 0);
+    embipc_real size = embi_abs(excess), force = embi_min(p->K * size, p->limit);
+    p->share = p->K * size > p->limit ? p->limit / (p->K * size) : size > 0 || !(p->most > p->least) ? 1 : 0;
+    p->base.first = excess < 0 ? -force : force;
+    p->base.energy = force < p->limit ? force * size / 2 : force * (size - force / (2 * p->K));
+}
+
+/* Evaluates E at the vertices x. */
 static void embi_rod_evaluate(embi_element *e, const embipc_real *xn, const embipc_real *x)
 {
     embi_rod *p = (embi_rod *)e;
-    embipc_real r[3], excess, size, force;
+    embipc_real r[3];
     (void)xn;
     if (p->form == EMBI_ROD_ON_LINE) embi_rod_slide(p, x, r);
     else embi_point_motion(e->v, e->w, x, r);
     p->length = p->form == EMBI_ROD_ALONG ? embi_dot(p->axis, r) : embi_norm(r);
     if (p->form == EMBI_ROD_ALONG) embi_copy(e->dir, p->axis);
     else embi_scale(e->dir, p->length > 0 ? 1 / p->length : 0, r);
-    excess = p->length > p->most ? p->length - p->most : embi_min(p->length - p->least, 0);
-    size = embi_abs(excess);
-    p->share = p->K * size > p->limit ? p->limit / (p->K * size) : size > 0 || !(p->most > p->least) ? 1 : 0;
-    force = embi_min(p->K * size, p->limit);
-    e->first = excess < 0 ? -force : force;
-    e->energy = force < p->limit ? force * size / 2 : force * (size - force / (2 * p->K));
+    embi_rod_stretch(p);
 }
 
 /* df/dl where the rod was evaluated, N/m. A rod that is slack by less than rounding can be taut at any point that a
@@ -17788,23 +17794,28 @@ static embi_rod embi_rod_make(const embi_joint *j, embipc_real K, int a0, int a1
 }
 
 /* Makes a rod one along its axis, with lengths in [least, most]. The axis is given in body a's frame at q^n; it becomes
- * 1 long, and turns with the body's free flight. */
-static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p, embipc_real least, embipc_real most)
+ * 1 long, and turns with the body's free flight. gap: of the joint at q^n, m. What the rod feels of it is no length. */
+static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p, embipc_real least, embipc_real most,
+                           const embipc_real gap[3])
 {
-    embipc_real r[3], size = embi_norm(p->axis);
+    embipc_real r[3], from[3], offset, size = embi_norm(p->axis);
     embi_scale(r, size > 0 ? 1 / size : 0, p->axis);
     embi_copy(p->axis, r);
     if (j->body[0] >= 0) embi_flight_turns(s->body + j->body[0], r, p->axis);
+    offset = embi_dot(gap, p->axis);
+    embi_point_motion(p->base.v, p->base.w, s->xn, from);
+    embi_sub(from, from, gap);
+    p->length = embi_dot(r, from) + offset;   /* at q^n, along the axis there */
     p->form = EMBI_ROD_ALONG;
-    p->least = least;
-    p->most = most;
+    p->least = least + offset;
+    p->most = most + offset;
 }
 
 /* The rod from the point of a at an angle to u', along the tangent there, with lengths in [least, most]. */
 static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real angle,
                                   embipc_real least, embipc_real most)
 {
-    embipc_real c = embi_cos(angle), n = embi_sin(angle), u[3], v[3], gap[3], offset;
+    embipc_real c = embi_cos(angle), n = embi_sin(angle), u[3], v[3], gap[3];
     const embipc_real *x = s->xn + 3 * j->first;
     embi_rod p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME_O, EMBI_FRAME_U, EMBI_FRAME_V, c + n - 1, -c,
                                -n);
@@ -17812,11 +17823,8 @@ static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embi
     embi_sub(v, x + 3 * EMBI_FRAME_V, x);
     embi_scale(p.axis, -n, u);
     embi_axpy(p.axis, c, v);
-    embi_rod_align(s, j, &p, least, most);
     embi_sub(gap, x + 3 * EMBI_FRAME, x);
-    offset = embi_dot(gap, p.axis);   /* of the length, by the gap of the joint at q^n alone */
-    p.least += offset;
-    p.most += offset;
+    embi_rod_align(s, j, &p, least, most, gap);
     return p;
 }
 
@@ -17826,7 +17834,7 @@ static embi_rod embi_rod_on_axis(const embi_state *s, const embi_joint *j, embip
 {
     embi_rod p = embi_rod_make(j, K, EMBI_FRAME, EMBI_FRAME_O, EMBI_FRAME_O, EMBI_FRAME_O, -1, 0, 0);
     embi_sub(p.axis, s->xn + 3 * (j->first + EMBI_FRAME_Z), s->xn + 3 * j->first);
-    embi_rod_align(s, j, &p, least, most);
+    embi_rod_align(s, j, &p, least, most, embi_none);
     return p;
 }
 
@@ -17916,7 +17924,7 @@ static int embi_twist_limits(const embi_state *s, const embi_joint *j, embipc_re
         embi_scale(p->axis, embi_cos(at), side);
         embi_axpy(p->axis, -embi_sin(at) / arm, d);
         at = arm * embi_sin(at);
-        embi_rod_align(s, j, p, upper ? -none : at, upper ? at : none);
+        embi_rod_align(s, j, p, upper ? -none : at, upper ? at : none, embi_none);
         n++;
     }
     return n;
@@ -17951,6 +17959,13 @@ static int embi_joint_limits(const embi_state *s, const embi_joint *j, embipc_re
         if (embi_limit_is_near(lim, upper, now, &at))
             rod[n++] = embi_rod_to_angle(s, j, K, at, upper ? -none : 0, upper ? 0 : none);
     return n;
+}
+
+/* How many of a joint's rods are its motor and friction. They are the last ones. */
+static int embi_joint_effort_count(const embi_joint *j)
+{
+    int works = j->def.kind == EMBIPC_HINGE || j->def.kind == EMBIPC_SLIDER;
+    return works * ((j->def.motor_stiffness + j->def.motor_damping > 0) + (j->def.friction > 0));
 }
 
 /* At most so many rods of one joint, beside one for each attached vertex. */
@@ -18118,6 +18133,31 @@ static void embi_joints_link(const embi_state *s, int *parent)
     }
 }
 
+/* Has a body of the joint no last step that this one continues? */
+static int embi_joint_is_new(const embi_state *s, const embi_joint *j)
+{
+    int new_one = 0;
+    for (int k = 0; k < 2; k++)
+        if (j->body[k] >= 0 && embi_is_dynamic(s->body + j->body[k])) new_one |= !s->body[j->body[k]].past.continues;
+    return new_one;
+}
+
+/* The energies of a joint's rods at q^n. A rod along a direction has its length there. Gaps and limits have at most
+ * what the last step ended with. It held the directions of limits, so a limit can seem to be passed since: what takes
+ * that back is no energy to spend. */
+static void embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count)
+{
+    embipc_real sum = 0;
+    int limits = count - embi_joint_effort_count(j);
+    for (int n = 0; n < count; n++) {
+        if (rod[n].form == EMBI_ROD_ALONG) embi_rod_stretch(rod + n);
+        else embi_rod_evaluate(&rod[n].base, NULL, s->xn);
+        rod[n].before = rod[n].base.energy;
+        if (n < limits) sum += rod[n].before;
+    }
+    for (int n = 0; n < limits && sum > j->energy && !embi_joint_is_new(s, j); n++) rod[n].before *= j->energy / sum;
+}
+
 /* The rods of all joints of the island in this step. Returns 0 out of memory. */
 static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 {
@@ -18125,15 +18165,18 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
         for (int next, at = s->body[isle->bodies[k]].joints.first; at; at = next) {
             const embi_joint *j = s->driven.joint.list + (at - 1) / 2;
-            int side = (at - 1) % 2, holding;
+            int side = (at - 1) % 2, holding, count;
+            embi_rod *rod;
             next = j->next[side];
             if (!side && embi_joint_moves(s, j, 1)) continue;   /* the list of b has it too */
             if (!EMBI_GROW(m, isle->rods.list, isle->rods.count + EMBI_JOINT_RODS + j->anchor_count / 2)) return 0;
             for (int i = 0; i < j->anchor_count; i++)
                 if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i))
                     return 0;
-            isle->rods.count += embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position),
-                                                isle->rods.list + isle->rods.count, &holding);
+            rod = isle->rods.list + isle->rods.count;
+            count = embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position), rod, &holding);
+            embi_joint_energies(s, j, rod, count);
+            isle->rods.count += count;
         }
     isle->vertices.stamp = -1;
     return 1;
@@ -18162,7 +18205,7 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
     embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], swung[2][3], size;
     embipc_real twist = j->reached.twist;
     int holding, count = embi_joint_rods(s, j, start, rod, &holding);
-    int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - motor - (j->def.friction > 0);
+    int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - embi_joint_effort_count(j);
     embipc_real *total = j->def.kind == EMBIPC_HINGE ? j->reached.torque : j->reached.force;
     memset(&j->reached, 0, sizeof j->reached);
     j->energy = 0;
@@ -20845,8 +20888,14 @@ static embipc_real embi_island_budget(const embi_state *s, const embi_island *is
     *size = before->noise + now->noise;
     for (int k = 0; k < EMBI_ELEMENT_KINDS; k++) {
         if (k == EMBI_ELEMENT_FRICTION) continue;   /* it dissipates */
-        sum += before->of[k] - now->of[k];
+        sum -= now->of[k];
+        if (k == EMBI_ELEMENT_ROD) continue;
+        sum += before->of[k];
         *size += embi_abs(before->of[k]);
+    }
+    for (int k = 0; EMBI_JOINTS && k < isle->rods.count; k++) {
+        sum += isle->rods.list[k].before;
+        *size += isle->rods.list[k].before;
     }
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
