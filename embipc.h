@@ -2096,6 +2096,8 @@ enum {
 /* ---- Rotation ---- */
 #define EMBI_TURN_TOUCHING ((embipc_real)0.5)   /* [rad] Most that R rotates in a step, for bodies that touched */
 #define EMBI_TURN_FREE ((embipc_real)1)   /* [rad] The same for other bodies */
+#define EMBI_HELD_PASSES 8   /* [passes] With other rotations, before these follow q */
+#define EMBI_HELD_UNSEEN ((embipc_real)0.1)   /* [kinetic energy] Hidden by rotations that new ones do not mend */
 
 /* ---- Islands ---- */
 #define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] Forces in a range */
@@ -7307,23 +7309,29 @@ static void embi_elastic_swap(embi_elastic *s)
     s->rotation_next = start;
 }
 
-/* The largest tangent of the angle by which tets turned since the rotations that are held */
-static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_real *q)
+/* w: how far the tet turned that turned most since the rotations that are held, the axis times the tangent of the
+ * angle. Returns that tangent. */
+static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_real *q, embipc_real w[3])
 {
     embipc_real most = 0;
+    embi_set(w, 0, 0, 0);
     q = embi_elastic_corners(s, q);
     for (int t = 0; t < s->padded; t += EMBI_LANES) {
-        embi_vec r[9], H[9], a, b, c;
-        embipc_real skew[EMBI_LANES], trace[EMBI_LANES];
+        embi_vec r[9], H[9];
+        embipc_real skew[3][EMBI_LANES], trace[EMBI_LANES];
         embi_tets_turned(s, t, r);
         embi_tets_gradient(s, t, r, q, H);
-        a = H[7] - H[5];
-        b = H[2] - H[6];
-        c = H[3] - H[1];
-        embi_store(skew, embi_sqrt_each(a * a + b * b + c * c));
+        embi_store(skew[0], H[7] - H[5]);
+        embi_store(skew[1], H[2] - H[6]);
+        embi_store(skew[2], H[3] - H[1]);
         embi_store(trace, H[0] + H[4] + H[8]);
-        for (int l = 0; l < EMBI_LANES; l++)
-            most = embi_max(most, (embipc_real)1.5 * skew[l] / embi_max(trace[l], 1));
+        for (int l = 0; l < EMBI_LANES; l++) {
+            embipc_real turn[3], size = (embipc_real)1.5 / embi_max(trace[l], 1);
+            embi_set(turn, size * skew[0][l], size * skew[1][l], size * skew[2][l]);
+            if (!(embi_dot(turn, turn) > most * most)) continue;
+            most = embi_norm(turn);
+            embi_copy(w, turn);
+        }
     }
     return most;
 }
@@ -7994,8 +8002,8 @@ static void embi_tet_string(const embi_elastic *s, int t, const embipc_real *q, 
     }
 }
 
-/* A += scale K of that stiffness, where it is positive, for all tets: K_ab = V g (R W m_a) (R W m_b)^T, W = [a] /
- * sqrt(2) for each axis a. With the lagged K this is the Hessian of the corotated energy, projected. */
+/* A += scale K of that stiffness for all tets, where it is negative its share `keep`: K_ab = V g (R W m_a) (R W m_b)^T,
+ * W = [a] / sqrt(2) for each axis a. With the lagged K this is the Hessian of the corotated energy. */
 static void embi_follow_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale, embi_bsr *A)
 {
     q = embi_elastic_corners(s, q);
@@ -8004,7 +8012,8 @@ static void embi_follow_add_hessian(const embi_elastic *s, const embipc_real *q,
         embipc_real g[3], axes[9], y[4][3], w[3], axis[3], K[9][EMBI_LANES];
         embi_tet_string(s, t, q, g, axes);
         for (int k = 0; k < 3; k++) {
-            if (!(g[k] > 0)) continue;
+            if (g[k] < 0) g[k] *= s->keep;
+            if (g[k] == 0) continue;
             embi_set(axis, axes[k], axes[3 + k], axes[6 + k]);
             for (int a = 0; a < 4; a++) {
                 embi_cross(w, axis, s->grad + 12 * t + 3 * a);
@@ -12302,6 +12311,7 @@ typedef struct embi_flight {
     embipc_real twisted[3];      /* rotation by forces in the last step, rad */
     embipc_real twist[3];        /* the rotation by forces that this step expects, rad */
     embipc_real loss[3];         /* dL: angular momentum that the step loses, kg m^2/s */
+    embipc_real renewed[3];      /* how far it turned before the rotations that it holds: axis times tangent */
     int known;                   /* next_spin and next_momentum hold at q^n and v^n */
     int straight;                /* the rotation is so small that the flight is q^n + h v^n, within the tolerance */
     embipc_real next_spin[3], next_momentum[3];   /* w, rad/s, and L, kg m^2/s, at the end of the last step */
@@ -13554,7 +13564,11 @@ typedef struct embi_friction_list {
 typedef struct embi_spring_list { embi_spring *list; int count; } embi_spring_list;
 
 /* Rods of the joints of an island's bodies. */
-typedef struct embi_rod_list { embi_rod *list; int count; } embi_rod_list;
+typedef struct embi_rod_list {
+    embi_rod *list;
+    int count;
+    embipc_real passed;          /* energy that limits have at q^n only because they seem to be passed, J */
+} embi_rod_list;
 
 /* Vertices of the elements, each once; stamp: the evaluation that the list is of. */
 typedef struct embi_vertex_list { int *list, count, stamp; } embi_vertex_list;
@@ -13632,7 +13646,7 @@ typedef struct embi_island {
     int converged;
     int driving, just_drove;     /* a drive has motion left; the last move was driven */
     int just_predicted;          /* the last move was a prediction */
-    int renewals;                /* of rotations held: 0 those of the begin, 1 new ones; from 2 on they follow q */
+    int renewals;                /* of the rotations held; from EMBI_HELD_PASSES on the next ones follow q */
     int saves_safe;              /* the present state is to become the one that drives go back to */
     int prediction;              /* order of the prediction that the step begins with; 0: none, or done */
     embipc_real measure, last_measure;   /* of the direction, and of the one before: see embi_island_is_short() */
@@ -17364,8 +17378,8 @@ static embipc_real embi_body_stray(const embi_state *s, const embi_body *b)
     return embi_sqrt(most) / b->diagonal;
 }
 
-/* Is the energy of strain that the held rotations hide larger than the kinetic energy at the start? */
-static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
+/* Is the energy of strain that the held rotations hide larger than this share of the kinetic energy at the start? */
+static int embi_island_is_blown_up(embi_state *s, const embi_island *isle, embipc_real share)
 {
     embipc_real kinetic = 0, unseen = 0, force;
     for (int k = 0; k < isle->body_count; k++) {
@@ -17379,23 +17393,26 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle)
                   embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
         e->ahead = 0;
     }
-    return unseen > kinetic;
+    return unseen > share * kinetic;
 }
 
-/* Are the held rotations so wrong that the step should start again? They are where a part of a body has rotated against
- * them by more than 0.3 rad or so, or where they hide much energy. A cheap test comes first. */
+/* Are the held rotations so wrong that another pass should renew them? They are where a part of a body has rotated
+ * against them by more than 0.3 rad or so, or where they hide much energy. A cheap test comes first. Where they were
+ * renewed before, and a pass has converged, much less energy counts: then forces are those of the end. */
 static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
 {
-    int strays = 0;
+    int strays = 0, again = isle->converged && isle->renewals > 0;
+    embipc_real w[3];
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!(embi_body_stray(s, b) > EMBI_AGAIN_STRAYS)) continue;
         strays = 1;
         if (embi_body_turns(s, b) > EMBI_TURN_FAR &&
-            embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0) > EMBI_AGAIN_ANGLE)
+            embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0, w) > EMBI_AGAIN_ANGLE)
             return 1;
     }
-    return strays && !isle->converged && !embi_island_is_driven(s, isle, 1) && embi_island_is_blown_up(s, isle);
+    return (again || (strays && !isle->converged)) && !embi_island_is_driven(s, isle, 1) &&
+           embi_island_is_blown_up(s, isle, again ? EMBI_HELD_UNSEEN : 1);
 }
 
 /* The material holds the rotations of q from now on. */
@@ -17411,16 +17428,40 @@ static void embi_body_hold_present(embi_state *s, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* Holds the rotations of the present positions, for another pass. at_once: they follow q from now on; else only from
- * the second call on. The answer is yes where the pass should begin at q^n. The lagged energy of a body that has
- * rotated by the angle a since lets it swell by a^2/2. With the present rotation it does not. If one pass is not
- * enough, the rotations follow q in each iteration, as for nonlinear materials, from q^n where possible. So do those
- * of cells' bending parts, which all materials hold. Rotations of a body with a fibre never follow: they do not make
- * its energy stationary, so forces would not be its gradient. */
-static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
+/* May a pass with other rotations follow? */
+static int embi_island_may_renew(const embi_island *isle) { return isle->renewals < 2 * EMBI_HELD_PASSES; }
+
+/* Has a body turned back by half of what it turned before the last new rotations, and that far? Then passes may not
+ * converge: forces that rotate with the body count more than its inertia and stiffness, as in the links of a chain
+ * that bears much. */
+static int embi_island_turns_back(embi_state *s, const embi_island *isle)
 {
-    int again = at_once || isle->renewals > 0, held = embi_search_is_far(s, isle);
-    isle->renewals += 1 + at_once;
+    int back = 0;
+    for (int k = 0; k < isle->body_count; k++) {
+        embi_body *b = s->body + isle->bodies[k];
+        embipc_real *before = b->flight.renewed, now[3];
+        if (!embi_is_dynamic(b) || !embi_elastic_turns(&b->elastic)) continue;
+        (void)embi_elastic_turned_away(&b->elastic, s->q + 3 * b->node0, now);
+        back |= isle->renewals > 0 && embi_norm(before) > EMBI_AGAIN_ANGLE &&
+                -embi_dot(now, before) > embi_dot(before, before) / 2;
+        embi_copy(before, now);
+    }
+    return back;
+}
+
+/* Holds the rotations of the present positions, for another pass. The lagged energy of a body that has rotated by the
+ * angle a since lets it swell by a^2/2. With the present rotation it does not, and a pass stays quadratic: a stiff body
+ * that rotates takes as many solves as a soft one. Energies that follow q resist with E a^4 along a direction. The
+ * rotations follow all the same, in each iteration, as for nonlinear materials: after EMBI_HELD_PASSES passes, or after
+ * one that turns back or ends with a wrong energy. So do those of cells' bending parts, which all materials hold. Then
+ * the answer is yes where the pass should begin at q^n. Rotations of a body with a fibre never follow: they do not make
+ * its energy stationary, so forces would not be its gradient. has_turned: the old rotations are wrong by an angle, else
+ * by energy */
+static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, embi_island *isle, int has_turned)
+{
+    int turns_back = embi_island_turns_back(s, isle), held = embi_search_is_far(s, isle);
+    int again = isle->renewals >= EMBI_HELD_PASSES || (turns_back && !isle->contacts.count);
+    isle->renewals += again ? 2 * EMBI_HELD_PASSES : turns_back || !has_turned ? EMBI_HELD_PASSES : 1;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
@@ -18144,8 +18185,8 @@ static int embi_joint_is_new(const embi_state *s, const embi_joint *j)
 
 /* The energies of a joint's rods at q^n. A rod along a direction has its length there. Gaps and limits have at most
  * what the last step ended with. It held the directions of limits, so a limit can seem to be passed since: what takes
- * that back is no energy to spend. */
-static void embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count)
+ * that back is no energy to spend. Returns how much that is, J. */
+static embipc_real embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count)
 {
     embipc_real sum = 0;
     int limits = count - embi_joint_effort_count(j);
@@ -18155,13 +18196,16 @@ static void embi_joint_energies(const embi_state *s, const embi_joint *j, embi_r
         rod[n].before = rod[n].base.energy;
         if (n < limits) sum += rod[n].before;
     }
-    for (int n = 0; n < limits && sum > j->energy && !embi_joint_is_new(s, j); n++) rod[n].before *= j->energy / sum;
+    if (!(sum > j->energy) || embi_joint_is_new(s, j)) return 0;
+    for (int n = 0; n < limits; n++) rod[n].before *= j->energy / sum;
+    return sum - j->energy;
 }
 
 /* The rods of all joints of the island in this step. Returns 0 out of memory. */
 static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->rods.count = 0;
+    isle->rods.passed = 0;
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
         for (int next, at = s->body[isle->bodies[k]].joints.first; at; at = next) {
             const embi_joint *j = s->driven.joint.list + (at - 1) / 2;
@@ -18175,7 +18219,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
                     return 0;
             rod = isle->rods.list + isle->rods.count;
             count = embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position), rod, &holding);
-            embi_joint_energies(s, j, rod, count);
+            isle->rods.passed += embi_joint_energies(s, j, rod, count);
             isle->rods.count += count;
         }
     isle->vertices.stamp = -1;
@@ -18792,13 +18836,13 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
  * is enough then. In the first step of a body, or by another kappa, it is a fiftieth, after however many iterations.
  * Any other step gets no pass after two fifths of max_iterations, or four fifths if the last one used the forces of
  * its end. */
-static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations)
+static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations, int renewed)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     const embipc_real *now = pair->force[EMBI_NOW], *lagged = pair->force[EMBI_AS_LAGGED];
     embipc_real va[3], vb[3], change[3], mobility, share, force;
     int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
-    int own = a->past.own_friction || b->past.own_friction;
+    int own = renewed || a->past.own_friction || b->past.own_friction;
     if (pair->a == pair->b || !(pair->rule.mu > 0) ||
         (!fresh && 5 * iterations > (own ? 4 : 2) * s->settings.max_iterations)) return 0;
     embi_sub(change, now, lagged);
@@ -18822,7 +18866,7 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count + isle->friction.count && !any; n++) {
         const embi_pair *pair = embi_island_pair(s, isle, n);
-        if (pair != before) any = embi_pair_needs_pass(s, pair, isle->iterations);
+        if (pair != before) any = embi_pair_needs_pass(s, pair, isle->iterations, isle->renewals > 0);
         before = pair;
     }
     isle->friction.passes_added += any;
@@ -21123,6 +21167,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     if (excess > size && !driven) {
         left = embi_island_slow_down(s, isle, excess, 1);
         if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
+        left -= isle->rods.passed;   /* which it has at q^n, too: it need not go back there */
         return left > size && !embi_island_is_driven(s, isle, 0) ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
     }
     /* there is room: energy that earlier steps took, as far as this one has lost more than is normal */
@@ -23276,12 +23321,13 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 }
 
 /* Begins another pass, with the rotations of q: see embi_island_hold_rotations(). Returns 0 out of memory. */
-static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_island *isle, int at_once)
+static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_island *isle, int has_turned)
 {
-    embi_answer from_start = embi_island_hold_rotations(m, s, isle, at_once);
+    embi_answer from_start = embi_island_hold_rotations(m, s, isle, has_turned);
     isle->friction.passes++;
     if (from_start == EMBI_NO_MEMORY) return 0;
     if (from_start == EMBI_YES) return embi_island_back_to_start(m, s, isle);
+    isle->passes_left = embi_max_int(isle->friction.passes_added > 0 ? 2 : 1, s->settings.friction_iterations);
     embi_island_psi(s, isle, s->q);
     embi_island_nonquadratic(s, isle, s->x);
     return 1;
@@ -23292,7 +23338,7 @@ static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_islan
  * active again. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
-    embi_ending ending = embi_island_set_velocities(s, isle, isle->converged && isle->renewals < 2);
+    embi_ending ending = embi_island_set_velocities(s, isle, isle->converged && embi_island_may_renew(isle));
     int two_step = 0;
     if (ending == EMBI_ENDS_WRONG_ROTATIONS && !embi_island_renew_rotations(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
@@ -23406,7 +23452,7 @@ static embipc_result embi_island_take_direction(embipc_world *w, embi_state *s, 
     if (isle->prediction) return embi_island_try_prediction(m, s, isle);
     if ((r = embi_island_move(m, s, isle)) != EMBIPC_OK) return r;
     isle->to_record = 1;
-    if (s->settings.spin && isle->renewals < 2 && embi_island_rotated_away(s, isle))
+    if (s->settings.spin && embi_island_may_renew(isle) && embi_island_rotated_away(s, isle))
         return embi_island_renew_rotations(m, s, isle, 1) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     if (embi_island_is_near(isle) && embi_island_ask_pass(s, isle))
         return embi_island_next_pass(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;

@@ -41,15 +41,28 @@ static void impact_ball(scene *s, embipc_body_def *d, double radius)
     ENSURE_OK(s->w, embipc_body_create(s->w, d, &s->body[s->n++]));
 }
 
-/* Steps until the time is up. Returns the impulse of friction over that of the normal forces. */
+/* Does the point x of a body slide over the ground, at 1 m/s or more? It does not where the body turns so fast that it rolls over it. */
+static int impact_slides(const embipc_body_state *b, const double *x)
+{
+    const double r[3] = {x[0] - b->centre[0], x[1] - b->centre[1], x[2] - b->centre[2]}, *w = b->angular_velocity;
+    return hypot(b->velocity[0] + w[1] * r[2] - w[2] * r[1], b->velocity[1] + w[2] * r[0] - w[0] * r[2]) > 1;
+}
+
+/* Steps until the time is up. Returns the impulse of friction over that of the normal forces, summed over the vertices that slide. */
 static double impact_ratio(scene *s, double time)
 {
+    static double force[3 * 1154];
     double along = 0, across = 0;
+    embipc_body_view view;
+    ENSURE_OK(s->w, embipc_body_get_view(s->w, s->body[s->n - 1], &view));
     while (embipc_world_time(s->w) < time && scene_step(s)) {
-        embipc_pair_force f;
-        if (embipc_world_pair_forces(s->w, &f, 1) < 1) continue;
-        across -= f.force[2] - f.friction[2];
-        along += sqrt(f.friction[0] * f.friction[0] + f.friction[1] * f.friction[1]);
+        embipc_body_state now = scene_state(s->w, s->body[s->n - 1]);
+        if (!ENSURE_OK(s->w, embipc_body_vertex_forces(s->w, s->body[s->n - 1], force))) break;
+        for (int i = 0; i < view.vertex_count; i++) {
+            if (!impact_slides(&now, view.x + 3 * i)) continue;
+            across += force[3 * i + 2];
+            along += hypot(force[3 * i], force[3 * i + 1]);
+        }
     }
     return along / across;
 }
@@ -78,6 +91,48 @@ static void test_thrown(void)
                     else ENSURE(ratio > 0.5 && ratio < (shape ? 1.3 : 1.1));   /* by itself a step adds passes only where forces change much */
                     scene_end(&s);
                 }
+}
+
+/* Boxes that spin are thrown into a tray. Stiff ones take hardly more solves than soft ones: rotations that followed q took 2.2 times
+ * as many at 1e9 Pa as at 1e6 Pa, and full bodies four times the time. No step ends with more energy. */
+static void test_tumbling(void)
+{
+    static const double young[2] = {1e6, 1e9};
+    int solves[2] = {0, 0};
+    double gain = 0;
+    for (int k = 0; k < 2; k++) {
+        test_seed = 3;
+        for (int world = 0; world < 3; world++) {
+            const double size[3] = {world == 1 ? 0.4 : world == 2 ? 0.3 : 0.2, world == 1 ? 0.1 : world == 2 ? 0.3 : 0.2,
+                                    world == 1 ? 0.1 : world == 2 ? 0.06 : 0.2};
+            scene s = impact_world(1 / 60.0, 9.81, 0, 0.5);
+            double last = 1e9;
+            for (int i = 0; i < 4; i++) {
+                const double at = i % 2 ? 1 : -1;
+                scene_box(&s, scene_def("wall", EMBIPC_FIXED, i < 2 ? at : 0, i < 2 ? 0 : at, 0.55), i < 2 ? 0.2 : 2, i < 2 ? 2 : 0.2, 1, 1);
+            }
+            for (int i = 0; i < 6; i++) {
+                embipc_body_def d = scene_def("box", EMBIPC_AFFINE, -0.5 + 0.5 * (i % 3), -0.4 + 0.5 * (i / 3), 0.4 + 0.2 * (i % 2));
+                d.friction = 0.5;
+                d.material.young = young[k];
+                for (int a = 0; a < 3; a++) {
+                    d.angular_velocity[a] = test_uniform(-10, 10);
+                    d.velocity[a] = test_uniform(-3, 3);
+                }
+                scene_box(&s, d, size[0], size[1], size[2], 2);
+            }
+            for (int n = 0; n < 60 && scene_step(&s); n++) {
+                double all = s.stats.kinetic + s.stats.elastic + s.stats.potential + s.stats.barrier;
+                solves[k] += s.stats.newton_iterations;
+                gain = fmax(gain, all - last);
+                last = all;
+            }
+            scene_end(&s);
+        }
+    }
+    printf("  boxes that tumble: %d solves at 1e6 Pa, %d at 1e9 Pa; a step gains %.2g J at most\n", solves[0], solves[1], gain);
+    ENSURE(solves[1] < 1.6 * solves[0]);
+    ENSURE(gain < 1e-9);
 }
 
 /* A soft ball with back spin bounces without gravity, and slides all the time. A step that has used the forces of its end
@@ -205,6 +260,7 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(thrown);
+    RUN(tumbling);
     RUN(bounce);
     RUN(momentum);
     RUN(pushes);
