@@ -13831,6 +13831,10 @@ typedef struct embi_slot {
     int at;
 } embi_slot; /* at: index in the array; -1 for a free slot */
 
+/* What a handle may name: each kind has slots of its own. */
+typedef enum embi_named { EMBI_NAMED_BODY, EMBI_NAMED_DRIVE, EMBI_NAMED_JOINT, EMBI_NAMED_KINDS } embi_named;
+typedef struct embi_slots { embi_slot *list; int count; } embi_slots;
+
 typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; } embi_rule;
 
 /* Scratch of one of several parallel searches. */
@@ -13979,8 +13983,7 @@ struct embipc_world {
     embipc_world_def def;
     embi_state s;
     embi_islands islands;
-    embi_slot *body_slot, *drive_slot, *joint_slot;
-    int body_slots, drive_slots, joint_slots;
+    embi_slots slots[EMBI_NAMED_KINDS];
     embi_rule *rule;
     int rule_count;
     embi_last_cage last_cage;
@@ -14044,42 +14047,34 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
  * Checked by: tests/test_defaults.c, tests/world_numbers.h */
 
 /* What the slot of a handle holds: an index in the array of its kind, or -1 for an invalid handle. */
-static int embi_find(const embi_slot *slot, int count, int index1, unsigned generation)
+static int embi_find(const embipc_world *w, embi_named kind, int index1, unsigned generation)
 {
-    return index1 < 1 || index1 > count || slot[index1 - 1].generation != generation ? -1 : slot[index1 - 1].at;
+    const embi_slots *s = w ? &w->slots[kind] : NULL;
+    return !s || index1 < 1 || index1 > s->count || s->list[index1 - 1].generation != generation
+        ? -1 : s->list[index1 - 1].at;
 }
 
 static int embi_find_body(const embipc_world *w, embipc_body body)
 {
-    return w ? embi_find(w->body_slot, w->body_slots, body.index1, body.generation) : -1;
-}
-
-static int embi_find_drive(const embipc_world *w, embipc_drive drive)
-{
-    return w ? embi_find(w->drive_slot, w->drive_slots, drive.index1, drive.generation) : -1;
-}
-
-static int embi_find_joint(const embipc_world *w, embipc_joint joint)
-{
-    return w ? embi_find(w->joint_slot, w->joint_slots, joint.index1, joint.generation) : -1;
+    return embi_find(w, EMBI_NAMED_BODY, body.index1, body.generation);
 }
 
 /* Number of a free slot, or -1 out of memory. It stays free until embi_slot_fill(). */
-static int embi_slot_take(embi_memory *m, embi_slot **slot, int count)
+static int embi_slot_take(embi_memory *m, embi_slots *s)
 {
-    for (int i = 0; i < count; i++)
-        if ((*slot)[i].at < 0) return i;
-    if (!EMBI_GROW(m, *slot, count + 1)) return -1;
-    (*slot)[count].generation = 1;
-    (*slot)[count].at = -1;
-    return count;
+    for (int i = 0; i < s->count; i++)
+        if (s->list[i].at < 0) return i;
+    if (!EMBI_GROW(m, s->list, s->count + 1)) return -1;
+    s->list[s->count].generation = 1;
+    s->list[s->count].at = -1;
+    return s->count;
 }
 
 /* The slot of this number holds what has been created, at this place of its list. */
-static void embi_slot_fill(embi_slot *slot, int *count, int taken, int at)
+static void embi_slot_fill(embi_slots *s, int taken, int at)
 {
-    slot[taken].at = at;
-    *count = embi_max_int(*count, taken + 1);
+    s->list[taken].at = at;
+    s->count = embi_max_int(s->count, taken + 1);
 }
 
 static int embi_same_body(embipc_body a, embipc_body b)
@@ -25858,7 +25853,8 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
     EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
-    EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, joint_slot),
+    EMBI_OFFSETS4(embipc_world, islands.parent, slots[EMBI_NAMED_BODY].list, slots[EMBI_NAMED_DRIVE].list,
+                  slots[EMBI_NAMED_JOINT].list),
     EMBI_OFFSETS4(embipc_world, lagged.key, lagged.u, s.driven.of, s.driven.joint.list),
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
@@ -26745,7 +26741,7 @@ static void embi_world_commit(embipc_world *w, int slot)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + s->body_count;
-    embi_slot_fill(w->body_slot, &w->body_slots, slot, s->body_count);
+    embi_slot_fill(&w->slots[EMBI_NAMED_BODY], slot, s->body_count);
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
@@ -26947,7 +26943,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     rules = w->rule_count;
     at = w->s.body_count;
     if (!embi_world_reserve(w, w->s.node_count, w->s.vert_count, at + 1) ||
-        (slot = embi_slot_take(m, &w->body_slot, w->body_slots)) < 0)
+        (slot = embi_slot_take(m, &w->slots[EMBI_NAMED_BODY])) < 0)
         return embi_fail_memory(&w->memory, &w->error);
     b = w->s.body + at;
     memset(b, 0, sizeof *b);
@@ -26972,7 +26968,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     b->rules.self_contact = def->self_contact != 0;
     b->rules.groups = def->groups;
     b->rules.mask = def->mask;
-    b->handle.generation = w->body_slot[slot].generation;
+    b->handle.generation = w->slots[EMBI_NAMED_BODY].list[slot].generation;
     b->handle.index1 = slot + 1;
     r = embi_exempt(w, def, b->handle);
     if (r == EMBIPC_OK) r = embi_build_body(m, def, b, &build, &w->error);
@@ -27015,15 +27011,16 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
  * Checked by: tests/test_undo.c, tests/world_input.h */
 
 /* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
-static void embi_slot_close(embi_slot *slot, int slot_count, int index1, void *list, int *count, size_t size)
+static void embi_slot_close(embi_slots *s, int index1, void *list, int *count, size_t size)
 {
+    embi_slot *slot = s->list;
     int at = slot[index1 - 1].at;
     slot[index1 - 1].at = -1;
     slot[index1 - 1].generation++;
     --*count;
     embi_close_gap(list, at, 1, *count - at, size);
     memset((char *)list + (size_t)*count * size, 0, size);
-    for (int i = 0; i < slot_count; i++) slot[i].at -= slot[i].at > at;
+    for (int i = 0; i < s->count; i++) slot[i].at -= slot[i].at > at;
 }
 
 /* Removes a drive. Later drives, and the numbers that refer to them, move down by one. */
@@ -27040,7 +27037,7 @@ static void embi_drive_remove(embipc_world *w, int at)
             b->driven_nodes--;
         }
     embi_drive_free(&w->memory, d);
-    embi_slot_close(w->drive_slot, w->drive_slots, d->handle.index1, s->driven.list, &s->driven.count, sizeof *d);
+    embi_slot_close(&w->slots[EMBI_NAMED_DRIVE], d->handle.index1, s->driven.list, &s->driven.count, sizeof *d);
     for (int i = 0; i < s->node_count; i++)
         if (s->driven.of[i] > at) s->driven.of[i]--;
 }
@@ -27054,7 +27051,7 @@ static void embi_joint_remove(embipc_world *w, int at)
         if (j->body[k] >= 0) embi_body_revise(s, s->body + j->body[k]);
     s->driven.joint.anchors -= j->anchor_count;
     EMBI_RELEASE(&w->memory, j->anchor);
-    embi_slot_close(w->joint_slot, w->joint_slots, j->handle.index1, s->driven.joint.list, &s->driven.joint.count,
+    embi_slot_close(&w->slots[EMBI_NAMED_JOINT], j->handle.index1, s->driven.joint.list, &s->driven.joint.count,
                     sizeof *j);
 }
 
@@ -27171,7 +27168,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
     w->sleep.alone = 0;   /* what it pressed is reported anew */
-    embi_slot_close(w->body_slot, w->body_slots, body.index1, s->body, &s->body_count, sizeof *s->body);
+    embi_slot_close(&w->slots[EMBI_NAMED_BODY], body.index1, s->body, &s->body_count, sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
         s->body[i].vert0 -= gone.nv;
@@ -27453,7 +27450,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         (r = embi_check_driven(s, b, soft, list, n, &w->error)) != EMBIPC_OK)
         return embi_blame_body(w, b, r);
     if (!EMBI_GROW(m, s->driven.list, s->driven.count + 1) ||
-        (slot = embi_slot_take(m, &w->drive_slot, w->drive_slots)) < 0)
+        (slot = embi_slot_take(m, &w->slots[EMBI_NAMED_DRIVE])) < 0)
         return embi_fail_memory(&w->memory, &w->error);
     d = s->driven.list + s->driven.count;
     memset(d, 0, sizeof *d);
@@ -27476,8 +27473,8 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     if (!soft) b->driven_nodes += n;
     embi_drive_start(s, d);
     d->handle.index1 = slot + 1;
-    d->handle.generation = w->drive_slot[slot].generation;
-    embi_slot_fill(w->drive_slot, &w->drive_slots, slot, s->driven.count++);
+    d->handle.generation = w->slots[EMBI_NAMED_DRIVE].list[slot].generation;
+    embi_slot_fill(&w->slots[EMBI_NAMED_DRIVE], slot, s->driven.count++);
     embi_body_revise(s, b);
     *drive = d->handle;
     return EMBIPC_OK;
@@ -27486,7 +27483,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
 /* Checks the handle and removes the drive. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive drive)
 {
-    int at = embi_find_drive(w, drive);
+    int at = embi_find(w, EMBI_NAMED_DRIVE, drive.index1, drive.generation);
     if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
     embi_drive_remove(w, at);
     return EMBIPC_OK;
@@ -27507,7 +27504,7 @@ static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const 
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive drive,
                                                  const embipc_real displacement[3], const embipc_real rotation[3])
 {
-    int at = embi_find_drive(w, drive);
+    int at = embi_find(w, EMBI_NAMED_DRIVE, drive.index1, drive.generation);
     embi_drive *d;
     const embi_body *b;
     embipc_real pose[6];
@@ -27531,7 +27528,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
 /* The state that the last step left; zeros before the first. */
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive, embipc_drive_state *out)
 {
-    int at = embi_find_drive(w, drive);
+    int at = embi_find(w, EMBI_NAMED_DRIVE, drive.index1, drive.generation);
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
@@ -27829,7 +27826,7 @@ static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
         !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
         !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
         return -1;
-    return embi_slot_take(&w->memory, &w->joint_slot, w->joint_slots);
+    return embi_slot_take(&w->memory, &w->slots[EMBI_NAMED_JOINT]);
 }
 
 /* Switches contact of the two bodies off. */
@@ -27879,8 +27876,8 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     embi_joint_start(s, j, s->driven.joint.attached);
     s->driven.joint.anchors += j->anchor_count;
     j->handle.index1 = slot + 1;
-    j->handle.generation = w->joint_slot[slot].generation;
-    embi_slot_fill(w->joint_slot, &w->joint_slots, slot, s->driven.joint.count++);
+    j->handle.generation = w->slots[EMBI_NAMED_JOINT].list[slot].generation;
+    embi_slot_fill(&w->slots[EMBI_NAMED_JOINT], slot, s->driven.joint.count++);
     for (int k = 0; k < 2; k++)
         if (body[k] >= 0) embi_body_revise(s, s->body + body[k]);
     *joint = j->handle;
@@ -27890,7 +27887,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
 /* Checks the handle and removes the joint. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint joint)
 {
-    int at = embi_find_joint(w, joint);
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
     if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
     embi_joint_remove(w, at);
     return EMBIPC_OK;
@@ -27900,7 +27897,7 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint join
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort)
 {
-    int at = embi_find_joint(w, joint);
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
     embi_joint *j;
     embipc_real target[3];
     embipc_result r;
@@ -27920,7 +27917,7 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
 /* The state that the last step left; zeros before the first. */
 EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_joint joint, embipc_joint_state *out)
 {
-    int at = embi_find_joint(w, joint);
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
@@ -29288,7 +29285,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
     rules = w->rule_count;
-    slot_count = w->body_slots;
+    slot_count = w->slots[EMBI_NAMED_BODY].count;
     mixed = w->mixed_start;
     if (!def || !with) r = embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
     else if (!embi_is_dynamic(b) || (def->cookie == EMBI_BODY_COOKIE && def->kind < EMBIPC_AFFINE))
@@ -29315,8 +29312,8 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
         w->s.body_count--;
         w->s.node_count -= b->nn;
         w->s.vert_count -= b->nv;
-        w->body_slot[b->handle.index1 - 1].at = -1;
-        w->body_slots = slot_count;
+        w->slots[EMBI_NAMED_BODY].list[b->handle.index1 - 1].at = -1;
+        w->slots[EMBI_NAMED_BODY].count = slot_count;
         w->mixed_start = mixed;
         embi_body_withdraw(w, b, rules);
     }
@@ -30319,20 +30316,21 @@ static const embi_field embi_energy_fields[] = {
     EMBI_REALS(embi_body, past.kinetic, 2), EMBI_REALS(embi_body, step.psi[EMBI_NOW].energy, 2)};
 
 /* A slot of a handle that was read gets its place, unless it is taken. */
-static void embi_stream_claim(embi_stream *s, embi_slot *slot, int slot_count, int index1, unsigned generation, int at)
+static void embi_stream_claim(embi_stream *s, const embi_slots *of, int index1, unsigned generation, int at)
 {
+    embi_slot *slot = of->list;
     if (!s->from) return;
-    if (index1 < 1 || index1 > slot_count || slot[index1 - 1].at >= 0 || slot[index1 - 1].generation != generation)
+    if (index1 < 1 || index1 > of->count || slot[index1 - 1].at >= 0 || slot[index1 - 1].generation != generation)
         s->failed = 1;
     else slot[index1 - 1].at = at;
 }
 
 /* Passes the generations of slots; where it reads, all of them are free. */
-static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slot **slot, int *count)
+static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slots *of)
 {
     static const embi_field fields[] = {EMBI_INTS(embi_slot, generation, 1)};
-    EMBI_STREAM_LIST(s, m, *slot, *count, fields);
-    for (int i = 0; i < *count && s->from; i++) (*slot)[i].at = -1;
+    EMBI_STREAM_LIST(s, m, of->list, of->count, fields);
+    for (int i = 0; i < of->count && s->from; i++) of->list[i].at = -1;
 }
 
 /* Passes the state of a body, with the rotations that its next step begins with, and what scaled moduli changed. */
@@ -30349,7 +30347,7 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
     EMBI_STREAM(s, b, embi_body_fields);
     if (b->past.continues) EMBI_STREAM(s, b, embi_energy_fields);
     embi_stream_list(s, &w->memory, &b->caller.apart, &bits, sizeof *b->caller.apart, word, 1);
-    embi_stream_claim(s, w->body_slot, w->body_slots, b->handle.index1, b->handle.generation, at);
+    embi_stream_claim(s, &w->slots[EMBI_NAMED_BODY], b->handle.index1, b->handle.generation, at);
     if (embi_is_dynamic(b)) embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
     if (embi_is_dynamic(b) && embi_elastic_turns(e)) {
         embi_stream_reals(s, e->rotation_next, 9 * (size_t)e->nt);
@@ -30426,8 +30424,8 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         s->failed = d->soft != old.soft || !(d->limit >= 0) || d->node_count != old.node_count ||
                     memcmp(d->nodes, old.nodes, (size_t)d->node_count * sizeof *d->nodes) != 0;
         read = old;
-        w->drive_slot[old.handle.index1 - 1].at = -1;
-        embi_stream_claim(s, w->drive_slot, w->drive_slots, to->handle.index1, to->handle.generation, n);
+        w->slots[EMBI_NAMED_DRIVE].list[old.handle.index1 - 1].at = -1;
+        embi_stream_claim(s, &w->slots[EMBI_NAMED_DRIVE], to->handle.index1, to->handle.generation, n);
     }
     embi_drive_free(&w->memory, d);
 }
@@ -30469,7 +30467,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half]);
     if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
         embi_joint_room(w, j, j->anchor_count) >= 0) {
-        embi_stream_claim(s, w->joint_slot, w->joint_slots, j->handle.index1, j->handle.generation, n);
+        embi_stream_claim(s, &w->slots[EMBI_NAMED_JOINT], j->handle.index1, j->handle.generation, n);
         w->s.driven.joint.anchors += j->anchor_count;
         w->s.driven.joint.list[w->s.driven.joint.count++] = *j;
     } else EMBI_RELEASE(&w->memory, j->anchor);
@@ -30712,9 +30710,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         embipc_real *const node[6] = {t->q, t->v, t->last.q, t->last.v, t->last.gain, w->applied};
         for (int k = 0; k < 6; k++) embi_stream_reals(s, node[k], 3 * (size_t)t->node_count);
     }
-    embi_stream_slots(s, &w->memory, &w->body_slot, &w->body_slots);
-    embi_stream_slots(s, &w->memory, &w->drive_slot, &w->drive_slots);
-    embi_stream_slots(s, &w->memory, &w->joint_slot, &w->joint_slots);
+    for (int k = 0; k < EMBI_NAMED_KINDS; k++) embi_stream_slots(s, &w->memory, &w->slots[k]);
     for (int k = 0; k < t->body_count && !s->failed; k++) embi_stream_body(s, w, k);
     drives = embi_stream_count(s, t->driven.count, 10);
     joints = embi_stream_count(s, t->driven.joint.count, 10);
