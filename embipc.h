@@ -14234,15 +14234,33 @@ static embipc_real embi_long_norm(const embipc_real a[3])
     return most * embi_norm(r);
 }
 
+/* Puts "body NAME: " before the text of an error, and the handle into it. */
+static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *name, embipc_body handle)
+{
+    char text[sizeof w->error.text];
+    if (r == EMBIPC_OK || (handle.index1 && embi_same_body(w->error.body[0], handle))) return r;   /* or named */
+    memcpy(text, w->error.text, sizeof text);
+    (void)snprintf(w->error.text, sizeof w->error.text, "body \"%.40s\": %.190s", name, text);
+    w->error.code = r;
+    w->error.body[0] = handle;
+    return r;
+}
+
+/* Puts a body's name and handle into an error. */
+static embipc_result embi_blame_body(embipc_world *w, const embi_body *b, embipc_result r)
+{
+    return embi_blame(w, r, b->name, b->handle);
+}
+
 /* Refuses a value that takes the body too far in one step: by `way`, m. */
-static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const char *what, embipc_real value,
+static embipc_result embi_check_way(embipc_world *w, const embi_body *b, const char *what, embipc_real value,
                                     const char *unit, embipc_real way)
 {
     embipc_real limit = EMBI_SIZES * b->diagonal;
     if (way <= limit) return EMBIPC_OK;
-    return embi_refuse_value(e, value,
-                             "%s is %g %s, which takes it %g m in one step; the limit is %g m, %g of its sizes", what,
-                             value, unit, way, limit, EMBI_SIZES);
+    return embi_blame_body(w, b, embi_refuse_value(
+        &w->error, value, "%s is %g %s, which takes it %g m in one step; the limit is %g m, %g of its sizes", what,
+        value, unit, way, limit, EMBI_SIZES));
 }
 
 /* Speed of the fastest node of a body, m/s. v: velocities of all nodes. */
@@ -14254,8 +14272,8 @@ static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
 }
 
 /* Can a body with this speed be simulated with this gravity and time step? */
-static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3],
-                                        embipc_real h, embipc_error *e)
+static embipc_result embi_check_numbers(embipc_world *w, const embi_body *b, embipc_real speed,
+                                        const embipc_real gravity[3], embipc_real h)
 {
     embipc_real most = EMBI_EITHER(1e100, 1e15), least = 1 / most, g = embi_long_norm(gravity);
     embipc_real young = embi_material_young(&b->elastic.material) + b->elastic.material.fibre;
@@ -14270,13 +14288,14 @@ static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, c
         {"friction_velocity", b->rules.epsv, "m/s", b->diagonal / h * EMBI_EITHER(1e-60, 1e-9), most}};
     embipc_result r;
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
-    if ((r = embi_check_way(e, b, "velocity", speed, "m/s", speed * h)) != EMBIPC_OK ||
-        (r = embi_check_way(e, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK)
+    if ((r = embi_check_way(w, b, "velocity", speed, "m/s", speed * h)) != EMBIPC_OK ||
+        (r = embi_check_way(w, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK)
         return r;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (!(row[i].value >= row[i].least && row[i].value <= row[i].most))
-            return embi_refuse_value(e, row[i].value, "%s is %g %s; it must lie in %g .. %g", row[i].what,
-                                     row[i].value, row[i].unit, row[i].least, row[i].most);
+            return embi_blame_body(w, b, embi_refuse_value(
+                &w->error, row[i].value, "%s is %g %s; it must lie in %g .. %g", row[i].what, row[i].value, row[i].unit,
+                row[i].least, row[i].most));
     return EMBIPC_OK;
 }
 
@@ -14292,24 +14311,6 @@ static void embi_body_derive(const embipc_world *w, embi_body *b)
     r->kappa = r->given_kappa > 0 ? r->given_kappa : d->kappa > 0 ? d->kappa : embi_derive_kappa(w, b);
     r->tolerance = r->given_tolerance > 0 ? r->given_tolerance : d->tolerance > 0 ? d->tolerance :
                    share[d->accuracy] * r->epsv;
-}
-
-/* Puts "body NAME: " before the text of an error, and the handle into it. */
-static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *name, embipc_body handle)
-{
-    char text[sizeof w->error.text];
-    if (r == EMBIPC_OK) return r;
-    memcpy(text, w->error.text, sizeof text);
-    (void)snprintf(w->error.text, sizeof w->error.text, "body \"%.40s\": %.190s", name, text);
-    w->error.code = r;
-    w->error.body[0] = handle;
-    return r;
-}
-
-/* Puts a body's name and handle into an error. */
-static embipc_result embi_blame_body(embipc_world *w, const embi_body *b, embipc_result r)
-{
-    return embi_blame(w, r, b->name, b->handle);
 }
 
 /* Puts the handles of two bodies into an error whose text names them. */
@@ -26988,7 +26989,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
             r = embi_fail_velocity(&w->error, def->velocity, def->angular_velocity);
         else {
             embi_body_derive(w, b);
-            r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
+            r = embi_check_numbers(w, b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h);
         }
         if (r == EMBIPC_OK) r = embi_check_start(w, at, at + 1);
     }
@@ -27312,8 +27313,8 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
                                                   "it has %d vertices, not vertex %d", b->nv, vertex));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     size = embi_long_norm(force);
-    if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    r = embi_check_way(w, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h);
+    if (r != EMBIPC_OK) return r;
     if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
         embi_axpy(w->applied + 3 * (b->node0 + i), embi_node_share(b, i), force);
@@ -27947,8 +27948,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
         return embi_blame_body(w, b, embi_fail_velocity(&w->error, velocity, angular_velocity));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
-    if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q), s->gravity, s->h, &w->error)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    if ((r = embi_check_numbers(w, b, embi_body_speed(b, s->trial_q), s->gravity, s->h)) != EMBIPC_OK) return r;
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_forget(b);
     return EMBIPC_OK;
@@ -27959,14 +27959,14 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
                                                           const embipc_real velocity[3])
 {
     embi_body *b = embi_body_of(w, body);
+    embipc_real speed;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     if (!velocity) return embi_blame_body(w, b, embi_refuse(&w->error, "the surface velocity is NULL"));
     if (!embi_all_finite(velocity, 3))
         return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity is not finite"));
-    r = embi_check_way(&w->error, b, "the surface velocity", embi_long_norm(velocity), "m/s",
-                       embi_long_norm(velocity) * w->s.h);
-    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
+    speed = embi_long_norm(velocity);
+    if ((r = embi_check_way(w, b, "the surface velocity", speed, "m/s", speed * w->s.h)) != EMBIPC_OK) return r;
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     embi_copy(b->rules.surface_velocity, velocity);
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
@@ -28026,10 +28026,9 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     b->elastic.material.c1 *= factor;
     b->elastic.material.c2 *= factor;
     b->elastic.material.fibre *= factor;
-    r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
-    if (r != EMBIPC_OK) {
+    if ((r = embi_check_numbers(w, b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h)) != EMBIPC_OK) {
         b->elastic.material = old;
-        return embi_blame_body(w, b, r);
+        return r;
     }
     m->young *= factor;
     m->stiffness *= factor;
@@ -28072,13 +28071,10 @@ EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *w, double seconds
 /* Can all bodies be simulated with this gravity and time step? */
 static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real gravity[3], embipc_real h)
 {
-    const embi_state *s = &w->s;
-    for (int k = 0; k < s->body_count; k++) {
-        const embi_body *b = s->body + k;
-        embipc_result r = embi_check_numbers(b, embi_body_speed(b, s->v), gravity, h, &w->error);
-        if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
-    }
-    return EMBIPC_OK;
+    embipc_result r = EMBIPC_OK;
+    for (const embi_body *b = w->s.body; r == EMBIPC_OK && b < w->s.body + w->s.body_count; b++)
+        r = embi_check_numbers(w, b, embi_body_speed(b, w->s.v), gravity, h);
+    return r;
 }
 
 /* All parameters are derived again, because kappa depends on the weight. By another kappa the contacts at q^n tell
@@ -29138,8 +29134,7 @@ EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *w, embipc_body b
     f = w->s.Ap + 3 * b->node0;
     if (!embi_rigid_push(w, b, force, torque, point, f)) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q);
-    if ((r = embi_check_way(&w->error, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    if ((r = embi_check_way(w, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK) return r;
     for (int i = 0; i < 3 * b->nn; i++) w->applied[3 * b->node0 + i] += f[i];
     return EMBIPC_OK;
 }
@@ -29155,8 +29150,7 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *w, embipc_body 
     if (!b) return embi_no_body(w, body);
     if (!(a = embi_rigid_push(w, b, impulse, angular, point, w->s.Ap + 3 * b->node0))) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q) + embi_body_speed(b, w->s.v);
-    if ((r = embi_check_way(&w->error, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    if ((r = embi_check_way(w, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK) return r;
     v = w->s.v + 3 * b->node0;
     for (int i = 0; i < 3 * b->nn; i++) v[i] += a[i];
     embi_body_forget(b);
@@ -29175,8 +29169,8 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
         return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure is not finite"));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     most = embi_abs(pressure) * b->area / b->mass.total;
-    if ((r = embi_check_way(&w->error, b, "the pressure", pressure, "Pa", most * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    r = embi_check_way(w, b, "the pressure", pressure, "Pa", most * w->s.h * w->s.h);
+    if (r != EMBIPC_OK) return r;
     b->caller.pressure = pressure;
     return EMBIPC_OK;
 }
