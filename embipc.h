@@ -23816,20 +23816,6 @@ static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count,
     return ok;
 }
 
-/* Lists triangles with equal vertices. `other` is the first of them. */
-static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_faults *f)
-{
-    embi_keys keys = {NULL, NULL};
-    int ok = embi_sort_faces(m, &keys, tri, n), first = 0;
-    for (int i = 1; ok && i < n; i++) {
-        int t = keys.a[i].value;
-        if (!embi_same_face(tri + 3 * keys.a[first].value, tri + 3 * t)) first = i;
-        else if (embi_repeated(tri + 3 * t, 3) < 0) embi_fault_add(f, t, keys.a[first].value, -1, -1, 0);
-    }
-    embi_keys_release(m, &keys);
-    return ok;
-}
-
 /* Lists vertices without an element. */
 static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
 {
@@ -23863,26 +23849,31 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* Lists DOUBLE, CROWDED or TURNED tets by sorting their faces. */
-static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind, embi_faults *f)
+/* Lists DOUBLE, CROWDED or TURNED elements by sorting their faces: those of tets, or the triangles, of which only
+ * DOUBLE ones are told by that. `other` is the first of them. */
+static int embi_face_faults(embi_memory *m, const int *element, int n, int corners, embipc_fault_kind kind,
+                            embi_faults *f)
 {
     embi_keys keys = {NULL, NULL};
-    int *face = NULL, ok = embi_tet_faces(m, &keys, &face, tets, n);
-    for (int i = 0, end; ok && i < 4 * n; i = end) {
-        for (end = i + 1; end < 4 * n && embi_same_face(face + 3 * keys.a[i].value,
+    int is_tet = corners == 4, count = is_tet ? 4 * n : n, *faces = NULL;
+    int ok = is_tet ? embi_tet_faces(m, &keys, &faces, element, n) : embi_sort_faces(m, &keys, element, n);
+    const int *face = is_tet ? faces : element;
+    for (int i = 0, end; ok && i < count; i = end) {
+        for (end = i + 1; end < count && embi_same_face(face + 3 * keys.a[i].value,
                                                         face + 3 * keys.a[end].value);) end++;
         if (kind == EMBIPC_FAULT_CROWDED && end - i > 2)
             embi_fault_add(f, keys.a[i].value / 4, keys.a[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
         for (int j = i + 1; j < end && kind != EMBIPC_FAULT_CROWDED; j++) {
-            int a = keys.a[i].value, b = keys.a[j].value, p = tets[a], q = tets[b], *g = face + 3 * a;
+            const int a = keys.a[i].value, b = keys.a[j].value, p = element[a], q = element[b], *g = face + 3 * a;
             /* equal tets share four faces; count only the one opposite to the largest node */
-            if (kind == EMBIPC_FAULT_DOUBLE && p == q && p > g[0] && p > g[1] && p > g[2])
-                embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
+            int twin = is_tet ? p == q && p > g[0] && p > g[1] && p > g[2] : embi_repeated(g, 3) < 0;
+            if (kind == EMBIPC_FAULT_DOUBLE && twin)
+                embi_fault_add(f, is_tet ? b / 4 : b, is_tet ? a / 4 : a, -1, -1, 0);
             if (kind == EMBIPC_FAULT_TURNED && p != q && end - i == 2 && embi_same_sense(g, face + 3 * b))
                 embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
         }
     }
-    embi_free(m, face);
+    embi_free(m, faces);
     embi_keys_release(m, &keys);
     return ok;
 }
@@ -23907,12 +23898,11 @@ static int embi_mesh_faults(const embipc_real *x, int vertex_count, const int *e
     case EMBIPC_FAULT_PINCHED: ok = is_tet || embi_pinched(&m, element, n, vertex_count, &f); break;
     case EMBIPC_FAULT_BORDER:
     case EMBIPC_FAULT_FOLDED: ok = is_tet || embi_edge_faults(&m, x, element, n, kind, &f); break;
-    case EMBIPC_FAULT_DOUBLE:
-        ok = is_tet ? embi_tet_face_faults(&m, element, n, kind, &f) : embi_double_triangles(&m, element, n, &f);
-        break;
+    case EMBIPC_FAULT_DOUBLE: ok = embi_face_faults(&m, element, n, corners, kind, &f); break;
     case EMBIPC_FAULT_CROWDED:
     case EMBIPC_FAULT_TURNED:
-        ok = is_tet ? embi_tet_face_faults(&m, element, n, kind, &f) : embi_edge_faults(&m, x, element, n, kind, &f);
+        ok = is_tet ? embi_face_faults(&m, element, n, corners, kind, &f)
+                    : embi_edge_faults(&m, x, element, n, kind, &f);
         break;
     default: ok = 0;
     }
@@ -23955,6 +23945,7 @@ typedef struct embi_parts {
     int count;
     int *number, *order;   /* part of each triangle; triangles sorted by part */
     embi_part *part;
+    embi_keys keys;        /* half-edges of triangles without repeated vertices, sorted */
 } embi_parts;
 
 /* Frees the parts. */
@@ -23963,21 +23954,20 @@ static void embi_parts_release(embi_memory *m, embi_parts *s)
     EMBI_RELEASE(m, s->number);
     EMBI_RELEASE(m, s->order);
     EMBI_RELEASE(m, s->part);
+    embi_keys_release(m, &s->keys);
 }
 
-/* Numbers parts by their smallest triangles, which label[] names, and measures each. s: zeros; k: sorted half-edges */
-static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n,
-                            const int *label, const embi_key *k, int edges)
+/* Triangles with a common edge form a part. Numbers parts by their smallest triangles, and measures each. s: zeros */
+static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n)
 {
-    int first = 0;
+    int first = 0, edges = embi_sound_half_edges(m, &s->keys, tri, n);
+    const embi_key *k = s->keys.a;
     s->x = x;
     s->tri = tri;
-    s->number = (int *)embi_alloc(m, n, sizeof *s->number);
-    s->order = (int *)embi_alloc(m, n, sizeof *s->order);
-    if (!s->number || !s->order) return 0;
-    for (int t = 0; t < n; t++) s->number[t] = label[t] == t ? s->count++ : s->number[label[t]];
-    s->part = (embi_part *)embi_alloc(m, s->count, sizeof *s->part);
-    if (!s->part) return 0;
+    if (edges < 0 || !EMBI_GROW(m, s->number, n) || !EMBI_GROW(m, s->order, n)) return 0;
+    embi_label_parts(s->number, n, k, edges);
+    for (int t = 0; t < n; t++) s->number[t] = s->number[t] == t ? s->count++ : s->number[s->number[t]];
+    if (!EMBI_GROW(m, s->part, s->count)) return 0;
     for (int t = 0; t < n; t++) {
         embi_part *q = s->part + s->number[t];
         const int *v = tri + 3 * t;
@@ -24029,22 +24019,18 @@ static void embi_part_surround(embi_parts *s, int i)
     }
 }
 
-/* Triangles with a common edge form a part. Winding numbers between parts give depth and inside_out. */
+/* Winding numbers between parts give depth and inside_out. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
-    int n = tri_count, count = 0, edges = -1, ok, *label;
+    int n = tri_count, count = 0, ok, *listed = NULL;   /* listed: of each part its number in the list, or -1 */
     embi_parts parts;
     embi_scaled s;
     memset(&parts, 0, sizeof parts);
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    label = (int *)embi_alloc(&m, n, sizeof *label);
-    if (label) edges = embi_sound_half_edges(&m, &keys, tri, n);
-    if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
-    ok = edges >= 0 && embi_parts_build(&m, &parts, s.x, tri, n, label, keys.a, edges);
+    ok = embi_parts_build(&m, &parts, s.x, tri, n) && EMBI_GROW(&m, listed, parts.count);
     for (int i = 0; ok && i < parts.count; i++) {
         embipc_part *q = &parts.part[i].p;
         int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0, whole = q->border_edges + q->bad_edges == 0;
@@ -24055,12 +24041,11 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
         q->area = embi_ldexp(q->area, 2 * s.exponent);
         q->volume = embi_ldexp(q->volume, 3 * s.exponent);
         if (!of_no_part && count < capacity) list[count] = *q;
-        label[i] = of_no_part ? -1 : count++;   /* from here on its number in the list */
+        listed[i] = of_no_part ? -1 : count++;
     }
-    for (int t = 0; ok && part && t < n; t++) part[t] = label[parts.number[t]];
-    embi_free(&m, label);
+    for (int t = 0; ok && part && t < n; t++) part[t] = listed[parts.number[t]];
+    embi_free(&m, listed);
     embi_parts_release(&m, &parts);
-    embi_keys_release(&m, &keys);
     embi_free(&m, s.copy);
     return ok ? count : -1;
 }
@@ -25206,12 +25191,10 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
 /* ---- Separate solids ---- */
 
 /* Merges solids that share a vertex. root: scratch, one of each. */
-static int embi_solids_join(embi_caging *c, int *root)
+static void embi_solids_join(embi_caging *c, int *root)
 {
-    int count = 0, *seen;   /* per pinched vertex: the part of one of its triangles, or -1 */
-    if (!c->pinches.count) return 1;
-    seen = (int *)embi_alloc(c->m, c->pinches.count, sizeof *seen);
-    if (!seen) return 0;
+    int count = 0, *seen = c->pinches.copy;   /* scratch: the solid of a triangle at each pinched vertex, or -1 */
+    if (!c->pinches.count) return;
     for (int i = 0; i < c->pinches.count; i++) seen[i] = -1;
     for (int i = 0; i < c->solids; i++) root[i] = i;
     for (int h = 0; h < 3 * c->tri_count; h++) {
@@ -25224,8 +25207,6 @@ static int embi_solids_join(embi_caging *c, int *root)
     for (int i = 0; i < c->solids; i++) root[i] = root[i] == i ? count++ : root[root[i]];
     for (int t = 0; t < c->tri_count; t++) c->solid[t] = root[c->solid[t]];
     c->solids = count;
-    embi_free(c->m, seen);
-    return 1;
 }
 
 /* Labels triangles by the separate solid that they bound: an outward shell with its cavities, which are shells of
@@ -25235,9 +25216,7 @@ static int embi_solids_find(embi_caging *c)
     embi_parts p;
     int n = c->tri_count, ok, *own = NULL;   /* own: the solid of each part */
     memset(&p, 0, sizeof p);
-    ok = EMBI_GROW(c->m, c->solid, n);
-    if (ok) embi_label_parts(c->solid, n, c->keys.a, 3 * n);
-    ok = ok && embi_parts_build(c->m, &p, c->x, c->tri, n, c->solid, c->keys.a, 3 * n) && EMBI_GROW(c->m, own, p.count);
+    ok = EMBI_GROW(c->m, c->solid, n) && embi_parts_build(c->m, &p, c->x, c->tri, n) && EMBI_GROW(c->m, own, p.count);
     for (int i = 0; ok && i < p.count; i++)
         if (p.part[i].p.volume > 0) own[i] = c->solids++;
     for (int i = 0; ok && i < p.count; i++) {
@@ -25246,7 +25225,7 @@ static int embi_solids_find(embi_caging *c)
         if (p.part[i].outer >= 0) own[i] = own[p.part[i].outer];
     }
     for (int t = 0; ok && t < n; t++) c->solid[t] = own[p.number[t]];
-    ok = ok && embi_solids_join(c, own);
+    if (ok) embi_solids_join(c, own);
     embi_free(c->m, own);
     embi_parts_release(c->m, &p);
     return ok;
@@ -31027,23 +31006,22 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. label: parts; queue
- * (n): scratch. */
-static void embi_agree(const int *tri, int n, const int *mate, int *label, unsigned char *turn, int *queue)
+/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. turn: zeros; seen and
+ * queue (n): scratch, seen zeros */
+static void embi_agree(const int *tri, int n, const int *mate, int *seen, unsigned char *turn, int *queue)
 {
-    for (int t = 0; t < n; t++) label[t] = -1;
     for (int t = 0; t < n; t++) {
         int head = 0, tail = 0, turned = 0;
-        if (label[t] >= 0) continue;
-        label[t] = t;
+        if (seen[t]) continue;
+        seen[t] = 1;
         queue[tail++] = t;
         while (head < tail) {
             int u = queue[head++];
             turned += turn[u];
             for (int h = 3 * u; h < 3 * u + 3; h++) {
                 int w = mate[h] / 3;
-                if (mate[h] < 0 || label[w] >= 0) continue;
-                label[w] = t;
+                if (mate[h] < 0 || seen[w]) continue;
+                seen[w] = 1;
                 turn[w] = (unsigned char)(turn[u] ^ (tri[h] == tri[mate[h]]));
                 queue[tail++] = w;
             }
@@ -31075,19 +31053,18 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     embi_keys keys = {NULL, NULL};
     embi_parts parts;
     embi_scaled s;
-    int n = tri_count, count = 0, edges, ok = 0, *mate, *label;
+    int n = tri_count, count = 0, ok = 0, *mate, *seen;
     unsigned char *turn;
     memset(&parts, 0, sizeof parts);
     if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    mate = (int *)embi_alloc(&m, 5 * n, sizeof *mate);   /* (3 n), then label (n) and a queue */
+    mate = (int *)embi_alloc(&m, 5 * n, sizeof *mate);   /* (3 n), then scratch (n), and a queue */
     turn = (unsigned char *)embi_alloc(&m, n, 1);
     if (mate && turn && embi_mates(&m, &keys, tri, n, mate) >= 0) {
-        label = mate + 3 * n;
-        embi_agree(tri, n, mate, label, turn, label + n);
+        seen = mate + 3 * n;
+        embi_agree(tri, n, mate, seen, turn, seen + n);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        edges = embi_sound_half_edges(&m, &keys, tri, n);   /* reversed triangles have other half-edges */
-        ok = edges >= 0 && embi_parts_build(&m, &parts, s.x, tri, n, label, keys.a, edges);
+        ok = embi_parts_build(&m, &parts, s.x, tri, n);
         for (int i = 0; ok && i < parts.count; i++)
             if (parts.part[i].closed) embi_part_surround(&parts, i);
         for (int t = 0; t < n; t++) {
