@@ -2539,11 +2539,11 @@ static void embi_eigen_symmetric(int n, embipc_real *A, embipc_real *V)
     }
 }
 
-/* The slow, certain way [HORN87]: tr(R^T F) = q^T N q for a unit quaternion q, with a symmetric
- * 4x4 N built from F, so the best q is the eigenvector of the largest eigenvalue. */
-static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
+/* q (w, x, y, z), w >= 0: the unit quaternion of the rotation R nearest to M [HORN87]. tr(R^T M) = q^T N q with a
+ * symmetric 4x4 N built from M, so the best q is the eigenvector of the largest eigenvalue. */
+static void embi_quaternion(embipc_real q[4], const embipc_real M[9])
 {
-    embipc_real N[16], V[16], F[9], q[4], size = 0;
+    embipc_real N[16], V[16], F[9], size = 0;
     int best = 0;
     for (int i = 0; i < 9; i++) size = embi_max(size, embi_abs(M[i]));
     for (int i = 0; i < 9; i++) F[i] = size > 0 ? M[i] / size : M[i];   /* neither squares that overflow nor 0 */
@@ -2560,7 +2560,14 @@ static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
     embi_eigen_symmetric(4, N, V);
     for (int i = 1; i < 4; i++)
         if (N[5 * i] > N[5 * best]) best = i;
-    for (int i = 0; i < 4; i++) q[i] = V[4 * i + best];
+    for (int i = 0; i < 4; i++) q[i] = V[best] < 0 ? -V[4 * i + best] : V[4 * i + best];
+}
+
+/* The slow, certain way. */
+static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
+{
+    embipc_real q[4];
+    embi_quaternion(q, M);
     embi_m3_from_quaternion(R, q);
 }
 
@@ -3163,9 +3170,6 @@ static embi_answer embi_not(embi_answer a) { return a == EMBI_NO_MEMORY ? a : a 
 /* The whole table of offsets, and an entry of it that stands for four members. */
 #define EMBI_RELEASE_ALL(m, owner, table) \
     embi_release_all((m), (owner), (table), (int)(sizeof(table) / sizeof *(table)))
-#define EMBI_REBASE_ALL(owner, table, array, copy) \
-    for (size_t embi_i = 0; embi_i < sizeof(table) / sizeof *(table); embi_i++) \
-        embi_rebase((char *)(owner) + (table)[embi_i], (array), (copy))
 #define EMBI_OFFSETS4(type, a, b, c, d) offsetof(type, a), offsetof(type, b), offsetof(type, c), offsetof(type, d)
 
 /* ==== 5. Errors ======================================================================================
@@ -3643,34 +3647,6 @@ static void embi_exact_difference(double d[2], double a, double b, int e)
     d[0] = embi_two_sum(ldexp(a, e), -ldexp(b, e), &d[1]);
 }
 
-/* Orientation of a, b, c projected on the coordinate axes i and j, without the filter. */
-static int embi_orient2d_exact(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3], int i, int j)
-{
-    const embipc_real *point[3] = {a, b, c};
-    int e = embi_exact_exponent(point, 3);
-    double ui[2], uj[2], vi[2], vj[2];
-    embi_expansion det;
-    embi_exact_difference(ui, b[i], a[i], e);
-    embi_exact_difference(uj, b[j], a[j], e);
-    embi_exact_difference(vi, c[i], a[i], e);
-    embi_exact_difference(vj, c[j], a[j], e);
-    det.n = 0;
-    embi_expansion_add_product(&det, 1, ui, vj);
-    embi_expansion_add_product(&det, -1, uj, vi);
-    return embi_expansion_sign(&det);
-}
-
-/* Orientation of a, b, c projected on the coordinate axes i and j: +1 counter-clockwise, -1, or 0. With unit
- * roundoff u the two products carry 3 u each, the difference one more: 4 u (|l| + |r|) in all. Asked: 8 u. */
-static int embi_orient2d(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3], int i, int j)
-{
-    embipc_real l = (b[i] - a[i]) * (c[j] - a[j]), r = (b[j] - a[j]) * (c[i] - a[i]);
-    embipc_real det = l - r, size = embi_abs(l) + embi_abs(r);
-    if (embi_abs(det) > 4 * EMBI_EPS * size && size > EMBI_EITHER(1e-250, 1e-25)) return embi_sign(det);
-    if ((a[i] == b[i] && a[i] == c[i]) || (a[j] == b[j] && a[j] == c[j])) return 0;
-    return embi_orient2d_exact(a, b, c, i, j);
-}
-
 /* orient3d without the filter: a determinant of exact differences, expanded along its third row */
 static int embi_orient3d_exact(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3],
                                const embipc_real d[3])
@@ -3695,6 +3671,23 @@ static int embi_orient3d_exact(const embipc_real a[3], const embipc_real b[3], c
         embi_expansion_add_scaled(&det, w[k][1], minor.n, minor.v);
     }
     return embi_expansion_sign(&det);
+}
+
+/* Orientation of a, b, c projected on the coordinate axes i and j: +1 counter-clockwise, -1, or 0. With unit
+ * roundoff u the two products carry 3 u each, the difference one more: 4 u (|l| + |r|) in all. Asked: 8 u. */
+static int embi_orient2d(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3], int i, int j)
+{
+    embipc_real l = (b[i] - a[i]) * (c[j] - a[j]), r = (b[j] - a[j]) * (c[i] - a[i]);
+    const embipc_real *const point[3] = {a, b, c};
+    embipc_real det = l - r, top = 0, p[4][3], size = embi_abs(l) + embi_abs(r);
+    if (embi_abs(det) > 4 * EMBI_EPS * size && size > EMBI_EITHER(1e-250, 1e-25)) return embi_sign(det);
+    if ((a[i] == b[i] && a[i] == c[i]) || (a[j] == b[j] && a[j] == c[j])) return 0;
+    for (int k = 0; k < 3; k++) {
+        embi_set(p[k], point[k][i], point[k][j], 0);
+        top = embi_max(top, embi_max(embi_abs(p[k][0]), embi_abs(p[k][1])));
+    }
+    embi_set(p[3], a[i], a[j], top);   /* above a: their volume is top times the area */
+    return embi_orient3d_exact(p[0], p[1], p[2], p[3]);
 }
 
 /* The filter: every term w (u v) carries at most 7 u of rounding, u the unit roundoff. Asked: 16 u. */
@@ -4640,7 +4633,7 @@ static void embi_amd_finish(embi_amd *q, int p)
 
 typedef struct embi_ldlt {
     int n, supernodes;
-    int *index;   /* one allocation for these, positions being places in the order: */
+    int *index, stride;   /* one allocation for these, `stride` apart; positions being places in the order: */
     int *order;         /* (n) the node eliminated k-th */
     int *place;         /* (n) its inverse: position of a node */
     int *owner;         /* (n) supernode of a position */
@@ -4660,18 +4653,23 @@ typedef struct embi_ldlt {
     embipc_real cost;   /* of one factorisation, in multiplications of two 3x3 blocks, by embi_panel_cost */
 } embi_ldlt;
 
+/* Places the arrays within `index`, `stride` apart. */
+static void embi_ldlt_parts(embi_ldlt *F, int stride)
+{
+    int **const part[9] = {&F->order, &F->place, &F->owner, &F->first, &F->row_start, &F->panel, &F->touched, &F->open,
+                           &F->task};
+    F->stride = stride;
+    for (int k = 0; k < 9; k++) *part[k] = F->index ? F->index + (size_t)k * (size_t)stride : NULL;
+}
+
 /* Gives back the memory of the factor, which then has no nodes. */
 static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_ldlt, index, row, value, vectors), offsetof(embi_ldlt, work),
         offsetof(embi_ldlt, adjacent)};
-    static const size_t parts[] = {
-        EMBI_OFFSETS4(embi_ldlt, order, place, owner, first), EMBI_OFFSETS4(embi_ldlt, row_start, panel, touched, open),
-        offsetof(embi_ldlt, task)};
-    const int *index = F->index;
     EMBI_RELEASE_ALL(m, F, arrays);
-    if (m->copying) EMBI_REBASE_ALL(F, parts, index, F->index);
+    if (m->copying) embi_ldlt_parts(F, F->stride);
     else F->n = F->supernodes = 0;
 }
 
@@ -4944,12 +4942,10 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
 /* Memory for n nodes, arrays set up. */
 static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
-    int **const part[9] = {&F->order, &F->place, &F->owner, &F->first, &F->row_start, &F->panel, &F->touched, &F->open,
-                           &F->task};
     F->n = F->supernodes = 0;
     if (n > INT_MAX / (5 + 2 * EMBI_TASKS)) { m->failed = 1; return 0; }
     if (!EMBI_GROW(m, F->index, 9 * (n + 1)) || !EMBI_GROW(m, F->row, 1)) return 0;
-    for (int k = 0; k < 9; k++) *part[k] = F->index + k * (n + 1);
+    embi_ldlt_parts(F, n + 1);
     F->partial = 0;
     memset(F->touched, 0, (size_t)n * sizeof *F->touched);
     memset(F->open, 0, (size_t)n * sizeof *F->open);
@@ -12202,6 +12198,16 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     embi_copy(p + 3, s->x + 3 * e1);
     for (int k = 0; k < 3; k++) embi_copy(p + 6 + 3 * k, u->x + 3 * T[k]);
     return embipc_segment_triangle_intersect(p);
+}
+
+/* Does an edge of triangle a of s or b of u meet the other triangle? */
+static int embi_triangles_cross(const embi_surface *s, int a, const embi_surface *u, int b)
+{
+    for (int i = 0; i < 3; i++)
+        if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
+            embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
+            return 1;
+    return 0;
 }
 
 /* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of both. */
@@ -26657,12 +26663,13 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     embi_state *s = &w->s;
     embipc_real *const placed[4] = {s->x, s->path.x, s->path.trial_x, s->creation.rest};
     embipc_real *const vertex_zero[3] = {s->path.motion, s->load.vertex_force, s->load.pull};
-    embipc_real *const node_zero[4] = {s->v, s->last.v, s->last.gain, w->applied};
+    embipc_real *const node_zero[2] = {s->creation.v, w->applied};
     size_t verts = (size_t)(3 * b->nv) * sizeof *t->x, nodes = (size_t)(3 * b->nn) * sizeof *t->q;
     for (int k = 0; k < 4; k++) memcpy(placed[k] + 3 * b->vert0, t->x, verts);
     for (int k = 0; k < 3; k++) memset(vertex_zero[k] + 3 * b->vert0, 0, verts);
-    for (int k = 0; b->nn && k < 4; k++) memset(node_zero[k] + 3 * b->node0, 0, nodes);
+    for (int k = 0; b->nn && k < 2; k++) memset(node_zero[k] + 3 * b->node0, 0, nodes);
     if (b->nn) memcpy(s->q + 3 * b->node0, t->q, nodes);
+    if (b->nn) memcpy(s->creation.q + 3 * b->node0, t->q, nodes);
     for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = s->driven.of[i] = -1;
     for (int i = 0; i < b->nv; i++) {
         s->J.count[b->vert0 + i] = t->J.count[i];
@@ -26673,11 +26680,8 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
     embi_body_scale(s, b);
-    memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, verts);
-    b->started = b->followed = 1;
-    if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
-    if (b->nn) memcpy(s->last.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
+    b->followed = 1;
     embi_m3_identity(b->search.moved.turn);
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
@@ -26716,6 +26720,30 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
            EMBI_GROW(m, s->scratch.patch_G, patch);
 }
 
+/* A body is, and moves, as it was created, and has no past. */
+static void embi_body_restart(embi_state *s, embi_body *b)
+{
+    const size_t nodes = (size_t)(3 * b->nn) * sizeof *s->q, verts = (size_t)(3 * b->nv) * sizeof *s->x;
+    const int n = 3 * b->node0, v = 3 * b->vert0;
+    if (nodes) {
+        memcpy(s->q + n, s->creation.q + n, nodes);
+        memcpy(s->v + n, s->creation.v + n, nodes);
+        memcpy(s->last.q + n, s->creation.q + n, nodes);
+        memset(s->last.v + n, 0, nodes);
+        memset(s->last.gain + n, 0, nodes);
+    }
+    memcpy(s->x + v, s->creation.x + v, verts);
+    memcpy(s->xn + v, s->creation.x + v, verts);
+    embi_body_unturn(s, b);   /* the initial guesses of the rotations are reset, too */
+    embi_body_revise(s, b);
+    memset(&b->past, 0, sizeof b->past);
+    memset(&b->flight, 0, sizeof b->flight);
+    memset(&b->sleep, 0, sizeof b->sleep);
+    b->search.around = 0;
+    b->search.tree_is_at_q = 0;
+    b->started = b->followed = 1;
+}
+
 /* The body counts from here on. Nothing can fail any more. */
 static void embi_world_commit(embipc_world *w, int slot)
 {
@@ -26725,11 +26753,9 @@ static void embi_world_commit(embipc_world *w, int slot)
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
-    if (b->nn) memcpy(s->creation.v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
-    embi_body_unturn(s, b);
+    embi_body_restart(s, b);
     w->mixed_start |= w->step > 0;
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;
-    embi_body_revise(s, b);
 }
 
 /* Logs the bodies that the newest body fits with less clearance than dhat. */
@@ -26964,11 +26990,12 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
-        if (embi_is_dynamic(b) && !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
+        if (embi_is_dynamic(b) &&
+            !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.creation.v + 3 * b->node0))
             r = embi_fail_velocity(&w->error, def->velocity, def->angular_velocity);
         else {
             embi_body_derive(w, b);
-            r = embi_check_numbers(w, b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h);
+            r = embi_check_numbers(w, b, embi_body_speed(b, w->s.creation.v), w->s.gravity, w->s.h);
         }
         if (r == EMBIPC_OK) r = embi_check_start(w, at, at + 1);
     }
@@ -28147,37 +28174,14 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 {
     embi_state *s;
     embipc_result r;
-    size_t nodes, verts;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
-    nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
-    verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
-    if (nodes) {
-        memcpy(s->q, s->creation.q, nodes);
-        memcpy(s->v, s->creation.v, nodes);
-        memcpy(s->last.q, s->q, nodes);
-        memset(s->last.v, 0, nodes);   /* as at creation */
-        memset(s->last.gain, 0, nodes);
-    }
     embi_forces_clear(w);
-    if (verts) {
-        memcpy(s->x, s->creation.x, verts);
-        memcpy(s->xn, s->creation.x, verts);
-    }
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
-    for (int i = 0; i < s->body_count; i++) {   /* the initial guesses of the rotations are reset, too */
-        embi_body_unturn(s, s->body + i);
-        embi_body_revise(s, s->body + i);
-        memset(&s->body[i].past, 0, sizeof s->body[i].past);
-        memset(&s->body[i].flight, 0, sizeof s->body[i].flight);
-        s->body[i].search.around = 0;
-        s->body[i].search.tree_is_at_q = 0;
-        s->body[i].started = s->body[i].followed = 1;
-        memset(&s->body[i].sleep, 0, sizeof s->body[i].sleep);
-    }
+    for (int i = 0; i < s->body_count; i++) embi_body_restart(s, s->body + i);
     w->sleep.count = 0;
     for (int i = 0; i < embi_drive_count(s); i++) {
         embi_drive *d = s->driven.list + i;
@@ -28910,27 +28914,6 @@ static void embi_body_fit(const embi_state *s, const embi_body *b, const embipc_
     embi_polar_by_quaternion(fit, A);
     embi_m3_mul(R, fit, b->caller.rotation);
     embi_map(position, fit, b->caller.position, from, to);
-}
-
-/* q (w, x, y, z) of a rotation. The products 4 q_i q_k are sums of its entries; those of the largest q_k are safe. */
-static void embi_quaternion(embipc_real q[4], const embipc_real R[9])
-{
-    embipc_real four[4], size;
-    int best = 0;
-    for (int i = 0; i < 4; i++)
-        four[i] = 1 + (i == 0 || i == 1 ? R[0] : -R[0]) + (i == 0 || i == 2 ? R[4] : -R[4]) +
-                  (i == 0 || i == 3 ? R[8] : -R[8]);
-    for (int i = 1; i < 4; i++)
-        if (four[i] > four[best]) best = i;
-    for (int i = 0; i < 4; i++) {
-        int a = embi_min_int(i, best), b = embi_max_int(i, best);
-        if (i == best) q[i] = four[i];
-        else if (a) q[i] = R[3 * (a - 1) + b - 1] + R[3 * (b - 1) + a - 1];
-        else q[i] = R[3 * ((b + 1) % 3) + b % 3] - R[3 * (b % 3) + (b + 1) % 3];
-    }
-    size = embi_sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    if (q[0] < 0) size = -size;
-    for (int i = 0; i < 4; i++) q[i] /= size;
 }
 
 /* Queries before the first step find it between equal states: the start of the last step is that of creation. */
@@ -29714,10 +29697,10 @@ static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc
     return embi_winding(p, x, b->tri, b->nt) > 0.5;
 }
 
-/* A box, and the body that may meet it. */
+/* A box, as a surface too, and the body that may meet it. */
 typedef struct embi_region {
-    const embipc_real *box, *x;
-    const int *tri;
+    const embipc_real *box;
+    embi_surface sides, body;
 } embi_region;
 
 static embipc_real embi_region_bound(const void *query, const embipc_real box[6])
@@ -29725,33 +29708,14 @@ static embipc_real embi_region_bound(const void *query, const embipc_real box[6]
     return embi_boxes_meet(((const embi_region *)query)->box, box) ? 0 : EMBI_HUGE;
 }
 
-/* Do triangle and box share a point? A corner is in the other, or an edge of one meets a face of the other. Exact. */
+/* Do triangle and box share a point? A corner is in the box, or the triangle meets one of its sides. Exact. */
 static int embi_region_meet(void *query, int triangle)
 {
-    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5},
-                                      {2, 6}, {3, 7}};
-    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7},
-                                    {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
     const embi_region *q = (const embi_region *)query;
-    const int *v = q->tri + 3 * triangle;
-    const embipc_real *x = q->x, *box = q->box;
-    embipc_real c[24], all[15];
     for (int k = 0; k < 3; k++)
-        if (embi_is_between(x + 3 * v[k], box, box + 3)) return 1;
-    for (int i = 0; i < 24; i++) c[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
-    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, x + 3 * v[k]);
-    for (int i = 0; i < 12; i++) {
-        embi_copy(all, c + 3 * corner[i][0]);
-        embi_copy(all + 3, c + 3 * corner[i][1]);
-        if (embipc_segment_triangle_intersect(all)) return 1;
-    }
-    for (int i = 0; i < 36; i++) {
-        const int *f = face[i / 3];
-        embi_copy(all, x + 3 * v[i % 3]);
-        embi_copy(all + 3, x + 3 * v[(i + 1) % 3]);
-        for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, c + 3 * f[k]);
-        if (embipc_segment_triangle_intersect(all)) return 1;
-    }
+        if (embi_is_between(q->body.x + 3 * q->body.tri[3 * triangle + k], q->box, q->box + 3)) return 1;
+    for (int t = 0; t < q->sides.nt; t++)
+        if (embi_triangles_cross(&q->body, triangle, &q->sides, t)) return 1;
     return 0;
 }
 
@@ -29759,20 +29723,25 @@ static int embi_region_meet(void *query, int triangle)
 EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[3], const embipc_real hi[3],
                                     unsigned groups, embipc_body *body, int capacity)
 {
-    embipc_real box[6];
+    static const int side[36] = {0, 1, 3, 0, 3, 2, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                 2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 3, 7, 1, 7, 5};
+    embipc_real box[6], corner[24];
     embi_region q;
     int count = 0;
     if (!w || !lo || !hi || capacity < 0 || (capacity && !body) || !embi_all_finite(lo, 3) || !embi_all_finite(hi, 3))
         return -1;
     embi_copy(box, lo);
     embi_copy(box + 3, hi);
+    for (int i = 0; i < 24; i++) corner[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
+    q.box = box;
+    q.sides = embi_surface_at(corner, side, 12, NULL);
+    q.sides.base = -1;   /* of no body */
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
-        q.box = box;
-        q.x = embi_body_asked(w, b, groups);
-        q.tri = b->tri;
-        if (!q.x || (!embi_bvh_visit(&b->bvh, b->nt, embi_region_bound, embi_region_meet, &q, embi_none) &&
-                     !embi_is_inside(b, q.x, box))) continue;
+        const embipc_real *x = embi_body_asked(w, b, groups);
+        q.body = embi_surface_at(x, b->tri, b->nt, &b->bvh);
+        if (!x || (!embi_bvh_visit(&b->bvh, b->nt, embi_region_bound, embi_region_meet, &q, embi_none) &&
+                   !embi_is_inside(b, x, box))) continue;
         if (count < capacity) body[count] = b->handle;
         count++;
     }
@@ -31667,17 +31636,6 @@ static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, con
     return 0;
 }
 
-/* 1 when the two triangles of a key cross. */
-static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_u64 key)
-{
-    int a = embi_hi(key), b = embi_lo(key);
-    for (int i = 0; i < 3; i++)
-        if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
-            embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
-            return 1;
-    return 0;
-}
-
 /* Stores where two bodies met. */
 static void embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
 {
@@ -31718,7 +31676,8 @@ static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *
         embi_add(p->shifted + 3 * v, a->x + 3 * v, t);
     }
     s.x = s.rest = p->shifted;
-    return embi_part_crosses(&s, &b->s, p->met.key) ? EMBI_YES : embi_part_touches(p, a, b, t, gap, &p->met, 1);
+    if (embi_triangles_cross(&s, embi_hi(p->met.key), &b->s, embi_lo(p->met.key))) return EMBI_YES;
+    return embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
 /* Tests whether a, shifted by t, and b are at least gap apart and linked as given. *kind is set if not; NULL: a trial,
@@ -31744,7 +31703,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     s.x = s.rest = p->shifted;
     *kind = EMBIPC_OVERLAP_CROSS;
     for (int n = 0; n < p->key_count; n++)
-        if (embi_part_crosses(&s, &b->s, p->keys[n].key)) {
+        if (embi_triangles_cross(&s, embi_hi(p->keys[n].key), &b->s, embi_lo(p->keys[n].key))) {
             embi_part_met(p, a, b, p->keys[n]);
             return EMBI_NO;
         }
