@@ -108,14 +108,14 @@
  *   Part V. The step: 74 Begin of a step; 75 Contacts of an island; 76 System of an island; 77 Earlier states;
  *   78 Direction; 79 Line search; 80 Move and stop test; 81 End of an island; 82 Newton loop; 83 End of a step;
  *   84 World step.
- *   Part VI. Around the step: 85 Faults of meshes; 86 Parts of a surface; 87 Cage lattice and cuts;
- *   88 Cage pieces; 89 Cage nodes and search; 90 Cage builder; 91 Creating a world; 92 Shape of a new body;
- *   93 Mechanics of a new body; 94 Adding a body; 95 Removing a body; 96 Forces and drives;
- *   97 Joints of a world; 98 Settings and reset; 99 Queries; 100 Ready shapes; 101 Contact events;
- *   102 Poses of bodies; 103 Debug drawing; 104 Rays and regions; 105 Copies of worlds; 106 Validation;
- *   107 Words of snapshots; 108 Snapshots; 109 Steps of frames and of several worlds;
- *   110 Sparse LDL^T for callers; 111 Repair of surfaces; 112 Surfaces that overlap; 113 Shifts and rotations;
- *   114 Separating surfaces; 115 Self-test.
+ *   Part VI. Around the step: 85 Faults of meshes; 86 Cage lattice and cuts; 87 Cage pieces;
+ *   88 Cage nodes and search; 89 Cage builder; 90 Creating a world; 91 Shape of a new body;
+ *   92 Mechanics of a new body; 93 Adding a body; 94 Removing a body; 95 Forces and drives;
+ *   96 Joints of a world; 97 Settings and reset; 98 Queries; 99 Ready shapes; 100 Contact events;
+ *   101 Poses of bodies; 102 Debug drawing; 103 Rays and regions; 104 Copies of worlds; 105 Validation;
+ *   106 Words of snapshots; 107 Snapshots; 108 Steps of frames and of several worlds;
+ *   109 Sparse LDL^T for callers; 110 Repair of surfaces; 111 Surfaces that overlap; 112 Shifts and rotations;
+ *   113 Separating surfaces; 114 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -5626,8 +5626,9 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
  * The solid inside a surface, and the checks that a mesh must pass before it becomes a body. With a, b, c the
  * vertices of a triangle seen from an origin o, d = a . (b x c), s = a + b + c:
  *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
- * The winding number of the surface about p is the sum of the solid angles over 4 pi. A check names the first
- * fault that it finds.
+ * The winding number of the surface about p is the sum of the solid angles over 4 pi. Triangles with a common edge form
+ * a part. Its depth is the winding number of the other parts about one of its points. A check names the first fault
+ * that it finds.
  * Uses: small math, memory, errors, sorting and sets, edges and faces.   Checked by: tests/test_mesh.c */
 
 /* six times the signed volume of the tet (o, a, b, c) */
@@ -5722,8 +5723,6 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
     embi_set(p, 0, 0, 0);
     for (int i = 0; i < 3; i++) embi_axpy(p, (embipc_real)1 / 3, x + 3 * (size_t)v[i]);
 }
-
-/* ---- Checks ---- */
 
 /* Root of i in a union-find forest. The path is halved on the way. */
 static int embi_root(int *parent, int i)
@@ -5848,6 +5847,106 @@ static embipc_real embi_tet_shape(const embipc_real *x, const int v[4])
     return l2 > 0 ? embi_triple(u[0], u[1], u[2]) / (l2 * embi_sqrt(l2)) : 0;
 }
 
+/* ---- Parts of a surface ---- */
+
+/* a vertex that occurs twice among n indices, or -1 */
+static int embi_repeated(const int *v, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (v[i] == v[j]) return v[i];
+    return -1;
+}
+
+/* Sorts the half-edges of all triangles without repeated vertices. Returns their number, or -1. */
+static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
+{
+    int count = 0;
+    if (!embi_half_edges(m, k, tri, n)) return -1;
+    for (int i = 0; i < 3 * n; i++)
+        if (embi_repeated(tri + 3 * (k->a[i].value / 3), 3) < 0) k->a[count++] = k->a[i];
+    return count;
+}
+
+/* A part, and its triangles: order[first .. first + p.triangle_count - 1] of the surface's parts. */
+typedef struct embi_part {
+    embipc_part p;
+    embipc_real box[6];
+    int first;
+    int closed;          /* each edge has two triangles, which agree */
+    int around, outer;   /* how many closed parts stand around it, and the smallest of them, or -1 */
+} embi_part;
+
+typedef struct embi_parts {
+    const embipc_real *x;
+    const int *tri;
+    int count;
+    int *number, *order;   /* part of each triangle; triangles sorted by part */
+    embi_part *part;
+    embi_keys keys;        /* half-edges of triangles without repeated vertices, sorted */
+} embi_parts;
+
+/* Frees the parts. */
+static void embi_parts_release(embi_memory *m, embi_parts *s)
+{
+    EMBI_RELEASE(m, s->number);
+    EMBI_RELEASE(m, s->order);
+    EMBI_RELEASE(m, s->part);
+    embi_keys_release(m, &s->keys);
+}
+
+/* Triangles with a common edge form a part. Numbers parts by their smallest triangles, and measures each. s: zeros */
+static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n)
+{
+    int first = 0, edges = embi_sound_half_edges(m, &s->keys, tri, n);
+    const embi_key *k = s->keys.a;
+    s->x = x;
+    s->tri = tri;
+    if (edges < 0 || !EMBI_GROW(m, s->number, n) || !EMBI_GROW(m, s->order, n)) return 0;
+    embi_label_parts(s->number, n, k, edges);
+    for (int t = 0; t < n; t++) s->number[t] = s->number[t] == t ? s->count++ : s->number[s->number[t]];
+    if (!EMBI_GROW(m, s->part, s->count)) return 0;
+    for (int t = 0; t < n; t++) {
+        embi_part *q = s->part + s->number[t];
+        const int *v = tri + 3 * t;
+        if (q->p.triangle_count++ == 0) {
+            q->p.triangle = t;
+            q->closed = embi_repeated(v, 3) < 0;
+            embi_box_clear(q->box);
+        }
+        for (int i = 0; i < 3; i++) embi_box_add(q->box, x + 3 * (size_t)v[i]);
+        q->p.area += embi_triangle_area(x, v);
+        q->p.volume += embi_tet_det(x + 3 * (size_t)tri[3 * q->p.triangle], x + 3 * (size_t)v[0],
+                                    x + 3 * (size_t)v[1], x + 3 * (size_t)v[2]) / 6;
+    }
+    for (int i = 0, end; i < edges; i = end) {
+        embipc_part *p = &s->part[s->number[k[i].value / 3]].p;
+        end = embi_run_end(k, edges, i);
+        if (end - i == 1) p->border_edges++;
+        else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
+        else continue;
+        for (int j = i; j < end; j++) s->part[s->number[k[j].value / 3]].closed = 0;
+    }
+    for (int i = 0; i < s->count; first += s->part[i++].p.triangle_count) s->part[i].first = first;
+    for (int t = 0; t < n; t++) s->order[s->part[s->number[t]].first++] = t;
+    for (int i = 0; i < s->count; i++) s->part[i].first -= s->part[i].p.triangle_count;
+    return 1;
+}
+
+/* Winding number of part j about a point in a triangle of part i: at a vertex, parts may touch. */
+static embipc_real embi_part_winding(const embi_parts *s, int j, int i)
+{
+    const embi_part *q = s->part + j;
+    embipc_real p[3], sum = 0;
+    embi_triangle_middle(p, s->x, s->tri + 3 * s->part[i].p.triangle);
+    if (j == i || !embi_is_between(p, q->box, q->box + 3)) return 0;
+    for (int k = q->first; k < q->first + q->p.triangle_count; k++)
+        sum += embi_winding(p, s->x, s->tri + 3 * (size_t)s->order[k], 1);
+    return sum;
+}
+
+/* ---- Checks ---- */
+
 /* An edge has at most two triangles. On a closed surface it has two, and they have the same orientation. */
 static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, int closed, embipc_error *e)
 {
@@ -5871,51 +5970,35 @@ static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, 
     return EMBIPC_OK;
 }
 
-/* Checks each connected part of a closed surface: it has a volume, and is outward unless it is a cavity in other
- * parts. k: the sorted half-edges. sum, at the smallest triangle of a part: 6 * signed volume and the largest distance
- * from the part's first vertex. */
-static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, const int *tri, int n,
-                                      const embi_key *k, embipc_error *e)
+/* Checks each part of a closed surface: it has a volume, and is outward unless it is a cavity in other parts. */
+static embipc_result embi_check_solid(const embi_parts *s, embipc_error *e)
 {
-    embipc_result r = EMBIPC_OK;
-    int *label = (int *)embi_alloc(m, n, sizeof *label);
-    embipc_real *sum = (embipc_real *)embi_alloc(m, 2 * n, sizeof *sum);
-    if (!label || !sum) r = embi_fail_memory(m, e);
-    else embi_label_parts(label, n, k, 3 * n);
-    for (int t = 0; r == EMBIPC_OK && t < n; t++) {
-        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
-        embipc_real p[3][3], *s = sum + 2 * (size_t)label[t];
-        for (int i = 0; i < 3; i++) {
-            embi_sub(p[i], x + 3 * (size_t)tri[3 * t + i], o);
-            s[1] = embi_max(s[1], embi_norm(p[i]));
-        }
-        s[0] += embi_triple(p[0], p[1], p[2]);
-    }
-    for (int t = 0; r == EMBIPC_OK && t < n; t++) {
-        embipc_real volume = sum[2 * (size_t)t] / 6, reach = sum[2 * (size_t)t + 1], p[3], around = 0;
-        if (label[t] != t) continue;
-        embi_triangle_middle(p, x, tri + 3 * t);   /* at a vertex the part may touch others */
-        for (int u = 0; volume < 0 && u < n; u++)
-            if (label[u] != t) around += embi_winding(p, x, tri + 3 * u, 1);
+    for (int i = 0; i < s->count; i++) {
+        const embi_part *q = s->part + i;
+        const int t = q->p.triangle, end = q->first + q->p.triangle_count;
+        embipc_real volume = q->p.volume, reach = 0, around = 0;
+        for (int k = 3 * q->first; k < 3 * end; k++)
+            reach = embi_max(reach, embi_distance(s->x + 3 * (size_t)s->tri[3 * s->order[k / 3] + k % 3],
+                                                  s->x + 3 * (size_t)s->tri[3 * t]));
+        for (int j = 0; volume < 0 && j < s->count; j++) around += embi_part_winding(s, j, i);
         if (!(embi_abs(volume) > EMBI_FLAT * reach * reach * reach))
-            r = embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
-                             "the closed part with triangle %d encloses no volume (%g m^3): remove it", t, volume);
-        else if (volume < 0 && around < 0.5)
-            r = embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_TRIANGLE, t, volume,
-                             "the closed part with triangle %d is inside out (volume %g m^3): flip its triangles", t,
-                             volume);
+            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
+                                "the closed part with triangle %d encloses no volume (%g m^3): remove it", t, volume);
+        if (volume < 0 && around < 0.5)
+            return embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_TRIANGLE, t, volume,
+                                "the closed part with triangle %d is inside out (volume %g m^3): flip its triangles",
+                                t, volume);
     }
-    embi_free(m, label);
-    embi_free(m, sum);
-    return r;
+    return EMBIPC_OK;
 }
 
 /* embipc_surface_check() with the memory of its caller */
 static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, int vertex_count,
                                         const int *tri, int n, int closed, embipc_error *e)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_parts s;
     embipc_result r = embi_check_arrays(x, vertex_count, tri, n, 3, 1, e);
+    memset(&s, 0, sizeof s);
     for (int t = 0; r == EMBIPC_OK && t < n; t++) {
         embipc_real shape = embi_triangle_shape(x, tri + 3 * t);
         if (!(shape > EMBI_FLAT))
@@ -5923,17 +6006,17 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
                              "triangle %d has no area: its height is %g of its longest edge; collapse it", t, shape);
     }
     if (r == EMBIPC_OK) r = embi_check_used(m, vertex_count, tri, n, 3, e);
-    if (r == EMBIPC_OK && !embi_sort_faces(m, &keys, tri, n)) r = embi_fail_memory(m, e);
+    if (r == EMBIPC_OK && !embi_sort_faces(m, &s.keys, tri, n)) r = embi_fail_memory(m, e);
     for (int i = 1; r == EMBIPC_OK && i < n; i++) {
-        int t = keys.a[i - 1].value, u = keys.a[i].value;
+        int t = s.keys.a[i - 1].value, u = s.keys.a[i].value;
         if (embi_same_face(tri + 3 * t, tri + 3 * u))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, u, (embipc_real)t,
                              "triangles %d and %d have the same three vertices: remove one or both", t, u);
     }
-    if (r == EMBIPC_OK && !embi_half_edges(m, &keys, tri, n)) r = embi_fail_memory(m, e);
-    if (r == EMBIPC_OK) r = embi_check_edges(keys.a, 3 * n, tri, closed, e);
-    if (r == EMBIPC_OK && closed) r = embi_check_solid(m, x, tri, n, keys.a, e);
-    embi_keys_release(m, &keys);
+    if (r == EMBIPC_OK && !embi_parts_build(m, &s, x, tri, n)) r = embi_fail_memory(m, e);
+    if (r == EMBIPC_OK) r = embi_check_edges(s.keys.a, 3 * n, tri, closed, e);
+    if (r == EMBIPC_OK && closed) r = embi_check_solid(&s, e);
+    embi_parts_release(m, &s);
     return r;
 }
 
@@ -23607,8 +23690,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
 /* ==== 85. Faults of meshes ===========================================================================
- * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
- * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
+ * Merges vertices that are closer than a tolerance, and lists the parts and all faults of a surface or of a tet mesh.
+ * Checks stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
  * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_mesh_faults.c */
@@ -23717,25 +23800,6 @@ static embipc_result embi_scale_begin(embi_memory *m, embi_scaled *s, const embi
     (void)frexp(most, &s->exponent);
     for (int i = 0; i < s->count; i++) s->copy[i] = embi_ldexp(x[i], -s->exponent);
     return EMBIPC_OK;
-}
-
-/* a vertex that occurs twice among n indices, or -1 */
-static int embi_repeated(const int *v, int n)
-{
-    for (int i = 1; i < n; i++)
-        for (int j = 0; j < i; j++)
-            if (v[i] == v[j]) return v[i];
-    return -1;
-}
-
-/* Sorts the half-edges of all triangles without repeated vertices. Returns their number, or -1. */
-static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
-{
-    int count = 0;
-    if (!embi_half_edges(m, k, tri, n)) return -1;
-    for (int i = 0; i < 3 * n; i++)
-        if (embi_repeated(tri + 3 * (k->a[i].value / 3), 3) < 0) k->a[count++] = k->a[i];
-    return count;
 }
 
 /* mate[h] = the other half-edge of an edge with two triangles, or -1. Returns how many half-edges are sorted, or -1. */
@@ -23930,89 +23994,6 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 86. Parts of a surface =========================================================================
- * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
- * of the other parts about one of its points.
- * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
- * Checked by: tests/test_mesh_faults.c */
-
-/* A part, and its triangles: order[first .. first + p.triangle_count - 1] of the surface's parts. */
-typedef struct embi_part {
-    embipc_part p;
-    embipc_real box[6];
-    int first;
-    int closed;          /* each edge has two triangles, which agree */
-    int around, outer;   /* how many closed parts stand around it, and the smallest of them, or -1 */
-} embi_part;
-
-typedef struct embi_parts {
-    const embipc_real *x;
-    const int *tri;
-    int count;
-    int *number, *order;   /* part of each triangle; triangles sorted by part */
-    embi_part *part;
-    embi_keys keys;        /* half-edges of triangles without repeated vertices, sorted */
-} embi_parts;
-
-/* Frees the parts. */
-static void embi_parts_release(embi_memory *m, embi_parts *s)
-{
-    EMBI_RELEASE(m, s->number);
-    EMBI_RELEASE(m, s->order);
-    EMBI_RELEASE(m, s->part);
-    embi_keys_release(m, &s->keys);
-}
-
-/* Triangles with a common edge form a part. Numbers parts by their smallest triangles, and measures each. s: zeros */
-static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n)
-{
-    int first = 0, edges = embi_sound_half_edges(m, &s->keys, tri, n);
-    const embi_key *k = s->keys.a;
-    s->x = x;
-    s->tri = tri;
-    if (edges < 0 || !EMBI_GROW(m, s->number, n) || !EMBI_GROW(m, s->order, n)) return 0;
-    embi_label_parts(s->number, n, k, edges);
-    for (int t = 0; t < n; t++) s->number[t] = s->number[t] == t ? s->count++ : s->number[s->number[t]];
-    if (!EMBI_GROW(m, s->part, s->count)) return 0;
-    for (int t = 0; t < n; t++) {
-        embi_part *q = s->part + s->number[t];
-        const int *v = tri + 3 * t;
-        if (q->p.triangle_count++ == 0) {
-            q->p.triangle = t;
-            q->closed = embi_repeated(v, 3) < 0;
-            embi_box_clear(q->box);
-        }
-        for (int i = 0; i < 3; i++) embi_box_add(q->box, x + 3 * (size_t)v[i]);
-        q->p.area += embi_triangle_area(x, v);
-        q->p.volume += embi_tet_det(x + 3 * (size_t)tri[3 * q->p.triangle], x + 3 * (size_t)v[0],
-                                    x + 3 * (size_t)v[1], x + 3 * (size_t)v[2]) / 6;
-    }
-    for (int i = 0, end; i < edges; i = end) {
-        embipc_part *p = &s->part[s->number[k[i].value / 3]].p;
-        end = embi_run_end(k, edges, i);
-        if (end - i == 1) p->border_edges++;
-        else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
-        else continue;
-        for (int j = i; j < end; j++) s->part[s->number[k[j].value / 3]].closed = 0;
-    }
-    for (int i = 0; i < s->count; first += s->part[i++].p.triangle_count) s->part[i].first = first;
-    for (int t = 0; t < n; t++) s->order[s->part[s->number[t]].first++] = t;
-    for (int i = 0; i < s->count; i++) s->part[i].first -= s->part[i].p.triangle_count;
-    return 1;
-}
-
-/* Winding number of part j about a point in a triangle of part i: at a vertex, parts may touch. */
-static embipc_real embi_part_winding(const embi_parts *s, int j, int i)
-{
-    const embi_part *q = s->part + j;
-    embipc_real p[3], sum = 0;
-    embi_triangle_middle(p, s->x, s->tri + 3 * s->part[i].p.triangle);
-    if (j == i || !embi_is_between(p, q->box, q->box + 3)) return 0;
-    for (int k = q->first; k < q->first + q->p.triangle_count; k++)
-        sum += embi_winding(p, s->x, s->tri + 3 * (size_t)s->order[k], 1);
-    return sum;
-}
-
 /* Finds the closed parts around part i. */
 static void embi_part_surround(embi_parts *s, int i)
 {
@@ -24056,7 +24037,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 87. Cage lattice and cuts ======================================================================
+/* ==== 86. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -24544,7 +24525,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 88. Cage pieces ================================================================================
+/* ==== 87. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  * Nodes with winding number > 0 are in the solid. Two cuts with a common side are connected. So are neighbours (cuts
@@ -24838,7 +24819,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 89. Cage nodes and search ======================================================================
+/* ==== 88. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -25109,7 +25090,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 90. Cage builder ===============================================================================
+/* ==== 89. Cage builder ===============================================================================
  * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
  * one tet may stand round everything, or one round each separate part. The last cage that was built is stored, and
  * serves again for an equal surface.
@@ -25536,7 +25517,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 91. Creating a world ===========================================================================
+/* ==== 90. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, proof of a step, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -25883,7 +25864,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 92. Shape of a new body ========================================================================
+/* ==== 91. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, part VI.
@@ -26203,11 +26184,11 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* ==== 93. Mechanics of a new body ====================================================================
+/* ==== 92. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
- * Uses: part I, part II, part III, parts of a surface, shape of a new body.
+ * Uses: part I, part II, part III, shape of a new body.
  * Checked by: tests/test_embedding.c, tests/test_defaults.c */
 
 /* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. No triangle may
@@ -26536,7 +26517,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 94. Adding a body ==============================================================================
+/* ==== 93. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -27011,7 +26992,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 95. Removing a body ============================================================================
+/* ==== 94. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
@@ -27296,7 +27277,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 96. Forces and drives ==========================================================================
+/* ==== 95. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -27545,7 +27526,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 97. Joints of a world ==========================================================================
+/* ==== 96. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body, forces and drives.
@@ -27934,7 +27915,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 98. Settings and reset =========================================================================
+/* ==== 97. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -28208,7 +28189,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 99. Queries ====================================================================================
+/* ==== 98. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -28582,7 +28563,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 100. Ready shapes ==============================================================================
+/* ==== 99. Ready shapes ==============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -28712,7 +28693,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 101. Contact events =============================================================================
+/* ==== 100. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
@@ -28856,7 +28837,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 102. Poses of bodies ===========================================================================
+/* ==== 101. Poses of bodies ===========================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -29279,7 +29260,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 }
 #endif /* EMBIPC_NO_POSES */
 
-/* ==== 103. Debug drawing =============================================================================
+/* ==== 102. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -29455,7 +29436,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 #endif
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 104. Rays and regions ==========================================================================
+/* ==== 103. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -29751,7 +29732,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 105. Copies of worlds ==========================================================================
+/* ==== 104. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -29843,7 +29824,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 106. Validation ================================================================================
+/* ==== 105. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -30039,7 +30020,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 107. Words of snapshots ========================================================================
+/* ==== 106. Words of snapshots ========================================================================
  * A snapshot is a row of 64-bit words, the lowest byte first: a head, the descriptions of all bodies, and the state.
  * Loading creates all bodies again, by the calls and checks that a caller meets, and then sets their state. So no tree,
  * matrix or list of candidates is read, and all that a step uses as an index is checked in a few places. Of what steps
@@ -30175,7 +30156,7 @@ static void embi_stream_list(embi_stream *s, embi_memory *m, void *list, int *co
 
 #endif
 
-/* ==== 108. Snapshots =================================================================================
+/* ==== 107. Snapshots =================================================================================
  * What a world hands on to its next step, passed as words: bodies, drives, joints, reports and reused factors.
  * Uses: part I, part II, part III, part IV, part VI.   Checked by: tests/test_snapshot.c, tests/fuzz_snapshot.c */
 
@@ -30809,7 +30790,7 @@ EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, con
 
 #endif /* EMBIPC_NO_SNAPSHOT */
 
-/* ==== 109. Steps of frames and of several worlds =====================================================
+/* ==== 108. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -30901,7 +30882,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 110. Sparse LDL^T for callers ==================================================================
+/* ==== 109. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -30966,11 +30947,11 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 111. Repair of surfaces ========================================================================
+/* ==== 110. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
- * Uses: part I, edges and faces, solids and checks of meshes, faults of meshes, parts of a surface.
+ * Uses: part I, edges and faces, solids and checks of meshes, faults of meshes.
  * Checked by: tests/test_mesh_faults.c */
 
 #ifndef EMBIPC_NO_MESH_REPAIR
@@ -31309,11 +31290,11 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 112. Surfaces that overlap =====================================================================
+/* ==== 111. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
- * Uses: small math, memory, sorting and sets, part II, part III, parts of a surface, queries.
+ * Uses: small math, memory, sorting and sets, part II, part III, faults of meshes, queries.
  * Checked by: tests/test_doctor.c */
 
 #ifndef EMBIPC_NO_SEPARATE
@@ -31715,7 +31696,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
-/* ==== 113. Shifts and rotations ======================================================================
+/* ==== 112. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, sorting and sets, solids and checks of meshes, surfaces that overlap.
@@ -31990,7 +31971,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 114. Separating surfaces =======================================================================
+/* ==== 113. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -32264,7 +32245,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 115. Self-test =================================================================================
+/* ==== 114. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
