@@ -1964,14 +1964,9 @@ static int embi_whole_lanes(int n) { return (n + EMBI_LANES - 1) / EMBI_LANES * 
 /* number k of each of EMBI_LANES arrays */
 static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
 {
-#if EMBI_LANES == 4
-    embi_vec v = {p[0][k], p[1][k], p[2][k], p[3][k]};
-#elif EMBI_LANES == 2
-    embi_vec v = {p[0][k], p[1][k]};
-#else
-    embi_vec v = p[0][k];
-#endif
-    return v;
+    embipc_real part[EMBI_LANES];
+    for (int l = 0; l < EMBI_LANES; l++) part[l] = p[l][k];
+    return embi_load(part);
 }
 
 /* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as
@@ -5883,7 +5878,8 @@ typedef struct embi_parts {
     int count;
     int *number, *order;   /* part of each triangle; triangles sorted by part */
     embi_part *part;
-    embi_keys keys;        /* half-edges of triangles without repeated vertices, sorted */
+    embi_keys keys;        /* `edges` half-edges of triangles without repeated vertices, sorted */
+    int edges;
 } embi_parts;
 
 /* Frees the parts. */
@@ -5898,7 +5894,7 @@ static void embi_parts_release(embi_memory *m, embi_parts *s)
 /* Triangles with a common edge form a part. Numbers parts by their smallest triangles, and measures each. s: zeros */
 static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n)
 {
-    int first = 0, edges = embi_sound_half_edges(m, &s->keys, tri, n);
+    int first = 0, edges = s->edges = embi_sound_half_edges(m, &s->keys, tri, n);
     const embi_key *k = s->keys.a;
     s->x = x;
     s->tri = tri;
@@ -24144,7 +24140,7 @@ typedef struct embi_carriers {
  * best. */
 typedef struct embi_cage_choice {
     int n[3];
-    embipc_real score, miss, over;   /* over: miss, but at least what is allowed */
+    embipc_real score, miss;
     int *tried, tried_count;         /* n[3] and the node count of each */
 } embi_cage_choice;
 
@@ -25029,7 +25025,7 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
 static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int *count)
 {
     embi_cage_choice *best = &c->best;
-    embipc_real nodes, miss, over, score = 0;
+    embipc_real nodes, miss, over, least, score = 0;
     embipc_result r;
     for (int i = 0; i < best->tried_count; i++) {
         *count = best->tried[4 * i + 3];
@@ -25049,12 +25045,12 @@ static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int
     score *= 1 + 4 * miss;
     for (int k = 0; k < 3; k++)   /* an odd number of boxes is not cut symmetrically */
         if (n[k] > 1 && n[k] % 2) score *= EMBI_CAGE_ODD;
-    over = embi_max(miss, EMBI_CAGE_MISS);
-    if (best->n[0] && (over > best->over || (over == best->over && score >= best->score))) return EMBIPC_OK;
+    over = embi_max(miss, EMBI_CAGE_MISS);   /* what is allowed counts alike */
+    least = embi_max(best->miss, EMBI_CAGE_MISS);
+    if (best->n[0] && (over > least || (over == least && score >= best->score))) return EMBIPC_OK;
     memcpy(best->n, n, sizeof best->n);
     best->score = score;
     best->miss = miss;
-    best->over = over;
     return EMBIPC_OK;
 }
 
@@ -31244,38 +31240,36 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
                                    int max_edges, int *lid, int capacity, int *filled)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_parts parts;
     embi_loops l;
-    int n = tri_count, most = 0, edges, count = 0, lids = 0, *label, *cut, *v;   /* most: edges of a loop */
-    embipc_real *area, *best, cost;
+    int most = 0, count = 0, lids = 0, *cut, *v, ok;   /* most: edges of a loop */
+    embipc_real *best, cost;
     embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
-    if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    if (embi_scale_begin(&m, &s, x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
     x = s.x;
     memset(&l, 0, sizeof l);
-    edges = embi_sound_half_edges(&m, &keys, tri, n);
-    if (edges >= 0 && !embi_loops_build(&m, &l, tri, n, keys.a, edges)) edges = -1;
-    for (int i = 0; edges >= 0 && i < l.count; i++) {
+    memset(&parts, 0, sizeof parts);
+    ok = embi_parts_build(&m, &parts, x, tri, tri_count) &&
+         embi_loops_build(&m, &l, tri, tri_count, parts.keys.a, parts.edges);
+    for (int i = 0; ok && i < l.count; i++) {
         int size = l.start[i + 1] - l.start[i];
         if (size <= max_edges) most = embi_max_int(most, size);
     }
-    if (most > INT_MAX / 8 / embi_max_int(most, 1)) edges = -1;   /* that would take over 3 GB */
-    cut = (int *)embi_alloc(&m, edges < 0 ? 0 : most * most + 5 * most + n, sizeof *cut);
-    best = (embipc_real *)embi_alloc(&m, edges < 0 ? 0 : most * most + n, sizeof *best);
-    if (m.failed) edges = -1;
-    v = edges < 0 ? NULL : cut + most * most;   /* polygon and stack */
-    label = edges < 0 ? NULL : v + 5 * most;
-    area = edges < 0 ? NULL : best + most * most;
-    if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
-    for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
-    for (int i = 0; edges >= 0 && i < l.count; i++) {
+    if (most > INT_MAX / 8 / embi_max_int(most, 1)) ok = 0;   /* that would take over 3 GB */
+    cut = (int *)embi_alloc(&m, ok ? most * most + 5 * most : 0, sizeof *cut);
+    best = (embipc_real *)embi_alloc(&m, ok ? most * most : 0, sizeof *best);
+    if (m.failed) ok = 0;
+    v = ok ? cut + most * most : NULL;   /* polygon and stack */
+    for (int i = 0; ok && i < l.count; i++) {
         const int *half = l.half + l.start[i];
         int size = l.start[i + 1] - l.start[i];
         if (size < 3 || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        cost = embi_cut_polygon(x, v, size, keys.a, edges, EMBI_FLAT, best, cut);
-        if (!(cost < EMBI_HUGE)) cost = embi_cut_polygon(x, v, size, keys.a, edges, -1, best, cut);   /* a crack */
-        if (!(cost < EMBI_HUGE && cost <= area[label[half[0] / 3]] / 2)) continue;
+        cost = embi_cut_polygon(x, v, size, parts.keys.a, parts.edges, EMBI_FLAT, best, cut);
+        if (!(cost < EMBI_HUGE))   /* a crack */
+            cost = embi_cut_polygon(x, v, size, parts.keys.a, parts.edges, -1, best, cut);
+        if (!(cost < EMBI_HUGE && cost <= parts.part[parts.number[half[0] / 3]].p.area / 2)) continue;
         count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
         lids++;
     }
@@ -31283,9 +31277,9 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_free(&m, best);
     embi_free(&m, cut);
     embi_loops_release(&m, &l);
-    embi_keys_release(&m, &keys);
+    embi_parts_release(&m, &parts);
     embi_free(&m, s.copy);
-    return edges >= 0 ? count : -1;
+    return ok ? count : -1;
 }
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
