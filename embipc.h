@@ -4910,11 +4910,9 @@ static int embi_ldlt_parent(const embi_ldlt *F, int s)
 
 /* Cuts the tree where the cost of a subtree falls below a share of the whole, and gives the subtrees to tasks,
  * each to the one with the least so far. */
-static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
+static void embi_ldlt_share(embi_ldlt *F)
 {
-    embipc_real *cost, load[EMBI_TASKS];
-    if (!EMBI_GROW(m, F->vectors, 12 * F->n)) return 0;
-    cost = F->vectors;
+    embipc_real *cost = F->vectors, load[EMBI_TASKS];
     memset(load, 0, sizeof load);
     memset(cost, 0, (size_t)F->supernodes * sizeof *cost);
     for (int s = 0; s < F->supernodes; s++) {
@@ -4931,7 +4929,6 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
         load[least] += cost[s];
         F->task[s] = least;
     }
-    return 1;
 }
 
 /* Memory for n nodes, arrays set up. */
@@ -4941,9 +4938,6 @@ static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
     if (n > INT_MAX / (5 + 2 * EMBI_TASKS)) { m->failed = 1; return 0; }
     if (!EMBI_GROW(m, F->index, 9 * (n + 1)) || !EMBI_GROW(m, F->row, 1)) return 0;
     embi_ldlt_parts(F, n + 1);
-    F->partial = 0;
-    memset(F->touched, 0, (size_t)n * sizeof *F->touched);
-    memset(F->open, 0, (size_t)n * sizeof *F->open);
     F->n = n;
     return 1;
 }
@@ -5006,10 +5000,12 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     if (!embi_ldlt_graph(m, F, A, start) || !embi_ldlt_choose(m, F, n, start, w)) return 0;
     F->n = n;
     embi_ldlt_number(F, w[0], w[1], w[3], w[4], w[6], w[9], w[10], w[11]);
-    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) && embi_ldlt_place_panels(m, F))
-        return 1;
-    F->n = F->supernodes = 0;
-    return 0;
+    if (!embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) || !embi_ldlt_place_panels(m, F)) {
+        F->n = F->supernodes = 0;
+        return 0;
+    }
+    embi_ldlt_share(F);
+    return 1;
 }
 
 /* ==== 13. Sparse LDL^T ===============================================================================
@@ -5803,21 +5799,42 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
     return EMBIPC_OK;
 }
 
+typedef struct embi_faults {
+    embipc_fault *list;
+    int capacity, count;
+} embi_faults;
+
+/* Counts the fault, and lists it while there is room. */
+static void embi_fault_add(embi_faults *f, int element, int other, int a, int b, embipc_real value)
+{
+    const embipc_fault fault = {element, other, {a, b}, value};
+    if (f->count < f->capacity) f->list[f->count] = fault;
+    if (f->count < INT_MAX) f->count++;
+}
+
+/* Lists vertices without an element. */
+static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
+{
+    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
+    if (!used) return 0;
+    for (int i = 0; i < n; i++) used[element[i]] = 1;
+    for (int i = 0; i < vertex_count; i++)
+        if (!used[i]) embi_fault_add(f, i, -1, -1, -1, 0);
+    embi_free(m, used);
+    return 1;
+}
+
 /* Every vertex must belong to an element: otherwise it would be an unknown without mass. */
 static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int *element, int count,
                                      int corners, embipc_error *e)
 {
-    int idle = -1;
-    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
-    if (!used) return embi_fail_memory(m, e);
-    for (int i = 0; i < corners * count; i++) used[element[i]] = 1;
-    for (int i = vertex_count - 1; i >= 0; i--)
-        if (!used[i]) idle = i;
-    embi_free(m, used);
-    if (idle < 0) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, corners == 4 ? EMBIPC_NODE : EMBIPC_VERTEX, idle, 0,
+    embipc_fault first;
+    embi_faults f = {&first, 1, 0};
+    if (!embi_unused(m, vertex_count, element, corners * count, &f)) return embi_fail_memory(m, e);
+    if (!f.count) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, corners == 4 ? EMBIPC_NODE : EMBIPC_VERTEX, first.element, 0,
                         corners == 4 ? "node %d belongs to no tet: remove it"
-                                     : "vertex %d belongs to no triangle: remove it", idle);
+                                     : "vertex %d belongs to no triangle: remove it", first.element);
 }
 
 /* height over the longest edge, divided by that edge: 0.87 for an equilateral triangle */
@@ -23760,19 +23777,6 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
 
 /* ---- Faults ---- */
 
-typedef struct embi_faults {
-    embipc_fault *list;
-    int capacity, count;
-} embi_faults;
-
-/* Counts the fault, and lists it while there is room. */
-static void embi_fault_add(embi_faults *f, int element, int other, int a, int b, embipc_real value)
-{
-    const embipc_fault fault = {element, other, {a, b}, value};
-    if (f->count < f->capacity) f->list[f->count] = fault;
-    if (f->count < INT_MAX) f->count++;
-}
-
 /* Points divided by 2^exponent so that the largest coordinate is about 1. Points in range are not copied. */
 typedef struct embi_scaled {
     const embipc_real *x;
@@ -23880,18 +23884,6 @@ static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count,
         if (fans[v] > 1) embi_fault_add(f, v, -1, -1, -1, (embipc_real)fans[v]);
     embi_free(m, fans);
     return ok;
-}
-
-/* Lists vertices without an element. */
-static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
-{
-    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
-    if (!used) return 0;
-    for (int i = 0; i < n; i++) used[element[i]] = 1;
-    for (int i = 0; i < vertex_count; i++)
-        if (!used[i]) embi_fault_add(f, i, -1, -1, -1, 0);
-    embi_free(m, used);
-    return 1;
 }
 
 /* Lists COLLAPSED, FLAT or INVERTED elements. */
@@ -29033,6 +29025,7 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
 {
     const embipc_real *const all[3] = {push ? push : embi_none, twist ? twist : embi_none, point ? point : embi_none};
     embipc_real *a = w->s.trial_q + 3 * b->node0, J[9], K[9], c[3], L[3], t[3];
+    int finite;
     w->error.code = EMBIPC_OK;
     for (int i = 0; i < 3; i++)
         if (!embi_all_finite(all[i], 3)) {
@@ -29051,13 +29044,10 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
     memset(K, 0, sizeof K);
     (void)embi_m3_inverse(K, J);
     embi_m3_mulv(t, K, L);
-    for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_cross(c, t, a + i);
-        embi_copy(a + i, c);
-        embi_axpy(a + i, 1 / b->mass.total, all[0]);
-    }
+    embi_scale(c, 1 / b->mass.total, all[0]);
+    finite = embi_spin(&w->s, b, c, t, a);
     embi_mass_multiply(b, a, Ma);
-    if (embi_all_finite(a, 3 * b->nn)) return a;
+    if (finite) return a;
     (void)embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push is too large"));
     return NULL;
 }
