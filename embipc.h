@@ -1917,7 +1917,7 @@ static embi_vec embi_all(embipc_real a)
 
 /* Where: all bits of a lane, or none. */
 #if EMBI_LANES == 1
-typedef int embi_mask;
+typedef int embi_mask, embi_mask_part;
 static embi_mask embi_less(embi_vec a, embi_vec b) { return -(a < b); }
 static embi_vec embi_where(embi_mask there, embi_vec a, embi_vec b) { return there ? a : b; }
 #else
@@ -1937,14 +1937,10 @@ static embi_vec embi_where(embi_mask there, embi_vec a, embi_vec b)
 /* 1 when the condition holds in at least one lane. */
 static int embi_any(embi_mask m)
 {
-#if EMBI_LANES == 1
-    return m != 0;
-#else
     embi_mask_part part[EMBI_LANES], any = 0;
     memcpy(part, &m, sizeof part);
     for (int l = 0; l < EMBI_LANES; l++) any |= part[l];
     return any != 0;
-#endif
 }
 
 static embi_vec embi_abs_each(embi_vec a) { return embi_where(embi_less(a, embi_all(0)), -a, a); }
@@ -3712,27 +3708,18 @@ static int embi_point_boxes_meet(const embipc_real *a, int na, const embipc_real
     return embi_boxes_meet(one, two);
 }
 
-/* Do two closed segments s = (p, q), t = (a, b) of one plane meet, seen along the third axis of i, j, which
- * that plane is not parallel to? Collinear ones do when their boxes do. */
-static int embi_segments_meet_flat(const embipc_real s[6], const embipc_real t[6], int i, int j)
-{
-    int a = embi_orient2d(s, s + 3, t, i, j), b = embi_orient2d(s, s + 3, t + 3, i, j);
-    int p = embi_orient2d(t, t + 3, s, i, j), q = embi_orient2d(t, t + 3, s + 3, i, j);
-    return a * b <= 0 && p * q <= 0 && embi_point_boxes_meet(s, 2, t, 2);
-}
-
 /* Do two closed segments meet? Through four points that are on one plane and not on one line there is a
- * coordinate axis along which they can be seen flat. */
+ * coordinate axis along which they can be seen flat: the third one of i, j. Collinear ones meet where their boxes do. */
 static int embi_segments_meet(const embipc_real s[6], const embipc_real t[6])
 {
     if (!embi_point_boxes_meet(s, 2, t, 2) || embipc_orient3d(s, s + 3, t, t + 3) != 0) return 0;
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3;
-        if (embi_orient2d(s, s + 3, t, i, j) || embi_orient2d(s, s + 3, t + 3, i, j) ||
-            embi_orient2d(t, t + 3, s, i, j) || embi_orient2d(t, t + 3, s + 3, i, j))
-            return embi_segments_meet_flat(s, t, i, j);
+        int a = embi_orient2d(s, s + 3, t, i, j), b = embi_orient2d(s, s + 3, t + 3, i, j);
+        int p = embi_orient2d(t, t + 3, s, i, j), q = embi_orient2d(t, t + 3, s + 3, i, j);
+        if (a || b || p || q) return a * b <= 0 && p * q <= 0;
     }
-    return 1;   /* all on one line: their boxes tell */
+    return 1;
 }
 
 /* Signs of exact predicates decide alone, so touching counts and no tolerance is needed. x: the segment p, q, then
@@ -3756,7 +3743,7 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
             embipc_real e[6];
             embi_copy(e, t + 3 * k);
             embi_copy(e + 3, t + 3 * ((k + 1) % 3));
-            if (turn ? embi_segments_meet_flat(x, e, i, j) : embi_segments_meet(x, e)) return 1;
+            if (embi_segments_meet(x, e)) return 1;
             inside &= embi_orient2d(e, e + 3, p, i, j) * turn >= 0;
         }
         return turn && inside;
