@@ -3709,7 +3709,7 @@ static int embi_point_boxes_meet(const embipc_real *a, int na, const embipc_real
 }
 
 /* Do two closed segments meet? Through four points that are on one plane and not on one line there is a
- * coordinate axis along which they can be seen flat: the third one of i, j. Collinear ones meet where their boxes do. */
+ * coordinate axis along which they can be seen flat. Collinear ones meet where their boxes do. */
 static int embi_segments_meet(const embipc_real s[6], const embipc_real t[6])
 {
     if (!embi_point_boxes_meet(s, 2, t, 2) || embipc_orient3d(s, s + 3, t, t + 3) != 0) return 0;
@@ -14072,7 +14072,7 @@ struct embipc_world {
     embipc_world_def def;
     embi_state s;
     embi_islands islands;
-    embi_slots slots[EMBI_NAMED_KINDS];
+    embi_slots named[EMBI_NAMED_KINDS];
     embi_rule *rule;
     int rule_count;
     embi_last_cage last_cage;
@@ -14138,7 +14138,7 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
 /* What the slot of a handle holds: an index in the array of its kind, or -1 for an invalid handle. */
 static int embi_find(const embipc_world *w, embi_named kind, int index1, unsigned generation)
 {
-    const embi_slots *s = w ? &w->slots[kind] : NULL;
+    const embi_slots *s = w ? &w->named[kind] : NULL;
     return !s || index1 < 1 || index1 > s->count || s->list[index1 - 1].generation != generation
         ? -1 : s->list[index1 - 1].at;
 }
@@ -25795,8 +25795,8 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
     EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
-    EMBI_OFFSETS4(embipc_world, islands.parent, slots[EMBI_NAMED_BODY].list, slots[EMBI_NAMED_DRIVE].list,
-                  slots[EMBI_NAMED_JOINT].list),
+    EMBI_OFFSETS4(embipc_world, islands.parent, named[EMBI_NAMED_BODY].list, named[EMBI_NAMED_DRIVE].list,
+                  named[EMBI_NAMED_JOINT].list),
     EMBI_OFFSETS4(embipc_world, lagged.key, lagged.u, s.driven.of, s.driven.joint.list),
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
@@ -26705,7 +26705,7 @@ static void embi_world_commit(embipc_world *w, int slot)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + s->body_count;
-    embi_slot_fill(&w->slots[EMBI_NAMED_BODY], slot, s->body_count);
+    embi_slot_fill(&w->named[EMBI_NAMED_BODY], slot, s->body_count);
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
@@ -26905,7 +26905,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     rules = w->rule_count;
     at = w->s.body_count;
     if (!embi_world_reserve(w, w->s.node_count, w->s.vert_count, at + 1) ||
-        (slot = embi_slot_take(m, &w->slots[EMBI_NAMED_BODY])) < 0)
+        (slot = embi_slot_take(m, &w->named[EMBI_NAMED_BODY])) < 0)
         return embi_fail_memory(&w->memory, &w->error);
     b = w->s.body + at;
     memset(b, 0, sizeof *b);
@@ -26930,7 +26930,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     b->rules.self_contact = def->self_contact != 0;
     b->rules.groups = def->groups;
     b->rules.mask = def->mask;
-    b->handle.generation = w->slots[EMBI_NAMED_BODY].list[slot].generation;
+    b->handle.generation = w->named[EMBI_NAMED_BODY].list[slot].generation;
     b->handle.index1 = slot + 1;
     r = embi_exempt(w, def, b->handle);
     if (r == EMBIPC_OK) r = embi_build_body(m, def, b, &build, &w->error);
@@ -27000,7 +27000,7 @@ static void embi_drive_remove(embipc_world *w, int at)
             b->driven_nodes--;
         }
     embi_drive_free(&w->memory, d);
-    embi_slot_close(&w->slots[EMBI_NAMED_DRIVE], d->handle.index1, s->driven.list, &s->driven.count, sizeof *d);
+    embi_slot_close(&w->named[EMBI_NAMED_DRIVE], d->handle.index1, s->driven.list, &s->driven.count, sizeof *d);
     for (int i = 0; i < s->node_count; i++)
         if (s->driven.of[i] > at) s->driven.of[i]--;
 }
@@ -27014,7 +27014,7 @@ static void embi_joint_remove(embipc_world *w, int at)
         if (j->body[k] >= 0) embi_body_revise(s, s->body + j->body[k]);
     s->driven.joint.anchors -= j->anchor_count;
     EMBI_RELEASE(&w->memory, j->anchor);
-    embi_slot_close(&w->slots[EMBI_NAMED_JOINT], j->handle.index1, s->driven.joint.list, &s->driven.joint.count,
+    embi_slot_close(&w->named[EMBI_NAMED_JOINT], j->handle.index1, s->driven.joint.list, &s->driven.joint.count,
                     sizeof *j);
 }
 
@@ -27131,7 +27131,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
     w->sleep.alone = 0;   /* what it pressed is reported anew */
-    embi_slot_close(&w->slots[EMBI_NAMED_BODY], body.index1, s->body, &s->body_count, sizeof *s->body);
+    embi_slot_close(&w->named[EMBI_NAMED_BODY], body.index1, s->body, &s->body_count, sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
         s->body[i].vert0 -= gone.nv;
@@ -27413,7 +27413,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         (r = embi_check_driven(s, b, soft, list, n, &w->error)) != EMBIPC_OK)
         return embi_blame_body(w, b, r);
     if (!EMBI_GROW(m, s->driven.list, s->driven.count + 1) ||
-        (slot = embi_slot_take(m, &w->slots[EMBI_NAMED_DRIVE])) < 0)
+        (slot = embi_slot_take(m, &w->named[EMBI_NAMED_DRIVE])) < 0)
         return embi_fail_memory(&w->memory, &w->error);
     d = s->driven.list + s->driven.count;
     memset(d, 0, sizeof *d);
@@ -27436,8 +27436,8 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     if (!soft) b->driven_nodes += n;
     embi_drive_start(s, d);
     d->handle.index1 = slot + 1;
-    d->handle.generation = w->slots[EMBI_NAMED_DRIVE].list[slot].generation;
-    embi_slot_fill(&w->slots[EMBI_NAMED_DRIVE], slot, s->driven.count++);
+    d->handle.generation = w->named[EMBI_NAMED_DRIVE].list[slot].generation;
+    embi_slot_fill(&w->named[EMBI_NAMED_DRIVE], slot, s->driven.count++);
     embi_body_revise(s, b);
     *drive = d->handle;
     return EMBIPC_OK;
@@ -27789,7 +27789,7 @@ static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
         !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
         !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
         return -1;
-    return embi_slot_take(&w->memory, &w->slots[EMBI_NAMED_JOINT]);
+    return embi_slot_take(&w->memory, &w->named[EMBI_NAMED_JOINT]);
 }
 
 /* Switches contact of the two bodies off. */
@@ -27839,8 +27839,8 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     embi_joint_start(s, j, s->driven.joint.attached);
     s->driven.joint.anchors += j->anchor_count;
     j->handle.index1 = slot + 1;
-    j->handle.generation = w->slots[EMBI_NAMED_JOINT].list[slot].generation;
-    embi_slot_fill(&w->slots[EMBI_NAMED_JOINT], slot, s->driven.joint.count++);
+    j->handle.generation = w->named[EMBI_NAMED_JOINT].list[slot].generation;
+    embi_slot_fill(&w->named[EMBI_NAMED_JOINT], slot, s->driven.joint.count++);
     for (int k = 0; k < 2; k++)
         if (body[k] >= 0) embi_body_revise(s, s->body + body[k]);
     *joint = j->handle;
@@ -29195,7 +29195,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
     rules = w->rule_count;
-    slot_count = w->slots[EMBI_NAMED_BODY].count;
+    slot_count = w->named[EMBI_NAMED_BODY].count;
     mixed = w->mixed_start;
     if (!def || !with) r = embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
     else if (!embi_is_dynamic(b) || (def->cookie == EMBI_BODY_COOKIE && def->kind < EMBIPC_AFFINE))
@@ -29222,8 +29222,8 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
         w->s.body_count--;
         w->s.node_count -= b->nn;
         w->s.vert_count -= b->nv;
-        w->slots[EMBI_NAMED_BODY].list[b->handle.index1 - 1].at = -1;
-        w->slots[EMBI_NAMED_BODY].count = slot_count;
+        w->named[EMBI_NAMED_BODY].list[b->handle.index1 - 1].at = -1;
+        w->named[EMBI_NAMED_BODY].count = slot_count;
         w->mixed_start = mixed;
         embi_body_withdraw(w, b, rules);
     }
@@ -30243,7 +30243,7 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
     EMBI_STREAM(s, b, embi_body_fields);
     if (b->past.continues) EMBI_STREAM(s, b, embi_energy_fields);
     embi_stream_list(s, &w->memory, &b->caller.apart, &bits, sizeof *b->caller.apart, word, 1);
-    embi_stream_claim(s, &w->slots[EMBI_NAMED_BODY], b->handle.index1, b->handle.generation, at);
+    embi_stream_claim(s, &w->named[EMBI_NAMED_BODY], b->handle.index1, b->handle.generation, at);
     if (embi_is_dynamic(b)) embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
     if (embi_is_dynamic(b) && embi_elastic_turns(e)) {
         embi_stream_reals(s, e->rotation_next, 9 * (size_t)e->nt);
@@ -30320,8 +30320,8 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         s->failed = d->soft != old.soft || !(d->limit >= 0) || d->node_count != old.node_count ||
                     memcmp(d->nodes, old.nodes, (size_t)d->node_count * sizeof *d->nodes) != 0;
         read = old;
-        w->slots[EMBI_NAMED_DRIVE].list[old.handle.index1 - 1].at = -1;
-        embi_stream_claim(s, &w->slots[EMBI_NAMED_DRIVE], to->handle.index1, to->handle.generation, n);
+        w->named[EMBI_NAMED_DRIVE].list[old.handle.index1 - 1].at = -1;
+        embi_stream_claim(s, &w->named[EMBI_NAMED_DRIVE], to->handle.index1, to->handle.generation, n);
     }
     embi_drive_free(&w->memory, d);
 }
@@ -30363,7 +30363,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half]);
     if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
         embi_joint_room(w, j, j->anchor_count) >= 0) {
-        embi_stream_claim(s, &w->slots[EMBI_NAMED_JOINT], j->handle.index1, j->handle.generation, n);
+        embi_stream_claim(s, &w->named[EMBI_NAMED_JOINT], j->handle.index1, j->handle.generation, n);
         w->s.driven.joint.anchors += j->anchor_count;
         w->s.driven.joint.list[w->s.driven.joint.count++] = *j;
     } else EMBI_RELEASE(&w->memory, j->anchor);
@@ -30606,7 +30606,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         embipc_real *const node[6] = {t->q, t->v, t->last.q, t->last.v, t->last.gain, w->applied};
         for (int k = 0; k < 6; k++) embi_stream_reals(s, node[k], 3 * (size_t)t->node_count);
     }
-    for (int k = 0; k < EMBI_NAMED_KINDS; k++) embi_stream_slots(s, &w->memory, &w->slots[k]);
+    for (int k = 0; k < EMBI_NAMED_KINDS; k++) embi_stream_slots(s, &w->memory, &w->named[k]);
     for (int k = 0; k < t->body_count && !s->failed; k++) embi_stream_body(s, w, k);
     drives = embi_stream_count(s, t->driven.count, 10);
     joints = embi_stream_count(s, t->driven.joint.count, 10);
