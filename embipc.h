@@ -108,14 +108,14 @@
  *   Part V. The step: 74 Begin of a step; 75 Contacts of an island; 76 System of an island; 77 Earlier states;
  *   78 Direction; 79 Line search; 80 Move and stop test; 81 End of an island; 82 Newton loop; 83 End of a step;
  *   84 World step.
- *   Part VI. Around the step: 85 Faults of meshes; 86 Parts of a surface; 87 Cage lattice and cuts;
- *   88 Cage pieces; 89 Cage nodes and search; 90 Cage builder; 91 Creating a world; 92 Shape of a new body;
- *   93 Mechanics of a new body; 94 Adding a body; 95 Removing a body; 96 Forces and drives;
- *   97 Joints of a world; 98 Settings and reset; 99 Queries; 100 Ready shapes; 101 Contact events;
- *   102 Poses of bodies; 103 Debug drawing; 104 Rays and regions; 105 Copies of worlds; 106 Validation;
- *   107 Words of snapshots; 108 Snapshots; 109 Steps of frames and of several worlds;
- *   110 Sparse LDL^T for callers; 111 Repair of surfaces; 112 Surfaces that overlap; 113 Shifts and rotations;
- *   114 Separating surfaces; 115 Self-test.
+ *   Part VI. Around the step: 85 Faults of meshes; 86 Cage lattice and cuts; 87 Cage pieces;
+ *   88 Cage nodes and search; 89 Cage builder; 90 Creating a world; 91 Shape of a new body;
+ *   92 Mechanics of a new body; 93 Adding a body; 94 Removing a body; 95 Forces and drives;
+ *   96 Joints of a world; 97 Settings and reset; 98 Queries; 99 Ready shapes; 100 Contact events;
+ *   101 Poses of bodies; 102 Debug drawing; 103 Rays and regions; 104 Copies of worlds; 105 Validation;
+ *   106 Words of snapshots; 107 Snapshots; 108 Steps of frames and of several worlds;
+ *   109 Sparse LDL^T for callers; 110 Repair of surfaces; 111 Surfaces that overlap; 112 Shifts and rotations;
+ *   113 Separating surfaces; 114 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -1917,7 +1917,7 @@ static embi_vec embi_all(embipc_real a)
 
 /* Where: all bits of a lane, or none. */
 #if EMBI_LANES == 1
-typedef int embi_mask;
+typedef int embi_mask, embi_mask_part;
 static embi_mask embi_less(embi_vec a, embi_vec b) { return -(a < b); }
 static embi_vec embi_where(embi_mask there, embi_vec a, embi_vec b) { return there ? a : b; }
 #else
@@ -1937,14 +1937,10 @@ static embi_vec embi_where(embi_mask there, embi_vec a, embi_vec b)
 /* 1 when the condition holds in at least one lane. */
 static int embi_any(embi_mask m)
 {
-#if EMBI_LANES == 1
-    return m != 0;
-#else
     embi_mask_part part[EMBI_LANES], any = 0;
     memcpy(part, &m, sizeof part);
     for (int l = 0; l < EMBI_LANES; l++) any |= part[l];
     return any != 0;
-#endif
 }
 
 static embi_vec embi_abs_each(embi_vec a) { return embi_where(embi_less(a, embi_all(0)), -a, a); }
@@ -1964,14 +1960,9 @@ static int embi_whole_lanes(int n) { return (n + EMBI_LANES - 1) / EMBI_LANES * 
 /* number k of each of EMBI_LANES arrays */
 static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
 {
-#if EMBI_LANES == 4
-    embi_vec v = {p[0][k], p[1][k], p[2][k], p[3][k]};
-#elif EMBI_LANES == 2
-    embi_vec v = {p[0][k], p[1][k]};
-#else
-    embi_vec v = p[0][k];
-#endif
-    return v;
+    embipc_real part[EMBI_LANES];
+    for (int l = 0; l < EMBI_LANES; l++) part[l] = p[l][k];
+    return embi_load(part);
 }
 
 /* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as
@@ -2541,11 +2532,11 @@ static void embi_eigen_symmetric(int n, embipc_real *A, embipc_real *V)
     }
 }
 
-/* The slow, certain way [HORN87]: tr(R^T F) = q^T N q for a unit quaternion q, with a symmetric
- * 4x4 N built from F, so the best q is the eigenvector of the largest eigenvalue. */
-static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
+/* q (w, x, y, z), w >= 0: the unit quaternion of the rotation R nearest to M [HORN87]. tr(R^T M) = q^T N q with a
+ * symmetric 4x4 N built from M, so the best q is the eigenvector of the largest eigenvalue. */
+static void embi_quaternion(embipc_real q[4], const embipc_real M[9])
 {
-    embipc_real N[16], V[16], F[9], q[4], size = 0;
+    embipc_real N[16], V[16], F[9], size = 0;
     int best = 0;
     for (int i = 0; i < 9; i++) size = embi_max(size, embi_abs(M[i]));
     for (int i = 0; i < 9; i++) F[i] = size > 0 ? M[i] / size : M[i];   /* neither squares that overflow nor 0 */
@@ -2562,7 +2553,14 @@ static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
     embi_eigen_symmetric(4, N, V);
     for (int i = 1; i < 4; i++)
         if (N[5 * i] > N[5 * best]) best = i;
-    for (int i = 0; i < 4; i++) q[i] = V[4 * i + best];
+    for (int i = 0; i < 4; i++) q[i] = V[best] < 0 ? -V[4 * i + best] : V[4 * i + best];
+}
+
+/* The slow, certain way. */
+static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
+{
+    embipc_real q[4];
+    embi_quaternion(q, M);
     embi_m3_from_quaternion(R, q);
 }
 
@@ -3165,9 +3163,6 @@ static embi_answer embi_not(embi_answer a) { return a == EMBI_NO_MEMORY ? a : a 
 /* The whole table of offsets, and an entry of it that stands for four members. */
 #define EMBI_RELEASE_ALL(m, owner, table) \
     embi_release_all((m), (owner), (table), (int)(sizeof(table) / sizeof *(table)))
-#define EMBI_REBASE_ALL(owner, table, array, copy) \
-    for (size_t embi_i = 0; embi_i < sizeof(table) / sizeof *(table); embi_i++) \
-        embi_rebase((char *)(owner) + (table)[embi_i], (array), (copy))
 #define EMBI_OFFSETS4(type, a, b, c, d) offsetof(type, a), offsetof(type, b), offsetof(type, c), offsetof(type, d)
 
 /* ==== 5. Errors ======================================================================================
@@ -3645,34 +3640,6 @@ static void embi_exact_difference(double d[2], double a, double b, int e)
     d[0] = embi_two_sum(ldexp(a, e), -ldexp(b, e), &d[1]);
 }
 
-/* Orientation of a, b, c projected on the coordinate axes i and j, without the filter. */
-static int embi_orient2d_exact(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3], int i, int j)
-{
-    const embipc_real *point[3] = {a, b, c};
-    int e = embi_exact_exponent(point, 3);
-    double ui[2], uj[2], vi[2], vj[2];
-    embi_expansion det;
-    embi_exact_difference(ui, b[i], a[i], e);
-    embi_exact_difference(uj, b[j], a[j], e);
-    embi_exact_difference(vi, c[i], a[i], e);
-    embi_exact_difference(vj, c[j], a[j], e);
-    det.n = 0;
-    embi_expansion_add_product(&det, 1, ui, vj);
-    embi_expansion_add_product(&det, -1, uj, vi);
-    return embi_expansion_sign(&det);
-}
-
-/* Orientation of a, b, c projected on the coordinate axes i and j: +1 counter-clockwise, -1, or 0. With unit
- * roundoff u the two products carry 3 u each, the difference one more: 4 u (|l| + |r|) in all. Asked: 8 u. */
-static int embi_orient2d(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3], int i, int j)
-{
-    embipc_real l = (b[i] - a[i]) * (c[j] - a[j]), r = (b[j] - a[j]) * (c[i] - a[i]);
-    embipc_real det = l - r, size = embi_abs(l) + embi_abs(r);
-    if (embi_abs(det) > 4 * EMBI_EPS * size && size > EMBI_EITHER(1e-250, 1e-25)) return embi_sign(det);
-    if ((a[i] == b[i] && a[i] == c[i]) || (a[j] == b[j] && a[j] == c[j])) return 0;
-    return embi_orient2d_exact(a, b, c, i, j);
-}
-
 /* orient3d without the filter: a determinant of exact differences, expanded along its third row */
 static int embi_orient3d_exact(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3],
                                const embipc_real d[3])
@@ -3697,6 +3664,23 @@ static int embi_orient3d_exact(const embipc_real a[3], const embipc_real b[3], c
         embi_expansion_add_scaled(&det, w[k][1], minor.n, minor.v);
     }
     return embi_expansion_sign(&det);
+}
+
+/* Orientation of a, b, c projected on the coordinate axes i and j: +1 counter-clockwise, -1, or 0. With unit
+ * roundoff u the two products carry 3 u each, the difference one more: 4 u (|l| + |r|) in all. Asked: 8 u. */
+static int embi_orient2d(const embipc_real a[3], const embipc_real b[3], const embipc_real c[3], int i, int j)
+{
+    embipc_real l = (b[i] - a[i]) * (c[j] - a[j]), r = (b[j] - a[j]) * (c[i] - a[i]);
+    const embipc_real *const point[3] = {a, b, c};
+    embipc_real det = l - r, top = 0, p[4][3], size = embi_abs(l) + embi_abs(r);
+    if (embi_abs(det) > 4 * EMBI_EPS * size && size > EMBI_EITHER(1e-250, 1e-25)) return embi_sign(det);
+    if ((a[i] == b[i] && a[i] == c[i]) || (a[j] == b[j] && a[j] == c[j])) return 0;
+    for (int k = 0; k < 3; k++) {
+        embi_set(p[k], point[k][i], point[k][j], 0);
+        top = embi_max(top, embi_max(embi_abs(p[k][0]), embi_abs(p[k][1])));
+    }
+    embi_set(p[3], a[i], a[j], top);   /* above a: their volume is top times the area */
+    return embi_orient3d_exact(p[0], p[1], p[2], p[3]);
 }
 
 /* The filter: every term w (u v) carries at most 7 u of rounding, u the unit roundoff. Asked: 16 u. */
@@ -3726,27 +3710,18 @@ static int embi_point_boxes_meet(const embipc_real *a, int na, const embipc_real
     return embi_boxes_meet(one, two);
 }
 
-/* Do two closed segments s = (p, q), t = (a, b) of one plane meet, seen along the third axis of i, j, which
- * that plane is not parallel to? Collinear ones do when their boxes do. */
-static int embi_segments_meet_flat(const embipc_real s[6], const embipc_real t[6], int i, int j)
-{
-    int a = embi_orient2d(s, s + 3, t, i, j), b = embi_orient2d(s, s + 3, t + 3, i, j);
-    int p = embi_orient2d(t, t + 3, s, i, j), q = embi_orient2d(t, t + 3, s + 3, i, j);
-    return a * b <= 0 && p * q <= 0 && embi_point_boxes_meet(s, 2, t, 2);
-}
-
 /* Do two closed segments meet? Through four points that are on one plane and not on one line there is a
- * coordinate axis along which they can be seen flat. */
+ * coordinate axis along which they can be seen flat. Collinear ones meet where their boxes do. */
 static int embi_segments_meet(const embipc_real s[6], const embipc_real t[6])
 {
     if (!embi_point_boxes_meet(s, 2, t, 2) || embipc_orient3d(s, s + 3, t, t + 3) != 0) return 0;
     for (int i = 0; i < 3; i++) {
         int j = (i + 1) % 3;
-        if (embi_orient2d(s, s + 3, t, i, j) || embi_orient2d(s, s + 3, t + 3, i, j) ||
-            embi_orient2d(t, t + 3, s, i, j) || embi_orient2d(t, t + 3, s + 3, i, j))
-            return embi_segments_meet_flat(s, t, i, j);
+        int a = embi_orient2d(s, s + 3, t, i, j), b = embi_orient2d(s, s + 3, t + 3, i, j);
+        int p = embi_orient2d(t, t + 3, s, i, j), q = embi_orient2d(t, t + 3, s + 3, i, j);
+        if (a || b || p || q) return a * b <= 0 && p * q <= 0;
     }
-    return 1;   /* all on one line: their boxes tell */
+    return 1;
 }
 
 /* Signs of exact predicates decide alone, so touching counts and no tolerance is needed. x: the segment p, q, then
@@ -3770,7 +3745,7 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
             embipc_real e[6];
             embi_copy(e, t + 3 * k);
             embi_copy(e + 3, t + 3 * ((k + 1) % 3));
-            if (turn ? embi_segments_meet_flat(x, e, i, j) : embi_segments_meet(x, e)) return 1;
+            if (embi_segments_meet(x, e)) return 1;
             inside &= embi_orient2d(e, e + 3, p, i, j) * turn >= 0;
         }
         return turn && inside;
@@ -4642,7 +4617,7 @@ static void embi_amd_finish(embi_amd *q, int p)
 
 typedef struct embi_ldlt {
     int n, supernodes;
-    int *index;   /* one allocation for these, positions being places in the order: */
+    int *index, stride;   /* one allocation for these, `stride` apart; positions being places in the order: */
     int *order;         /* (n) the node eliminated k-th */
     int *place;         /* (n) its inverse: position of a node */
     int *owner;         /* (n) supernode of a position */
@@ -4662,18 +4637,23 @@ typedef struct embi_ldlt {
     embipc_real cost;   /* of one factorisation, in multiplications of two 3x3 blocks, by embi_panel_cost */
 } embi_ldlt;
 
+/* Places the arrays within `index`, `stride` apart. */
+static void embi_ldlt_parts(embi_ldlt *F, int stride)
+{
+    int **const part[9] = {&F->order, &F->place, &F->owner, &F->first, &F->row_start, &F->panel, &F->touched, &F->open,
+                           &F->task};
+    F->stride = stride;
+    for (int k = 0; k < 9; k++) *part[k] = F->index ? F->index + (size_t)k * (size_t)stride : NULL;
+}
+
 /* Gives back the memory of the factor, which then has no nodes. */
 static void embi_ldlt_free(embi_memory *m, embi_ldlt *F)
 {
     static const size_t arrays[] = {
         EMBI_OFFSETS4(embi_ldlt, index, row, value, vectors), offsetof(embi_ldlt, work),
         offsetof(embi_ldlt, adjacent)};
-    static const size_t parts[] = {
-        EMBI_OFFSETS4(embi_ldlt, order, place, owner, first), EMBI_OFFSETS4(embi_ldlt, row_start, panel, touched, open),
-        offsetof(embi_ldlt, task)};
-    const int *index = F->index;
     EMBI_RELEASE_ALL(m, F, arrays);
-    if (m->copying) EMBI_REBASE_ALL(F, parts, index, F->index);
+    if (m->copying) embi_ldlt_parts(F, F->stride);
     else F->n = F->supernodes = 0;
 }
 
@@ -4919,11 +4899,9 @@ static int embi_ldlt_parent(const embi_ldlt *F, int s)
 
 /* Cuts the tree where the cost of a subtree falls below a share of the whole, and gives the subtrees to tasks,
  * each to the one with the least so far. */
-static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
+static void embi_ldlt_share(embi_ldlt *F)
 {
-    embipc_real *cost, load[EMBI_TASKS];
-    if (!EMBI_GROW(m, F->vectors, 12 * F->n)) return 0;
-    cost = F->vectors;
+    embipc_real *cost = F->vectors, load[EMBI_TASKS];
     memset(load, 0, sizeof load);
     memset(cost, 0, (size_t)F->supernodes * sizeof *cost);
     for (int s = 0; s < F->supernodes; s++) {
@@ -4940,21 +4918,15 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
         load[least] += cost[s];
         F->task[s] = least;
     }
-    return 1;
 }
 
 /* Memory for n nodes, arrays set up. */
 static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
-    int **const part[9] = {&F->order, &F->place, &F->owner, &F->first, &F->row_start, &F->panel, &F->touched, &F->open,
-                           &F->task};
     F->n = F->supernodes = 0;
     if (n > INT_MAX / (5 + 2 * EMBI_TASKS)) { m->failed = 1; return 0; }
     if (!EMBI_GROW(m, F->index, 9 * (n + 1)) || !EMBI_GROW(m, F->row, 1)) return 0;
-    for (int k = 0; k < 9; k++) *part[k] = F->index + k * (n + 1);
-    F->partial = 0;
-    memset(F->touched, 0, (size_t)n * sizeof *F->touched);
-    memset(F->open, 0, (size_t)n * sizeof *F->open);
+    embi_ldlt_parts(F, n + 1);
     F->n = n;
     return 1;
 }
@@ -5017,10 +4989,12 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
     if (!embi_ldlt_graph(m, F, A, start) || !embi_ldlt_choose(m, F, n, start, w)) return 0;
     F->n = n;
     embi_ldlt_number(F, w[0], w[1], w[3], w[4], w[6], w[9], w[10], w[11]);
-    if (embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) && embi_ldlt_share(m, F) && embi_ldlt_place_panels(m, F))
-        return 1;
-    F->n = F->supernodes = 0;
-    return 0;
+    if (!embi_ldlt_rows(m, F, start, w[9], w[0], w[1]) || !embi_ldlt_place_panels(m, F)) {
+        F->n = F->supernodes = 0;
+        return 0;
+    }
+    embi_ldlt_share(F);
+    return 1;
 }
 
 /* ==== 13. Sparse LDL^T ===============================================================================
@@ -5632,8 +5606,9 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
  * The solid inside a surface, and the checks that a mesh must pass before it becomes a body. With a, b, c the
  * vertices of a triangle seen from an origin o, d = a . (b x c), s = a + b + c:
  *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
- * The winding number of the surface about p is the sum of the solid angles over 4 pi. A check names the first
- * fault that it finds.
+ * The winding number of the surface about p is the sum of the solid angles over 4 pi. Triangles with a common edge form
+ * a part. Its depth is the winding number of the other parts about one of its points. A check names the first fault
+ * that it finds.
  * Uses: small math, memory, errors, sorting and sets, edges and faces.   Checked by: tests/test_mesh.c */
 
 /* six times the signed volume of the tet (o, a, b, c) */
@@ -5729,8 +5704,6 @@ static void embi_triangle_middle(embipc_real p[3], const embipc_real *x, const i
     for (int i = 0; i < 3; i++) embi_axpy(p, (embipc_real)1 / 3, x + 3 * (size_t)v[i]);
 }
 
-/* ---- Checks ---- */
-
 /* Root of i in a union-find forest. The path is halved on the way. */
 static int embi_root(int *parent, int i)
 {
@@ -5815,21 +5788,42 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
     return EMBIPC_OK;
 }
 
+typedef struct embi_faults {
+    embipc_fault *list;
+    int capacity, count;
+} embi_faults;
+
+/* Counts the fault, and lists it while there is room. */
+static void embi_fault_add(embi_faults *f, int element, int other, int a, int b, embipc_real value)
+{
+    const embipc_fault fault = {element, other, {a, b}, value};
+    if (f->count < f->capacity) f->list[f->count] = fault;
+    if (f->count < INT_MAX) f->count++;
+}
+
+/* Lists vertices without an element. */
+static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
+{
+    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
+    if (!used) return 0;
+    for (int i = 0; i < n; i++) used[element[i]] = 1;
+    for (int i = 0; i < vertex_count; i++)
+        if (!used[i]) embi_fault_add(f, i, -1, -1, -1, 0);
+    embi_free(m, used);
+    return 1;
+}
+
 /* Every vertex must belong to an element: otherwise it would be an unknown without mass. */
 static embipc_result embi_check_used(embi_memory *m, int vertex_count, const int *element, int count,
                                      int corners, embipc_error *e)
 {
-    int idle = -1;
-    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
-    if (!used) return embi_fail_memory(m, e);
-    for (int i = 0; i < corners * count; i++) used[element[i]] = 1;
-    for (int i = vertex_count - 1; i >= 0; i--)
-        if (!used[i]) idle = i;
-    embi_free(m, used);
-    if (idle < 0) return EMBIPC_OK;
-    return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, corners == 4 ? EMBIPC_NODE : EMBIPC_VERTEX, idle, 0,
+    embipc_fault first;
+    embi_faults f = {&first, 1, 0};
+    if (!embi_unused(m, vertex_count, element, corners * count, &f)) return embi_fail_memory(m, e);
+    if (!f.count) return EMBIPC_OK;
+    return embi_fail_at(e, EMBIPC_ERR_MANIFOLD, corners == 4 ? EMBIPC_NODE : EMBIPC_VERTEX, first.element, 0,
                         corners == 4 ? "node %d belongs to no tet: remove it"
-                                     : "vertex %d belongs to no triangle: remove it", idle);
+                                     : "vertex %d belongs to no triangle: remove it", first.element);
 }
 
 /* height over the longest edge, divided by that edge: 0.87 for an equilateral triangle */
@@ -5854,6 +5848,107 @@ static embipc_real embi_tet_shape(const embipc_real *x, const int v[4])
     return l2 > 0 ? embi_triple(u[0], u[1], u[2]) / (l2 * embi_sqrt(l2)) : 0;
 }
 
+/* ---- Parts of a surface ---- */
+
+/* a vertex that occurs twice among n indices, or -1 */
+static int embi_repeated(const int *v, int n)
+{
+    for (int i = 1; i < n; i++)
+        for (int j = 0; j < i; j++)
+            if (v[i] == v[j]) return v[i];
+    return -1;
+}
+
+/* Sorts the half-edges of all triangles without repeated vertices. Returns their number, or -1. */
+static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
+{
+    int count = 0;
+    if (!embi_half_edges(m, k, tri, n)) return -1;
+    for (int i = 0; i < 3 * n; i++)
+        if (embi_repeated(tri + 3 * (k->a[i].value / 3), 3) < 0) k->a[count++] = k->a[i];
+    return count;
+}
+
+/* A part, and its triangles: order[first .. first + p.triangle_count - 1] of the surface's parts. */
+typedef struct embi_part {
+    embipc_part p;
+    embipc_real box[6];
+    int first;
+    int closed;          /* each edge has two triangles, which agree */
+    int around, outer;   /* how many closed parts stand around it, and the smallest of them, or -1 */
+} embi_part;
+
+typedef struct embi_parts {
+    const embipc_real *x;
+    const int *tri;
+    int count;
+    int *number, *order;   /* part of each triangle; triangles sorted by part */
+    embi_part *part;
+    embi_keys keys;        /* `edges` half-edges of triangles without repeated vertices, sorted */
+    int edges;
+} embi_parts;
+
+/* Frees the parts. */
+static void embi_parts_release(embi_memory *m, embi_parts *s)
+{
+    EMBI_RELEASE(m, s->number);
+    EMBI_RELEASE(m, s->order);
+    EMBI_RELEASE(m, s->part);
+    embi_keys_release(m, &s->keys);
+}
+
+/* Triangles with a common edge form a part. Numbers parts by their smallest triangles, and measures each. s: zeros */
+static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n)
+{
+    int first = 0, edges = s->edges = embi_sound_half_edges(m, &s->keys, tri, n);
+    const embi_key *k = s->keys.a;
+    s->x = x;
+    s->tri = tri;
+    if (edges < 0 || !EMBI_GROW(m, s->number, n) || !EMBI_GROW(m, s->order, n)) return 0;
+    embi_label_parts(s->number, n, k, edges);
+    for (int t = 0; t < n; t++) s->number[t] = s->number[t] == t ? s->count++ : s->number[s->number[t]];
+    if (!EMBI_GROW(m, s->part, s->count)) return 0;
+    for (int t = 0; t < n; t++) {
+        embi_part *q = s->part + s->number[t];
+        const int *v = tri + 3 * t;
+        if (q->p.triangle_count++ == 0) {
+            q->p.triangle = t;
+            q->closed = embi_repeated(v, 3) < 0;
+            embi_box_clear(q->box);
+        }
+        for (int i = 0; i < 3; i++) embi_box_add(q->box, x + 3 * (size_t)v[i]);
+        q->p.area += embi_triangle_area(x, v);
+        q->p.volume += embi_tet_det(x + 3 * (size_t)tri[3 * q->p.triangle], x + 3 * (size_t)v[0],
+                                    x + 3 * (size_t)v[1], x + 3 * (size_t)v[2]) / 6;
+    }
+    for (int i = 0, end; i < edges; i = end) {
+        embipc_part *p = &s->part[s->number[k[i].value / 3]].p;
+        end = embi_run_end(k, edges, i);
+        if (end - i == 1) p->border_edges++;
+        else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
+        else continue;
+        for (int j = i; j < end; j++) s->part[s->number[k[j].value / 3]].closed = 0;
+    }
+    for (int i = 0; i < s->count; first += s->part[i++].p.triangle_count) s->part[i].first = first;
+    for (int t = 0; t < n; t++) s->order[s->part[s->number[t]].first++] = t;
+    for (int i = 0; i < s->count; i++) s->part[i].first -= s->part[i].p.triangle_count;
+    return 1;
+}
+
+/* Winding number of part j about a point in a triangle of part i: at a vertex, parts may touch. */
+static embipc_real embi_part_winding(const embi_parts *s, int j, int i)
+{
+    const embi_part *q = s->part + j;
+    embipc_real p[3], sum = 0;
+    embi_triangle_middle(p, s->x, s->tri + 3 * s->part[i].p.triangle);
+    if (j == i || !embi_is_between(p, q->box, q->box + 3)) return 0;
+    for (int k = q->first; k < q->first + q->p.triangle_count; k++)
+        sum += embi_winding(p, s->x, s->tri + 3 * (size_t)s->order[k], 1);
+    return sum;
+}
+
+/* ---- Checks ---- */
+
 /* An edge has at most two triangles. On a closed surface it has two, and they have the same orientation. */
 static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, int closed, embipc_error *e)
 {
@@ -5877,51 +5972,35 @@ static embipc_result embi_check_edges(const embi_key *k, int n, const int *tri, 
     return EMBIPC_OK;
 }
 
-/* Checks each connected part of a closed surface: it has a volume, and is outward unless it is a cavity in other
- * parts. k: the sorted half-edges. sum, at the smallest triangle of a part: 6 * signed volume and the largest distance
- * from the part's first vertex. */
-static embipc_result embi_check_solid(embi_memory *m, const embipc_real *x, const int *tri, int n,
-                                      const embi_key *k, embipc_error *e)
+/* Checks each part of a closed surface: it has a volume, and is outward unless it is a cavity in other parts. */
+static embipc_result embi_check_solid(const embi_parts *s, embipc_error *e)
 {
-    embipc_result r = EMBIPC_OK;
-    int *label = (int *)embi_alloc(m, n, sizeof *label);
-    embipc_real *sum = (embipc_real *)embi_alloc(m, 2 * n, sizeof *sum);
-    if (!label || !sum) r = embi_fail_memory(m, e);
-    else embi_label_parts(label, n, k, 3 * n);
-    for (int t = 0; r == EMBIPC_OK && t < n; t++) {
-        const embipc_real *o = x + 3 * (size_t)tri[3 * label[t]];
-        embipc_real p[3][3], *s = sum + 2 * (size_t)label[t];
-        for (int i = 0; i < 3; i++) {
-            embi_sub(p[i], x + 3 * (size_t)tri[3 * t + i], o);
-            s[1] = embi_max(s[1], embi_norm(p[i]));
-        }
-        s[0] += embi_triple(p[0], p[1], p[2]);
-    }
-    for (int t = 0; r == EMBIPC_OK && t < n; t++) {
-        embipc_real volume = sum[2 * (size_t)t] / 6, reach = sum[2 * (size_t)t + 1], p[3], around = 0;
-        if (label[t] != t) continue;
-        embi_triangle_middle(p, x, tri + 3 * t);   /* at a vertex the part may touch others */
-        for (int u = 0; volume < 0 && u < n; u++)
-            if (label[u] != t) around += embi_winding(p, x, tri + 3 * u, 1);
+    for (int i = 0; i < s->count; i++) {
+        const embi_part *q = s->part + i;
+        const int t = q->p.triangle, end = q->first + q->p.triangle_count;
+        embipc_real volume = q->p.volume, reach = 0, around = 0;
+        for (int k = 3 * q->first; k < 3 * end; k++)
+            reach = embi_max(reach, embi_distance(s->x + 3 * (size_t)s->tri[3 * s->order[k / 3] + k % 3],
+                                                  s->x + 3 * (size_t)s->tri[3 * t]));
+        for (int j = 0; volume < 0 && j < s->count; j++) around += embi_part_winding(s, j, i);
         if (!(embi_abs(volume) > EMBI_FLAT * reach * reach * reach))
-            r = embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
-                             "the closed part with triangle %d encloses no volume (%g m^3): remove it", t, volume);
-        else if (volume < 0 && around < 0.5)
-            r = embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_TRIANGLE, t, volume,
-                             "the closed part with triangle %d is inside out (volume %g m^3): flip its triangles", t,
-                             volume);
+            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, EMBIPC_TRIANGLE, t, volume,
+                                "the closed part with triangle %d encloses no volume (%g m^3): remove it", t, volume);
+        if (volume < 0 && around < 0.5)
+            return embi_fail_at(e, EMBIPC_ERR_ORIENTATION, EMBIPC_TRIANGLE, t, volume,
+                                "the closed part with triangle %d is inside out (volume %g m^3): flip its triangles",
+                                t, volume);
     }
-    embi_free(m, label);
-    embi_free(m, sum);
-    return r;
+    return EMBIPC_OK;
 }
 
 /* embipc_surface_check() with the memory of its caller */
 static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, int vertex_count,
                                         const int *tri, int n, int closed, embipc_error *e)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_parts s;
     embipc_result r = embi_check_arrays(x, vertex_count, tri, n, 3, 1, e);
+    memset(&s, 0, sizeof s);
     for (int t = 0; r == EMBIPC_OK && t < n; t++) {
         embipc_real shape = embi_triangle_shape(x, tri + 3 * t);
         if (!(shape > EMBI_FLAT))
@@ -5929,17 +6008,17 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
                              "triangle %d has no area: its height is %g of its longest edge; collapse it", t, shape);
     }
     if (r == EMBIPC_OK) r = embi_check_used(m, vertex_count, tri, n, 3, e);
-    if (r == EMBIPC_OK && !embi_sort_faces(m, &keys, tri, n)) r = embi_fail_memory(m, e);
+    if (r == EMBIPC_OK && !embi_sort_faces(m, &s.keys, tri, n)) r = embi_fail_memory(m, e);
     for (int i = 1; r == EMBIPC_OK && i < n; i++) {
-        int t = keys.a[i - 1].value, u = keys.a[i].value;
+        int t = s.keys.a[i - 1].value, u = s.keys.a[i].value;
         if (embi_same_face(tri + 3 * t, tri + 3 * u))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, u, (embipc_real)t,
                              "triangles %d and %d have the same three vertices: remove one or both", t, u);
     }
-    if (r == EMBIPC_OK && !embi_half_edges(m, &keys, tri, n)) r = embi_fail_memory(m, e);
-    if (r == EMBIPC_OK) r = embi_check_edges(keys.a, 3 * n, tri, closed, e);
-    if (r == EMBIPC_OK && closed) r = embi_check_solid(m, x, tri, n, keys.a, e);
-    embi_keys_release(m, &keys);
+    if (r == EMBIPC_OK && !embi_parts_build(m, &s, x, tri, n)) r = embi_fail_memory(m, e);
+    if (r == EMBIPC_OK) r = embi_check_edges(s.keys.a, 3 * n, tri, closed, e);
+    if (r == EMBIPC_OK && closed) r = embi_check_solid(&s, e);
+    embi_parts_release(m, &s);
     return r;
 }
 
@@ -12214,6 +12293,16 @@ static int embi_crosses(const embi_surface *s, int e0, int e1, const embi_surfac
     return embipc_segment_triangle_intersect(p);
 }
 
+/* Does an edge of triangle a of s or b of u meet the other triangle? */
+static int embi_triangles_cross(const embi_surface *s, int a, const embi_surface *u, int b)
+{
+    for (int i = 0; i < 3; i++)
+        if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
+            embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
+            return 1;
+    return 0;
+}
+
 /* Appends all crossings of two surfaces (or within one) among the triangle pairs in keys. body: the owners of both. */
 static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surface *b, const embipc_body body[2],
                           const embi_key *keys, int key_count, embipc_crossing **list, int *count)
@@ -13846,6 +13935,10 @@ typedef struct embi_slot {
     int at;
 } embi_slot; /* at: index in the array; -1 for a free slot */
 
+/* What a handle may name: each kind has slots of its own. */
+typedef enum embi_named { EMBI_NAMED_BODY, EMBI_NAMED_DRIVE, EMBI_NAMED_JOINT, EMBI_NAMED_KINDS } embi_named;
+typedef struct embi_slots { embi_slot *list; int count; } embi_slots;
+
 typedef struct embi_rule { embipc_body a, b; embipc_real friction; int contact; } embi_rule;
 
 /* Scratch of one of several parallel searches. */
@@ -13994,8 +14087,7 @@ struct embipc_world {
     embipc_world_def def;
     embi_state s;
     embi_islands islands;
-    embi_slot *body_slot, *drive_slot, *joint_slot;
-    int body_slots, drive_slots, joint_slots;
+    embi_slots named[EMBI_NAMED_KINDS];
     embi_rule *rule;
     int rule_count;
     embi_last_cage last_cage;
@@ -14059,42 +14151,34 @@ static int embi_pair_island(const embi_state *s, const embi_pair *p)
  * Checked by: tests/test_defaults.c, tests/world_numbers.h */
 
 /* What the slot of a handle holds: an index in the array of its kind, or -1 for an invalid handle. */
-static int embi_find(const embi_slot *slot, int count, int index1, unsigned generation)
+static int embi_find(const embipc_world *w, embi_named kind, int index1, unsigned generation)
 {
-    return index1 < 1 || index1 > count || slot[index1 - 1].generation != generation ? -1 : slot[index1 - 1].at;
+    const embi_slots *s = w ? &w->named[kind] : NULL;
+    return !s || index1 < 1 || index1 > s->count || s->list[index1 - 1].generation != generation
+        ? -1 : s->list[index1 - 1].at;
 }
 
 static int embi_find_body(const embipc_world *w, embipc_body body)
 {
-    return w ? embi_find(w->body_slot, w->body_slots, body.index1, body.generation) : -1;
-}
-
-static int embi_find_drive(const embipc_world *w, embipc_drive drive)
-{
-    return w ? embi_find(w->drive_slot, w->drive_slots, drive.index1, drive.generation) : -1;
-}
-
-static int embi_find_joint(const embipc_world *w, embipc_joint joint)
-{
-    return w ? embi_find(w->joint_slot, w->joint_slots, joint.index1, joint.generation) : -1;
+    return embi_find(w, EMBI_NAMED_BODY, body.index1, body.generation);
 }
 
 /* Number of a free slot, or -1 out of memory. It stays free until embi_slot_fill(). */
-static int embi_slot_take(embi_memory *m, embi_slot **slot, int count)
+static int embi_slot_take(embi_memory *m, embi_slots *s)
 {
-    for (int i = 0; i < count; i++)
-        if ((*slot)[i].at < 0) return i;
-    if (!EMBI_GROW(m, *slot, count + 1)) return -1;
-    (*slot)[count].generation = 1;
-    (*slot)[count].at = -1;
-    return count;
+    for (int i = 0; i < s->count; i++)
+        if (s->list[i].at < 0) return i;
+    if (!EMBI_GROW(m, s->list, s->count + 1)) return -1;
+    s->list[s->count].generation = 1;
+    s->list[s->count].at = -1;
+    return s->count;
 }
 
 /* The slot of this number holds what has been created, at this place of its list. */
-static void embi_slot_fill(embi_slot *slot, int *count, int taken, int at)
+static void embi_slot_fill(embi_slots *s, int taken, int at)
 {
-    slot[taken].at = at;
-    *count = embi_max_int(*count, taken + 1);
+    s->list[taken].at = at;
+    s->count = embi_max_int(s->count, taken + 1);
 }
 
 static int embi_same_body(embipc_body a, embipc_body b)
@@ -14254,15 +14338,33 @@ static embipc_real embi_long_norm(const embipc_real a[3])
     return most * embi_norm(r);
 }
 
+/* Puts "body NAME: " before the text of an error, and the handle into it. */
+static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *name, embipc_body handle)
+{
+    char text[sizeof w->error.text];
+    if (r == EMBIPC_OK || (handle.index1 && embi_same_body(w->error.body[0], handle))) return r;   /* or named */
+    memcpy(text, w->error.text, sizeof text);
+    (void)snprintf(w->error.text, sizeof w->error.text, "body \"%.40s\": %.190s", name, text);
+    w->error.code = r;
+    w->error.body[0] = handle;
+    return r;
+}
+
+/* Puts a body's name and handle into an error. */
+static embipc_result embi_blame_body(embipc_world *w, const embi_body *b, embipc_result r)
+{
+    return embi_blame(w, r, b->name, b->handle);
+}
+
 /* Refuses a value that takes the body too far in one step: by `way`, m. */
-static embipc_result embi_check_way(embipc_error *e, const embi_body *b, const char *what, embipc_real value,
+static embipc_result embi_check_way(embipc_world *w, const embi_body *b, const char *what, embipc_real value,
                                     const char *unit, embipc_real way)
 {
     embipc_real limit = EMBI_SIZES * b->diagonal;
     if (way <= limit) return EMBIPC_OK;
-    return embi_refuse_value(e, value,
-                             "%s is %g %s, which takes it %g m in one step; the limit is %g m, %g of its sizes", what,
-                             value, unit, way, limit, EMBI_SIZES);
+    return embi_blame_body(w, b, embi_refuse_value(
+        &w->error, value, "%s is %g %s, which takes it %g m in one step; the limit is %g m, %g of its sizes", what,
+        value, unit, way, limit, EMBI_SIZES));
 }
 
 /* Speed of the fastest node of a body, m/s. v: velocities of all nodes. */
@@ -14274,8 +14376,8 @@ static embipc_real embi_body_speed(const embi_body *b, const embipc_real *v)
 }
 
 /* Can a body with this speed be simulated with this gravity and time step? */
-static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, const embipc_real gravity[3],
-                                        embipc_real h, embipc_error *e)
+static embipc_result embi_check_numbers(embipc_world *w, const embi_body *b, embipc_real speed,
+                                        const embipc_real gravity[3], embipc_real h)
 {
     embipc_real most = EMBI_EITHER(1e100, 1e15), least = 1 / most, g = embi_long_norm(gravity);
     embipc_real young = embi_material_young(&b->elastic.material) + b->elastic.material.fibre;
@@ -14290,13 +14392,14 @@ static embipc_result embi_check_numbers(const embi_body *b, embipc_real speed, c
         {"friction_velocity", b->rules.epsv, "m/s", b->diagonal / h * EMBI_EITHER(1e-60, 1e-9), most}};
     embipc_result r;
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
-    if ((r = embi_check_way(e, b, "velocity", speed, "m/s", speed * h)) != EMBIPC_OK ||
-        (r = embi_check_way(e, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK)
+    if ((r = embi_check_way(w, b, "velocity", speed, "m/s", speed * h)) != EMBIPC_OK ||
+        (r = embi_check_way(w, b, "gravity", g, "m/s^2", g * h * h)) != EMBIPC_OK)
         return r;
     for (size_t i = 0; i < sizeof row / sizeof *row; i++)
         if (!(row[i].value >= row[i].least && row[i].value <= row[i].most))
-            return embi_refuse_value(e, row[i].value, "%s is %g %s; it must lie in %g .. %g", row[i].what,
-                                     row[i].value, row[i].unit, row[i].least, row[i].most);
+            return embi_blame_body(w, b, embi_refuse_value(
+                &w->error, row[i].value, "%s is %g %s; it must lie in %g .. %g", row[i].what, row[i].value, row[i].unit,
+                row[i].least, row[i].most));
     return EMBIPC_OK;
 }
 
@@ -14312,24 +14415,6 @@ static void embi_body_derive(const embipc_world *w, embi_body *b)
     r->kappa = r->given_kappa > 0 ? r->given_kappa : d->kappa > 0 ? d->kappa : embi_derive_kappa(w, b);
     r->tolerance = r->given_tolerance > 0 ? r->given_tolerance : d->tolerance > 0 ? d->tolerance :
                    share[d->accuracy] * r->epsv;
-}
-
-/* Puts "body NAME: " before the text of an error, and the handle into it. */
-static embipc_result embi_blame(embipc_world *w, embipc_result r, const char *name, embipc_body handle)
-{
-    char text[sizeof w->error.text];
-    if (r == EMBIPC_OK) return r;
-    memcpy(text, w->error.text, sizeof text);
-    (void)snprintf(w->error.text, sizeof w->error.text, "body \"%.40s\": %.190s", name, text);
-    w->error.code = r;
-    w->error.body[0] = handle;
-    return r;
-}
-
-/* Puts a body's name and handle into an error. */
-static embipc_result embi_blame_body(embipc_world *w, const embi_body *b, embipc_result r)
-{
-    return embi_blame(w, r, b->name, b->handle);
 }
 
 /* Puts the handles of two bodies into an error whose text names them. */
@@ -23700,8 +23785,8 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
 /* ==== 85. Faults of meshes ===========================================================================
- * Merges vertices that are closer than a tolerance, and lists all faults of a surface or of a tet mesh. Checks
- * stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
+ * Merges vertices that are closer than a tolerance, and lists the parts and all faults of a surface or of a tet mesh.
+ * Checks stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
  * Uses: small math, memory, sorting and sets, exact predicates, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_mesh_faults.c */
@@ -23774,19 +23859,6 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
 
 /* ---- Faults ---- */
 
-typedef struct embi_faults {
-    embipc_fault *list;
-    int capacity, count;
-} embi_faults;
-
-/* Counts the fault, and lists it while there is room. */
-static void embi_fault_add(embi_faults *f, int element, int other, int a, int b, embipc_real value)
-{
-    const embipc_fault fault = {element, other, {a, b}, value};
-    if (f->count < f->capacity) f->list[f->count] = fault;
-    if (f->count < INT_MAX) f->count++;
-}
-
 /* Points divided by 2^exponent so that the largest coordinate is about 1. Points in range are not copied. */
 typedef struct embi_scaled {
     const embipc_real *x;
@@ -23810,25 +23882,6 @@ static embipc_result embi_scale_begin(embi_memory *m, embi_scaled *s, const embi
     (void)frexp(most, &s->exponent);
     for (int i = 0; i < s->count; i++) s->copy[i] = embi_ldexp(x[i], -s->exponent);
     return EMBIPC_OK;
-}
-
-/* a vertex that occurs twice among n indices, or -1 */
-static int embi_repeated(const int *v, int n)
-{
-    for (int i = 1; i < n; i++)
-        for (int j = 0; j < i; j++)
-            if (v[i] == v[j]) return v[i];
-    return -1;
-}
-
-/* Sorts the half-edges of all triangles without repeated vertices. Returns their number, or -1. */
-static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
-{
-    int count = 0;
-    if (!embi_half_edges(m, k, tri, n)) return -1;
-    for (int i = 0; i < 3 * n; i++)
-        if (embi_repeated(tri + 3 * (k->a[i].value / 3), 3) < 0) k->a[count++] = k->a[i];
-    return count;
 }
 
 /* mate[h] = the other half-edge of an edge with two triangles, or -1. Returns how many half-edges are sorted, or -1. */
@@ -23915,32 +23968,6 @@ static int embi_pinched(embi_memory *m, const int *tri, int n, int vertex_count,
     return ok;
 }
 
-/* Lists triangles with equal vertices. `other` is the first of them. */
-static int embi_double_triangles(embi_memory *m, const int *tri, int n, embi_faults *f)
-{
-    embi_keys keys = {NULL, NULL};
-    int ok = embi_sort_faces(m, &keys, tri, n), first = 0;
-    for (int i = 1; ok && i < n; i++) {
-        int t = keys.a[i].value;
-        if (!embi_same_face(tri + 3 * keys.a[first].value, tri + 3 * t)) first = i;
-        else if (embi_repeated(tri + 3 * t, 3) < 0) embi_fault_add(f, t, keys.a[first].value, -1, -1, 0);
-    }
-    embi_keys_release(m, &keys);
-    return ok;
-}
-
-/* Lists vertices without an element. */
-static int embi_unused(embi_memory *m, int vertex_count, const int *element, int n, embi_faults *f)
-{
-    unsigned char *used = (unsigned char *)embi_alloc(m, vertex_count, 1);
-    if (!used) return 0;
-    for (int i = 0; i < n; i++) used[element[i]] = 1;
-    for (int i = 0; i < vertex_count; i++)
-        if (!used[i]) embi_fault_add(f, i, -1, -1, -1, 0);
-    embi_free(m, used);
-    return 1;
-}
-
 /* Lists COLLAPSED, FLAT or INVERTED elements. */
 static void embi_shape_faults(const embipc_real *x, const int *element, int n, int corners,
                               embipc_fault_kind kind, embi_faults *f)
@@ -23962,26 +23989,31 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* Lists DOUBLE, CROWDED or TURNED tets by sorting their faces. */
-static int embi_tet_face_faults(embi_memory *m, const int *tets, int n, embipc_fault_kind kind, embi_faults *f)
+/* Lists DOUBLE, CROWDED or TURNED elements by sorting their faces: those of tets, or the triangles, of which only
+ * DOUBLE ones are told by that. `other` is the first of them. */
+static int embi_face_faults(embi_memory *m, const int *element, int n, int corners, embipc_fault_kind kind,
+                            embi_faults *f)
 {
     embi_keys keys = {NULL, NULL};
-    int *face = NULL, ok = embi_tet_faces(m, &keys, &face, tets, n);
-    for (int i = 0, end; ok && i < 4 * n; i = end) {
-        for (end = i + 1; end < 4 * n && embi_same_face(face + 3 * keys.a[i].value,
+    int is_tet = corners == 4, count = is_tet ? 4 * n : n, *faces = NULL;
+    int ok = is_tet ? embi_tet_faces(m, &keys, &faces, element, n) : embi_sort_faces(m, &keys, element, n);
+    const int *face = is_tet ? faces : element;
+    for (int i = 0, end; ok && i < count; i = end) {
+        for (end = i + 1; end < count && embi_same_face(face + 3 * keys.a[i].value,
                                                         face + 3 * keys.a[end].value);) end++;
         if (kind == EMBIPC_FAULT_CROWDED && end - i > 2)
             embi_fault_add(f, keys.a[i].value / 4, keys.a[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
         for (int j = i + 1; j < end && kind != EMBIPC_FAULT_CROWDED; j++) {
-            int a = keys.a[i].value, b = keys.a[j].value, p = tets[a], q = tets[b], *g = face + 3 * a;
+            const int a = keys.a[i].value, b = keys.a[j].value, p = element[a], q = element[b], *g = face + 3 * a;
             /* equal tets share four faces; count only the one opposite to the largest node */
-            if (kind == EMBIPC_FAULT_DOUBLE && p == q && p > g[0] && p > g[1] && p > g[2])
-                embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
+            int twin = is_tet ? p == q && p > g[0] && p > g[1] && p > g[2] : embi_repeated(g, 3) < 0;
+            if (kind == EMBIPC_FAULT_DOUBLE && twin)
+                embi_fault_add(f, is_tet ? b / 4 : b, is_tet ? a / 4 : a, -1, -1, 0);
             if (kind == EMBIPC_FAULT_TURNED && p != q && end - i == 2 && embi_same_sense(g, face + 3 * b))
                 embi_fault_add(f, b / 4, a / 4, -1, -1, 0);
         }
     }
-    embi_free(m, face);
+    embi_free(m, faces);
     embi_keys_release(m, &keys);
     return ok;
 }
@@ -24006,12 +24038,11 @@ static int embi_mesh_faults(const embipc_real *x, int vertex_count, const int *e
     case EMBIPC_FAULT_PINCHED: ok = is_tet || embi_pinched(&m, element, n, vertex_count, &f); break;
     case EMBIPC_FAULT_BORDER:
     case EMBIPC_FAULT_FOLDED: ok = is_tet || embi_edge_faults(&m, x, element, n, kind, &f); break;
-    case EMBIPC_FAULT_DOUBLE:
-        ok = is_tet ? embi_tet_face_faults(&m, element, n, kind, &f) : embi_double_triangles(&m, element, n, &f);
-        break;
+    case EMBIPC_FAULT_DOUBLE: ok = embi_face_faults(&m, element, n, corners, kind, &f); break;
     case EMBIPC_FAULT_CROWDED:
     case EMBIPC_FAULT_TURNED:
-        ok = is_tet ? embi_tet_face_faults(&m, element, n, kind, &f) : embi_edge_faults(&m, x, element, n, kind, &f);
+        ok = is_tet ? embi_face_faults(&m, element, n, corners, kind, &f)
+                    : embi_edge_faults(&m, x, element, n, kind, &f);
         break;
     default: ok = 0;
     }
@@ -24033,89 +24064,6 @@ EMBIPC_API int embipc_tets_faults(const embipc_real *x, int vertex_count, const 
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 86. Parts of a surface =========================================================================
- * Labels the connected parts of a surface and measures each of them. The depth of a part is the winding number
- * of the other parts about one of its points.
- * Uses: small math, memory, sorting and sets, edges and faces, solids and checks of meshes, faults of meshes.
- * Checked by: tests/test_mesh_faults.c */
-
-/* A part, and its triangles: order[first .. first + p.triangle_count - 1] of the surface's parts. */
-typedef struct embi_part {
-    embipc_part p;
-    embipc_real box[6];
-    int first;
-    int closed;          /* each edge has two triangles, which agree */
-    int around, outer;   /* how many closed parts stand around it, and the smallest of them, or -1 */
-} embi_part;
-
-typedef struct embi_parts {
-    const embipc_real *x;
-    const int *tri;
-    int count;
-    int *number, *order;   /* part of each triangle; triangles sorted by part */
-    embi_part *part;
-} embi_parts;
-
-/* Frees the parts. */
-static void embi_parts_release(embi_memory *m, embi_parts *s)
-{
-    EMBI_RELEASE(m, s->number);
-    EMBI_RELEASE(m, s->order);
-    EMBI_RELEASE(m, s->part);
-}
-
-/* Numbers parts by their smallest triangles, which label[] names, and measures each. s: zeros; k: sorted half-edges */
-static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n,
-                            const int *label, const embi_key *k, int edges)
-{
-    int first = 0;
-    s->x = x;
-    s->tri = tri;
-    s->number = (int *)embi_alloc(m, n, sizeof *s->number);
-    s->order = (int *)embi_alloc(m, n, sizeof *s->order);
-    if (!s->number || !s->order) return 0;
-    for (int t = 0; t < n; t++) s->number[t] = label[t] == t ? s->count++ : s->number[label[t]];
-    s->part = (embi_part *)embi_alloc(m, s->count, sizeof *s->part);
-    if (!s->part) return 0;
-    for (int t = 0; t < n; t++) {
-        embi_part *q = s->part + s->number[t];
-        const int *v = tri + 3 * t;
-        if (q->p.triangle_count++ == 0) {
-            q->p.triangle = t;
-            q->closed = embi_repeated(v, 3) < 0;
-            embi_box_clear(q->box);
-        }
-        for (int i = 0; i < 3; i++) embi_box_add(q->box, x + 3 * (size_t)v[i]);
-        q->p.area += embi_triangle_area(x, v);
-        q->p.volume += embi_tet_det(x + 3 * (size_t)tri[3 * q->p.triangle], x + 3 * (size_t)v[0],
-                                    x + 3 * (size_t)v[1], x + 3 * (size_t)v[2]) / 6;
-    }
-    for (int i = 0, end; i < edges; i = end) {
-        embipc_part *p = &s->part[s->number[k[i].value / 3]].p;
-        end = embi_run_end(k, edges, i);
-        if (end - i == 1) p->border_edges++;
-        else if (end - i > 2 || tri[k[i].value] == tri[k[i + 1].value]) p->bad_edges++;
-        else continue;
-        for (int j = i; j < end; j++) s->part[s->number[k[j].value / 3]].closed = 0;
-    }
-    for (int i = 0; i < s->count; first += s->part[i++].p.triangle_count) s->part[i].first = first;
-    for (int t = 0; t < n; t++) s->order[s->part[s->number[t]].first++] = t;
-    for (int i = 0; i < s->count; i++) s->part[i].first -= s->part[i].p.triangle_count;
-    return 1;
-}
-
-/* Winding number of part j about a point in a triangle of part i: at a vertex, parts may touch. */
-static embipc_real embi_part_winding(const embi_parts *s, int j, int i)
-{
-    const embi_part *q = s->part + j;
-    embipc_real p[3], sum = 0;
-    embi_triangle_middle(p, s->x, s->tri + 3 * s->part[i].p.triangle);
-    if (j == i || !embi_is_between(p, q->box, q->box + 3)) return 0;
-    for (int k = q->first; k < q->first + q->p.triangle_count; k++)
-        sum += embi_winding(p, s->x, s->tri + 3 * (size_t)s->order[k], 1);
-    return sum;
-}
-
 /* Finds the closed parts around part i. */
 static void embi_part_surround(embi_parts *s, int i)
 {
@@ -24128,22 +24076,18 @@ static void embi_part_surround(embi_parts *s, int i)
     }
 }
 
-/* Triangles with a common edge form a part. Winding numbers between parts give depth and inside_out. */
+/* Winding numbers between parts give depth and inside_out. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
-    int n = tri_count, count = 0, edges = -1, ok, *label;
+    int n = tri_count, count = 0, ok, *listed = NULL;   /* listed: of each part its number in the list, or -1 */
     embi_parts parts;
     embi_scaled s;
     memset(&parts, 0, sizeof parts);
     if (capacity < 0 || (capacity && !list)) return -1;
     if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    label = (int *)embi_alloc(&m, n, sizeof *label);
-    if (label) edges = embi_sound_half_edges(&m, &keys, tri, n);
-    if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
-    ok = edges >= 0 && embi_parts_build(&m, &parts, s.x, tri, n, label, keys.a, edges);
+    ok = embi_parts_build(&m, &parts, s.x, tri, n) && EMBI_GROW(&m, listed, parts.count);
     for (int i = 0; ok && i < parts.count; i++) {
         embipc_part *q = &parts.part[i].p;
         int of_no_part = embi_repeated(tri + 3 * q->triangle, 3) >= 0, whole = q->border_edges + q->bad_edges == 0;
@@ -24154,17 +24098,16 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
         q->area = embi_ldexp(q->area, 2 * s.exponent);
         q->volume = embi_ldexp(q->volume, 3 * s.exponent);
         if (!of_no_part && count < capacity) list[count] = *q;
-        label[i] = of_no_part ? -1 : count++;   /* from here on its number in the list */
+        listed[i] = of_no_part ? -1 : count++;
     }
-    for (int t = 0; ok && part && t < n; t++) part[t] = label[parts.number[t]];
-    embi_free(&m, label);
+    for (int t = 0; ok && part && t < n; t++) part[t] = listed[parts.number[t]];
+    embi_free(&m, listed);
     embi_parts_release(&m, &parts);
-    embi_keys_release(&m, &keys);
     embi_free(&m, s.copy);
     return ok ? count : -1;
 }
 
-/* ==== 87. Cage lattice and cuts ======================================================================
+/* ==== 86. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -24271,7 +24214,7 @@ typedef struct embi_carriers {
  * best. */
 typedef struct embi_cage_choice {
     int n[3];
-    embipc_real score, miss, over;   /* over: miss, but at least what is allowed */
+    embipc_real score, miss;
     int *tried, tried_count;         /* n[3] and the node count of each */
 } embi_cage_choice;
 
@@ -24652,7 +24595,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 88. Cage pieces ================================================================================
+/* ==== 87. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  * Nodes with winding number > 0 are in the solid. Two cuts with a common side are connected. So are neighbours (cuts
@@ -24946,7 +24889,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 89. Cage nodes and search ======================================================================
+/* ==== 88. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -25156,7 +25099,7 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
 static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int *count)
 {
     embi_cage_choice *best = &c->best;
-    embipc_real nodes, miss, over, score = 0;
+    embipc_real nodes, miss, over, least, score = 0;
     embipc_result r;
     for (int i = 0; i < best->tried_count; i++) {
         *count = best->tried[4 * i + 3];
@@ -25176,12 +25119,12 @@ static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int
     score *= 1 + 4 * miss;
     for (int k = 0; k < 3; k++)   /* an odd number of boxes is not cut symmetrically */
         if (n[k] > 1 && n[k] % 2) score *= EMBI_CAGE_ODD;
-    over = embi_max(miss, EMBI_CAGE_MISS);
-    if (best->n[0] && (over > best->over || (over == best->over && score >= best->score))) return EMBIPC_OK;
+    over = embi_max(miss, EMBI_CAGE_MISS);   /* what is allowed counts alike */
+    least = embi_max(best->miss, EMBI_CAGE_MISS);
+    if (best->n[0] && (over > least || (over == least && score >= best->score))) return EMBIPC_OK;
     memcpy(best->n, n, sizeof best->n);
     best->score = score;
     best->miss = miss;
-    best->over = over;
     return EMBIPC_OK;
 }
 
@@ -25217,7 +25160,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 90. Cage builder ===============================================================================
+/* ==== 89. Cage builder ===============================================================================
  * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
  * one tet may stand round everything, or one round each separate part. The last cage that was built is stored, and
  * serves again for an equal surface.
@@ -25305,12 +25248,10 @@ static void embi_cage_measure(embi_caging *c, embipc_cage *cage)
 /* ---- Separate solids ---- */
 
 /* Merges solids that share a vertex. root: scratch, one of each. */
-static int embi_solids_join(embi_caging *c, int *root)
+static void embi_solids_join(embi_caging *c, int *root)
 {
-    int count = 0, *seen;   /* per pinched vertex: the part of one of its triangles, or -1 */
-    if (!c->pinches.count) return 1;
-    seen = (int *)embi_alloc(c->m, c->pinches.count, sizeof *seen);
-    if (!seen) return 0;
+    int count = 0, *seen = c->pinches.copy;   /* scratch: the solid of a triangle at each pinched vertex, or -1 */
+    if (!c->pinches.count) return;
     for (int i = 0; i < c->pinches.count; i++) seen[i] = -1;
     for (int i = 0; i < c->solids; i++) root[i] = i;
     for (int h = 0; h < 3 * c->tri_count; h++) {
@@ -25323,8 +25264,6 @@ static int embi_solids_join(embi_caging *c, int *root)
     for (int i = 0; i < c->solids; i++) root[i] = root[i] == i ? count++ : root[root[i]];
     for (int t = 0; t < c->tri_count; t++) c->solid[t] = root[c->solid[t]];
     c->solids = count;
-    embi_free(c->m, seen);
-    return 1;
 }
 
 /* Labels triangles by the separate solid that they bound: an outward shell with its cavities, which are shells of
@@ -25334,9 +25273,7 @@ static int embi_solids_find(embi_caging *c)
     embi_parts p;
     int n = c->tri_count, ok, *own = NULL;   /* own: the solid of each part */
     memset(&p, 0, sizeof p);
-    ok = EMBI_GROW(c->m, c->solid, n);
-    if (ok) embi_label_parts(c->solid, n, c->keys.a, 3 * n);
-    ok = ok && embi_parts_build(c->m, &p, c->x, c->tri, n, c->solid, c->keys.a, 3 * n) && EMBI_GROW(c->m, own, p.count);
+    ok = EMBI_GROW(c->m, c->solid, n) && embi_parts_build(c->m, &p, c->x, c->tri, n) && EMBI_GROW(c->m, own, p.count);
     for (int i = 0; ok && i < p.count; i++)
         if (p.part[i].p.volume > 0) own[i] = c->solids++;
     for (int i = 0; ok && i < p.count; i++) {
@@ -25345,7 +25282,7 @@ static int embi_solids_find(embi_caging *c)
         if (p.part[i].outer >= 0) own[i] = own[p.part[i].outer];
     }
     for (int t = 0; ok && t < n; t++) c->solid[t] = own[p.number[t]];
-    ok = ok && embi_solids_join(c, own);
+    if (ok) embi_solids_join(c, own);
     embi_free(c->m, own);
     embi_parts_release(c->m, &p);
     return ok;
@@ -25650,7 +25587,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 91. Creating a world ===========================================================================
+/* ==== 90. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, proof of a step, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -25953,7 +25890,8 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
     EMBI_OFFSETS4(embipc_world, islands.list, islands.order, islands.round, islands.run_end),
-    EMBI_OFFSETS4(embipc_world, islands.parent, body_slot, drive_slot, joint_slot),
+    EMBI_OFFSETS4(embipc_world, islands.parent, named[EMBI_NAMED_BODY].list, named[EMBI_NAMED_DRIVE].list,
+                  named[EMBI_NAMED_JOINT].list),
     EMBI_OFFSETS4(embipc_world, lagged.key, lagged.u, s.driven.of, s.driven.joint.list),
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
@@ -25996,7 +25934,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 92. Shape of a new body ========================================================================
+/* ==== 91. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, part VI.
@@ -26316,11 +26254,11 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* ==== 93. Mechanics of a new body ====================================================================
+/* ==== 92. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
- * Uses: part I, part II, part III, parts of a surface, shape of a new body.
+ * Uses: part I, part II, part III, shape of a new body.
  * Checked by: tests/test_embedding.c, tests/test_defaults.c */
 
 /* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. No triangle may
@@ -26649,7 +26587,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 94. Adding a body ==============================================================================
+/* ==== 93. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -26776,12 +26714,13 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     embi_state *s = &w->s;
     embipc_real *const placed[4] = {s->x, s->path.x, s->path.trial_x, s->creation.rest};
     embipc_real *const vertex_zero[3] = {s->path.motion, s->load.vertex_force, s->load.pull};
-    embipc_real *const node_zero[4] = {s->v, s->last.v, s->last.gain, w->applied};
+    embipc_real *const node_zero[2] = {s->creation.v, w->applied};
     size_t verts = (size_t)(3 * b->nv) * sizeof *t->x, nodes = (size_t)(3 * b->nn) * sizeof *t->q;
     for (int k = 0; k < 4; k++) memcpy(placed[k] + 3 * b->vert0, t->x, verts);
     for (int k = 0; k < 3; k++) memset(vertex_zero[k] + 3 * b->vert0, 0, verts);
-    for (int k = 0; b->nn && k < 4; k++) memset(node_zero[k] + 3 * b->node0, 0, nodes);
+    for (int k = 0; b->nn && k < 2; k++) memset(node_zero[k] + 3 * b->node0, 0, nodes);
     if (b->nn) memcpy(s->q + 3 * b->node0, t->q, nodes);
+    if (b->nn) memcpy(s->creation.q + 3 * b->node0, t->q, nodes);
     for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = s->driven.of[i] = -1;
     for (int i = 0; i < b->nv; i++) {
         s->J.count[b->vert0 + i] = t->J.count[i];
@@ -26792,11 +26731,8 @@ static void embi_world_append(embipc_world *w, embi_body *b, const embi_build *t
     }
     embi_apply_rows(s, b, s->q, s->x);   /* from here on the surface is J q, to the last bit */
     embi_body_scale(s, b);
-    memcpy(s->xn + 3 * b->vert0, s->x + 3 * b->vert0, verts);
     memcpy(s->creation.x + 3 * b->vert0, s->x + 3 * b->vert0, verts);
-    b->started = b->followed = 1;
-    if (b->nn) memcpy(s->creation.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
-    if (b->nn) memcpy(s->last.q + 3 * b->node0, s->q + 3 * b->node0, nodes);
+    b->followed = 1;
     embi_m3_identity(b->search.moved.turn);
     if (b->bvh.known) embi_bvh_start(&b->bvh, s->x + 3 * b->vert0, b->tri, b->nt);
 }
@@ -26835,20 +26771,42 @@ static int embi_state_scratch(embi_memory *m, embi_state *s, const embi_body *b)
            EMBI_GROW(m, s->scratch.patch_G, patch);
 }
 
+/* A body is, and moves, as it was created, and has no past. */
+static void embi_body_restart(embi_state *s, embi_body *b)
+{
+    const size_t nodes = (size_t)(3 * b->nn) * sizeof *s->q, verts = (size_t)(3 * b->nv) * sizeof *s->x;
+    const int n = 3 * b->node0, v = 3 * b->vert0;
+    if (nodes) {
+        memcpy(s->q + n, s->creation.q + n, nodes);
+        memcpy(s->v + n, s->creation.v + n, nodes);
+        memcpy(s->last.q + n, s->creation.q + n, nodes);
+        memset(s->last.v + n, 0, nodes);
+        memset(s->last.gain + n, 0, nodes);
+    }
+    memcpy(s->x + v, s->creation.x + v, verts);
+    memcpy(s->xn + v, s->creation.x + v, verts);
+    embi_body_unturn(s, b);   /* the initial guesses of the rotations are reset, too */
+    embi_body_revise(s, b);
+    memset(&b->past, 0, sizeof b->past);
+    memset(&b->flight, 0, sizeof b->flight);
+    memset(&b->sleep, 0, sizeof b->sleep);
+    b->search.around = 0;
+    b->search.tree_is_at_q = 0;
+    b->started = b->followed = 1;
+}
+
 /* The body counts from here on. Nothing can fail any more. */
 static void embi_world_commit(embipc_world *w, int slot)
 {
     embi_state *s = &w->s;
     embi_body *b = s->body + s->body_count;
-    embi_slot_fill(w->body_slot, &w->body_slots, slot, s->body_count);
+    embi_slot_fill(&w->named[EMBI_NAMED_BODY], slot, s->body_count);
     s->body_count++;
     s->node_count += b->nn;
     s->vert_count += b->nv;
-    if (b->nn) memcpy(s->creation.v + 3 * b->node0, s->v + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
-    embi_body_unturn(s, b);
+    embi_body_restart(s, b);
     w->mixed_start |= w->step > 0;
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;
-    embi_body_revise(s, b);
 }
 
 /* Logs the bodies that the newest body fits with less clearance than dhat. */
@@ -27042,7 +27000,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     rules = w->rule_count;
     at = w->s.body_count;
     if (!embi_world_reserve(w, w->s.node_count, w->s.vert_count, at + 1) ||
-        (slot = embi_slot_take(m, &w->body_slot, w->body_slots)) < 0)
+        (slot = embi_slot_take(m, &w->named[EMBI_NAMED_BODY])) < 0)
         return embi_fail_memory(&w->memory, &w->error);
     b = w->s.body + at;
     memset(b, 0, sizeof *b);
@@ -27067,7 +27025,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     b->rules.self_contact = def->self_contact != 0;
     b->rules.groups = def->groups;
     b->rules.mask = def->mask;
-    b->handle.generation = w->body_slot[slot].generation;
+    b->handle.generation = w->named[EMBI_NAMED_BODY].list[slot].generation;
     b->handle.index1 = slot + 1;
     r = embi_exempt(w, def, b->handle);
     if (r == EMBIPC_OK) r = embi_build_body(m, def, b, &build, &w->error);
@@ -27083,11 +27041,12 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
-        if (embi_is_dynamic(b) && !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.v + 3 * b->node0))
+        if (embi_is_dynamic(b) &&
+            !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.creation.v + 3 * b->node0))
             r = embi_fail_velocity(&w->error, def->velocity, def->angular_velocity);
         else {
             embi_body_derive(w, b);
-            r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
+            r = embi_check_numbers(w, b, embi_body_speed(b, w->s.creation.v), w->s.gravity, w->s.h);
         }
         if (r == EMBIPC_OK) r = embi_check_start(w, at, at + 1);
     }
@@ -27103,22 +27062,23 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 95. Removing a body ============================================================================
+/* ==== 94. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
 
 /* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
-static void embi_slot_close(embi_slot *slot, int slot_count, int index1, void *list, int *count, size_t size)
+static void embi_slot_close(embi_slots *s, int index1, void *list, int *count, size_t size)
 {
+    embi_slot *slot = s->list;
     int at = slot[index1 - 1].at;
     slot[index1 - 1].at = -1;
     slot[index1 - 1].generation++;
     --*count;
     embi_close_gap(list, at, 1, *count - at, size);
     memset((char *)list + (size_t)*count * size, 0, size);
-    for (int i = 0; i < slot_count; i++) slot[i].at -= slot[i].at > at;
+    for (int i = 0; i < s->count; i++) slot[i].at -= slot[i].at > at;
 }
 
 /* Removes a drive. Later drives, and the numbers that refer to them, move down by one. */
@@ -27135,7 +27095,7 @@ static void embi_drive_remove(embipc_world *w, int at)
             b->driven_nodes--;
         }
     embi_drive_free(&w->memory, d);
-    embi_slot_close(w->drive_slot, w->drive_slots, d->handle.index1, s->driven.list, &s->driven.count, sizeof *d);
+    embi_slot_close(&w->named[EMBI_NAMED_DRIVE], d->handle.index1, s->driven.list, &s->driven.count, sizeof *d);
     for (int i = 0; i < s->node_count; i++)
         if (s->driven.of[i] > at) s->driven.of[i]--;
 }
@@ -27149,7 +27109,7 @@ static void embi_joint_remove(embipc_world *w, int at)
         if (j->body[k] >= 0) embi_body_revise(s, s->body + j->body[k]);
     s->driven.joint.anchors -= j->anchor_count;
     EMBI_RELEASE(&w->memory, j->anchor);
-    embi_slot_close(w->joint_slot, w->joint_slots, j->handle.index1, s->driven.joint.list, &s->driven.joint.count,
+    embi_slot_close(&w->named[EMBI_NAMED_JOINT], j->handle.index1, s->driven.joint.list, &s->driven.joint.count,
                     sizeof *j);
 }
 
@@ -27266,7 +27226,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
     w->sleep.alone = 0;   /* what it pressed is reported anew */
-    embi_slot_close(w->body_slot, w->body_slots, body.index1, s->body, &s->body_count, sizeof *s->body);
+    embi_slot_close(&w->named[EMBI_NAMED_BODY], body.index1, s->body, &s->body_count, sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
         s->body[i].vert0 -= gone.nv;
@@ -27387,7 +27347,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 96. Forces and drives ==========================================================================
+/* ==== 95. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -27410,8 +27370,8 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
                                                   "it has %d vertices, not vertex %d", b->nv, vertex));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     size = embi_long_norm(force);
-    if ((r = embi_check_way(&w->error, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    r = embi_check_way(w, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h);
+    if (r != EMBIPC_OK) return r;
     if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
         embi_axpy(w->applied + 3 * (b->node0 + i), embi_node_share(b, i), force);
@@ -27548,7 +27508,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
         (r = embi_check_driven(s, b, soft, list, n, &w->error)) != EMBIPC_OK)
         return embi_blame_body(w, b, r);
     if (!EMBI_GROW(m, s->driven.list, s->driven.count + 1) ||
-        (slot = embi_slot_take(m, &w->drive_slot, w->drive_slots)) < 0)
+        (slot = embi_slot_take(m, &w->named[EMBI_NAMED_DRIVE])) < 0)
         return embi_fail_memory(&w->memory, &w->error);
     d = s->driven.list + s->driven.count;
     memset(d, 0, sizeof *d);
@@ -27571,8 +27531,8 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
     if (!soft) b->driven_nodes += n;
     embi_drive_start(s, d);
     d->handle.index1 = slot + 1;
-    d->handle.generation = w->drive_slot[slot].generation;
-    embi_slot_fill(w->drive_slot, &w->drive_slots, slot, s->driven.count++);
+    d->handle.generation = w->named[EMBI_NAMED_DRIVE].list[slot].generation;
+    embi_slot_fill(&w->named[EMBI_NAMED_DRIVE], slot, s->driven.count++);
     embi_body_revise(s, b);
     *drive = d->handle;
     return EMBIPC_OK;
@@ -27581,7 +27541,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *w, const embipc_drive
 /* Checks the handle and removes the drive. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *w, embipc_drive drive)
 {
-    int at = embi_find_drive(w, drive);
+    int at = embi_find(w, EMBI_NAMED_DRIVE, drive.index1, drive.generation);
     if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
     embi_drive_remove(w, at);
     return EMBIPC_OK;
@@ -27602,7 +27562,7 @@ static void embi_nearest_turn(embipc_real out[3], const embipc_real r[3], const 
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive drive,
                                                  const embipc_real displacement[3], const embipc_real rotation[3])
 {
-    int at = embi_find_drive(w, drive);
+    int at = embi_find(w, EMBI_NAMED_DRIVE, drive.index1, drive.generation);
     embi_drive *d;
     const embi_body *b;
     embipc_real pose[6];
@@ -27626,7 +27586,7 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
 /* The state that the last step left; zeros before the first. */
 EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_drive drive, embipc_drive_state *out)
 {
-    int at = embi_find_drive(w, drive);
+    int at = embi_find(w, EMBI_NAMED_DRIVE, drive.index1, drive.generation);
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
@@ -27636,7 +27596,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 97. Joints of a world ==========================================================================
+/* ==== 96. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body, forces and drives.
@@ -27924,7 +27884,7 @@ static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
         !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
         !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
         return -1;
-    return embi_slot_take(&w->memory, &w->joint_slot, w->joint_slots);
+    return embi_slot_take(&w->memory, &w->named[EMBI_NAMED_JOINT]);
 }
 
 /* Switches contact of the two bodies off. */
@@ -27974,8 +27934,8 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     embi_joint_start(s, j, s->driven.joint.attached);
     s->driven.joint.anchors += j->anchor_count;
     j->handle.index1 = slot + 1;
-    j->handle.generation = w->joint_slot[slot].generation;
-    embi_slot_fill(w->joint_slot, &w->joint_slots, slot, s->driven.joint.count++);
+    j->handle.generation = w->named[EMBI_NAMED_JOINT].list[slot].generation;
+    embi_slot_fill(&w->named[EMBI_NAMED_JOINT], slot, s->driven.joint.count++);
     for (int k = 0; k < 2; k++)
         if (body[k] >= 0) embi_body_revise(s, s->body + body[k]);
     *joint = j->handle;
@@ -27985,7 +27945,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
 /* Checks the handle and removes the joint. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint joint)
 {
-    int at = embi_find_joint(w, joint);
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
     if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
     embi_joint_remove(w, at);
     return EMBIPC_OK;
@@ -27995,7 +27955,7 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *w, embipc_joint join
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort)
 {
-    int at = embi_find_joint(w, joint);
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
     embi_joint *j;
     embipc_real target[3];
     embipc_result r;
@@ -28015,7 +27975,7 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
 /* The state that the last step left; zeros before the first. */
 EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_joint joint, embipc_joint_state *out)
 {
-    int at = embi_find_joint(w, joint);
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
     if (!out) return EMBIPC_ERR_ARGUMENT;
     memset(out, 0, sizeof *out);
     if (at < 0) return EMBIPC_ERR_HANDLE;
@@ -28025,7 +27985,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 98. Settings and reset =========================================================================
+/* ==== 97. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -28045,8 +28005,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
         (embi_is_dynamic(b) && !embi_spin(s, b, velocity, angular_velocity, s->trial_q + 3 * b->node0)))
         return embi_blame_body(w, b, embi_fail_velocity(&w->error, velocity, angular_velocity));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
-    if ((r = embi_check_numbers(b, embi_body_speed(b, s->trial_q), s->gravity, s->h, &w->error)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    if ((r = embi_check_numbers(w, b, embi_body_speed(b, s->trial_q), s->gravity, s->h)) != EMBIPC_OK) return r;
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_forget(b);
     return EMBIPC_OK;
@@ -28057,14 +28016,14 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
                                                           const embipc_real velocity[3])
 {
     embi_body *b = embi_body_of(w, body);
+    embipc_real speed;
     embipc_result r;
     if (!b) return embi_no_body(w, body);
     if (!velocity) return embi_blame_body(w, b, embi_refuse(&w->error, "the surface velocity is NULL"));
     if (!embi_all_finite(velocity, 3))
         return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the surface velocity is not finite"));
-    r = embi_check_way(&w->error, b, "the surface velocity", embi_long_norm(velocity), "m/s",
-                       embi_long_norm(velocity) * w->s.h);
-    if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
+    speed = embi_long_norm(velocity);
+    if ((r = embi_check_way(w, b, "the surface velocity", speed, "m/s", speed * w->s.h)) != EMBIPC_OK) return r;
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     embi_copy(b->rules.surface_velocity, velocity);
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
@@ -28124,10 +28083,9 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     b->elastic.material.c1 *= factor;
     b->elastic.material.c2 *= factor;
     b->elastic.material.fibre *= factor;
-    r = embi_check_numbers(b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h, &w->error);
-    if (r != EMBIPC_OK) {
+    if ((r = embi_check_numbers(w, b, embi_body_speed(b, w->s.v), w->s.gravity, w->s.h)) != EMBIPC_OK) {
         b->elastic.material = old;
-        return embi_blame_body(w, b, r);
+        return r;
     }
     m->young *= factor;
     m->stiffness *= factor;
@@ -28170,13 +28128,10 @@ EMBIPC_API embipc_result embipc_world_set_budget(embipc_world *w, double seconds
 /* Can all bodies be simulated with this gravity and time step? */
 static embipc_result embi_check_all_numbers(embipc_world *w, const embipc_real gravity[3], embipc_real h)
 {
-    const embi_state *s = &w->s;
-    for (int k = 0; k < s->body_count; k++) {
-        const embi_body *b = s->body + k;
-        embipc_result r = embi_check_numbers(b, embi_body_speed(b, s->v), gravity, h, &w->error);
-        if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
-    }
-    return EMBIPC_OK;
+    embipc_result r = EMBIPC_OK;
+    for (const embi_body *b = w->s.body; r == EMBIPC_OK && b < w->s.body + w->s.body_count; b++)
+        r = embi_check_numbers(w, b, embi_body_speed(b, w->s.v), gravity, h);
+    return r;
 }
 
 /* All parameters are derived again, because kappa depends on the weight. By another kappa the contacts at q^n tell
@@ -28270,37 +28225,14 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
 {
     embi_state *s;
     embipc_result r;
-    size_t nodes, verts;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
-    nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
-    verts = (size_t)(3 * s->vert_count) * sizeof *s->x;
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
-    if (nodes) {
-        memcpy(s->q, s->creation.q, nodes);
-        memcpy(s->v, s->creation.v, nodes);
-        memcpy(s->last.q, s->q, nodes);
-        memset(s->last.v, 0, nodes);   /* as at creation */
-        memset(s->last.gain, 0, nodes);
-    }
     embi_forces_clear(w);
-    if (verts) {
-        memcpy(s->x, s->creation.x, verts);
-        memcpy(s->xn, s->creation.x, verts);
-    }
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
-    for (int i = 0; i < s->body_count; i++) {   /* the initial guesses of the rotations are reset, too */
-        embi_body_unturn(s, s->body + i);
-        embi_body_revise(s, s->body + i);
-        memset(&s->body[i].past, 0, sizeof s->body[i].past);
-        memset(&s->body[i].flight, 0, sizeof s->body[i].flight);
-        s->body[i].search.around = 0;
-        s->body[i].search.tree_is_at_q = 0;
-        s->body[i].started = s->body[i].followed = 1;
-        memset(&s->body[i].sleep, 0, sizeof s->body[i].sleep);
-    }
+    for (int i = 0; i < s->body_count; i++) embi_body_restart(s, s->body + i);
     w->sleep.count = 0;
     for (int i = 0; i < embi_drive_count(s); i++) {
         embi_drive *d = s->driven.list + i;
@@ -28327,7 +28259,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 99. Queries ====================================================================================
+/* ==== 98. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -28701,7 +28633,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 100. Ready shapes ==============================================================================
+/* ==== 99. Ready shapes ==============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -28831,7 +28763,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 101. Contact events =============================================================================
+/* ==== 100. Contact events =============================================================================
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
@@ -28975,7 +28907,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 102. Poses of bodies ===========================================================================
+/* ==== 101. Poses of bodies ===========================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -29033,27 +28965,6 @@ static void embi_body_fit(const embi_state *s, const embi_body *b, const embipc_
     embi_polar_by_quaternion(fit, A);
     embi_m3_mul(R, fit, b->caller.rotation);
     embi_map(position, fit, b->caller.position, from, to);
-}
-
-/* q (w, x, y, z) of a rotation. The products 4 q_i q_k are sums of its entries; those of the largest q_k are safe. */
-static void embi_quaternion(embipc_real q[4], const embipc_real R[9])
-{
-    embipc_real four[4], size;
-    int best = 0;
-    for (int i = 0; i < 4; i++)
-        four[i] = 1 + (i == 0 || i == 1 ? R[0] : -R[0]) + (i == 0 || i == 2 ? R[4] : -R[4]) +
-                  (i == 0 || i == 3 ? R[8] : -R[8]);
-    for (int i = 1; i < 4; i++)
-        if (four[i] > four[best]) best = i;
-    for (int i = 0; i < 4; i++) {
-        int a = embi_min_int(i, best), b = embi_max_int(i, best);
-        if (i == best) q[i] = four[i];
-        else if (a) q[i] = R[3 * (a - 1) + b - 1] + R[3 * (b - 1) + a - 1];
-        else q[i] = R[3 * ((b + 1) % 3) + b % 3] - R[3 * (b % 3) + (b + 1) % 3];
-    }
-    size = embi_sqrt(q[0] * q[0] + q[1] * q[1] + q[2] * q[2] + q[3] * q[3]);
-    if (q[0] < 0) size = -size;
-    for (int i = 0; i < 4; i++) q[i] /= size;
 }
 
 /* Queries before the first step find it between equal states: the start of the last step is that of creation. */
@@ -29196,6 +29107,7 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
 {
     const embipc_real *const all[3] = {push ? push : embi_none, twist ? twist : embi_none, point ? point : embi_none};
     embipc_real *a = w->s.trial_q + 3 * b->node0, J[9], K[9], c[3], L[3], t[3];
+    int finite;
     w->error.code = EMBIPC_OK;
     for (int i = 0; i < 3; i++)
         if (!embi_all_finite(all[i], 3)) {
@@ -29214,13 +29126,10 @@ static const embipc_real *embi_rigid_push(embipc_world *w, const embi_body *b, c
     memset(K, 0, sizeof K);
     (void)embi_m3_inverse(K, J);
     embi_m3_mulv(t, K, L);
-    for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_cross(c, t, a + i);
-        embi_copy(a + i, c);
-        embi_axpy(a + i, 1 / b->mass.total, all[0]);
-    }
+    embi_scale(c, 1 / b->mass.total, all[0]);
+    finite = embi_spin(&w->s, b, c, t, a);
     embi_mass_multiply(b, a, Ma);
-    if (embi_all_finite(a, 3 * b->nn)) return a;
+    if (finite) return a;
     (void)embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "a push is too large"));
     return NULL;
 }
@@ -29236,8 +29145,7 @@ EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *w, embipc_body b
     f = w->s.Ap + 3 * b->node0;
     if (!embi_rigid_push(w, b, force, torque, point, f)) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q);
-    if ((r = embi_check_way(&w->error, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    if ((r = embi_check_way(w, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK) return r;
     for (int i = 0; i < 3 * b->nn; i++) w->applied[3 * b->node0 + i] += f[i];
     return EMBIPC_OK;
 }
@@ -29253,8 +29161,7 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *w, embipc_body 
     if (!b) return embi_no_body(w, body);
     if (!(a = embi_rigid_push(w, b, impulse, angular, point, w->s.Ap + 3 * b->node0))) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q) + embi_body_speed(b, w->s.v);
-    if ((r = embi_check_way(&w->error, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    if ((r = embi_check_way(w, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK) return r;
     v = w->s.v + 3 * b->node0;
     for (int i = 0; i < 3 * b->nn; i++) v[i] += a[i];
     embi_body_forget(b);
@@ -29273,8 +29180,8 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
         return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "the pressure is not finite"));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     most = embi_abs(pressure) * b->area / b->mass.total;
-    if ((r = embi_check_way(&w->error, b, "the pressure", pressure, "Pa", most * w->s.h * w->s.h)) != EMBIPC_OK)
-        return embi_blame_body(w, b, r);
+    r = embi_check_way(w, b, "the pressure", pressure, "Pa", most * w->s.h * w->s.h);
+    if (r != EMBIPC_OK) return r;
     b->caller.pressure = pressure;
     return EMBIPC_OK;
 }
@@ -29383,7 +29290,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
     if (with) memset(with, 0, sizeof *with);
     if (!b) return embi_no_body(w, body);
     rules = w->rule_count;
-    slot_count = w->body_slots;
+    slot_count = w->named[EMBI_NAMED_BODY].count;
     mixed = w->mixed_start;
     if (!def || !with) r = embi_refuse(&w->error, "embipc_body_replace: %s is NULL", def ? "with" : "def");
     else if (!embi_is_dynamic(b) || (def->cookie == EMBI_BODY_COOKIE && def->kind < EMBIPC_AFFINE))
@@ -29410,8 +29317,8 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
         w->s.body_count--;
         w->s.node_count -= b->nn;
         w->s.vert_count -= b->nv;
-        w->body_slot[b->handle.index1 - 1].at = -1;
-        w->body_slots = slot_count;
+        w->named[EMBI_NAMED_BODY].list[b->handle.index1 - 1].at = -1;
+        w->named[EMBI_NAMED_BODY].count = slot_count;
         w->mixed_start = mixed;
         embi_body_withdraw(w, b, rules);
     }
@@ -29421,7 +29328,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 }
 #endif /* EMBIPC_NO_POSES */
 
-/* ==== 103. Debug drawing =============================================================================
+/* ==== 102. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -29597,7 +29504,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 #endif
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 104. Rays and regions ==========================================================================
+/* ==== 103. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -29839,10 +29746,10 @@ static int embi_is_inside(const embi_body *b, const embipc_real *x, const embipc
     return embi_winding(p, x, b->tri, b->nt) > 0.5;
 }
 
-/* A box, and the body that may meet it. */
+/* A box, as a surface too, and the body that may meet it. */
 typedef struct embi_region {
-    const embipc_real *box, *x;
-    const int *tri;
+    const embipc_real *box;
+    embi_surface sides, body;
 } embi_region;
 
 static embipc_real embi_region_bound(const void *query, const embipc_real box[6])
@@ -29850,33 +29757,14 @@ static embipc_real embi_region_bound(const void *query, const embipc_real box[6]
     return embi_boxes_meet(((const embi_region *)query)->box, box) ? 0 : EMBI_HUGE;
 }
 
-/* Do triangle and box share a point? A corner is in the other, or an edge of one meets a face of the other. Exact. */
+/* Do triangle and box share a point? A corner is in the box, or the triangle meets one of its sides. Exact. */
 static int embi_region_meet(void *query, int triangle)
 {
-    static const int corner[12][2] = {{0, 1}, {2, 3}, {4, 5}, {6, 7}, {0, 2}, {1, 3}, {4, 6}, {5, 7}, {0, 4}, {1, 5},
-                                      {2, 6}, {3, 7}};
-    static const int face[12][3] = {{0, 1, 3}, {0, 3, 2}, {4, 5, 7}, {4, 7, 6}, {0, 1, 5}, {0, 5, 4}, {2, 3, 7},
-                                    {2, 7, 6}, {0, 2, 6}, {0, 6, 4}, {1, 3, 7}, {1, 7, 5}};
     const embi_region *q = (const embi_region *)query;
-    const int *v = q->tri + 3 * triangle;
-    const embipc_real *x = q->x, *box = q->box;
-    embipc_real c[24], all[15];
     for (int k = 0; k < 3; k++)
-        if (embi_is_between(x + 3 * v[k], box, box + 3)) return 1;
-    for (int i = 0; i < 24; i++) c[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
-    for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, x + 3 * v[k]);
-    for (int i = 0; i < 12; i++) {
-        embi_copy(all, c + 3 * corner[i][0]);
-        embi_copy(all + 3, c + 3 * corner[i][1]);
-        if (embipc_segment_triangle_intersect(all)) return 1;
-    }
-    for (int i = 0; i < 36; i++) {
-        const int *f = face[i / 3];
-        embi_copy(all, x + 3 * v[i % 3]);
-        embi_copy(all + 3, x + 3 * v[(i + 1) % 3]);
-        for (int k = 0; k < 3; k++) embi_copy(all + 6 + 3 * k, c + 3 * f[k]);
-        if (embipc_segment_triangle_intersect(all)) return 1;
-    }
+        if (embi_is_between(q->body.x + 3 * q->body.tri[3 * triangle + k], q->box, q->box + 3)) return 1;
+    for (int t = 0; t < q->sides.nt; t++)
+        if (embi_triangles_cross(&q->body, triangle, &q->sides, t)) return 1;
     return 0;
 }
 
@@ -29884,20 +29772,25 @@ static int embi_region_meet(void *query, int triangle)
 EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[3], const embipc_real hi[3],
                                     unsigned groups, embipc_body *body, int capacity)
 {
-    embipc_real box[6];
+    static const int side[36] = {0, 1, 3, 0, 3, 2, 4, 5, 7, 4, 7, 6, 0, 1, 5, 0, 5, 4,
+                                 2, 3, 7, 2, 7, 6, 0, 2, 6, 0, 6, 4, 1, 3, 7, 1, 7, 5};
+    embipc_real box[6], corner[24];
     embi_region q;
     int count = 0;
     if (!w || !lo || !hi || capacity < 0 || (capacity && !body) || !embi_all_finite(lo, 3) || !embi_all_finite(hi, 3))
         return -1;
     embi_copy(box, lo);
     embi_copy(box + 3, hi);
+    for (int i = 0; i < 24; i++) corner[i] = box[i % 3 + (i / 3 >> i % 3 & 1 ? 3 : 0)];
+    q.box = box;
+    q.sides = embi_surface_at(corner, side, 12, NULL);
+    q.sides.base = -1;   /* of no body */
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
-        q.box = box;
-        q.x = embi_body_asked(w, b, groups);
-        q.tri = b->tri;
-        if (!q.x || (!embi_bvh_visit(&b->bvh, b->nt, embi_region_bound, embi_region_meet, &q, embi_none) &&
-                     !embi_is_inside(b, q.x, box))) continue;
+        const embipc_real *x = embi_body_asked(w, b, groups);
+        q.body = embi_surface_at(x, b->tri, b->nt, &b->bvh);
+        if (!x || (!embi_bvh_visit(&b->bvh, b->nt, embi_region_bound, embi_region_meet, &q, embi_none) &&
+                   !embi_is_inside(b, x, box))) continue;
         if (count < capacity) body[count] = b->handle;
         count++;
     }
@@ -29907,7 +29800,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 105. Copies of worlds ==========================================================================
+/* ==== 104. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -29999,7 +29892,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 106. Validation ================================================================================
+/* ==== 105. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -30195,7 +30088,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 107. Words of snapshots ========================================================================
+/* ==== 106. Words of snapshots ========================================================================
  * A snapshot is a row of 64-bit words, the lowest byte first: a head, the descriptions of all bodies, and the state.
  * Loading creates all bodies again, by the calls and checks that a caller meets, and then sets their state. So no tree,
  * matrix or list of candidates is read, and all that a step uses as an index is checked in a few places. Of what steps
@@ -30331,7 +30224,7 @@ static void embi_stream_list(embi_stream *s, embi_memory *m, void *list, int *co
 
 #endif
 
-/* ==== 108. Snapshots =================================================================================
+/* ==== 107. Snapshots =================================================================================
  * What a world hands on to its next step, passed as words: bodies, drives, joints, reports and reused factors.
  * Uses: part I, part II, part III, part IV, part VI.   Checked by: tests/test_snapshot.c, tests/fuzz_snapshot.c */
 
@@ -30414,20 +30307,21 @@ static const embi_field embi_energy_fields[] = {
     EMBI_REALS(embi_body, past.kinetic, 2), EMBI_REALS(embi_body, step.psi[EMBI_NOW].energy, 2)};
 
 /* A slot of a handle that was read gets its place, unless it is taken. */
-static void embi_stream_claim(embi_stream *s, embi_slot *slot, int slot_count, int index1, unsigned generation, int at)
+static void embi_stream_claim(embi_stream *s, const embi_slots *of, int index1, unsigned generation, int at)
 {
+    embi_slot *slot = of->list;
     if (!s->from) return;
-    if (index1 < 1 || index1 > slot_count || slot[index1 - 1].at >= 0 || slot[index1 - 1].generation != generation)
+    if (index1 < 1 || index1 > of->count || slot[index1 - 1].at >= 0 || slot[index1 - 1].generation != generation)
         s->failed = 1;
     else slot[index1 - 1].at = at;
 }
 
 /* Passes the generations of slots; where it reads, all of them are free. */
-static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slot **slot, int *count)
+static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slots *of)
 {
     static const embi_field fields[] = {EMBI_INTS(embi_slot, generation, 1)};
-    EMBI_STREAM_LIST(s, m, *slot, *count, fields);
-    for (int i = 0; i < *count && s->from; i++) (*slot)[i].at = -1;
+    EMBI_STREAM_LIST(s, m, of->list, of->count, fields);
+    for (int i = 0; i < of->count && s->from; i++) of->list[i].at = -1;
 }
 
 /* Passes the state of a body, with the rotations that its next step begins with, and what scaled moduli changed. */
@@ -30444,7 +30338,7 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
     EMBI_STREAM(s, b, embi_body_fields);
     if (b->past.continues) EMBI_STREAM(s, b, embi_energy_fields);
     embi_stream_list(s, &w->memory, &b->caller.apart, &bits, sizeof *b->caller.apart, word, 1);
-    embi_stream_claim(s, w->body_slot, w->body_slots, b->handle.index1, b->handle.generation, at);
+    embi_stream_claim(s, &w->named[EMBI_NAMED_BODY], b->handle.index1, b->handle.generation, at);
     if (embi_is_dynamic(b)) embi_stream_reals(s, e->cells.bend, 63 * (size_t)e->cells.count);
     if (embi_is_dynamic(b) && embi_elastic_turns(e)) {
         embi_stream_reals(s, e->rotation_next, 9 * (size_t)e->nt);
@@ -30521,8 +30415,8 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         s->failed = d->soft != old.soft || !(d->limit >= 0) || d->node_count != old.node_count ||
                     memcmp(d->nodes, old.nodes, (size_t)d->node_count * sizeof *d->nodes) != 0;
         read = old;
-        w->drive_slot[old.handle.index1 - 1].at = -1;
-        embi_stream_claim(s, w->drive_slot, w->drive_slots, to->handle.index1, to->handle.generation, n);
+        w->named[EMBI_NAMED_DRIVE].list[old.handle.index1 - 1].at = -1;
+        embi_stream_claim(s, &w->named[EMBI_NAMED_DRIVE], to->handle.index1, to->handle.generation, n);
     }
     embi_drive_free(&w->memory, d);
 }
@@ -30564,7 +30458,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half]);
     if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
         embi_joint_room(w, j, j->anchor_count) >= 0) {
-        embi_stream_claim(s, w->joint_slot, w->joint_slots, j->handle.index1, j->handle.generation, n);
+        embi_stream_claim(s, &w->named[EMBI_NAMED_JOINT], j->handle.index1, j->handle.generation, n);
         w->s.driven.joint.anchors += j->anchor_count;
         w->s.driven.joint.list[w->s.driven.joint.count++] = *j;
     } else EMBI_RELEASE(&w->memory, j->anchor);
@@ -30807,9 +30701,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         embipc_real *const node[6] = {t->q, t->v, t->last.q, t->last.v, t->last.gain, w->applied};
         for (int k = 0; k < 6; k++) embi_stream_reals(s, node[k], 3 * (size_t)t->node_count);
     }
-    embi_stream_slots(s, &w->memory, &w->body_slot, &w->body_slots);
-    embi_stream_slots(s, &w->memory, &w->drive_slot, &w->drive_slots);
-    embi_stream_slots(s, &w->memory, &w->joint_slot, &w->joint_slots);
+    for (int k = 0; k < EMBI_NAMED_KINDS; k++) embi_stream_slots(s, &w->memory, &w->named[k]);
     for (int k = 0; k < t->body_count && !s->failed; k++) embi_stream_body(s, w, k);
     drives = embi_stream_count(s, t->driven.count, 10);
     joints = embi_stream_count(s, t->driven.joint.count, 10);
@@ -30966,7 +30858,7 @@ EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, con
 
 #endif /* EMBIPC_NO_SNAPSHOT */
 
-/* ==== 109. Steps of frames and of several worlds =====================================================
+/* ==== 108. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
  * take its step in a thread of its own.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
@@ -31058,7 +30950,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 110. Sparse LDL^T for callers ==================================================================
+/* ==== 109. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -31123,32 +31015,31 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 111. Repair of surfaces ========================================================================
+/* ==== 110. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
- * Uses: part I, edges and faces, solids and checks of meshes, faults of meshes, parts of a surface.
+ * Uses: part I, edges and faces, solids and checks of meshes, faults of meshes.
  * Checked by: tests/test_mesh_faults.c */
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. label: parts; queue
- * (n): scratch. */
-static void embi_agree(const int *tri, int n, const int *mate, int *label, unsigned char *turn, int *queue)
+/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. turn: zeros; seen and
+ * queue (n): scratch, seen zeros */
+static void embi_agree(const int *tri, int n, const int *mate, int *seen, unsigned char *turn, int *queue)
 {
-    for (int t = 0; t < n; t++) label[t] = -1;
     for (int t = 0; t < n; t++) {
         int head = 0, tail = 0, turned = 0;
-        if (label[t] >= 0) continue;
-        label[t] = t;
+        if (seen[t]) continue;
+        seen[t] = 1;
         queue[tail++] = t;
         while (head < tail) {
             int u = queue[head++];
             turned += turn[u];
             for (int h = 3 * u; h < 3 * u + 3; h++) {
                 int w = mate[h] / 3;
-                if (mate[h] < 0 || label[w] >= 0) continue;
-                label[w] = t;
+                if (mate[h] < 0 || seen[w]) continue;
+                seen[w] = 1;
                 turn[w] = (unsigned char)(turn[u] ^ (tri[h] == tri[mate[h]]));
                 queue[tail++] = w;
             }
@@ -31180,19 +31071,18 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     embi_keys keys = {NULL, NULL};
     embi_parts parts;
     embi_scaled s;
-    int n = tri_count, count = 0, edges, ok = 0, *mate, *label;
+    int n = tri_count, count = 0, ok = 0, *mate, *seen;
     unsigned char *turn;
     memset(&parts, 0, sizeof parts);
     if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
-    mate = (int *)embi_alloc(&m, 5 * n, sizeof *mate);   /* (3 n), then label (n) and a queue */
+    mate = (int *)embi_alloc(&m, 5 * n, sizeof *mate);   /* (3 n), then scratch (n), and a queue */
     turn = (unsigned char *)embi_alloc(&m, n, 1);
     if (mate && turn && embi_mates(&m, &keys, tri, n, mate) >= 0) {
-        label = mate + 3 * n;
-        embi_agree(tri, n, mate, label, turn, label + n);
+        seen = mate + 3 * n;
+        embi_agree(tri, n, mate, seen, turn, seen + n);
         for (int t = 0; t < n; t++)
             if (turn[t]) embi_turn(tri + 3 * t);
-        edges = embi_sound_half_edges(&m, &keys, tri, n);   /* reversed triangles have other half-edges */
-        ok = edges >= 0 && embi_parts_build(&m, &parts, s.x, tri, n, label, keys.a, edges);
+        ok = embi_parts_build(&m, &parts, s.x, tri, n);
         for (int i = 0; ok && i < parts.count; i++)
             if (parts.part[i].closed) embi_part_surround(&parts, i);
         for (int t = 0; t < n; t++) {
@@ -31422,38 +31312,36 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
                                    int max_edges, int *lid, int capacity, int *filled)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_parts parts;
     embi_loops l;
-    int n = tri_count, most = 0, edges, count = 0, lids = 0, *label, *cut, *v;   /* most: edges of a loop */
-    embipc_real *area, *best, cost;
+    int most = 0, count = 0, lids = 0, *cut, *v, ok;   /* most: edges of a loop */
+    embipc_real *best, cost;
     embi_scaled s;
     if (capacity < 0 || (capacity && !lid)) return -1;
-    if (embi_scale_begin(&m, &s, x, vertex_count, tri, n, 3) != EMBIPC_OK) return -1;
+    if (embi_scale_begin(&m, &s, x, vertex_count, tri, tri_count, 3) != EMBIPC_OK) return -1;
     x = s.x;
     memset(&l, 0, sizeof l);
-    edges = embi_sound_half_edges(&m, &keys, tri, n);
-    if (edges >= 0 && !embi_loops_build(&m, &l, tri, n, keys.a, edges)) edges = -1;
-    for (int i = 0; edges >= 0 && i < l.count; i++) {
+    memset(&parts, 0, sizeof parts);
+    ok = embi_parts_build(&m, &parts, x, tri, tri_count) &&
+         embi_loops_build(&m, &l, tri, tri_count, parts.keys.a, parts.edges);
+    for (int i = 0; ok && i < l.count; i++) {
         int size = l.start[i + 1] - l.start[i];
         if (size <= max_edges) most = embi_max_int(most, size);
     }
-    if (most > INT_MAX / 8 / embi_max_int(most, 1)) edges = -1;   /* that would take over 3 GB */
-    cut = (int *)embi_alloc(&m, edges < 0 ? 0 : most * most + 5 * most + n, sizeof *cut);
-    best = (embipc_real *)embi_alloc(&m, edges < 0 ? 0 : most * most + n, sizeof *best);
-    if (m.failed) edges = -1;
-    v = edges < 0 ? NULL : cut + most * most;   /* polygon and stack */
-    label = edges < 0 ? NULL : v + 5 * most;
-    area = edges < 0 ? NULL : best + most * most;
-    if (edges >= 0) embi_label_parts(label, n, keys.a, edges);
-    for (int t = 0; edges >= 0 && t < n; t++) area[label[t]] += embi_triangle_area(x, tri + 3 * t);
-    for (int i = 0; edges >= 0 && i < l.count; i++) {
+    if (most > INT_MAX / 8 / embi_max_int(most, 1)) ok = 0;   /* that would take over 3 GB */
+    cut = (int *)embi_alloc(&m, ok ? most * most + 5 * most : 0, sizeof *cut);
+    best = (embipc_real *)embi_alloc(&m, ok ? most * most : 0, sizeof *best);
+    if (m.failed) ok = 0;
+    v = ok ? cut + most * most : NULL;   /* polygon and stack */
+    for (int i = 0; ok && i < l.count; i++) {
         const int *half = l.half + l.start[i];
         int size = l.start[i + 1] - l.start[i];
         if (size < 3 || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        cost = embi_cut_polygon(x, v, size, keys.a, edges, EMBI_FLAT, best, cut);
-        if (!(cost < EMBI_HUGE)) cost = embi_cut_polygon(x, v, size, keys.a, edges, -1, best, cut);   /* a crack */
-        if (!(cost < EMBI_HUGE && cost <= area[label[half[0] / 3]] / 2)) continue;
+        cost = embi_cut_polygon(x, v, size, parts.keys.a, parts.edges, EMBI_FLAT, best, cut);
+        if (!(cost < EMBI_HUGE))   /* a crack */
+            cost = embi_cut_polygon(x, v, size, parts.keys.a, parts.edges, -1, best, cut);
+        if (!(cost < EMBI_HUGE && cost <= parts.part[parts.number[half[0] / 3]].p.area / 2)) continue;
         count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
         lids++;
     }
@@ -31461,18 +31349,18 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     embi_free(&m, best);
     embi_free(&m, cut);
     embi_loops_release(&m, &l);
-    embi_keys_release(&m, &keys);
+    embi_parts_release(&m, &parts);
     embi_free(&m, s.copy);
-    return edges >= 0 ? count : -1;
+    return ok ? count : -1;
 }
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 112. Surfaces that overlap =====================================================================
+/* ==== 111. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
- * Uses: small math, memory, sorting and sets, part II, part III, parts of a surface, queries.
+ * Uses: small math, memory, sorting and sets, part II, part III, faults of meshes, queries.
  * Checked by: tests/test_doctor.c */
 
 #ifndef EMBIPC_NO_SEPARATE
@@ -31795,17 +31683,6 @@ static int embi_part_holds(const embi_part_body *u, const embi_part_body *s, con
     return 0;
 }
 
-/* 1 when the two triangles of a key cross. */
-static int embi_part_crosses(const embi_surface *s, const embi_surface *u, embi_u64 key)
-{
-    int a = embi_hi(key), b = embi_lo(key);
-    for (int i = 0; i < 3; i++)
-        if (embi_crosses(s, s->tri[3 * a + i], s->tri[3 * a + (i + 1) % 3], u, b) ||
-            embi_crosses(u, u->tri[3 * b + i], u->tri[3 * b + (i + 1) % 3], s, a))
-            return 1;
-    return 0;
-}
-
 /* Stores where two bodies met. */
 static void embi_part_met(embi_parting *p, const embi_part_body *a, const embi_part_body *b, embi_key key)
 {
@@ -31846,7 +31723,8 @@ static embi_answer embi_part_meets_again(embi_parting *p, const embi_part_body *
         embi_add(p->shifted + 3 * v, a->x + 3 * v, t);
     }
     s.x = s.rest = p->shifted;
-    return embi_part_crosses(&s, &b->s, p->met.key) ? EMBI_YES : embi_part_touches(p, a, b, t, gap, &p->met, 1);
+    if (embi_triangles_cross(&s, embi_hi(p->met.key), &b->s, embi_lo(p->met.key))) return EMBI_YES;
+    return embi_part_touches(p, a, b, t, gap, &p->met, 1);
 }
 
 /* Tests whether a, shifted by t, and b are at least gap apart and linked as given. *kind is set if not; NULL: a trial,
@@ -31872,7 +31750,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     s.x = s.rest = p->shifted;
     *kind = EMBIPC_OVERLAP_CROSS;
     for (int n = 0; n < p->key_count; n++)
-        if (embi_part_crosses(&s, &b->s, p->keys[n].key)) {
+        if (embi_triangles_cross(&s, embi_hi(p->keys[n].key), &b->s, embi_lo(p->keys[n].key))) {
             embi_part_met(p, a, b, p->keys[n]);
             return EMBI_NO;
         }
@@ -31884,7 +31762,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
-/* ==== 113. Shifts and rotations ======================================================================
+/* ==== 112. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, sorting and sets, solids and checks of meshes, surfaces that overlap.
@@ -32159,7 +32037,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 114. Separating surfaces =======================================================================
+/* ==== 113. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
@@ -32433,7 +32311,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 115. Self-test =================================================================================
+/* ==== 114. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
