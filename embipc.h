@@ -436,8 +436,9 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves, and makes its
  * period longer by (w h)^2/3 of it. BDF2 would make bodies bounce that hit or leave one another. So such a step, and
  * the next, use backward Euler. So do a body's step with a force of the caller, the first step, and the first one
- * after embipc_body_set_velocity(), another time step or gravity, the end of a drive, a reset or a step that was cut
- * short. Slipping friction remains first order. */
+ * after embipc_body_set_velocity(), another pose, time step or gravity, the end of a drive, the begin or end of a
+ * joint, a reset or a step that was cut short. So does what touched a body that is removed, or may touch others now.
+ * Slipping friction remains first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -18226,14 +18227,21 @@ static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
     w->sleep.disturbed |= stage == EMBI_DISTURBED;
 }
 
+/* The body that touched b in the last step, by row n of its forces. NULL: the row is of others, or that body is gone. */
+static embi_body *embi_touched(embipc_world *w, const embi_body *b, int n)
+{
+    const embipc_pair_force *row = w->report.pair_force + n;
+    int is_a = embi_same_body(row->a, b->handle), at = embi_find_body(w, is_a ? row->b : row->a);
+    return at >= 0 && (is_a || embi_same_body(row->b, b->handle)) ? w->s.body + at : NULL;
+}
+
 /* Wakes a body, and what touched it in the last step. */
 static void embi_wake_touching(embipc_world *w, embi_body *b, embi_sleep_stage stage)
 {
     embi_wake(w, b, stage);
     for (int n = 0; n < w->report.pair_force_count; n++) {
-        const embipc_pair_force *row = w->report.pair_force + n;
-        int is_a = embi_same_body(row->a, b->handle), at = embi_find_body(w, is_a ? row->b : row->a);
-        if (at >= 0 && (is_a || embi_same_body(row->b, b->handle))) embi_wake(w, w->s.body + at, stage);
+        embi_body *one = embi_touched(w, b, n);
+        if (one) embi_wake(w, one, stage);
     }
 }
 
@@ -20171,7 +20179,8 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
  * Where velocities or contacts change abruptly, or a limit of a joint begins or ends to hold, BDF2 does not serve. A
  * body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Then all bodies of the island end the
  * step with backward Euler: see embi_island_restart(). Forces between two rules would not be equal and opposite.
- * Uses: islands, small math, positions of vertices, contact elements, energy of a body, drives,
+ * Calls between two steps that begin or end a force interrupt the body: its next step is one of backward Euler.
+ * Uses: islands, small math, positions of vertices, contact elements, energy of a body, drives, sleep,
  * friction within a step.
  * Checked by: tests/test_integrator.c */
 
@@ -20214,6 +20223,16 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
     }
     for (int k = 0; k < isle->body_count; k++) s->body[isle->bodies[k]].step.jump = jump;
     return jump && two_step;
+}
+
+/* A call has changed what acts on a body, and on what touched it. The next step does not look back over that. */
+static void embi_body_interrupt(embipc_world *w, embi_body *b)
+{
+    b->past.smooth = 0;
+    for (int n = 0; n < w->report.pair_force_count; n++) {
+        embi_body *one = embi_touched(w, b, n);
+        if (one) one->past.smooth = 0;
+    }
 }
 
 /* ==== 67. Islands of a step ==========================================================================
@@ -27011,7 +27030,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
 /* ==== 95. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
- * Uses: part I, part III, energy of a body, sleep, creating a world, adding a body.
+ * Uses: part I, part III, energy of a body, sleep, abrupt changes, creating a world, adding a body.
  * Checked by: tests/test_undo.c, tests/world_input.h */
 
 /* Frees the slot of a handle, and closes its gap in the list, whose elements have `size` bytes. */
@@ -27050,8 +27069,11 @@ static void embi_joint_remove(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
     embi_joint *j = s->driven.joint.list + at;
-    for (int k = 0; k < 2; k++)
-        if (j->body[k] >= 0) embi_body_revise(s, s->body + j->body[k]);
+    for (int k = 0; k < 2; k++) {
+        if (j->body[k] < 0) continue;
+        embi_body_revise(s, s->body + j->body[k]);
+        s->body[j->body[k]].past.smooth = 0;
+    }
     s->driven.joint.anchors -= j->anchor_count;
     EMBI_RELEASE(&w->memory, j->anchor);
     embi_slot_close(w->joint_slot, w->joint_slots, j->handle.index1, s->driven.joint.list, &s->driven.joint.count,
@@ -27161,6 +27183,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     s = &w->s;
     report = &w->report;
     if (embi_sleeps(w)) embi_wake_touching(w, s->body + at, EMBI_AWAKE);
+    embi_body_interrupt(w, s->body + at);
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
     embi_joints_close_gap(w, at);
@@ -27236,6 +27259,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     w->mixed_start |= w->step > 0 && contact;
     embi_body_revise(&w->s, w->s.body + ia);
     embi_body_revise(&w->s, w->s.body + ib);
+    if (rule->contact && !contact) a_body->past.smooth = b_body->past.smooth = 0;
     rule->friction = friction;
     rule->contact = contact != 0;
     return EMBIPC_OK;
@@ -27268,6 +27292,7 @@ EMBIPC_API embipc_result embipc_body_ask_pairs(embipc_world *w, embipc_body body
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     w->mixed_start |= w->step > 0;
     embi_body_revise(&w->s, b);
+    embi_body_interrupt(w, b);
     return EMBIPC_OK;
 }
 #endif
@@ -27289,6 +27314,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     }
     w->mixed_start |= w->step > 0;
     embi_body_revise(&w->s, b);
+    if (groups != old.groups || mask != old.mask) embi_body_interrupt(w, b);
     return EMBIPC_OK;
 }
 
@@ -27881,8 +27907,11 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     j->handle.index1 = slot + 1;
     j->handle.generation = w->joint_slot[slot].generation;
     embi_slot_fill(w->joint_slot, &w->joint_slots, slot, s->driven.joint.count++);
-    for (int k = 0; k < 2; k++)
-        if (body[k] >= 0) embi_body_revise(s, s->body + body[k]);
+    for (int k = 0; k < 2; k++) {
+        if (body[k] < 0) continue;
+        embi_body_revise(s, s->body + body[k]);
+        s->body[body[k]].past.smooth = 0;
+    }
     *joint = j->handle;
     return EMBIPC_OK;
 }
@@ -29088,6 +29117,7 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     w->mixed_start = 1;   /* another body may be made where it started */
     embi_body_unturn(s, b);
     embi_body_revise(s, b);
+    embi_body_interrupt(w, b);
     embi_body_forget(b);
     for (int n = 0; n < w->search.cached_count; n++)
         if (s->body + w->search.cached[n].a == b || s->body + w->search.cached[n].b == b) w->search.cached[n].valid = 0;
