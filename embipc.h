@@ -969,7 +969,8 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
  * that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the surface.
- * Writes at most capacity node numbers, ascending. Returns how many there are, -1 for an invalid handle or a NULL. */
+ * Writes at most capacity node numbers, ascending. Returns how many there are, or -1 for an invalid handle, a NULL, a
+ * nan, or lo above hi. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -1281,7 +1282,8 @@ EMBIPC_API int embipc_world_closest(const embipc_world *world, const embipc_real
                                     unsigned groups, embipc_hit *hit);
 
 /* Finds the bodies whose surface or inside meets a box, lo .. hi, m; a point is a box, too. Decided exactly. Writes at
- * most capacity bodies, in order of creation. Returns how many there are, or -1 as above. body may be NULL with 0. */
+ * most capacity bodies, in order of creation. Returns how many there are, or -1 as above, or for lo above hi. body may
+ * be NULL with 0. */
 EMBIPC_API int embipc_world_overlap(const embipc_world *world, const embipc_real lo[3], const embipc_real hi[3],
                                     unsigned groups, embipc_body *body, int capacity);
 #endif
@@ -28460,6 +28462,7 @@ EMBIPC_API int embipc_body_select(const embipc_world *w, embipc_body body, const
     embipc_real low[3], high[3];   /* a vertex in a face of the box may be rounded out of it */
     if (!b || !lo || !hi || capacity < 0 || (capacity && !nodes)) return -1;
     for (int k = 0; k < 3; k++) {
+        if (!(lo[k] <= hi[k])) return -1;
         low[k] = lo[k] - 16 * EMBI_EPS * (embi_abs(lo[k]) + b->diagonal);
         high[k] = hi[k] + 16 * EMBI_EPS * (embi_abs(hi[k]) + b->diagonal);
     }
@@ -29827,6 +29830,8 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
     int count = 0;
     if (!w || !lo || !hi || capacity < 0 || (capacity && !body) || !embi_all_finite(lo, 3) || !embi_all_finite(hi, 3))
         return -1;
+    for (int k = 0; k < 3; k++)
+        if (lo[k] > hi[k]) return -1;
     embi_copy(box, lo);
     embi_copy(box + 3, hi);
     for (int k = 0; k < w->s.body_count; k++) {
