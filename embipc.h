@@ -25965,6 +25965,7 @@ static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e
     embi_m3_tmul(S, R, R);
     for (int i = 0; i < 9; i++) off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? 1 : 0)));
     if (off < EMBI_EITHER(1e-9, 1e-5) && embi_m3_det(R) > 0) return EMBIPC_OK;
+    if (off < EMBI_EITHER(1e-9, 1e-5)) return embi_refuse_value(e, -1, "rotation mirrors the body: its determinant is -1");
     return embi_refuse_value(e, off, "rotation is no rotation matrix (R^T R differs from I by %g)", off);
 }
 
