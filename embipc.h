@@ -563,7 +563,7 @@ EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
  * impact. Backward Euler takes the energy of faster vibrations. A ball of 50 mm and 1e6 Pa that meets the ground at
  * 2 m/s leaves it with 0.07, 0.25, 0.70 of its speed at h = 1/60, 1/200, 1/1000 s (EMBIPC_BDF2: 0.80 at 1/1000 s), a
  * stiff one with nothing [measured]. The stop of a stiff body takes two steps: at EMBIPC_CONTACT_BEGIN it still goes
- * towards the other. A game that wants a bounce then sets its speed by an impulse along the event's normal: m (e u - v).
+ * towards the other. A game that wants a bounce then sets its speed by the impulse m (e u - v) along the event's normal.
  * u is the speed of approach before the step, v the speed of parting now, below 0 if it goes on. m is the mass, or
  * 1/(1/m1 + 1/m2) of two bodies that move. Bodies of 1e9 Pa part with e u, to 1e-4, those of 1e6 Pa within 0.09 u
  * [measured: e 0.2 .. 0.9]. */
@@ -18232,7 +18232,7 @@ static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
     w->sleep.disturbed |= stage == EMBI_DISTURBED;
 }
 
-/* The body that touched b in the last step, by row n of its forces. NULL: the row is of others, or that body is gone. */
+/* The body that touched b in the last step, by row n of its forces. NULL: the row is of others, or it is gone. */
 static embi_body *embi_touched(embipc_world *w, const embi_body *b, int n)
 {
     const embipc_pair_force *row = w->report.pair_force + n;
@@ -25965,7 +25965,8 @@ static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e
     embi_m3_tmul(S, R, R);
     for (int i = 0; i < 9; i++) off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? 1 : 0)));
     if (off < EMBI_EITHER(1e-9, 1e-5) && embi_m3_det(R) > 0) return EMBIPC_OK;
-    if (off < EMBI_EITHER(1e-9, 1e-5)) return embi_refuse_value(e, -1, "rotation mirrors the body: its determinant is -1");
+    if (off < EMBI_EITHER(1e-9, 1e-5))
+        return embi_refuse_value(e, -1, "rotation mirrors the body: its determinant is -1");
     return embi_refuse_value(e, off, "rotation is no rotation matrix (R^T R differs from I by %g)", off);
 }
 
