@@ -4929,7 +4929,7 @@ static int embi_ldlt_share(embi_memory *m, embi_ldlt *F)
     if (!EMBI_GROW(m, F->vectors, 12 * F->n)) return 0;
     cost = F->vectors;
     memset(load, 0, sizeof load);
-    memset(cost, 0, (size_t)F->supernodes * sizeof *cost);
+    if (F->supernodes) memset(cost, 0, (size_t)F->supernodes * sizeof *cost);   /* an island may have no unknowns */
     for (int s = 0; s < F->supernodes; s++) {
         int parent = embi_ldlt_parent(F, s);
         cost[s] += embi_panel_cost(F->first[s + 1] - F->first[s], embi_ldlt_row_count(F, s));
