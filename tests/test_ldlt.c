@@ -712,8 +712,7 @@ static void test_public_handle(void)
     meter t = {1000, 0};
     embipc_allocator hooks = {meter_alloc, meter_free, &t};
     embipc_sparse_ldlt *f = embipc_sparse_ldlt_create(&hooks);
-    ENSURE(f != NULL);   /* nothing at all, in a new handle without arrays: sanitizers look at it */
-    ENSURE(embipc_sparse_ldlt_factor(f, 0, 0, NULL, NULL, NULL) == EMBIPC_OK);
+    ENSURE(f != NULL);
     for (int k = 0; k < 5; k++)
         for (int c = 0; c < 9; c++) {
             int r = 3 * pairs[2 * k] + c / 3, s = 3 * pairs[2 * k + 1] + c % 3;
