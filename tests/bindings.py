@@ -5,6 +5,7 @@
     bindings.py calls     forces, errors, the worlds of other functions; copies, frames, rays, events, sleep
 """
 import ctypes
+import gc
 import sys
 
 import embipc
@@ -70,8 +71,38 @@ def calls():
         assert "colour" in str(e)
     else:
         assert False, "no error"
+    try:   # it is the first error of this query, not the last one of the world
+        world.state(embipc.body(99, 1))
+    except embipc.Error as e:
+        assert e.code == embipc.ERR_HANDLE and "closed" not in str(e), str(e)
+    else:
+        assert False, "no error"
+    for fields in [{"position": (1, 0)}, {"position": (1, 0, 0, 0)}, {"x": [1, 2, 3, 4]}]:
+        try:
+            world.body(fields.pop("x", X), T, **fields)
+        except ValueError as e:
+            assert "numbers" in str(e), str(e)
+        else:
+            assert False, "no error"
+    world.body(X, T, position=(9, 0, 0), rotation=[[1, 0, 0], [0, 1, 0], [0, 0, 1]], no_contact=[box], no_contact_count=1)
     world.close()
+    callbacks()
     games()
+
+
+def callbacks():
+    """They live as long as the world, also where only the world and its copy know them."""
+    asked = []
+    world = embipc.World(pair=embipc.pair_fn(lambda a, user_a, b, user_b, ctx: asked.append(1) or 0))
+    other = world.copy()
+    loaded = embipc.World.load(world.save(), pair=embipc.pair_fn(lambda a, user_a, b, user_b, ctx: asked.append(2) or 0))
+    del world
+    gc.collect()
+    others = [embipc.pair_fn(lambda a, user_a, b, user_b, ctx: 1) for _ in range(100)]
+    for w in [other, loaded]:
+        w.body(X, T)
+        w.body(X, T)   # in the same place: the two may not touch
+    assert asked == [1, 2] and others
 
 
 def same(a, b):

@@ -222,11 +222,63 @@ static void test_taxels(void)
     scene_end(&s);
 }
 
+/* the speed with which two bodies of a scene part along a normal, which is from the second to the first */
+static double event_parting(const scene *s, const embipc_real normal[3])
+{
+    double v[3];
+    embi_sub(v, scene_state(s->w, s->body[0]).velocity, scene_state(s->w, s->body[1]).velocity);
+    return embi_dot(normal, v);
+}
+
+/* The bounce that a game gives itself, as the header tells at "Bodies": of a ball on the ground, and of two that meet off
+ * the middle. They part with e of their speed. With m e u alone the ball on the ground lies there after two steps. */
+static void test_events_bounce(void)
+{
+    static const double step[3] = {1.0 / 60, 0.01, 0.002}, e = 0.6;
+    for (int n = 0; n < 6; n++) {
+        int two = n / 3, left = 100;
+        double u = 0, m = 1, impulse[3], normal[3] = {0, 0, 0}, before[2][3];
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("first", two ? EMBIPC_AFFINE : EMBIPC_FIXED, 0, 0, -0.05);
+        scene s;
+        wd.time_step = step[n % 3];
+        wd.gravity[2] = 0;
+        s = scene_empty(&wd);
+        d.material.young = 1e9;
+        if (two) scene_ball(&s, d, 0.05, 1, 2);
+        else scene_box(&s, d, 1, 1, 0.1, 0);
+        d.kind = EMBIPC_AFFINE;
+        embi_set(d.velocity, 0, 0, -2);
+        embi_set(d.position, two ? 0.04 : 0, 0, 0.2);
+        scene_ball(&s, d, 0.07, 1, 2);
+        while (left-- > 0) {
+            const embipc_contact_event *event;
+            for (int i = 0; i < 2; i++) embi_copy(before[i], scene_state(s.w, s.body[i]).velocity);
+            if (!scene_step(&s)) break;
+            event = event_of(&s, 0, 1);
+            if (!event || event->phase != EMBIPC_CONTACT_BEGIN || u > 0) continue;
+            embi_copy(normal, event->normal);
+            embi_sub(impulse, before[1], before[0]);
+            u = embi_dot(normal, impulse);
+            ENSURE(u > 1 && event_parting(&s, normal) < 0);   /* they go on towards each other */
+            m = 1 / ((two ? 1 / scene_state(s.w, s.body[0]).mass : 0) + 1 / scene_state(s.w, s.body[1]).mass);
+            embi_scale(impulse, m * (e * u - event_parting(&s, normal)), normal);
+            (void)ENSURE_OK(s.w, embipc_body_apply_impulse(s.w, s.body[0], impulse, NULL, NULL));
+            embi_scale(impulse, -1, impulse);
+            (void)ENSURE_OK(s.w, embipc_body_apply_impulse(s.w, s.body[1], impulse, NULL, NULL));
+            left = 4;
+        }
+        ENSURE_CLOSE(event_parting(&s, normal) / u, e, 1e-4);
+        scene_end(&s);
+    }
+}
+
 static void game_event(void)
 {
     RUN(taxels);
     RUN(events_of_a_collision);
     RUN(events_follow_pairs);
     RUN(events_at_rest);
+    RUN(events_bounce);
 }
 #endif

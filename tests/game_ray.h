@@ -408,7 +408,7 @@ static void test_groups(void)
 
 static void test_rays_refuse(void)
 {
-    static const double ok[3] = {0, 0, 0}, bad[3] = {0, (double)NAN, 0};
+    static const double ok[3] = {0, 0, 0}, bad[3] = {0, (double)NAN, 0}, low[3] = {0, -1e-300, 0};
     scene s = ray_scene(0);
     embipc_hit h;
     embipc_body none = {9, 9};
@@ -420,6 +420,8 @@ static void test_rays_refuse(void)
     ENSURE(embipc_world_closest(s.w, ok, 0, ~0u, NULL) == 1);   /* on the ground */
     ENSURE(embipc_world_overlap(s.w, ok, bad, ~0u, NULL, 0) == -1 && embipc_world_overlap(s.w, ok, ok, ~0u, NULL, 1) == -1);
     ENSURE(embipc_world_overlap(s.w, ok, ok, ~0u, NULL, -1) == -1 && embipc_world_overlap(NULL, ok, ok, ~0u, NULL, 0) == -1);
+    ENSURE(embipc_world_overlap(s.w, ok, low, ~0u, NULL, 0) == -1);   /* the wrong way round */
+    ENSURE(embipc_body_select(s.w, s.body[2], ok, low, NULL, 0) == -1 && embipc_body_select(s.w, s.body[2], ok, bad, NULL, 0) == -1);
     ENSURE(embipc_body_set_groups(s.w, none, 1, 1) == EMBIPC_ERR_HANDLE);
     scene_end(&s);
 }

@@ -233,7 +233,7 @@ static void test_body_arguments(void)
         case 7: s.d.triangle_count = 0; break;
         case 8: s.d.triangle_count = -1; break;
         case 9: s.d.rotation[0] = 2; mention = "rotation"; break;
-        case 10: s.d.rotation[0] = -1; mention = "rotation"; break;
+        case 10: s.d.rotation[0] = -1; mention = "mirrors"; break;
         case 11: s.d.material.model = (embipc_model)99; mention = "99"; break;
         case 12: s.d.tets = NULL; s.d.triangles = s.m.tri; s.d.triangle_count = s.m.tri_count; mention = "tets"; break;
         case 13: s.d.tet_count = 0; break;

@@ -185,12 +185,13 @@ def _enum(body):
 
 
 def _check(result, function, arguments):
-    """Results other than EMBIPC_OK are raised, with the text of the world or of an embipc_error where there is one."""
+    """Results other than EMBIPC_OK are raised, with the text of the world or of an embipc_error where there is one.
+    What takes a const world sets no text: the world still has that of an earlier error."""
     if result == 0:
         return result
     text = ""
     for a in arguments:
-        if isinstance(a, ctypes.POINTER(_types["embipc_world"])) and a and function.__name__ != "embipc_world_destroy":
+        if isinstance(a, ctypes.POINTER(_types["embipc_world"])) and a and not function.asks:
             text = _functions["embipc_world_error"](a).contents.text.decode()
         a = getattr(a, "_obj", a)
         if isinstance(a, _types["embipc_error"]) and a.text:
@@ -206,6 +207,7 @@ def _prototype(lib, text):
     head, name, arguments = m.groups()
     function = getattr(lib, name)
     function.__name__ = name
+    function.asks = "const embipc_world *" in arguments
     function.argtypes = _arguments(arguments)
     first = _first.match(head.strip())
     function.restype = _pointer(_base(first.group(1)), head.count("*"))
@@ -269,13 +271,18 @@ def _array(kind, values):
 
 
 def _set(target, values):
+    """Sets fields by name. Those that are arrays, or point to numbers or handles, take lists."""
     for name, value in values.items():
         if name not in [f[0] for f in target._fields_]:
             raise TypeError("%s has no field %s" % (type(target).__name__, name))
         field = getattr(target, name)
         if isinstance(field, ctypes.Array) and not isinstance(value, (bytes, str)):
-            for i, v in enumerate(value):
-                field[i] = v
+            array = _array(field._type_, value)
+            if len(array) != len(field):
+                raise ValueError("%s has %d numbers, not %d" % (name, len(field), len(array)))
+            field[:] = array[:]
+        elif isinstance(field, ctypes._Pointer) and isinstance(value, (list, tuple)):
+            setattr(target, name, _array(field._type_, value))
         elif isinstance(field, ctypes.Structure) and isinstance(value, dict):
             _set(field, value)
         else:
@@ -298,6 +305,8 @@ def _description(x, triangles, tets, fields):
     """embipc_body_def, and the arrays that it points to."""
     d = _functions["embipc_default_body_def"]()
     points = _array(_types["embipc_real"], x)
+    if len(points) % 3:
+        raise ValueError("x has %d numbers, which are no points of three" % len(points))
     d.x, d.vertex_count = points, len(points) // 3
     if triangles is not None:
         faces = _array(ctypes.c_int, triangles)
@@ -330,6 +339,7 @@ class World:
         self.handle = ctypes.POINTER(_types["embipc_world"])()
         self.frame = _types["embipc_frame"]()
         _set(definition, fields)
+        self.definition = definition   # its callbacks live as long as the world
         _functions["embipc_world_create"](ctypes.byref(definition), ctypes.byref(self.handle), ctypes.byref(error))
 
     def body(self, x, triangles=None, tets=None, **fields):
@@ -372,6 +382,7 @@ class World:
         other = World.__new__(World)
         other.handle = ctypes.POINTER(_types["embipc_world"])()
         other.frame = type(self.frame).from_buffer_copy(self.frame)
+        other.definition = self.definition
         _functions["embipc_world_copy"](self.handle, ctypes.byref(other.handle))
         return other
 
@@ -397,6 +408,7 @@ class World:
         other.handle = ctypes.POINTER(_types["embipc_world"])()
         other.frame = _types["embipc_frame"]()
         _set(definition, fields)
+        other.definition = definition
         _functions["embipc_world_load"](data, len(data), ctypes.byref(definition), ctypes.byref(other.handle),
                                         ctypes.byref(error))
         return other
