@@ -2094,7 +2094,7 @@ enum {
 #define EMBI_TURN_TOUCHING ((embipc_real)0.5)   /* [rad] Most that R rotates in a step, for bodies that touched */
 #define EMBI_TURN_FREE ((embipc_real)1)   /* [rad] The same for other bodies */
 #define EMBI_HELD_PASSES 8   /* [passes] With other rotations, before these follow q */
-#define EMBI_HELD_UNSEEN ((embipc_real)0.1)   /* [kinetic energy] Hidden by rotations that new ones do not mend */
+#define EMBI_HELD_UNSEEN ((embipc_real)0.01)   /* [kinetic energy] Hidden by rotations that new ones do not mend */
 
 /* ---- Islands ---- */
 #define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] Forces in a range */
@@ -18934,13 +18934,13 @@ static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, e
  * is enough then. In the first step of a body, or by another kappa, it is a fiftieth, after however many iterations.
  * Any other step gets no pass after two fifths of max_iterations, or four fifths if the last one used the forces of
  * its end. */
-static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations, int renewed)
+static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     const embipc_real *now = pair->force[EMBI_NOW], *lagged = pair->force[EMBI_AS_LAGGED];
     embipc_real va[3], vb[3], change[3], mobility, share, force;
     int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
-    int own = renewed || a->past.own_friction || b->past.own_friction;
+    int own = a->past.own_friction || b->past.own_friction;
     if (pair->a == pair->b || !(pair->rule.mu > 0) ||
         (!fresh && 5 * iterations > (own ? 4 : 2) * s->settings.max_iterations)) return 0;
     embi_sub(change, now, lagged);
@@ -18964,7 +18964,7 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count + isle->friction.count && !any; n++) {
         const embi_pair *pair = embi_island_pair(s, isle, n);
-        if (pair != before) any = embi_pair_needs_pass(s, pair, isle->iterations, isle->renewals > 0);
+        if (pair != before) any = embi_pair_needs_pass(s, pair, isle->iterations);
         before = pair;
     }
     isle->friction.passes_added += any;
