@@ -2094,7 +2094,7 @@ enum {
 #define EMBI_TURN_TOUCHING ((embipc_real)0.5)   /* [rad] Most that R rotates in a step, for bodies that touched */
 #define EMBI_TURN_FREE ((embipc_real)1)   /* [rad] The same for other bodies */
 #define EMBI_HELD_PASSES 8   /* [passes] With other rotations, before these follow q */
-#define EMBI_HELD_UNSEEN ((embipc_real)0.01)   /* [kinetic energy] Hidden by rotations that new ones do not mend */
+#define EMBI_HELD_UNSEEN EMBI_EITHER(1e-5, 1e-2)   /* [kinetic energy] Hidden by held rotations that counts */
 
 /* ---- Islands ---- */
 #define EMBI_SHARE_TETS EMBI_SHARE(128)   /* [tets] Forces in a range */
@@ -17469,22 +17469,40 @@ static embipc_real embi_body_stray(const embi_state *s, const embi_body *b)
     return embi_sqrt(most) / b->diagonal;
 }
 
-/* Is the energy of strain that the held rotations hide larger than this share of the kinetic energy at the start? */
-static int embi_island_is_blown_up(embi_state *s, const embi_island *isle, embipc_real share)
+/* Is the minimum of this pass so near that its forces show whether embi_island_ask_pass() adds another one? Then that
+ * begins now: the last digits of this pass would be lost. */
+static int embi_island_is_near(const embi_island *isle)
 {
-    embipc_real kinetic = 0, unseen = 0, force;
+    return isle->active && !isle->converged && isle->passes_left == 1 && !embi_is_driving(isle) &&
+           isle->record.alpha == 1 && isle->measure < EMBI_PASS_NEAR && isle->friction.gap_change < EMBI_PASS_GAP;
+}
+
+/* Kinetic energy at q^n of the body's motion about its centre, J */
+static embipc_real embi_body_turning_energy(const embi_state *s, const embi_body *b)
+{
+    embipc_real v[3] = {0, 0, 0};
+    for (int i = 0; i < b->nn; i++) embi_axpy(v, embi_node_share(b, i), s->vn + 3 * (b->node0 + i));
+    return embi_max(b->past.kinetic - b->mass.total * embi_dot(v, v) / 2, 0);
+}
+
+/* Do the held rotations hide too much energy of strain? It may be as much as the kinetic energy at the start; with
+ * `exact` a hundredth of that of the motions about the centres, or a share of all that rounding leaves to be seen. */
+static int embi_island_is_blown_up(embi_state *s, const embi_island *isle, int exact)
+{
+    embipc_real kinetic = 0, about = 0, unseen = 0, force;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
         if (!embi_is_dynamic(b)) continue;
         kinetic += b->past.kinetic;
         if (e->nonlinear) continue;
+        if (exact) about += embi_body_turning_energy(s, b);
         embi_elastic_look_ahead(e, s->q + 3 * b->node0);
         unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->scratch.trace + b->scratch.trace, &force) -
                   embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
         e->ahead = 0;
     }
-    return unseen > share * kinetic;
+    return unseen > (exact ? embi_max(about / 100, EMBI_HELD_UNSEEN * kinetic) : kinetic);
 }
 
 /* Are the held rotations so wrong that another pass should renew them? They are where a part of a body has rotated
@@ -17492,7 +17510,7 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle, embip
  * renewed before, and a pass has converged, much less energy counts: then forces are those of the end. */
 static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
 {
-    int strays = 0, again = isle->converged && isle->renewals > 0;
+    int strays = 0, again = isle->renewals > 0 && (isle->converged || embi_island_is_near(isle));
     embipc_real w[3];
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
@@ -17503,7 +17521,7 @@ static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
             return 1;
     }
     return (again || (strays && !isle->converged)) && !embi_island_is_driven(s, isle, 1) &&
-           embi_island_is_blown_up(s, isle, again ? EMBI_HELD_UNSEEN : 1);
+           embi_island_is_blown_up(s, isle, again);
 }
 
 /* The material holds the rotations of q from now on. */
@@ -23536,14 +23554,6 @@ static int embi_island_next_pass(embi_memory *m, embi_state *s, embi_island *isl
     isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
     embi_island_nonquadratic(s, isle, s->x);
     return 1;
-}
-
-/* Is the minimum of this pass so near that its forces show whether embi_island_ask_pass() adds another one? Then that
- * begins now: the last digits of this pass would be lost. */
-static int embi_island_is_near(const embi_island *isle)
-{
-    return isle->active && !isle->converged && isle->passes_left == 1 && !embi_is_driving(isle) &&
-           isle->record.alpha == 1 && isle->measure < EMBI_PASS_NEAR && isle->friction.gap_change < EMBI_PASS_GAP;
 }
 
 /* Second half of an iteration: the move, once all candidates along the directions are known. An island that has
