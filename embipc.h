@@ -563,7 +563,7 @@ EMBIPC_API const embipc_error *embipc_world_error(const embipc_world *world);
  * impact. Backward Euler takes the energy of faster vibrations. A ball of 50 mm and 1e6 Pa that meets the ground at
  * 2 m/s leaves it with 0.07, 0.25, 0.70 of its speed at h = 1/60, 1/200, 1/1000 s (EMBIPC_BDF2: 0.80 at 1/1000 s), a
  * stiff one with nothing [measured]. The stop of a stiff body takes two steps: at EMBIPC_CONTACT_BEGIN it still goes
- * towards the other. A game that wants a bounce then sets its speed by the impulse m (e u - v) along the event's normal.
+ * towards the other. A game that wants a bounce then adds the impulse m (e u - v) along the event's normal.
  * u is the speed of approach before the step, v the speed of parting now, below 0 if it goes on. m is the mass, or
  * 1/(1/m1 + 1/m2) of two bodies that move. Bodies of 1e9 Pa part with e u, to 1e-4, those of 1e6 Pa within 0.09 u
  * [measured: e 0.2 .. 0.9]. */
