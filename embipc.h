@@ -1980,7 +1980,7 @@ enum {
     EMBIPC_WITHOUT_SEARCH = 1 << 0,              /* each iteration tries all pairs of primitives: squeeze-30-cage 11 */
     EMBIPC_WITHOUT_LAST_STEP_FACTOR = 1 << 1,    /* no step begins with the last one's factor: squeeze-70-full 1.31 */
     EMBIPC_WITHOUT_THIS_STEP_FACTOR = 1 << 2,    /* no iteration uses the last one's factor: throw-100-affine 1.10 */
-    EMBIPC_WITHOUT_DUAL = 1 << 3,                /* contact forces are never the unknowns: pile-10-tumbles 1.20 */
+    EMBIPC_WITHOUT_DUAL = 1 << 3,                /* contact forces are never the unknowns: bears-10 1.06 */
     EMBIPC_WITHOUT_REOPEN = 1 << 4,              /* all of a matrix is factored again: throw-10-full 1.09 */
     EMBIPC_WITHOUT_PREDICTIONS = 1 << 5,         /* a step begins at q^n, or in free flight: dominoes 1.43 */
     EMBIPC_WITHOUT_CACHED_LISTS = 1 << 6,        /* no list of candidates serves two searches: surface-40k 1.89 */
@@ -1991,10 +1991,10 @@ enum {
     EMBIPC_WITHOUT_DISTANCE_BOUNDS = 1 << 11,    /* each evaluation finds all distances: pile-10-tumbles 1.25 */
     EMBIPC_WITHOUT_REMEASURING = 1 << 12,        /* distances are measured where the step began: pile-10-tumbles 1.21 */
     EMBIPC_WITHOUT_PATHS = 1 << 13,              /* no candidates are searched along paths: throw-10-full 1.43 */
-    EMBIPC_WITHOUT_FORESIGHT = 1 << 14,          /* a step's first search looks where bodies are: twist-20 1.21 */
+    EMBIPC_WITHOUT_FORESIGHT = 1 << 14,          /* a first search looks where bodies are: boxes-100, solves 1.07 */
     EMBIPC_WITHOUT_PARTIAL_SEARCH = 1 << 15,     /* a direction is searched to its end: throw-100-affine 1.47 */
     EMBIPC_WITHOUT_REFIT_ON_DEMAND = 1 << 16,    /* trees are refitted as a whole: surface-40k 1.40 */
-    EMBIPC_WITHOUT_PATH_BOXES = 1 << 17,         /* collision detection skips no boxes of paths: pile-10 1.06 */
+    EMBIPC_WITHOUT_PATH_BOXES = 1 << 17,         /* collision detection skips no boxes of paths: twist-20 1.04 */
     EMBIPC_WITHOUT_PRODUCTS = 1 << 18,           /* A is assembled before it is multiplied with: pinch 1.18 */
     EMBIPC_WITHOUT_FULL_HESSIAN = 1 << 19,       /* contacts have no full Hessian: 8 % more violent steps are cut */
     EMBIPC_WITHOUT_NEGATIVE_CURVATURE = 1 << 20, /* tets never keep negative curvature: rubber pressed flat 1.08 */
@@ -17564,8 +17564,8 @@ static int embi_island_turns_back(embi_state *s, const embi_island *isle)
  * rotations follow all the same, in each iteration, as for nonlinear materials: after EMBI_HELD_PASSES passes, or after
  * one that turns back or ends with a wrong energy. So do those of cells' bending parts, which all materials hold. Then
  * the answer is yes where the pass should begin at q^n. Rotations of a body with a fibre never follow: they do not make
- * its energy stationary, so forces would not be its gradient. has_turned: the old rotations are wrong by an angle, else
- * by energy */
+ * its energy stationary, so forces would not be its gradient. has_turned: embi_island_rotated_away() asks for it,
+ * else the energy bound does. */
 static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, embi_island *isle, int has_turned)
 {
     int turns_back = embi_island_turns_back(s, isle), held = embi_search_is_far(s, isle);
@@ -19939,7 +19939,7 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
 
 /* Do the two sides of a candidate stay farther apart than `away` along some axis, on paths from x to the fraction alpha
  * of the way to next? Motions count relative to the first vertex, so a common motion does not count. Without this test
- * a twisted mat takes 1.06 and a pile of ten cages 1.05 times as many instructions [measured]. */
+ * a twisted mat takes 1.04 times as many instructions [measured]. */
 static int embi_paths_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
                             embipc_real away)
 {
