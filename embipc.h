@@ -13786,6 +13786,14 @@ static void embi_island_go_on(embi_island *isle)
 /* Does a drive still move? */
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
+/* Is the minimum of this pass so near that its forces show whether embi_island_ask_pass() adds another one? Then that
+ * begins now: the last digits of this pass would be lost. */
+static int embi_island_is_near(const embi_island *isle)
+{
+    return isle->active && !isle->converged && isle->passes_left == 1 && !embi_is_driving(isle) &&
+           isle->record.alpha == 1 && isle->measure < EMBI_PASS_NEAR && isle->friction.gap_change < EMBI_PASS_GAP;
+}
+
 static const size_t embi_dual_arrays[] = {
     EMBI_OFFSETS4(embi_dual, first, taken, link, value), EMBI_OFFSETS4(embi_dual, column, side, member, side_column),
     EMBI_OFFSETS4(embi_dual, member_start, block, block_start, work)};
@@ -17469,19 +17477,18 @@ static embipc_real embi_body_stray(const embi_state *s, const embi_body *b)
     return embi_sqrt(most) / b->diagonal;
 }
 
-/* Is the minimum of this pass so near that its forces show whether embi_island_ask_pass() adds another one? Then that
- * begins now: the last digits of this pass would be lost. */
-static int embi_island_is_near(const embi_island *isle)
+/* Velocity of a body as a whole at q^n */
+static void embi_body_start_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
 {
-    return isle->active && !isle->converged && isle->passes_left == 1 && !embi_is_driving(isle) &&
-           isle->record.alpha == 1 && isle->measure < EMBI_PASS_NEAR && isle->friction.gap_change < EMBI_PASS_GAP;
+    embi_set(v, 0, 0, 0);
+    for (int i = 0; i < b->nn; i++) embi_axpy(v, embi_node_share(b, i), s->vn + 3 * (b->node0 + i));
 }
 
 /* Kinetic energy at q^n of the body's motion about its centre, J */
 static embipc_real embi_body_turning_energy(const embi_state *s, const embi_body *b)
 {
-    embipc_real v[3] = {0, 0, 0};
-    for (int i = 0; i < b->nn; i++) embi_axpy(v, embi_node_share(b, i), s->vn + 3 * (b->node0 + i));
+    embipc_real v[3];
+    embi_body_start_velocity(s, b, v);
     return embi_max(b->past.kinetic - b->mass.total * embi_dot(v, v) / 2, 0);
 }
 
@@ -17507,7 +17514,7 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle, int e
 
 /* Are the held rotations so wrong that another pass should renew them? They are where a part of a body has rotated
  * against them by more than 0.3 rad or so, or where they hide much energy. A cheap test comes first. Where they were
- * renewed before, and a pass has converged, much less energy counts: then forces are those of the end. */
+ * renewed before, and a pass has nearly converged, much less counts: so forces are those of the end. */
 static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
 {
     int strays = 0, again = isle->renewals > 0 && (isle->converged || embi_island_is_near(isle));
@@ -17537,12 +17544,12 @@ static void embi_body_hold_present(embi_state *s, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* May a pass with other rotations follow? */
+/* May the island get new rotations once more in this step? */
 static int embi_island_may_renew(const embi_island *isle) { return isle->renewals < 2 * EMBI_HELD_PASSES; }
 
 /* Has a body turned back by half of what it turned before the last new rotations, and that far? Then passes may not
  * converge: forces that rotate with the body count more than its inertia and stiffness, as in the links of a chain
- * that bears much. */
+ * that bears much. How far each body has turned now is kept for the next time. */
 static int embi_island_turns_back(embi_state *s, const embi_island *isle)
 {
     int back = 0;
@@ -17561,11 +17568,11 @@ static int embi_island_turns_back(embi_state *s, const embi_island *isle)
 /* Holds the rotations of the present positions, for another pass. The lagged energy of a body that has rotated by the
  * angle a since lets it swell by a^2/2. With the present rotation it does not, and a pass stays quadratic: a stiff body
  * that rotates takes as many solves as a soft one. Energies that follow q resist with E a^4 along a direction. The
- * rotations follow all the same, in each iteration, as for nonlinear materials: after EMBI_HELD_PASSES passes, or after
- * one that turns back or ends with a wrong energy. So do those of cells' bending parts, which all materials hold. Then
- * the answer is yes where the pass should begin at q^n. Rotations of a body with a fibre never follow: they do not make
- * its energy stationary, so forces would not be its gradient. has_turned: embi_island_rotated_away() asks for it,
- * else the energy bound does. */
+ * rotations follow all the same, in each iteration, as for nonlinear materials: after EMBI_HELD_PASSES passes. One that
+ * turns back or ends with a wrong energy counts as all of them. They follow at once if one turns back without a
+ * contact. So do those of cells' bending parts, which all materials hold. Then the answer is yes where the pass should
+ * begin at q^n. Rotations of a body with a fibre never follow: they do not make its energy stationary, so forces would
+ * not be its gradient. has_turned: embi_island_rotated_away() asks for it, else the energy bound does. */
 static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, embi_island *isle, int has_turned)
 {
     int turns_back = embi_island_turns_back(s, isle), held = embi_search_is_far(s, isle);
@@ -18940,8 +18947,7 @@ static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when 
 /* Velocity of a body as a whole at q^n. Returns 1/mass, or 0 for bodies that contacts do not move. */
 static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
 {
-    embi_set(v, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++) embi_axpy(v, embi_node_share(b, i), s->vn + 3 * (b->node0 + i));
+    embi_body_start_velocity(s, b, v);
     return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : 0;
 }
 
