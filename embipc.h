@@ -9895,7 +9895,6 @@ typedef struct embi_rod {
     embipc_real share;           /* of K in force: 0 where it is slack, below 1 beyond the limit */
     embipc_real nearby;          /* m: slack by less it has its stiffness all the same; 0 until moves are slow */
     embipc_real axis[3];         /* of the line, or the direction */
-    embipc_real before;          /* energy at q^n that the energy bound counts, J */
 } embi_rod;
 
 /* ==== 29. Continuous collision detection =============================================================
@@ -13662,7 +13661,8 @@ typedef struct embi_spring_list { embi_spring *list; int count; } embi_spring_li
 typedef struct embi_rod_list {
     embi_rod *list;
     int count;
-    embipc_real passed;          /* energy that limits have at q^n only because they seem to be passed, J */
+    embipc_real before;          /* energy at q^n that the energy bound counts, J */
+    embipc_real passed;          /* and what limits have there only because they seem to be passed, J */
 } embi_rod_list;
 
 /* Vertices of the elements, each once; stamp: the evaluation that the list is of. */
@@ -18299,29 +18299,29 @@ static int embi_joint_is_new(const embi_state *s, const embi_joint *j)
     return new_one;
 }
 
-/* The energies of a joint's rods at q^n. A rod along a direction has its length there. Gaps and limits have at most
- * what the last step ended with. It held the directions of limits, so a limit can seem to be passed since: what takes
- * that back is no energy to spend. Returns how much that is, J. */
-static embipc_real embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count)
+/* Adds the energies of a joint's rods at q^n to those of the island. A rod along a direction has its length there. Gaps
+ * and limits have at most what the last step ended with. It held the directions of limits, so a limit can seem to be
+ * passed since: what takes that back is no energy to spend. */
+static void embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count, embi_rod_list *of)
 {
-    embipc_real sum = 0;
+    embipc_real held = 0, passed;
     int limits = count - embi_joint_effort_count(j);
     for (int n = 0; n < count; n++) {
         if (rod[n].form == EMBI_ROD_ALONG) embi_rod_stretch(rod + n);
         else embi_rod_evaluate(&rod[n].base, NULL, s->xn);
-        rod[n].before = rod[n].base.energy;
-        if (n < limits) sum += rod[n].before;
+        if (n < limits) held += rod[n].base.energy;
+        else of->before += rod[n].base.energy;
     }
-    if (!(sum > j->energy) || embi_joint_is_new(s, j)) return 0;
-    for (int n = 0; n < limits; n++) rod[n].before *= j->energy / sum;
-    return sum - j->energy;
+    passed = embi_joint_is_new(s, j) ? 0 : embi_max(held - j->energy, 0);
+    of->before += held - passed;
+    of->passed += passed;
 }
 
 /* The rods of all joints of the island in this step. Returns 0 out of memory. */
 static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->rods.count = 0;
-    isle->rods.passed = 0;
+    isle->rods.before = isle->rods.passed = 0;
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
         for (int next, at = s->body[isle->bodies[k]].joints.first; at; at = next) {
             const embi_joint *j = s->driven.joint.list + (at - 1) / 2;
@@ -18335,7 +18335,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
                     return 0;
             rod = isle->rods.list + isle->rods.count;
             count = embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position), rod, &holding);
-            isle->rods.passed += embi_joint_energies(s, j, rod, count);
+            embi_joint_energies(s, j, rod, count, &isle->rods);
             isle->rods.count += count;
         }
     isle->vertices.stamp = -1;
@@ -21070,10 +21070,8 @@ static embipc_real embi_island_budget(const embi_state *s, const embi_island *is
         sum += before->of[k];
         *size += embi_abs(before->of[k]);
     }
-    for (int k = 0; EMBI_JOINTS && k < isle->rods.count; k++) {
-        sum += isle->rods.list[k].before;
-        *size += isle->rods.list[k].before;
-    }
+    sum += isle->rods.before;
+    *size += isle->rods.before;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_is_dynamic(b)) continue;
