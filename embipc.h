@@ -12681,6 +12681,7 @@ typedef struct embi_drive {
     embipc_real centre[3];
     embipc_real stiffness[3], damping, limit;         /* of one vertex; limit INFINITY: none */
     embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
+    embipc_real moved[6];        /* of a soft drive: how far the last step moved its pose */
     int is_set;
     int increments, increment, safe_increment;   /* the step's motion in equal parts; where it is; last rigid pose */
     embipc_real phi, safe_phi;   /* fraction of the present increment that is done */
@@ -12705,6 +12706,7 @@ typedef struct embi_joint {
     embipc_real mass;            /* of all dynamic bodies that joints link with it, kg */
     embipc_real start;           /* position at creation */
     embipc_real target[3];       /* position, velocity, effort, as the caller set them */
+    embipc_real called, call_change;   /* embi_joint_call() in the last step, and its change there, N or N m */
     embipc_real energy;          /* J, and state, that the last completed step reported */
     embipc_joint_state reached;
 } embi_joint;
@@ -16938,6 +16940,19 @@ static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embip
     return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
 }
 
+/* Does a change of n numbers in a step differ from that in the last one by more than half of the larger one, and by more
+ * than what counts as nothing? Of a smooth function of time only a few steps in a period do, however short they are. */
+static int embi_is_abrupt(int n, const embipc_real *change, const embipc_real *last, embipc_real nothing)
+{
+    embipc_real now = 0, before = 0, differs = 0;
+    for (int i = 0; i < n; i++) {
+        now += change[i] * change[i];
+        before += last[i] * last[i];
+        differs += (change[i] - last[i]) * (change[i] - last[i]);
+    }
+    return differs > embi_max(now, before) / 4 && differs > nothing * nothing;
+}
+
 /* Psi of a nonlinear body at the nodes `from` of the task. */
 static void embi_body_evaluate(const embi_bodies_task *t, embi_body *b, int k)
 {
@@ -17718,6 +17733,22 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
     return 0;
 }
 
+/* Does the target of a soft drive move in another way than in the last step? The springs, with their dampers, could change
+ * the body's velocity by more than its tolerance then. Angles count as ways at the farthest vertex. */
+static int embi_soft_drive_jumps(const embi_state *s, const embi_drive *d)
+{
+    const embi_body *b = s->body + d->body;
+    embipc_real K = embi_max(embi_max(d->stiffness[0], d->stiffness[1]), d->stiffness[2]), radius = 0, change[6], last[6];
+    for (int k = 0; k < d->node_count; k++) radius = embi_max(radius, embi_distance(d->start + 3 * k, d->centre));
+    for (int i = 0; i < 6; i++) {
+        embipc_real lever = i < 3 ? 1 : radius;
+        change[i] = lever * (d->pose_next[i] - d->pose[i]);
+        last[i] = lever * d->moved[i];
+    }
+    K *= (embipc_real)d->node_count * (s->h + d->damping);
+    return embi_is_abrupt(6, change, last, b->rules.tolerance * b->mass.total / K);
+}
+
 /* Aims every drive at the end of the step. A rotation has increments whose chords are less than 0.1 dhat from the arc:
  * radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
@@ -17728,7 +17759,10 @@ static void embi_drives_begin(embipc_world *w)
         embi_body *b = s->body + d->body;
         embipc_real turn[3], angle, radius = 0, chord;
         embi_drive_pose(d, w->time + s->h, d->pose_next);
-        if (d->soft) continue;
+        if (d->soft) {
+            if (embi_is_second_order(s) && b->in_island && embi_soft_drive_jumps(s, d)) b->step.jump = 1;
+            continue;
+        }
         embi_sub(turn, d->pose_next + 3, d->pose + 3);
         angle = embi_norm(turn);
         for (int k = 0; k < d->node_count; k++) {
@@ -17812,6 +17846,7 @@ static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
         for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : 0;
         d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(y));
     }
+    for (int i = 0; i < 6; i++) d->moved[i] = d->pose_next[i] - d->pose[i];
     memcpy(d->pose, d->pose_next, sizeof d->pose);
 }
 
@@ -18206,6 +18241,31 @@ static void embi_anchor_place(embi_state *s, const embi_anchor *a, int v)
     s->vertex_state[v] = a->body < 0 ? EMBI_VERTEX_STILL : EMBI_VERTEX_STARTED;
 }
 
+/* What the caller's targets alone make of the effort, N m or N. A motor adds what position and velocity make of it. */
+static embipc_real embi_joint_call(const embi_joint *j)
+{
+    return j->def.motor_stiffness * j->target[0] + j->def.motor_damping * j->target[1] + j->target[2];
+}
+
+/* The targets of joints that change in another way than in the last step interrupt the motion of their bodies. The change
+ * must be able to change the velocity of the lighter one by more than its tolerance. */
+static void embi_joints_jump(embi_state *s)
+{
+    for (int n = 0; n < embi_joint_count(s) && embi_is_second_order(s); n++) {
+        const embi_joint *j = s->driven.joint.list + n;
+        embipc_real change = embi_joint_call(j) - j->called, nothing = EMBI_HUGE;
+        embi_body *b[2];
+        for (int k = 0; k < 2; k++) {
+            b[k] = j->body[k] < 0 ? NULL : s->body + j->body[k];
+            if (b[k] && embi_is_dynamic(b[k])) nothing = embi_min(nothing, b[k]->rules.tolerance * b[k]->mass.total / s->h);
+        }
+        if (j->def.kind == EMBIPC_HINGE) nothing *= j->arm;
+        if (!(embi_abs(change) > nothing) || !embi_is_abrupt(1, &change, &j->call_change, nothing)) continue;
+        for (int k = 0; k < 2; k++)
+            if (b[k] && b[k]->in_island) b[k]->step.jump = 1;
+    }
+}
+
 /* The effort that the caller set, as forces: on b, and the opposite on a. A torque is a couple at o and u of either
  * frame. */
 static void embi_joint_push(embi_state *s, const embi_joint *j)
@@ -18386,6 +18446,8 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
         j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
     }
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER) return;
+    j->call_change = embi_joint_call(j) - j->called;
+    j->called += j->call_change;
     j->reached.effort += j->target[2];
     s->driven.joint.work += j->reached.effort * (j->reached.position - start);
     embi_axpy(total, j->target[2], axis);
@@ -22406,8 +22468,9 @@ static void embi_bodies_begin(embipc_world *w)
     }
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
-    for (int k = 0; k < s->body_count; k++)
-        if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);   /* where a drive jumps, no BDF2 */
+    embi_joints_jump(s);
+    for (int k = 0; k < s->body_count; k++)   /* where a drive or a motor jumps, no BDF2 */
+        if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);
 }
 
 /* The rotations of q^n; those that the material holds for the step; and gq at q^n. Energies need the rotations of q^n,
@@ -27335,7 +27398,7 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     w->mixed_start |= w->step > 0 && contact;
     embi_body_revise(&w->s, w->s.body + ia);
     embi_body_revise(&w->s, w->s.body + ib);
-    if (rule->contact && !contact) a_body->past.smooth = b_body->past.smooth = 0;
+    if ((rule->contact && !contact) || rule->friction != friction) a_body->past.smooth = b_body->past.smooth = 0;
     rule->friction = friction;
     rule->contact = contact != 0;
     return EMBIPC_OK;
@@ -27975,6 +28038,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     j->def = *def;
     j->def.vertices = NULL;
     embi_copy(j->target, def->target);
+    j->called = embi_joint_call(j);
     j->body[0] = body[0];
     j->body[1] = body[1];
     j->anchor_count = anchors;
@@ -28075,6 +28139,7 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     speed = embi_long_norm(velocity);
     if ((r = embi_check_way(w, b, "the surface velocity", speed, "m/s", speed * w->s.h)) != EMBIPC_OK) return r;
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
+    if (memcmp(b->rules.surface_velocity, velocity, sizeof b->rules.surface_velocity) != 0) embi_body_interrupt(w, b);
     embi_copy(b->rules.surface_velocity, velocity);
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
     return EMBIPC_OK;
@@ -28108,8 +28173,10 @@ EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body b
     r = embi_check_friction(friction, static_friction, &w->error);
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
+    static_friction = embi_max(static_friction, friction);
+    if (friction != b->rules.friction || static_friction != b->rules.static_friction) embi_body_interrupt(w, b);
     b->rules.friction = friction;
-    b->rules.static_friction = embi_max(static_friction, friction);
+    b->rules.static_friction = static_friction;
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles of unequal friction are no joined surface */
     return EMBIPC_OK;
 }
@@ -28143,6 +28210,7 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     embi_scale(m->mooney, factor, m->mooney);
     for (int i = 0; i < 63 * b->elastic.cells.count; i++) b->elastic.cells.bend[i] *= factor;
     b->past.continues = 0;   /* its energies are of the old material */
+    if (factor != 1) embi_body_interrupt(w, b);
     embi_body_revise(&w->s, b);
     embi_body_derive(w, b);
     return EMBIPC_OK;
@@ -28287,6 +28355,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < embi_drive_count(s); i++) {
         embi_drive *d = s->driven.list + i;
         memset(d->pose, 0, sizeof d->pose);
+        memset(d->moved, 0, sizeof d->moved);
         d->is_set = 0;
         memset(&d->reached, 0, sizeof d->reached);
         embi_drive_start(s, d);
@@ -28294,7 +28363,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     for (int i = 0; i < embi_joint_count(s); i++) {
         embi_joint *j = s->driven.joint.list + i;
         embi_copy(j->target, j->def.target);
-        j->energy = 0;
+        j->called = embi_joint_call(j);
+        j->energy = j->call_change = 0;
         memset(&j->reached, 0, sizeof j->reached);
         j->reached.position = j->start;
     }
@@ -30154,7 +30224,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 #ifndef EMBIPC_NO_SNAPSHOT
 
 /* Words of the head: name, format, their number, hash. Even formats: of floats. Those below 7 are no longer read. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 8 : 7, EMBI_SNAPSHOT_HEAD = 4 };
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 10 : 9, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -30420,7 +30490,7 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
 {
     static const embi_field fields[] = {
         EMBI_INTS(embi_drive, handle, 2), EMBI_INTS(embi_drive, body, 2), EMBI_REALS(embi_drive, centre, 14),
-        EMBI_REALS(embi_drive, pose_set, 6), EMBI_INTS(embi_drive, is_set, 1), EMBI_REALS(embi_drive, reached, 7),
+        EMBI_REALS(embi_drive, pose_set, 12), EMBI_INTS(embi_drive, is_set, 1), EMBI_REALS(embi_drive, reached, 7),
         EMBI_INTS(embi_drive, reached.limited, 4), EMBI_REALS(embi_drive, reached.gap, 1)};
     embi_drive read, *d = s->from ? &read : w->s.driven.list + n;
     const embi_body *b;
@@ -30493,7 +30563,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         EMBI_INTS(embi_joint, handle, 2), EMBI_INTS(embi_joint, def.a, 4), EMBI_REALS(embi_joint, def.point, 9),
         EMBI_INTS(embi_joint, def.limited, 1), EMBI_REALS(embi_joint, def.limits, 11),
         EMBI_INTS(embi_joint, def.contact, 1), EMBI_REALS(embi_joint, def.distance, 1),
-        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 16)};
+        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 18)};
     static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
     embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
     int half, count = s->from ? 0 : j->anchor_count - (j->def.twist > 0);
