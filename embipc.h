@@ -436,9 +436,11 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * energy. BDF2, second order: v = (3 q^n+1 - 4 q^n + q^n-1)/2h. It preserves most of what it resolves, and makes its
  * period longer by (w h)^2/3 of it. BDF2 would make bodies bounce that hit or leave one another. So such a step, and
  * the next, use backward Euler. So do a body's step with a force of the caller, the first step, and the first one
- * after embipc_body_set_velocity(), another pose, time step or gravity, the end of a drive, the begin or end of a
- * joint, a reset or a step that was cut short. So does what touched a body that is removed, or may touch others now.
- * Slipping friction remains first order. */
+ * after embipc_body_set_velocity(), another pose, time step, stiffness or gravity, the end of a drive, the begin or end
+ * of a joint, a reset or a step that was cut short. So does the step in which targets or effort of a motor, or the target
+ * of a soft drive, jump: a force acts in full from the call on. Along a smooth curve they leave it of second order. So
+ * does what touched a body that is removed, that may touch others now, or whose friction or surface velocity has
+ * changed. Slipping friction, and the dampers of motors and soft drives, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -12681,7 +12683,7 @@ typedef struct embi_drive {
     embipc_real centre[3];
     embipc_real stiffness[3], damping, limit;         /* of one vertex; limit INFINITY: none */
     embipc_real pose[6], pose_next[6], pose_set[6];   /* displacement, rotation: reached, aimed at, set */
-    embipc_real moved[6];        /* of a soft drive: how far the last step moved its pose */
+    embipc_real moved[6], bent[6];   /* of a soft drive: how far the last step moved its pose, and how that changed */
     int is_set;
     int increments, increment, safe_increment;   /* the step's motion in equal parts; where it is; last rigid pose */
     embipc_real phi, safe_phi;   /* fraction of the present increment that is done */
@@ -12706,7 +12708,7 @@ typedef struct embi_joint {
     embipc_real mass;            /* of all dynamic bodies that joints link with it, kg */
     embipc_real start;           /* position at creation */
     embipc_real target[3];       /* position, velocity, effort, as the caller set them */
-    embipc_real called, call_change;   /* embi_joint_call() in the last step, and its change there, N or N m */
+    embipc_real called, moved, bent;   /* embi_joint_call() in the last step; its change; how that changed: N or N m */
     embipc_real energy;          /* J, and state, that the last completed step reported */
     embipc_joint_state reached;
 } embi_joint;
@@ -16940,17 +16942,31 @@ static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embip
     return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
 }
 
-/* Does a change of n numbers in a step differ from that in the last one by more than half of the larger one, and by more
- * than what counts as nothing? Of a smooth function of time only a few steps in a period do, however short they are. */
-static int embi_is_abrupt(int n, const embipc_real *change, const embipc_real *last, embipc_real nothing)
+/* Does what calls prescribe jump? These are n numbers. They change by `change` in this step, and did by `last` in the one
+ * before; bent is how that differed from the step before it. A jump differs from `last` by more than half of the larger
+ * one, by more than twice as much as then, and by more than what counts as nothing. Along a smooth curve only a few steps
+ * in a period do, however short they are. Numbers from the fourth on are angles, and count times `lever`. */
+static int embi_is_abrupt(int n, const embipc_real *change, const embipc_real *last, const embipc_real *bent,
+                          embipc_real lever, embipc_real nothing)
 {
-    embipc_real now = 0, before = 0, differs = 0;
+    embipc_real now = 0, before = 0, differs = 0, differed = 0;
     for (int i = 0; i < n; i++) {
-        now += change[i] * change[i];
-        before += last[i] * last[i];
-        differs += (change[i] - last[i]) * (change[i] - last[i]);
+        embipc_real unit = i < 3 ? 1 : lever * lever, d = change[i] - last[i];
+        now += unit * change[i] * change[i];
+        before += unit * last[i] * last[i];
+        differs += unit * d * d;
+        differed += unit * bent[i] * bent[i];
     }
-    return differs > embi_max(now, before) / 4 && differs > nothing * nothing;
+    return differs > embi_max(now, before) / 4 && differs > 4 * differed && differs > nothing * nothing;
+}
+
+/* Keeps a change for the next step. Where it jumped, that is no sign of a curve. */
+static void embi_remember_change(int n, const embipc_real *change, embipc_real *last, embipc_real *bent, int jumps)
+{
+    for (int i = 0; i < n; i++) {
+        bent[i] = jumps ? 0 : change[i] - last[i];
+        last[i] = change[i];
+    }
 }
 
 /* Psi of a nonlinear body at the nodes `from` of the task. */
@@ -17733,20 +17749,16 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
     return 0;
 }
 
-/* Does the target of a soft drive move in another way than in the last step? The springs, with their dampers, could change
- * the body's velocity by more than its tolerance then. Angles count as ways at the farthest vertex. */
-static int embi_soft_drive_jumps(const embi_state *s, const embi_drive *d)
+/* change: by how much the pose of a soft drive moves in this step. Returns whether it jumps: its springs and dampers
+ * could then change the body's velocity by more than its tolerance. */
+static int embi_soft_drive_jumps(const embi_state *s, const embi_drive *d, embipc_real change[6])
 {
     const embi_body *b = s->body + d->body;
-    embipc_real K = embi_max(embi_max(d->stiffness[0], d->stiffness[1]), d->stiffness[2]), radius = 0, change[6], last[6];
-    for (int k = 0; k < d->node_count; k++) radius = embi_max(radius, embi_distance(d->start + 3 * k, d->centre));
-    for (int i = 0; i < 6; i++) {
-        embipc_real lever = i < 3 ? 1 : radius;
-        change[i] = lever * (d->pose_next[i] - d->pose[i]);
-        last[i] = lever * d->moved[i];
-    }
+    embipc_real K = embi_max(embi_max(d->stiffness[0], d->stiffness[1]), d->stiffness[2]), lever = 0;
     K *= (embipc_real)d->node_count * (s->h + d->damping);
-    return embi_is_abrupt(6, change, last, b->rules.tolerance * b->mass.total / K);
+    for (int k = 0; k < d->node_count; k++) lever = embi_max(lever, embi_distance(d->start + 3 * k, d->centre));
+    for (int i = 0; i < 6; i++) change[i] = d->pose_next[i] - d->pose[i];
+    return embi_is_abrupt(6, change, d->moved, d->bent, lever, b->rules.tolerance * b->mass.total / K);
 }
 
 /* Aims every drive at the end of the step. A rotation has increments whose chords are less than 0.1 dhat from the arc:
@@ -17757,10 +17769,10 @@ static void embi_drives_begin(embipc_world *w)
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->driven.list + n;
         embi_body *b = s->body + d->body;
-        embipc_real turn[3], angle, radius = 0, chord;
+        embipc_real turn[3], angle, radius = 0, chord, change[6];
         embi_drive_pose(d, w->time + s->h, d->pose_next);
         if (d->soft) {
-            if (embi_is_second_order(s) && b->in_island && embi_soft_drive_jumps(s, d)) b->step.jump = 1;
+            if (embi_is_second_order(s) && b->in_island && embi_soft_drive_jumps(s, d, change)) b->step.jump = 1;
             continue;
         }
         embi_sub(turn, d->pose_next + 3, d->pose + 3);
@@ -17833,7 +17845,8 @@ static void embi_drive_feel(embi_drive *d, const embipc_real pose[6], const embi
 /* Shortfall and force of a soft drive. */
 static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
 {
-    embipc_real Rn[9], R[9], y[3], f[3];
+    embipc_real Rn[9], R[9], y[3], f[3], change[6];
+    int jumps;
     embi_m3_rotation(Rn, d->pose + 3);
     embi_m3_rotation(R, d->pose_next + 3);
     for (int k = 0; k < d->node_count; k++) {
@@ -17846,7 +17859,8 @@ static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
         for (int i = 0; i < 3; i++) y[i] = p.K[i] > 0 ? x[i] - y[i] : 0;
         d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(y));
     }
-    for (int i = 0; i < 6; i++) d->moved[i] = d->pose_next[i] - d->pose[i];
+    jumps = embi_soft_drive_jumps(s, d, change);
+    embi_remember_change(6, change, d->moved, d->bent, jumps);
     memcpy(d->pose, d->pose_next, sizeof d->pose);
 }
 
@@ -17910,7 +17924,7 @@ static void embi_drives_finish(embipc_world *w)
  * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to
  * the next. K is larger then, so that the torque at g stays K (f^n + D - g).
  * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements,
- * rotation.   Checked by: tests/test_joint.c */
+ * energy of a body, rotation.   Checked by: tests/test_joint.c */
 
 /* Points of a frame. Those of b follow those of a. */
 enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
@@ -18247,22 +18261,29 @@ static embipc_real embi_joint_call(const embi_joint *j)
     return j->def.motor_stiffness * j->target[0] + j->def.motor_damping * j->target[1] + j->target[2];
 }
 
-/* The targets of joints that change in another way than in the last step interrupt the motion of their bodies. The change
- * must be able to change the velocity of the lighter one by more than its tolerance. */
+/* change: by how much that differs from the last step. Returns whether it jumps: it could then change the velocity of
+ * the lighter body by more than its tolerance. */
+static int embi_joint_jumps(const embi_state *s, const embi_joint *j, embipc_real *change)
+{
+    embipc_real nothing = EMBI_HUGE;
+    for (int k = 0; k < 2; k++) {
+        const embi_body *b = j->body[k] < 0 ? NULL : s->body + j->body[k];
+        if (b && embi_is_dynamic(b)) nothing = embi_min(nothing, b->rules.tolerance * b->mass.total / s->h);
+    }
+    if (j->def.kind == EMBIPC_HINGE) nothing *= j->arm;
+    *change = embi_joint_call(j) - j->called;
+    return embi_is_abrupt(1, change, &j->moved, &j->bent, 1, nothing);
+}
+
+/* Efforts and targets that jump interrupt the motion of the bodies of their joints. */
 static void embi_joints_jump(embi_state *s)
 {
     for (int n = 0; n < embi_joint_count(s) && embi_is_second_order(s); n++) {
         const embi_joint *j = s->driven.joint.list + n;
-        embipc_real change = embi_joint_call(j) - j->called, nothing = EMBI_HUGE;
-        embi_body *b[2];
-        for (int k = 0; k < 2; k++) {
-            b[k] = j->body[k] < 0 ? NULL : s->body + j->body[k];
-            if (b[k] && embi_is_dynamic(b[k])) nothing = embi_min(nothing, b[k]->rules.tolerance * b[k]->mass.total / s->h);
-        }
-        if (j->def.kind == EMBIPC_HINGE) nothing *= j->arm;
-        if (!(embi_abs(change) > nothing) || !embi_is_abrupt(1, &change, &j->call_change, nothing)) continue;
-        for (int k = 0; k < 2; k++)
-            if (b[k] && b[k]->in_island) b[k]->step.jump = 1;
+        embipc_real change;
+        int jumps = embi_joint_jumps(s, j, &change);
+        for (int k = 0; k < 2 && jumps; k++)
+            if (j->body[k] >= 0 && s->body[j->body[k]].in_island) s->body[j->body[k]].step.jump = 1;
     }
 }
 
@@ -18423,8 +18444,8 @@ static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_r
 static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
 {
     embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], swung[2][3], size;
-    embipc_real twist = j->reached.twist;
-    int holding, count = embi_joint_rods(s, j, start, rod, &holding);
+    embipc_real twist = j->reached.twist, change;
+    int jumps, holding, count = embi_joint_rods(s, j, start, rod, &holding);
     int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - embi_joint_effort_count(j);
     embipc_real *total = j->def.kind == EMBIPC_HINGE ? j->reached.torque : j->reached.force;
     memset(&j->reached, 0, sizeof j->reached);
@@ -18446,8 +18467,9 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
         j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
     }
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER) return;
-    j->call_change = embi_joint_call(j) - j->called;
-    j->called += j->call_change;
+    jumps = embi_joint_jumps(s, j, &change);
+    embi_remember_change(1, &change, &j->moved, &j->bent, jumps);
+    j->called = embi_joint_call(j);
     j->reached.effort += j->target[2];
     s->driven.joint.work += j->reached.effort * (j->reached.position - start);
     embi_axpy(total, j->target[2], axis);
@@ -20442,7 +20464,8 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
  * Where velocities or contacts change abruptly, or a limit of a joint begins or ends to hold, BDF2 does not serve. A
  * body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Then all bodies of the island end the
  * step with backward Euler: see embi_island_restart(). Forces between two rules would not be equal and opposite.
- * Calls between two steps that begin or end a force interrupt the body: its next step is one of backward Euler.
+ * Calls between two steps that begin or end a force interrupt the body: its next step is one of backward Euler. A force
+ * F that begins would else be late by half a step, and h F/(2 m) be missing for ever. See embi_is_abrupt(), too.
  * Uses: islands, small math, positions of vertices, contact elements, energy of a body, drives, sleep,
  * friction within a step.
  * Checked by: tests/test_integrator.c */
@@ -20897,7 +20920,8 @@ static int embi_islands_cover(embipc_world *w, int *changed)
  * centre c, what their motion loses: the sum of m (v - v_c)^n x (x - c - (x - c)^n), x the centre of a body. Without
  * it two welded boxes lose 37 % of their angular momentum in a second at 10 rad/s and h = 10 ms.
  * Uses: small math, dense LDL^T, materials over a body, positions of vertices, islands, energy of a body, rotation,
- * friction within a step.   Checked by: tests/test_motion.c, tests/test_integrator.c, tests/test_joint.c */
+ * drives, joints, friction within a step.
+ * Checked by: tests/test_motion.c, tests/test_integrator.c, tests/test_joint.c */
 
 /* v += w1 x d, without the rotation in it, which dL gives back. d: from the end of the flight to q, by node, m; it is
  * overwritten. r, Mr: of q */
@@ -21103,6 +21127,52 @@ static embipc_real embi_island_drive_work(const embi_state *s, const embi_island
     return work;
 }
 
+/* What the springs of soft drives did by the forces of q^n, beyond what they do by those of the target of q^n+1, J */
+static embipc_real embi_soft_drive_lag(const embi_state *s, const embi_drive *d)
+{
+    embipc_real Rn[9], R[9], y[3], yn[3], arm[3], before[3], work = 0;
+    embi_m3_rotation(Rn, d->pose + 3);
+    embi_m3_rotation(R, d->pose_next + 3);
+    for (int k = 0; k < d->node_count; k++) {
+        int v = 3 * (s->body[d->body].vert0 + d->nodes[k]);
+        embi_drive_place(d, d->pose, Rn, k, yn);
+        embi_drive_place(d, d->pose_next, R, k, y);
+        embi_sub(arm, yn, d->centre);
+        embi_sub(arm, arm, d->pose);
+        embi_cross(before, d->moved + 3, arm);
+        for (int i = 0; i < 3; i++) {
+            embipc_real way = y[i] - yn[i], more = way - before[i] - d->moved[i];
+            work -= d->stiffness[i] * (way + d->damping / s->h * more) * (s->x[v + i] - s->xn[v + i]);
+        }
+    }
+    return work;
+}
+
+/* Likewise of a joint, for efforts and targets that calls changed, J */
+static embipc_real embi_joint_lag(const embi_state *s, const embi_joint *j)
+{
+    embipc_real start = embi_joint_position(j, s->xn, j->reached.position);
+    return (j->called - embi_joint_call(j)) * (embi_joint_position(j, s->x, start) - start);
+}
+
+/* Work that the bound misses in a step of BDF2, J. There a force that changes does what the mean of both ends does.
+ * Forces that calls set do it by the end in the bound, so one that decreases would slow bodies down, to first order. */
+static embipc_real embi_island_lag_work(const embi_state *s, const embi_island *isle)
+{
+    embipc_real work = 0;
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
+        if (d->soft && embi_is_two_step(s->body + d->body)) work += embi_max(embi_soft_drive_lag(s, d), 0);
+    for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
+        for (int next, at = s->body[isle->bodies[k]].joints.first; at; at = next) {
+            const embi_joint *j = s->driven.joint.list + (at - 1) / 2;
+            int side = (at - 1) % 2;
+            next = j->next[side];
+            if (!embi_is_two_step(s->body + isle->bodies[k]) || (!side && embi_joint_moves(s, j, 1))) continue;
+            work += embi_max(embi_joint_lag(s, j), 0);
+        }
+    return work / 2;
+}
+
 /* Work of surfaces that run, J: what friction on them does along their own motion */
 static embipc_real embi_island_run_work(const embi_state *s, const embi_island *isle)
 {
@@ -21142,7 +21212,7 @@ static embipc_real embi_island_budget(const embi_state *s, const embi_island *is
                  embi_abs(b->end.work) + embi_abs(b->end.kinetic);
     }
     work = embi_island_drive_work(s, isle);
-    run = embi_island_run_work(s, isle);
+    run = embi_island_run_work(s, isle) + (embi_is_second_order(s) ? embi_island_lag_work(s, isle) : 0);
     *size += 2 * embi_abs(work) + embi_abs(run);
     return sum + embi_max(2 * work, 0) + run;
 }
@@ -28356,6 +28426,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_drive *d = s->driven.list + i;
         memset(d->pose, 0, sizeof d->pose);
         memset(d->moved, 0, sizeof d->moved);
+        memset(d->bent, 0, sizeof d->bent);
         d->is_set = 0;
         memset(&d->reached, 0, sizeof d->reached);
         embi_drive_start(s, d);
@@ -28364,7 +28435,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_joint *j = s->driven.joint.list + i;
         embi_copy(j->target, j->def.target);
         j->called = embi_joint_call(j);
-        j->energy = j->call_change = 0;
+        j->energy = j->moved = j->bent = 0;
         memset(&j->reached, 0, sizeof j->reached);
         j->reached.position = j->start;
     }
@@ -30490,7 +30561,7 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
 {
     static const embi_field fields[] = {
         EMBI_INTS(embi_drive, handle, 2), EMBI_INTS(embi_drive, body, 2), EMBI_REALS(embi_drive, centre, 14),
-        EMBI_REALS(embi_drive, pose_set, 12), EMBI_INTS(embi_drive, is_set, 1), EMBI_REALS(embi_drive, reached, 7),
+        EMBI_REALS(embi_drive, pose_set, 18), EMBI_INTS(embi_drive, is_set, 1), EMBI_REALS(embi_drive, reached, 7),
         EMBI_INTS(embi_drive, reached.limited, 4), EMBI_REALS(embi_drive, reached.gap, 1)};
     embi_drive read, *d = s->from ? &read : w->s.driven.list + n;
     const embi_body *b;
@@ -30563,7 +30634,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         EMBI_INTS(embi_joint, handle, 2), EMBI_INTS(embi_joint, def.a, 4), EMBI_REALS(embi_joint, def.point, 9),
         EMBI_INTS(embi_joint, def.limited, 1), EMBI_REALS(embi_joint, def.limits, 11),
         EMBI_INTS(embi_joint, def.contact, 1), EMBI_REALS(embi_joint, def.distance, 1),
-        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 18)};
+        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 19)};
     static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
     embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
     int half, count = s->from ? 0 : j->anchor_count - (j->def.twist > 0);
