@@ -18953,17 +18953,24 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
  * Checked by: tests/test_friction.c */
 
 /* Sets what is subtracted from the displacement of a friction contact: the curvature of the free flights of its
- * vertices, less h times the velocities of surfaces that run. */
-static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, embi_friction *f)
+ * vertices, less h times the velocities of surfaces that run. What is left is h times the velocity of the flight where
+ * the vertices touch: at its start, or in a further pass at its end, where w x R r is another vector than w x r. */
+static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, int further, embi_friction *f)
 {
     embi_set(f->bend, 0, 0, 0);
     for (int i = 0; i < 4; i++) {
         const embi_body *of = embi_has_vertex(b, f->base.v[i]) ? b : a;
-        embipc_real bend[3] = {0, 0, 0}, arm[3];
+        embipc_real bend[3] = {0, 0, 0}, arm[3], turned[3];
         if (embi_body_arcs(of)) {
             embi_sub(arm, s->xn + 3 * f->base.v[i], s->qn + 3 * of->node0);
             embi_sub(arm, arm, of->flight.centre);
             embi_m3_mulv(bend, of->flight.bend, arm);
+            embi_m3_mulv(turned, of->flight.turn, arm);
+            if (further) {
+                embi_sub(bend, turned, arm);
+                embi_cross(arm, of->flight.end_spin, turned);
+                embi_axpy(bend, -s->h, arm);
+            }
         }
         embi_axpy(bend, -s->h, of->rules.surface_velocity);
         embi_axpy(f->bend, f->base.w[i], bend);
@@ -22647,7 +22654,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         embi_copy(f->n, c->dir);
         f->e = pair->rule.epsv * s->h;
         runs = embi_body_runs(a) || embi_body_runs(b);
-        if (runs || embi_body_arcs(a) || embi_body_arcs(b)) embi_friction_bend(s, a, b, f);
+        if (runs || embi_body_arcs(a) || embi_body_arcs(b)) embi_friction_bend(s, a, b, isle->has_moved, f);
         else embi_set(f->bend, 0, 0, 0);
         isle->friction.runs |= runs;
         f->weight = pair->rule.mu * -c->first;
