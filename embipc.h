@@ -437,10 +437,10 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * period longer by (w h)^2/3 of it. BDF2 would make bodies bounce that hit or leave one another. So such a step, and
  * the next, use backward Euler. So do a body's step with a force of the caller, the first step, and the first one
  * after embipc_body_set_velocity(), another pose, time step, stiffness or gravity, the end of a drive, the begin or end
- * of a joint, a reset or a step that was cut short. So does the step in which targets or effort of a motor, or the target
- * of a soft drive, jump: a force acts in full from the call on. Along a smooth curve they leave it of second order. So
- * does what touched a body that is removed, that may touch others now, or whose friction or surface velocity has
- * changed. Slipping friction, and the dampers of motors and soft drives, remain first order. */
+ * of a joint, a reset or a step that was cut short. So does the step in which targets or effort of a motor, or the
+ * target of a soft drive, jump: a force acts in full from the call on. Along a smooth curve they leave it of second
+ * order. So does what touched a body that is removed, that may touch others now, or whose friction or surface velocity
+ * has changed. Slipping friction, and the dampers of motors and soft drives, remain first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -16943,9 +16943,9 @@ static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embip
 }
 
 /* Does what calls prescribe jump? These are n numbers. They change by `change` in this step, and did by `last` in the one
- * before; bent is how that differed from the step before it. A jump differs from `last` by more than half of the larger
- * one, by more than twice as much as then, and by more than what counts as nothing. Along a smooth curve only a few steps
- * in a period do, however short they are. Numbers from the fourth on are angles, and count times `lever`. */
+ * before; bent is how that differed from the step before it. A jump differs from `last` by more than half of the
+ * larger one, by more than twice as much as then, and by more than what counts as nothing. Along a smooth curve only a
+ * few steps in a period do, however short they are. Numbers from the fourth on are angles, and count times `lever`. */
 static int embi_is_abrupt(int n, const embipc_real *change, const embipc_real *last, const embipc_real *bent,
                           embipc_real lever, embipc_real nothing)
 {
@@ -17033,7 +17033,8 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
  * It is given back as a rotation dw x r of the velocities, J dw = dL. Positions do not change, and so the
  * guarantee holds. All forces then act at the arms of the end. At rest dL is 0. Two free bodies that press on each
  * other also get the loss from the motion of their centres, equal and opposite. Friction does not count the
- * curvature of the flight, (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip.
+ * curvature of the flight, (R - I - h [w]) r, as slip: a point that rolls along an arc does not slip. Points that touch
+ * at the end of the flight have the velocity w1 x R r in place of w x r: see embi_friction_bend().
  * Forces take a node from the end of its flight by d, and its velocity w1 x R y becomes w1 x (R y + d). What of
  * w1 x d is rotation has no part in this, as dL is known. Without it w1 x d is a motion that deforms. The forces that
  * hold the shape then send back h w times as much: above 1.2 rad a step bodies lost their spin [measured].
@@ -18955,7 +18956,8 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
 /* Sets what is subtracted from the displacement of a friction contact: the curvature of the free flights of its
  * vertices, less h times the velocities of surfaces that run. What is left is h times the velocity of the flight where
  * the vertices touch: at its start, or in a further pass at its end, where w x R r is another vector than w x r. */
-static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, int further, embi_friction *f)
+static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, int further,
+                               embi_friction *f)
 {
     embi_set(f->bend, 0, 0, 0);
     for (int i = 0; i < 4; i++) {
@@ -19068,6 +19070,14 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
                share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
+/* Does a body turn on another by more than a rad? Friction of the first pass acts on what touched at q^n, which has left
+ * the other body by then. */
+static int embi_pair_turns(const embi_state *s, const embi_pair *pair)
+{
+    embipc_real turn = embi_max(embi_body_turns(s, s->body + pair->a), embi_body_turns(s, s->body + pair->b));
+    return pair->rule.mu > 0 && pair->in_contact[EMBI_NOW] && turn > EMBI_TURN_FREE;
+}
+
 /* Does any pair of the island need another pass, with friction by the present normal forces? Without an iteration left
  * for it there is none. */
 static int embi_island_ask_pass(embi_state *s, embi_island *isle)
@@ -19079,7 +19089,8 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
     for (int n = 0; n < isle->pair_count + isle->friction.count && !any; n++) {
         const embi_pair *pair = embi_island_pair(s, isle, n);
-        if (pair != before) any = embi_pair_needs_pass(s, pair, isle->iterations);
+        if (pair != before) any = embi_pair_needs_pass(s, pair, isle->iterations) ||
+                                  (isle->friction.passes_added == 0 && embi_pair_turns(s, pair));
         before = pair;
     }
     isle->friction.passes_added += any;
