@@ -16942,8 +16942,8 @@ static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embip
     return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
 }
 
-/* Does what calls prescribe jump? These are n numbers. They change by `change` in this step, and did by `last` in the one
- * before; bent is how that differed from the step before it. A jump differs from `last` by more than half of the
+/* Does what calls prescribe jump? These are n numbers. They change by `change` in this step, and did by `last` in the
+ * one before; bent is how that differed from the step before it. A jump differs from `last` by more than half of the
  * larger one, by more than twice as much as then, and by more than what counts as nothing. Along a smooth curve only a
  * few steps in a period do, however short they are. Numbers from the fourth on are angles, and count times `lever`. */
 static int embi_is_abrupt(int n, const embipc_real *change, const embipc_real *last, const embipc_real *bent,
@@ -19070,8 +19070,8 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
                share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
-/* Does a body turn on another by more than a rad? Friction of the first pass acts on what touched at q^n, which has left
- * the other body by then. */
+/* Does a body turn on another by more than a rad? Friction of the first pass acts on what touched at q^n, which has
+ * left the other body by then. */
 static int embi_pair_turns(const embi_state *s, const embi_pair *pair)
 {
     embipc_real turn = embi_max(embi_body_turns(s, s->body + pair->a), embi_body_turns(s, s->body + pair->b));
