@@ -20191,6 +20191,15 @@ static void embi_drives_rewind(embi_state *s, const embi_island *isle)
     }
 }
 
+/* Drives of the island return to where they were at q^n. What they have left is reported. */
+static void embi_drives_return(embi_state *s, const embi_island *isle)
+{
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) {
+        d->increment = d->done = 0;
+        d->phi = 0;
+    }
+}
+
 /* The present state becomes the one to go back to. */
 static void embi_island_secure(embi_state *s, const embi_island *isle)
 {
@@ -21449,7 +21458,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
         left = embi_island_slow_down(s, isle, excess, 1);
         if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
         left -= isle->rods.passed;   /* which it has at q^n, too: it need not go back there */
-        return left > size && !embi_island_is_driven(s, isle, 0) ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
+        return left > size ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
     }
     /* there is room: energy that earlier steps took, as far as this one has lost more than is normal */
     left = -excess - (owed > 0 ? embi_island_dissipation(s, isle) : (embipc_real)0);
@@ -23573,6 +23582,7 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
     }
     isle->energy.ends_at_start = !embi_island_stands(s, isle);
     isle->converged &= !isle->energy.ends_at_start;
+    embi_drives_return(s, isle);
     if (!embi_island_back_to_start(m, s, isle)) return 0;
     (void)embi_island_set_velocities(s, isle, 0);
     return 1;

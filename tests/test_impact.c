@@ -41,11 +41,11 @@ static void impact_ball(scene *s, embipc_body_def *d, double radius)
     ENSURE_OK(s->w, embipc_body_create(s->w, d, &s->body[s->n++]));
 }
 
-/* Does the point x of a body slide over the ground, at 1.5 m/s or more? It does not where the body turns so fast that it rolls over it. */
+/* Does the point x of a body slide over the ground, at 1 m/s or more? It does not where the body turns so fast that it rolls over it. */
 static int impact_slides(const embipc_body_state *b, const double *x)
 {
     const double r[3] = {x[0] - b->centre[0], x[1] - b->centre[1], x[2] - b->centre[2]}, *w = b->angular_velocity;
-    return hypot(b->velocity[0] + w[1] * r[2] - w[2] * r[1], b->velocity[1] + w[2] * r[0] - w[0] * r[2]) > 1.5;
+    return hypot(b->velocity[0] + w[1] * r[2] - w[2] * r[1], b->velocity[1] + w[2] * r[0] - w[0] * r[2]) > 1;
 }
 
 /* Steps until the time is up. Returns the impulse of friction over that of the normal forces, summed over the vertices that slide. */
