@@ -85,6 +85,7 @@ static int scene_object(scene_reader *r, const json_value *v, scene_part part)
     char found[80];
     int count = 0;
     if (r->failed) return 0;
+    if (v->type != JSON_OBJECT && v->key) return scene_fail_key(r, v, v->key, "an object in { }");
     if (v->type != JSON_OBJECT) {
         r->failed = 1;
         return tool_fail(r->e, "%s:%d: %s: found %s, expected an object in { }", r->s->path, v->line,
@@ -672,14 +673,25 @@ static void scene_read_name(scene_reader *r, const json_value *body, scene_body 
     snprintf(r->where, sizeof r->where, "body \"%s\"", name);
 }
 
+/* A velocity at the start is of what forces move. */
+static void scene_read_velocity(scene_reader *r, const json_value *body, embipc_body_def *d)
+{
+    static const char *const keys[] = { "velocity", "angular_velocity" };
+    for (int i = 0; i < SCENE_COUNT(keys); i++) {
+        scene_numbers(r, body, keys[i], 3, scene_any, i ? d->angular_velocity : d->velocity);
+        if (d->kind == EMBIPC_FIXED) scene_refuse(r, body, keys[i], "no such key for kind fixed, which never moves");
+        if (d->kind == EMBIPC_KINEMATIC)
+            scene_refuse(r, body, keys[i], "no such key for kind kinematic, which moves as the keys of a \"drive\" say");
+    }
+}
+
 static void scene_read_pose(scene_reader *r, const json_value *body, embipc_body_def *d)
 {
     double degrees[3];
     scene_number(r, body, "scale", scene_positive, &d->scale);
     if (scene_numbers(r, body, "rotation", 3, scene_any, degrees)) scene_rotation(d->rotation, degrees);
     scene_numbers(r, body, "position", 3, scene_any, d->position);
-    scene_numbers(r, body, "velocity", 3, scene_any, d->velocity);
-    scene_numbers(r, body, "angular_velocity", 3, scene_any, d->angular_velocity);
+    scene_read_velocity(r, body, d);
 }
 
 /* Copies of the last body in rows, columns and layers, x running fastest: n of them are turned by n times the
