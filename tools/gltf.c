@@ -382,7 +382,7 @@ static void gltf_join(tool_text *out, gltf_file *f)
 }
 
 /* Bytes that the targets and weights of all bodies may take at most. */
-static double gltf_bytes(const gltf *g, const scene *s, const embipc_world *world)
+static double gltf_bytes(const gltf *g, const scene *s, const embipc_world *world, int moments)
 {
     double bytes = 0;
     for (int i = 0; i < g->body_count; i++) {
@@ -390,10 +390,16 @@ static double gltf_bytes(const gltf *g, const scene *s, const embipc_world *worl
         gltf_split split;
         if (embipc_body_get_view(world, s->body[i].handle, &v) != EMBIPC_OK) continue;
         split = gltf_split_make(g->body[i].x, v.vertex_count, v.triangles, v.triangle_count);
-        bytes += (24.0 * split.count + 300 + 4.0 * g->moments) * g->moments;
+        bytes += (24.0 * split.count + 300 + 4.0 * moments) * moments;
         gltf_split_free(&split);
     }
     return bytes;
+}
+
+int gltf_fits(const gltf *g, const char *path, const scene *s, const embipc_world *world, int moments, tool_error *e)
+{
+    if (gltf_bytes(g, s, world, moments) <= 1e9) return 1;
+    return tool_fail(e, "%s: not written: found %d frames of more than 1 GB, expected a larger --every", path, moments);
 }
 
 int gltf_write(const gltf *g, const char *path, const scene *s, const embipc_world *world, tool_error *e)
@@ -403,10 +409,9 @@ int gltf_write(const gltf *g, const char *path, const scene *s, const embipc_wor
     float *time = (float *)tool_alloc((size_t)g->moments, sizeof *time);
     int input = -1, colour = 0, ok;
     memset(&f, 0, sizeof f);
-    if (gltf_bytes(g, s, world) > 1e9) {
+    if (!gltf_fits(g, path, s, world, g->moments, e)) {
         free(time);
-        return tool_fail(e, "%s: not written: found %d frames of more than 1 GB, expected a larger --every", path,
-                         g->moments);
+        return 0;
     }
     for (int k = 0; k < g->moments; k++) time[k] = (float)g->time[k];
     f.node_count = 1;

@@ -23,6 +23,8 @@ typedef struct gltf {
 
 /* Adds the present moment. Time grows from one to the next. */
 void gltf_add(gltf *g, const scene *s, const embipc_world *world);
+/* Can so many moments be written? Their file may have 1 GB. The first one has been added. Returns 1, or 0 with e filled. */
+int gltf_fits(const gltf *g, const char *path, const scene *s, const embipc_world *world, int moments, tool_error *e);
 /* Writes the file. Returns 1, or 0 with e filled. */
 int gltf_write(const gltf *g, const char *path, const scene *s, const embipc_world *world, tool_error *e);
 void gltf_free(gltf *g);
