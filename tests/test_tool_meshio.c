@@ -661,7 +661,7 @@ static void test_round_trips(void)
         mesh_free(&back);
         m.tri_count = triangles;
         t.length = 0;
-        mesh_put_obj(&t, "one", m.x, 12, m.tri, 5, 0);
+        mesh_put_obj(&t, "one\\", m.x, 12, m.tri, 5, 0);
         mesh_put_obj(&t, "two", m.x, 12, m.tri, 5, 12);
         ENSURE(mesh_parse(&back, MESH_OBJ, "f", t.data, (size_t)t.length, &e));
         ENSURE(back.node_count == 24 && back.tri_count == 10
