@@ -262,6 +262,12 @@ static void test_vtk(void)
     ENSURE(parse(&m, MESH_VTK, vtk5, &e));
     ENSURE(m.node_count == 4 && m.tet_count == 1 && m.tri_count == 0 && m.tet[3] == 3);
     mesh_free(&m);
+    ENSURE(parse(&m, MESH_VTK, VTK_HEAD VTK_POINTS   /* what is known of an array stands behind it */
+                 "METADATA\nINFORMATION 1\nNAME L2_NORM_RANGE LOCATION vtkDataArray\nDATA 2 0 1\n\nCELLS 2 4\n"
+                 "OFFSETS vtktypeint64\n0 4\nMETADATA\nCOMPONENT_NAMES\n\nINFORMATION 0\n\nCONNECTIVITY vtktypeint64\n0 1 2 3\n"
+                 "METADATA\nINFORMATION 0\n\nCELL_TYPES 1\n10\n", &e));
+    ENSURE(is(&m, 5, 0, 1, 0));
+    mesh_free(&m);
     ENSURE(parse(&m, MESH_VTK, poly, &e));
     ENSURE(m.node_count == 5 && m.tet_count == 0 && m.tri_count == 3 && memcmp(m.tri, fan, sizeof fan) == 0);
     mesh_free(&m);
@@ -281,6 +287,8 @@ static void test_vtk_refusals(void)
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 4\n4 0 1 2 3\n", "f:10: found a cell of 4 points"));
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 6\n4 0 1 2 3\nCELL_TYPES 1\n",
                    "found 5 numbers in the cell list, expected 6"));
+    ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_DATA 1\n",
+                   "f:11: found 1 cells without their types, expected CELL_TYPES"));
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 2\n10 10\n",
                    "f:11: found 2 cell types, expected 1"));
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n5\n",
