@@ -1,6 +1,7 @@
 /* A run as animated glTF 2.0, one binary file (.glb), for programs that draw: meshes of all bodies with their colours.
  * Bodies that keep their shape move as nodes; others have a morph target for each moment. Normals are smooth across
- * edges that turn less than 60 degrees. z is up here and y there: a node above all turns it. */
+ * edges that turn less than 60 degrees. z is up here and y there: a node above all turns it, and moves it to
+ * where the scene is. */
 #ifndef TOOL_GLTF_H
 #define TOOL_GLTF_H
 #include "scene.h"
@@ -8,7 +9,7 @@
 /* A body at all moments. */
 typedef struct gltf_body {
     int vertex_count;
-    double *x;                    /* owned; vertices, m (3 * vertex_count for each moment; a fixed body has one) */
+    double *x;                    /* owned; vertices about the origin, m (3 * vertex_count for each moment; a fixed body has one) */
     double *pose;                 /* owned; position, m, and rotation by rows (12 for each moment) */
     int x_capacity, pose_capacity;
 } gltf_body;
@@ -18,6 +19,7 @@ typedef struct gltf {
     gltf_body *body;              /* owned */
     int body_count;
     double *time;                 /* owned; s */
+    double origin[3];             /* of all vertices and poses in the world, m */
     int moments, time_capacity;
 } gltf;
 

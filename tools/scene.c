@@ -1131,6 +1131,29 @@ int scene_index_of(const scene *s, embipc_body handle)
     return -1;
 }
 
+void scene_origin(const scene *s, const embipc_world *world, double origin[3])
+{
+    double lo[3] = { 0, 0, 0 }, hi[3] = { 0, 0, 0 }, d[3], spacing;
+    int any = 0, moving = 0;
+    for (int i = 0; i < s->body_count; i++) moving += s->body[i].def.kind != EMBIPC_FIXED;
+    for (int i = 0; i < s->body_count; i++) {
+        embipc_body_view b;
+        if ((moving && s->body[i].def.kind == EMBIPC_FIXED)
+            || embipc_body_get_view(world, s->body[i].handle, &b) != EMBIPC_OK)
+            continue;
+        for (int n = 0; n < 3 * b.vertex_count; n++) {
+            lo[n % 3] = any ? fmin(lo[n % 3], b.x[n]) : b.x[n];
+            hi[n % 3] = any ? fmax(hi[n % 3], b.x[n]) : b.x[n];
+            any |= n % 3 == 2;
+        }
+    }
+    origin[0] = origin[1] = origin[2] = 0;
+    if (!any) return;
+    tool_sub(d, hi, lo);
+    spacing = ldexp(1024, ilogb(tool_length(d)) + 1);
+    for (int k = 0; k < 3; k++) origin[k] = spacing * rint((lo[k] + hi[k]) / 2 / spacing) + 0.0;   /* no -0 */
+}
+
 /* More of the pairs that cross, after the library has refused a body and named the first. */
 static void scene_list_crossings(const scene *s, const embipc_world *world, const char *name, tool_text *t)
 {

@@ -534,30 +534,6 @@ static void view_put_page(view *v, int end)
     while (end && view_page[at] && view_page[at + 1]) tool_put(&v->text, "%s", view_page[++at]);
 }
 
-/* A page has points of 24 bits. Of a scene far from the origin of the world, as at coordinates of a map, they are
- * about another one: the multiple of 1024 of its sizes, or up to twice that, that is nearest to its middle. */
-static void view_choose_origin(view *v, const embipc_world *world)
-{
-    double lo[3] = {0, 0, 0}, hi[3] = {0, 0, 0}, d[3], spacing;
-    int any = 0, bodies_that_move = 0;
-    for (int i = 0; i < v->body_count; i++) bodies_that_move += v->s->body[i].def.kind != EMBIPC_FIXED;
-    for (int i = 0; i < v->body_count; i++) {
-        embipc_body_view b;
-        if ((bodies_that_move && v->s->body[i].def.kind == EMBIPC_FIXED)
-            || embipc_body_get_view(world, v->body[i].handle, &b) != EMBIPC_OK)
-            continue;
-        for (int n = 0; n < 3 * b.vertex_count; n++) {
-            lo[n % 3] = any ? fmin(lo[n % 3], b.x[n]) : b.x[n];
-            hi[n % 3] = any ? fmax(hi[n % 3], b.x[n]) : b.x[n];
-            any |= n % 3 == 2;
-        }
-    }
-    if (!any) return;
-    tool_sub(d, hi, lo);
-    spacing = ldexp(1024, ilogb(tool_length(d)) + 1);
-    for (int k = 0; k < 3; k++) v->origin[k] = spacing * rint((lo[k] + hi[k]) / 2 / spacing) + 0.0;
-}
-
 int view_open(view *v, const char *path, const scene *s, const embipc_world *world, int every, tool_error *e)
 {
     memset(v, 0, sizeof *v);
@@ -569,7 +545,7 @@ int view_open(view *v, const char *path, const scene *s, const embipc_world *wor
     v->body_count = s->body_count;
     v->body = (view_body *)tool_alloc((size_t)s->body_count, sizeof *v->body);
     for (int i = 0; i < s->body_count; i++) v->body[i].handle = s->body[i].handle;
-    view_choose_origin(v, world);
+    scene_origin(s, world, v->origin);
     view_put_page(v, 0);
     if (!view_put_scene(v, world, every, e)) return 0;
     tool_put(&v->text, "s 0 0\n");   /* the start has no step's numbers */
