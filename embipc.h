@@ -14408,8 +14408,8 @@ static embipc_result embi_check_numbers(embipc_world *w, const embi_body *b, emb
         {"stiffness in Pa times size", young * b->diagonal, "N/m", least, most},
         {"damping[0] times time_step", b->material.damping[0] * h, "", 0, EMBI_EITHER(1e60, 1e9)},
         {"damping[1] / time_step", b->material.damping[1] / h, "", 0, EMBI_EITHER(1e60, 1e9)},
-        {"kappa", b->rules.kappa, "kg/s^2", least, most},
         {"dhat", b->rules.dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST, b->diagonal * EMBI_SIZES},
+        {"kappa", b->rules.kappa, "kg/s^2", least, most},   /* which is derived from dhat */
         {"friction_velocity", b->rules.epsv, "m/s", b->diagonal / h * EMBI_EITHER(1e-60, 1e-9), most}};
     embipc_result r;
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
@@ -27089,13 +27089,13 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
-        if (embi_is_dynamic(b) &&
+        embi_body_derive(w, b);
+        r = embi_check_numbers(w, b, 0, w->s.gravity, w->s.h);   /* first: with no mass no velocity is finite */
+        if (r == EMBIPC_OK && embi_is_dynamic(b) &&
             !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.creation.v + 3 * b->node0))
             r = embi_fail_velocity(&w->error, def->velocity, def->angular_velocity);
-        else {
-            embi_body_derive(w, b);
+        if (r == EMBIPC_OK)
             r = embi_check_numbers(w, b, embi_body_speed(b, w->s.creation.v), w->s.gravity, w->s.h);
-        }
         if (r == EMBIPC_OK) r = embi_check_start(w, at, at + 1);
     }
     if (r == EMBIPC_OK) {
