@@ -137,7 +137,8 @@ int bench_read(bench_cases *c, const bench_options *o, tool_error *e)
         list = ok ? json_get(&j, &j.value[0], "cases") : NULL;
         if (ok && !list) ok = bench_read_scene(&r, &j);
         if (ok && list && (list->type != JSON_ARRAY || !list->count))
-            ok = tool_fail(e, "%s:%d: key \"cases\": found no array of cases, expected at least one", r.list, list->line);
+            ok = tool_fail(e, "%s:%d: key \"cases\": found no array of cases, expected at least one", r.list,
+                           list->line);
         for (const json_value *v = list ? json_first(&j, list) : NULL; ok && v; v = json_next(&j, v))
             ok = bench_read_case(&r, &j, v);
         json_free(&j);

@@ -361,7 +361,8 @@ static void gltf_join(tool_text *out, gltf_file *f, const double origin[3])
     tool_text text = { NULL, 0, 0 };
     tool_put(&text, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"embipc\"},\"scene\":0,"
                     "\"scenes\":[{\"nodes\":[0]}],\n\"nodes\":[{\"name\":\"z up\","
-                    "\"translation\":[%.17g,%.17g,%.17g],\"rotation\":[-0.70710678,0,0,0.70710678],\"children\":[%s]}%s],\n",
+                    "\"translation\":[%.17g,%.17g,%.17g],\"rotation\":[-0.70710678,0,0,0.70710678],"
+                    "\"children\":[%s]}%s],\n",
              origin[0], origin[2], 0 - origin[1], f->children.data, f->nodes.data);
     tool_put(&text, "\"materials\":[%s],\n\"meshes\":[%s],\n", f->materials.data, f->meshes.data);
     if (f->sampler_count)

@@ -9,7 +9,7 @@
 /* A body at all moments. */
 typedef struct gltf_body {
     int vertex_count;
-    double *x;                    /* owned; vertices about the origin, m (3 * vertex_count for each moment; a fixed body has one) */
+    double *x;                    /* owned; vertices, m (3 * vertex_count for each moment; a fixed body has one) */
     double *pose;                 /* owned; position, m, and rotation by rows (12 for each moment) */
     int x_capacity, pose_capacity;
 } gltf_body;
@@ -19,13 +19,14 @@ typedef struct gltf {
     gltf_body *body;              /* owned */
     int body_count;
     double *time;                 /* owned; s */
-    double origin[3];             /* of all vertices and poses in the world, m */
+    double origin[3];             /* in the world, m: vertices and poses are about it */
     int moments, time_capacity;
 } gltf;
 
 /* Adds the present moment. Time grows from one to the next. */
 void gltf_add(gltf *g, const scene *s, const embipc_world *world);
-/* Can so many moments be written? Their file may have 1 GB. The first one has been added. Returns 1, or 0 with e filled. */
+/* Can so many moments be written? A file may have 1 GB. The first one has been added. Returns 1, or 0 with e
+ * filled. */
 int gltf_fits(const gltf *g, const char *path, const scene *s, const embipc_world *world, int moments, tool_error *e);
 /* Writes the file. Returns 1, or 0 with e filled. */
 int gltf_write(const gltf *g, const char *path, const scene *s, const embipc_world *world, tool_error *e);

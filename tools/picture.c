@@ -344,8 +344,8 @@ int picture_film_add(picture_film *film, const char *directory, const scene *s, 
 int picture_sheet_fits(const picture_sheet *sheet, const char *path, int moments, tool_error *e)
 {
     if (moments <= PICTURE_MOMENTS && 3.0 * sheet->vertex_count * moments < INT_MAX) return 1;
-    return tool_fail(e, "%s: not written: found %d frames of %d vertices, expected fewer (at most %d): a larger --every",
-                     path, moments, sheet->vertex_count, PICTURE_MOMENTS);
+    return tool_fail(e, "%s: not written: found %d frames of %d vertices, expected fewer (at most %d): a larger "
+                        "--every", path, moments, sheet->vertex_count, PICTURE_MOMENTS);
 }
 
 void picture_sheet_add(picture_sheet *sheet, const scene *s, const embipc_world *world)

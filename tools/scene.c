@@ -681,7 +681,8 @@ static void scene_read_velocity(scene_reader *r, const json_value *body, embipc_
         scene_numbers(r, body, keys[i], 3, scene_any, i ? d->angular_velocity : d->velocity);
         if (d->kind == EMBIPC_FIXED) scene_refuse(r, body, keys[i], "no such key for kind fixed, which never moves");
         if (d->kind == EMBIPC_KINEMATIC)
-            scene_refuse(r, body, keys[i], "no such key for kind kinematic, which moves as the keys of a \"drive\" say");
+            scene_refuse(r, body, keys[i],
+                         "no such key for kind kinematic, which moves as the keys of a \"drive\" say");
     }
 }
 

@@ -385,7 +385,8 @@ static void view_put_points(view_bytes *out, const double *x, int count, double 
 }
 
 /* Largest distance from x of the surface that a reader makes of the decoded nodes, which are about the origin. */
-static double view_error(const view_body *body, const embipc_body_view *b, const double *decoded, const double origin[3])
+static double view_error(const view_body *body, const embipc_body_view *b, const double *decoded,
+                         const double origin[3])
 {
     double worst = 0;
     for (int i = 0; i < b->vertex_count; i++) {
