@@ -604,9 +604,9 @@ typedef struct embipc_body_def {
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
     embipc_material material;
-    const embipc_real *tet_stiffness;       /* factors > 0 on the stiffness of each tet of a full body or a given cage
-                                             * (its tet count); NULL: 1 */
-    const embipc_real *tet_density;         /* factors > 0 on the density of each of these tets; NULL: 1 */
+    const embipc_real *tet_stiffness;       /* factors on the stiffness of each tet of a full body or a given cage (its
+                                             * tet count), 1e-40 .. 1e40, floats 1e-3 .. 1e3; NULL: 1 */
+    const embipc_real *tet_density;         /* factors on the density of each of these tets, likewise; NULL: 1 */
     embipc_real friction;                   /* mu of a pair is the geometric mean of its two bodies'  (0) */
     embipc_real static_friction;            /* mu of contacts that stick, likewise; at least friction (0) */
     embipc_real thickness;                  /* half thickness of a coating, m; those of a pair add up (0) */
@@ -2369,6 +2369,13 @@ static embipc_real embi_direction(embipc_real n[3], const embipc_real r[3])
     embipc_real q = embi_norm(r);
     if (q > 0) embi_scale(n, 1 / q, r);
     return q;
+}
+
+/* Has r a direction? Its length must be far from where squares over- or underflow. */
+static int embi_is_direction(const embipc_real r[3])
+{
+    embipc_real most = EMBI_EITHER(1e100, 1e15), q = embi_norm(r);
+    return q >= 1 / most && q <= most;
 }
 
 /* r = a x b; r must not alias a or b */
@@ -8861,7 +8868,7 @@ static embipc_result embi_check_fibre(const embipc_material *a, embipc_error *e)
 {
     embipc_result r = embi_check_value(e, "fibre_stiffness", a->fibre_stiffness, " Pa", 1);
     if (r != EMBIPC_OK) return r;
-    if (!embi_all_finite(a->fibre, 3) || (a->fibre_stiffness > 0 && !(embi_norm(a->fibre) > 0)))
+    if (!embi_all_finite(a->fibre, 3) || (a->fibre_stiffness > 0 && !embi_is_direction(a->fibre)))
         return embi_refuse(e, "fibre (%g, %g, %g) is no direction", a->fibre[0], a->fibre[1], a->fibre[2]);
     if (a->fibre_stiffness > 0 && a->model == EMBIPC_ORTHOGONALITY)
         return embi_refuse(e, "the orthogonality energy takes no fibre");
@@ -14452,8 +14459,8 @@ static embipc_result embi_check_numbers(embipc_world *w, const embi_body *b, emb
         {"stiffness in Pa times size", young * b->diagonal, "N/m", least, most},
         {"damping[0] times time_step", b->material.damping[0] * h, "", 0, EMBI_EITHER(1e60, 1e9)},
         {"damping[1] / time_step", b->material.damping[1] / h, "", 0, EMBI_EITHER(1e60, 1e9)},
-        {"kappa", b->rules.kappa, "kg/s^2", least, most},
         {"dhat", b->rules.dhat, "m", b->diagonal / EMBI_SIZES_AT_MOST, b->diagonal * EMBI_SIZES},
+        {"kappa", b->rules.kappa, "kg/s^2", least, most},   /* which is derived from dhat */
         {"friction_velocity", b->rules.epsv, "m/s", b->diagonal / h * EMBI_EITHER(1e-60, 1e-9), most}};
     embipc_result r;
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
@@ -26108,11 +26115,12 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
 {
     int is_cage = d->kind == EMBIPC_CAGE && d->cage_x;
     int count = d->kind == EMBIPC_FULL ? d->tet_count : is_cage ? d->cage_tet_count : 0;
+    embipc_real most = EMBI_EITHER(1e40, 1e3), least = 1 / most;
     if (factor && count < 1) return embi_refuse(e, "%s needs a full body, or a cage given with its tets", what);
     for (int t = 0; factor && t < count; t++)
-        if (!(factor[t] > 0) || !embi_finite(factor[t]))
+        if (!(factor[t] >= least && factor[t] <= most))
             return embi_fail_at(e, EMBIPC_ERR_ARGUMENT, EMBIPC_TET, t, factor[t],
-                                "%s of tet %d is %g; it must be positive", what, t, factor[t]);
+                                "%s of tet %d is %g; it must lie in %g .. %g", what, t, factor[t], least, most);
     return EMBIPC_OK;
 }
 
@@ -27192,13 +27200,13 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     if (r == EMBIPC_OK) {
         b = w->s.body + at;
         embi_world_append(w, b, &build);
-        if (embi_is_dynamic(b) &&
+        embi_body_derive(w, b);
+        r = embi_check_numbers(w, b, 0, w->s.gravity, w->s.h);   /* first: with no mass no velocity is finite */
+        if (r == EMBIPC_OK && embi_is_dynamic(b) &&
             !embi_spin(&w->s, b, def->velocity, def->angular_velocity, w->s.creation.v + 3 * b->node0))
             r = embi_fail_velocity(&w->error, def->velocity, def->angular_velocity);
-        else {
-            embi_body_derive(w, b);
+        if (r == EMBIPC_OK)
             r = embi_check_numbers(w, b, embi_body_speed(b, w->s.creation.v), w->s.gravity, w->s.h);
-        }
         if (r == EMBIPC_OK) r = embi_check_start(w, at, at + 1);
     }
     if (r == EMBIPC_OK) {
@@ -27922,8 +27930,9 @@ static embipc_result embi_check_joint_numbers(const embipc_joint_def *d, embipc_
             return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "%s (%g, %g, %g) of the joint is not finite",
                              k == 0 ? "point" : k == 1 ? "point_b" : "axis", v[0], v[1], v[2]);
     }
-    if (needs_axis && !(embi_long_norm(d->axis) > 0))
-        return embi_refuse(e, "the axis of the joint is (0, 0, 0); it must have a direction");
+    if ((needs_axis || embi_long_norm(d->axis) > 0) && !embi_is_direction(d->axis))
+        return embi_refuse(e, "the axis of the joint is (%g, %g, %g); it must have a direction", d->axis[0], d->axis[1],
+                           d->axis[2]);
     if ((r = embi_check_joint_limits(d, e)) != EMBIPC_OK || (r = embi_check_target(d->target, e)) != EMBIPC_OK)
         return r;
     for (int i = 0; i < 7; i++)

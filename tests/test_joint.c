@@ -1346,8 +1346,8 @@ static void test_refusals(void)
     ground = 0;
     a = joint_box(&s, 0.1, 0.1, 0.1, 0, 0, 0.2);
     b = joint_box(&s, 0.1, 0.1, 0.1, 0.3, 0, 0.2);
-    for (int n = 0; n < 26; n++) {
-        embipc_joint_def d = scene_joint_def(&s, n < 16 ? EMBIPC_HINGE : EMBIPC_ROD, a, b, 0.15, 0, 0.2, Y);
+    for (int n = 0; n < 30; n++) {
+        embipc_joint_def d = scene_joint_def(&s, n < 16 || n > 25 ? EMBIPC_HINGE : EMBIPC_ROD, a, b, 0.15, 0, 0.2, Y);
         const int bad[2] = {0, 8}, twice[3] = {3, 1, 3};
         embipc_result want = EMBIPC_ERR_ARGUMENT;
         if (n == 0) d.cookie = 0, want = EMBIPC_ERR_DEF;
@@ -1376,9 +1376,13 @@ static void test_refusals(void)
         if (n == 23) d.kind = EMBIPC_BALL, d.twist = 1;
         if (n == 24) d.kind = EMBIPC_BALL, d.twist = 3.2, d.limited = 1, d.limits[1] = 1;
         if (n == 25) d.twist = 1, d.limited = 1, d.limits[1] = 1;
+        if (n == 26) d.axis[1] = 1e-320;   /* one over it is infinite */
+        if (n == 27) d.axis[1] = 1e-320, d.kind = EMBIPC_WELD;   /* which needs none, but would use it */
+        if (n == 28) d.axis[0] = d.axis[1] = d.axis[2] = 1.7e308;
+        if (n == 29) d.axis[1] = 1e-200;
         ENSURE(embipc_joint_create(s.w, &d, &j) == want);
         ENSURE(embipc_world_error(s.w)->text[0] && j.index1 == 0);
-        said = n == 2 || n == 5 ? "body \"" : n == 6 ? "point (" : n == 7 ? "axis (" : n == 18 ? "friction of the joint is 1," : "";
+        said = n == 2 || n == 5 ? "body \"" : n == 6 ? "point (" : n == 7 ? "axis (" : n >= 26 ? "axis of the joint is (" : n == 18 ? "friction of the joint is 1," : "";
         ENSURE(strstr(embipc_world_error(s.w)->text, said) != NULL);
     }
     ENSURE(embipc_joint_create(NULL, NULL, &j) == EMBIPC_ERR_ARGUMENT);
