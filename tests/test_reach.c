@@ -459,7 +459,8 @@ static void test_a_path_has_slack(void)
         lost += count_missed(b, &a, x, lane->list, lane->count, &st->pair->rule, &near);
     }
     printf("  slack %g m, %d candidates, %d at the start: %d and %d pairs came near, %d and %d of them not found; "
-           "%d of 24 states are within\n", b->search.own_path.slack, lane->count, st->pair->count, near, near_start, lost, lost_start, kept);
+           "%d of 24 states are within\n", b->search.own_path.slack, lane->count, st->pair->count, near, near_start, lost,
+           lost_start, kept);
     ENSURE(near > 50 && near_start > 50 && lost == 0 && lost_start == 0 && kept == 24 - strays);
     free(x);
     free(flat);
