@@ -2173,6 +2173,9 @@ enum {
 #define EMBI_SHARE_AGAIN EMBI_SHARE(256)   /* [candidates] Cached ones tested again in a part */
 #define EMBI_CACHED_STEPS 64   /* [steps] Without use until a list is released */
 
+/* ---- Searches along paths ---- */
+#define EMBI_PATH_SLACK ((embipc_real)0.0625)   /* [way] Slack of a body's path */
+
 /* ---- Islands of a step ---- */
 #define EMBI_SHARE_ISLANDS EMBI_SHARE(15)   /* [us of work] In a run of islands */
 
@@ -12529,8 +12532,13 @@ typedef struct embi_body_joined {
 } embi_body_joined;
 
 /* 0: the body was not searched along paths in this step. NOW: its paths, and its tree unless current, are those of the
- * last such search of its pairs. BEFORE: they must be made anew. If not 0, candidates at q^n may be lost. */
+ * last such search of its pairs. BEFORE: they must be made anew. */
 enum { EMBI_SWEPT_BEFORE = 1, EMBI_SWEPT_NOW };
+/* The search of a body for itself along a path, see embi_body_keeps_path(). */
+typedef struct embi_own_path {
+    embipc_real slack;           /* how far its points may stray from it against each other, m; -1: there was none */
+    embipc_real end;             /* fraction of the present direction that is searched */
+} embi_own_path;
 /* ASKED: this attempt of the step has lost a body's candidates at q^n. KEPT: it is made again, and keeps them. */
 enum { EMBI_START_ASKED = 1, EMBI_START_KEPT };
 
@@ -12567,6 +12575,8 @@ typedef struct embi_body_search {
     int has_direction;           /* in the present round */
     int keeps_start;             /* are its candidates at q^n kept? EMBI_START_ASKED, _KEPT; 0: they may be lost */
     int swept;                   /* EMBI_SWEPT_...; 0: no */
+    int lost_start;              /* its candidates at q^n may be lost */
+    embi_own_path own_path;
     embipc_real expected;        /* displacement in this step, m */
     embipc_real start_box[6];    /* bounds of the surface at x^n */
     embipc_real around;          /* between steps: width around start_box in which gaps are tested, m; 0: start_box is
@@ -12753,6 +12763,7 @@ typedef struct embi_reference {
     embipc_real *measured_q;     /* where distances were measured */
     embipc_real *cached_q;       /* where lists within a body were made */
     embipc_real *q;
+    embipc_real *own_q, *own_way;   /* where bodies were searched for themselves along paths, and these paths */
     embipc_real *x;              /* at these q, or at q^n; valid where xn is; allocated at first use */
     int any;                     /* some body has one */
 } embi_reference;
@@ -13370,6 +13381,7 @@ static void embi_body_bound_path(embi_state *s, embi_body *b)
         e->next = embi_max(e->now, e->end + sine * (e->end + e->now));
     }
     b->search.has_direction = 1;
+    b->search.own_path.end = 1;
 }
 
 /* After a move to trial_q: the bounds that embi_body_bound_path() found for that end become those at q. */
@@ -13434,11 +13446,49 @@ static int embi_box_holds(const embipc_real outer[6], const embipc_real inner[6]
     return 1;
 }
 
+/* How far two points of the body may be off any common fraction of the path that it was searched along for itself, m.
+ * Its nodes have gone the fraction t of the way from q to trial_q. */
+static embipc_real embi_body_strays(const embi_state *s, const embi_body *b, embipc_real t)
+{
+    int at = 3 * b->node0;
+    const embipc_real *q = s->q + at, *next = s->trial_q + at, *from = s->reference.own_q + at;
+    const embipc_real *way = s->reference.own_way + at;
+    embipc_real *d = s->scratch.nodes + at, sum[3] = {0, 0, 0}, ways[3] = {0, 0, 0}, off[3], box[6];
+    embipc_real along = 0, square = 0, share;
+    for (int i = 0; i < 3 * b->nn; i++) d[i] = q[i] - from[i] + t * (next[i] - q[i]);
+    for (int i = 0; i < b->nn; i++) {
+        embi_add(sum, sum, d + 3 * i);
+        embi_add(ways, ways, way + 3 * i);
+        along += embi_dot(d + 3 * i, way + 3 * i);
+        square += embi_dot(way + 3 * i, way + 3 * i);
+    }
+    along -= embi_dot(sum, ways) / (embipc_real)b->nn;   /* what all have in common does not count */
+    square -= embi_dot(ways, ways) / (embipc_real)b->nn;
+    share = square > 0 ? embi_max(0, embi_min(1, along / square)) : 0;
+    embi_box_clear(box);
+    for (int i = 0; i < b->nn; i++) {
+        embi_axpy(d + 3 * i, -share, way + 3 * i);
+        embi_box_add(box, d + 3 * i);
+    }
+    embi_sub(off, box + 3, box);
+    return embi_norm(off) * (1 + 8 * EMBI_EPS);
+}
+
+/* Is a body that was searched for itself along a path within the slack of it, now and on its direction? What holds in
+ * two states holds between them. */
+static int embi_body_keeps_path(const embi_state *s, const embi_body *b)
+{
+    embipc_real slack = b->search.own_path.slack;
+    return slack >= 0 && embi_body_strays(s, b, 0) <= slack &&
+           (!b->search.has_direction || embi_body_strays(s, b, b->search.own_path.end) <= slack);
+}
+
 /* Are the candidates of a pair complete along the present direction? Both its bodies move by one direction. */
 static int embi_pair_is_complete(const embi_state *s, const embi_pair *p)
 {
     const embi_body *a = s->body + p->a, *b = s->body + p->b;
     embipc_real r[6];
+    if (p->path && a == b) return embi_body_keeps_path(s, a) && embi_body_list_is_complete(a, 1);
     if (p->path) return !a->search.has_direction && !b->search.has_direction;
     embi_relative_box(&a->search.shift_next, p->pa, &b->search.shift_next, p->pb, r);
     return (embi_box_holds(p->range, r) || p->loose) && (p->a != p->b || embi_body_list_is_complete(a, 1));
@@ -13548,6 +13598,7 @@ static void embi_body_shorten_bounds(embi_body *b, embipc_real cap)
     embi_cap_all(b->search.shift_next.box, b->search.shift.box, 6, cap);
     embi_cap_all(b->search.shift_next.part, b->search.shift.part, 6 * b->search.patch_count, cap);
     embi_cap_all(b->search.shift_next.deformation, b->search.shift.deformation, 3, cap);
+    b->search.own_path.end = cap;
     for (int t = 0; t < embi_strained_tets(b); t++)
         b->search.strain[t].next = b->search.strain[t].now + cap * (b->search.strain[t].next - b->search.strain[t].now);
 }
@@ -14474,6 +14525,8 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
         b->search.strain[t].now = b->search.strain[t].next = 0;
     b->search.measured_at_start = 1;
     b->search.has_reference = b->search.takes_reference = b->search.has_direction = b->search.swept = 0;
+    b->search.lost_start = 0;
+    b->search.own_path.slack = -1;
     embi_shift_none(b, &b->search.shift);
     embi_shift_none(b, &b->search.shift_next);
     embi_shift_none(b, &b->search.drift);
@@ -15212,8 +15265,12 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
  * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all primitives
  * of both bodies come within reach. So a long direction is searched along its paths, for one round only. (Longest step
  * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.)
+ * A body is searched for itself with some slack around the paths of its points. So the candidates serve for the
+ * directions that follow, which mostly correct the first one. (A mat that is twisted: 0.31 of the time, and 130
+ * candidates where a range has 65 000.)
  * Part of the search.
- * Uses: tuning, memory, part III.   Checked by: tests/world_guarantee.h, tests/test_plain.c */
+ * Uses: tuning, small math, memory, elasticity, distances, part III.
+ * Checked by: tests/world_guarantee.h, tests/test_plain.c, tests/test_reach.c */
 
 /* The surface and its paths along the present direction. */
 static embi_surface embi_body_paths(const embipc_world *w, const embi_body *b)
@@ -15251,6 +15308,73 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     return embi_bvh_sweep(&w->memory, &b->bvh, &paths);
 }
 
+/* May the step return this island to an earlier state? It may after BDF2, while a drive is rotating, and while joints
+ * may show that the rotations held are wrong. From where those led, slender links take up to 100 solves. */
+static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
+{
+    for (int k = 0; k < isle->body_count; k++) {
+        const embi_body *b = s->body + isle->bodies[k];
+        if (embi_is_two_step(b) || b->search.keeps_start) return 1;
+        if (s->settings.spin && b->joints.first && embi_elastic_turns(&b->elastic) && !b->elastic.nonlinear) return 1;
+    }
+    for (int n = 0; n < embi_drive_count(s); n++)
+        if (s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
+            !s->driven.list[n].done) return 1;
+    return 0;
+}
+
+/* May the step return the island of either body to an earlier state? */
+static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
+{
+    const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
+    return (a->in_island && embi_island_may_go_back(&w->s, w->islands.list[a->island])) ||
+           (b->in_island && embi_island_may_go_back(&w->s, w->islands.list[b->island]));
+}
+
+/* Appends to the lane a body's present candidates for itself that are within reach in a state that the step may go back
+ * to, unless they pass each other along the paths. Then they stand there already. */
+static int embi_search_keep(embipc_world *w, const embi_pair *pair, const embi_surface *a, const embi_approach *t,
+                            embi_lane *lane)
+{
+    const embi_state *s = &w->s;
+    embipc_real reach = embi_pair_reach(s, pair);
+    for (int n = pair->first; n < pair->first + pair->count; n++) {
+        embi_candidate one = s->candidates.list[n];
+        int v[4], mask;
+        embipc_real back[12], weight[4];
+        embi_point now[4], start[4], safe[4];
+        for (int k = 0; k < 4; k++) {
+            v[k] = one.v[k] - a->base;
+            now[k] = a->x + 3 * v[k];
+            start[k] = s->xn + 3 * one.v[k];
+            safe[k] = back + 3 * k;
+            embi_row_apply(&s->J, one.v[k], s->driven.safe_q, back + 3 * k);
+        }
+        if (embi_candidate_passes(&one, a, a, v, now, t)) continue;
+        if (embi_closest_distance(start, one.edge_edge, weight, &mask) > reach &&
+            embi_closest_distance(safe, one.edge_edge, weight, &mask) > reach) continue;
+        if (!EMBI_ARRAY(&w->memory, lane->list, lane->count + 1, 0, EMBI_CANDIDATES)) return 0;
+        one.apart = embi_closest_distance(now, one.edge_edge, weight, &mask);
+        lane->list[lane->count++] = one;
+    }
+    return 1;
+}
+
+/* The body is searched for itself along its present direction. */
+static void embi_body_take_path(embi_state *s, embi_body *b)
+{
+    embipc_real t = b->search.has_direction ? b->search.own_path.end : (embipc_real)0, box[6], off[3];
+    embi_box_clear(box);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) {
+        embi_copy(s->reference.own_q + 3 * i, s->q + 3 * i);
+        embi_sub(s->reference.own_way + 3 * i, s->trial_q + 3 * i, s->q + 3 * i);
+        embi_scale(s->reference.own_way + 3 * i, t, s->reference.own_way + 3 * i);
+        embi_box_add(box, s->reference.own_way + 3 * i);
+    }
+    embi_sub(off, box + 3, box);
+    b->search.own_path.slack = b->rules.dhat / 2 + EMBI_PATH_SLACK * embi_norm(off);
+}
+
 /* Searches the candidates of a pair along the present direction, and appends them to the lane. */
 static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
 {
@@ -15266,6 +15390,10 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     embi_approach t = embi_approach_of(embi_none, reach);
     embi_traversal walk = embi_traverse_of(&a, &b, embi_none, reach);
     if (!kept || !embi_body_sweep(w, A) || !embi_body_sweep(w, B)) return 0;
+    if (own) {
+        embi_body_take_path(s, A);
+        walk.reach = t.reach = t.reach + A->search.own_path.slack;
+    }
     a = embi_body_paths(w, A);
     b = embi_body_paths(w, B);
     a.start = own ? NULL : kept->start;
@@ -15294,6 +15422,8 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     if (!embi_traverse_all(&w->memory, &walk, &w->search.tri_pairs, &count) ||
         !embi_candidates(&w->memory, &a, &b, w->search.tri_pairs, count, &pair->rule, &t, &lane->list, &lane->count))
         return 0;
+    if (!embi_pair_may_go_back(w, pair)) A->search.lost_start = B->search.lost_start = 1;
+    else if (own && !embi_search_keep(w, pair, &a, &t, lane)) return 0;
     one->count = lane->count - one->at;
     return 1;
 }
@@ -16048,8 +16178,8 @@ static int embi_search_pairs(embipc_world *w)
  * When a direction leaves the range of the candidates, more are searched: embi_search_cover(). A range contains all
  * displacements since the start of the step. So a long direction is searched along its paths. Collision detection
  * has covered a path at its end, which becomes the new reference. An island that may go back to an earlier state
- * takes none and searches no paths: its candidates at that state would be lost. Where an island must go back and they
- * are lost, the step begins again, and its bodies keep them: keeps_start.
+ * takes none, and searches no two bodies along paths: their candidates at that state would be lost. Where an island
+ * must go back and they are lost, the step begins again, and its bodies keep them: keeps_start.
  * Part of the search.
  * Uses: small math, memory, edges and faces, elasticity, part III.
  * Checked by: tests/world_guarantee.h, tests/test_plain.c */
@@ -16058,8 +16188,7 @@ static int embi_search_pairs(embipc_world *w)
 static int embi_search_is_far(const embi_state *s, const embi_island *isle)
 {
     int any = 0;
-    for (int k = 0; k < isle->body_count; k++)
-        any |= s->body[isle->bodies[k]].search.has_reference || s->body[isle->bodies[k]].search.swept;
+    for (int k = 0; k < isle->body_count; k++) any |= s->body[isle->bodies[k]].search.lost_start;
     return any;
 }
 
@@ -16073,27 +16202,13 @@ static int embi_patch_follow(const embi_body *b, embi_patch *one)
     return 1;
 }
 
-/* May the step return this island to an earlier state? It may after BDF2, while a drive is rotating, and while joints
- * may show that the rotations held are wrong. From where those led, slender links take up to 100 solves. */
-static int embi_island_may_go_back(const embi_state *s, const embi_island *isle)
-{
-    for (int k = 0; k < isle->body_count; k++) {
-        const embi_body *b = s->body + isle->bodies[k];
-        if (embi_is_two_step(b) || b->search.keeps_start) return 1;
-        if (s->settings.spin && b->joints.first && embi_elastic_turns(&b->elastic) && !b->elastic.nonlinear) return 1;
-    }
-    for (int n = 0; n < embi_drive_count(s); n++)
-        if (s->body[s->driven.list[n].body].island == isle->index && s->driven.list[n].rotating &&
-            !s->driven.list[n].done) return 1;
-    return 0;
-}
-
 /* The present positions become the reference of displacements, boxes and tree. */
 static void embi_body_rebase(embi_state *s, embi_body *b, embipc_real cap)
 {
     memcpy(s->reference.q + 3 * b->node0, s->q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->q);
     embi_apply_rows(s, b, s->reference.q, s->reference.x);
-    b->search.has_reference = 1;
+    b->search.has_reference = b->search.lost_start = 1;
+    b->search.own_path.slack = -1;
     b->search.measured_at_start = 0;
     (void)embi_body_shift(b, s->reference.q, s->reference.measured_q, s->scratch.nodes, NULL,
                           &b->search.shift_measured);
@@ -16128,22 +16243,16 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
     return together || p->path ? !embi_pair_is_complete(s, p) : !embi_box_holds(p->range, r);
 }
 
-/* May the step return the island of either body to an earlier state? */
-static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
-{
-    const embi_body *a = w->s.body + p->a, *b = w->s.body + p->b;
-    return (a->in_island && embi_island_may_go_back(&w->s, w->islands.list[a->island])) ||
-           (b->in_island && embi_island_may_go_back(&w->s, w->islands.list[b->island]));
-}
-
-/* Is the displacement from `now` to r so long that candidates are searched along its path? */
+/* Is the displacement from `now` to r so long that candidates are searched along its path? Not for two bodies that may
+ * go back; a body that may is searched for itself along paths until the step ends. */
 static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const embipc_real now[6],
                              const embipc_real r[6])
 {
     embipc_real way[6];
     for (int i = 0; i < 6; i++) way[i] = r[i] - now[i];
-    return !EMBI_WITHOUT(PATHS) && embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1) &&
-           !embi_pair_may_go_back(w, p);
+    if (EMBI_WITHOUT(PATHS)) return 0;
+    if ((p->path || p->a != p->b) && embi_pair_may_go_back(w, p)) return p->a == p->b;
+    return embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1);
 }
 
 /* Takes the new reference of all marked bodies, whose pairs must be searched again. */
@@ -16203,8 +16312,9 @@ static int embi_pair_due(embipc_world *w, int n, const embipc_real now[6], const
     embi_range_stretch(p->range, now, r, p->rule.dhat / 2);
     if (!embi_search_add(w, n)) return 0;
     p->path = path;
-    if (path && a->in_island) w->islands.list[a->island]->saves_safe = 1;
-    if (path && b->in_island) w->islands.list[b->island]->saves_safe = 1;
+    if (!path || embi_pair_may_go_back(w, p)) return 1;
+    if (a->in_island) w->islands.list[a->island]->saves_safe = 1;
+    if (b->in_island) w->islands.list[b->island]->saves_safe = 1;
     return 1;
 }
 
@@ -25881,7 +25991,8 @@ static const size_t embi_node_fields[] = {
     EMBI_OFFSETS4(embi_state, q, v, qn, vn), EMBI_OFFSETS4(embi_state, last.q, last.v, last.gain, qt),
     EMBI_OFFSETS4(embi_state, qc, load.f, p, gq), EMBI_OFFSETS4(embi_state, g, Ap, rhs, driven.target),
     EMBI_OFFSETS4(embi_state, trial_q, driven.safe_q, reference.measured_q, reference.cached_q),
-    EMBI_OFFSETS4(embi_state, creation.q, creation.v, scratch.nodes, reference.q)};
+    EMBI_OFFSETS4(embi_state, creation.q, creation.v, scratch.nodes, reference.q),
+    offsetof(embi_state, reference.own_q), offsetof(embi_state, reference.own_way)};
 static const size_t embi_vertex_fields[] = {
     EMBI_OFFSETS4(embi_state, x, xn, path.x, path.trial_x),
     EMBI_OFFSETS4(embi_state, path.motion, creation.rest, creation.x, load.vertex_force),
