@@ -591,7 +591,8 @@ typedef struct embipc_body_def {
     int triangle_count;
     const int *tets;                        /* tet mesh (4 * tet_count); required for full bodies, else may be NULL */
     int tet_count;
-    const embipc_real *cage_x;              /* cage kind: nodes of a given cage, m (3 * cage_node_count), or NULL */
+    const embipc_real *cage_x;              /* cage kind: nodes of a given cage, m (3 * cage_node_count), or NULL. A
+                                             * vertex outside by the rounding of floats is moved onto it */
     int cage_node_count;
     const int *cage_tets;                   /* its tets (4 * cage_tet_count) */
     int cage_tet_count;
@@ -600,7 +601,9 @@ typedef struct embipc_body_def {
                                              * 0: 30, or a single tet for stiff bodies, which sag by less than 1e-3 of
                                              * their diagonal under ten times their weight when held at one end.
                                              * Consecutive bodies of one mesh share a cage (0) */
-    embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position */
+    embipc_real scale, rotation[9], position[3];   /* world point = rotation (scale p) + position. Where R^T R - I of
+                                             * the rotation has entries up to 1e-4, as after computing with floats, the
+                                             * nearest rotation is taken. More is refused */
     embipc_real velocity[3];                /* m/s */
     embipc_real angular_velocity[3];        /* rad/s, about the centre of mass */
     embipc_material material;
@@ -774,7 +777,7 @@ typedef struct embipc_joint_def {
     int limited;                 /* nonzero: limits hold. A rod without limits keeps its length (0) */
     embipc_real limits[2];       /* least and greatest position, which is 0 at creation, or the length of a rod. Hinge,
                                   * slider: 0 lies between them, +-inf is none. Ball: limits[1] is the largest angle.
-                                  * Rod {0, L}: a rope of length L */
+                                  * Rod {0, L}: a rope of length L. A rod may begin outside by the rounding of floats */
     embipc_real twist;           /* of a ball with limits: largest rotation of b about its own axis to either side,
                                   * rad, below pi; 0: freely. limits[1] >= pi lets the axis go freely (0) */
     embipc_real friction;        /* of hinge and slider: effort that resists motion, but for a creep of up to the
@@ -1111,7 +1114,8 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_con
 /* Sums the contact forces of the last step on a body over a grid. The sum of all taxels is the force on the body if all
  * vertices with a force are over the grid. Friction acts where contacts were at the start of the step: at speeds near a
  * vertex distance per step, a taxel has the shear of its neighbour.
- *   rotation, position  of the grid, as in embipc_pose: it lies in its plane z = 0, with the middle at the origin
+ *   rotation, position  of the grid, as in embipc_pose: it lies in its plane z = 0, with the middle at the origin. The
+ *              rotation may be rounded as that of an embipc_body_def
  *   size       along x and y, m; and the distance from the plane up to which vertices count (3), > 0; INFINITY: all
  *   nx, ny     taxels along x and y
  *   friction   coefficient for `slides`, >= 0
@@ -1169,9 +1173,10 @@ EMBIPC_API embipc_result embipc_body_write_vertices(const embipc_world *world, e
 
 /* Puts a body elsewhere at once, without a way between: its pose becomes this one, and its shape stays.
  *   keep_velocity   nonzero: velocities turn with the body; 0: it rests
- * The jump itself gives no velocity. Fails, with the world unchanged, on: a fixed body, one with a drive that is not
- * soft, or one in a joint; a rotation that is none; a place where it crosses a body that it may touch, or is nearer to
- * one than their thickness. embipc_world_error() names these. */
+ * The jump itself gives no velocity. The rotation may be rounded as that of an embipc_body_def; the body turns by the
+ * nearest one. Fails, with the world unchanged, on: a fixed body, one with a drive that is not soft, or one in a joint;
+ * a rotation that is none; a place where it crosses a body that it may touch, or is nearer to one than their thickness.
+ * embipc_world_error() names these. */
 EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *world, embipc_body body, const embipc_real position[3],
                                               const embipc_real rotation[9], int keep_velocity);
 
@@ -2568,6 +2573,24 @@ static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
     embipc_real q[4];
     embi_quaternion(q, M);
     embi_m3_from_quaternion(R, q);
+}
+
+/* How far R is from orthogonal: the largest entry of R^T R - I, without its sign */
+static embipc_real embi_unorthogonal(const embipc_real R[9])
+{
+    embipc_real S[9], off = 0;
+    embi_m3_tmul(S, R, R);
+    for (int i = 0; i < 9; i++)   /* squares that overflow may have a nan for a difference */
+        off = embi_max(off, embi_finite(S[i]) ? embi_abs(S[i] - (i % 4 == 0 ? 1 : 0)) : EMBI_HUGE);
+    return off;
+}
+
+/* R = the rotation nearest to M. M that is one to the rounding of a product stays as it is: its caller finds it again
+ * to the bit. */
+static void embi_nearest_rotation(embipc_real R[9], const embipc_real M[9])
+{
+    if (embi_unorthogonal(M) > 16 * EMBI_EPS) embi_polar_by_quaternion(R, M);
+    else if (R != M) memcpy(R, M, 9 * sizeof *R);
 }
 
 /* ---- The same of EMBI_LANES vectors or matrices side by side ---- */
@@ -26005,16 +26028,18 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
     return EMBIPC_OK;
 }
 
-/* Is R a rotation? */
+/* Is R a rotation, but for the rounding of a caller that computes with floats? A product of two such matrices adds 11
+ * units of 2^-24 to R^T R at most. So the limit leaves room for 150 products one after the other, and for numbers
+ * written with 5 digits. A scale is refused from 1 + 5e-5 on. embi_nearest_rotation() makes R exact. */
 static embipc_result embi_check_rotation(const embipc_real R[9], embipc_error *e)
 {
-    embipc_real S[9], off = 0;
-    embi_m3_tmul(S, R, R);
-    for (int i = 0; i < 9; i++) off = embi_max(off, embi_abs(S[i] - (i % 4 == 0 ? 1 : 0)));
-    if (off < EMBI_EITHER(1e-9, 1e-5) && embi_m3_det(R) > 0) return EMBIPC_OK;
-    if (off < EMBI_EITHER(1e-9, 1e-5))
-        return embi_refuse_value(e, -1, "rotation mirrors the body: its determinant is -1");
-    return embi_refuse_value(e, off, "rotation is no rotation matrix (R^T R differs from I by %g)", off);
+    const embipc_real most = (embipc_real)1e-4;
+    embipc_real off = embi_unorthogonal(R);
+    if (!(off <= most))
+        return embi_refuse_value(e, off, "rotation is no rotation matrix (R^T R differs from I by %g; at most %g "
+                                 "is taken as rounding)", off, most);
+    if (embi_m3_det(R) > 0) return EMBIPC_OK;
+    return embi_refuse_value(e, -1, "rotation mirrors the body: its determinant is -1");
 }
 
 /* Are both coefficients of friction in their range? */
@@ -26078,6 +26103,9 @@ static void embi_build_frame(const embipc_body_def *d, embi_build *t)
     embi_box_middle(middle, box);
     for (int k = 0; k < 6; k++) most = embi_max(most, embi_abs(box[k]));
     t->rounding = 4 * EMBI_EPS * d->scale * most;
+    if (d->cage_x)   /* its numbers and those of the surface may come from floats; what one can see is no rounding */
+        t->rounding = embi_max(t->rounding,
+                               d->scale * embi_min(4 * (embipc_real)FLT_EPSILON * most, (embipc_real)1e-5 * size));
     embi_near_origin(t->from, middle, size);
     embi_scale(p, d->scale, t->from);
     embi_m3_mulv(t->near_position, d->rotation, p);
@@ -27003,11 +27031,13 @@ static int embi_body_fits(embipc_world *w, const embi_body *b)
            embi_count(m, EMBI_NODES, (size_t)(b->node0 + b->nn)) && embi_count(m, EMBI_TETS, tets);
 }
 
-/* The description without what has no effect on such a body. Nothing checks that, and a snapshot must not keep it: its
- * reader refuses numbers that are not sound. */
+/* The description with a rotation to the last digit, as another would strain the body, and without what has no effect
+ * on such a body. Nothing checks that, and a snapshot must not keep it: its reader refuses numbers that are not
+ * sound. */
 static embipc_body_def embi_effective_def(const embipc_body_def *d)
 {
     embipc_body_def e = *d;
+    embi_nearest_rotation(e.rotation, d->rotation);
     if (d->kind < EMBIPC_AFFINE) e.material = embipc_default_body_def().material;
     if (d->kind != EMBIPC_CAGE || d->cage_x || d->cage) e.cage_nodes = 0;
     return e;
@@ -27852,11 +27882,11 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
 }
 
 /* Checks that the points of a joint are not so far from its bodies that rounding would decide. Like the others, a rod
- * begins within its limits, but for the rounding of its length. */
+ * begins within its limits, but for the rounding of its length, which a caller may have computed with floats. */
 static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint_def *d, const int body[2])
 {
     embipc_real length = embi_distance(d->point, d->point_b);
-    embipc_real rounding = 8 * EMBI_EPS * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
+    embipc_real rounding = 8 * (embipc_real)FLT_EPSILON * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
     int within = length >= d->limits[0] - rounding && length <= d->limits[1] + rounding;
     if (d->kind == EMBIPC_ROD && d->limited && !within)
         return embi_blame_body(w, w->s.body + body[1], embi_refuse_value(
@@ -28923,20 +28953,22 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 {
     embi_body *b = embi_body_of(w, body);
     const embipc_real *x, *f;
+    embipc_real R[9];
     embipc_taxel *t;
     if (!b) return EMBIPC_ERR_HANDLE;
     if (!rotation || !position || !size || !out || nx < 1 || ny < 1 || nx > INT_MAX / ny || !(friction >= 0) ||
         !embi_all_finite(rotation, 9) || !embi_all_finite(position, 3) || !(embi_min(size[0], size[1]) > 0) ||
-        !(size[2] > 0))
+        !(size[2] > 0) || embi_check_rotation(rotation, NULL) != EMBIPC_OK)
         return EMBIPC_ERR_ARGUMENT;
+    embi_nearest_rotation(R, rotation);
     memset(out, 0, (size_t)nx * (size_t)ny * sizeof *out);
     embi_body_follow(&w->s, b);
     x = w->s.x + 3 * b->vert0;
     for (int v = 0; v < b->nv; v++) {
         embipc_real push[3];
         if (!(f = embi_vertex_pushed(w, b, v)) ||
-            !(t = embi_taxel_of(rotation, position, size, nx, ny, out, x + 3 * v))) continue;
-        embi_m3_tmulv(push, rotation, f);
+            !(t = embi_taxel_of(R, position, size, nx, ny, out, x + 3 * v))) continue;
+        embi_m3_tmulv(push, R, f);
         t->shear[0] += push[0];
         t->shear[1] += push[1];
         t->normal -= push[2];
@@ -28945,7 +28977,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
     for (int i = 0; i < 3 * b->nt; i++) {
         embipc_real n[3];
         if (!embi_vertex_pushed(w, b, b->tri[i]) ||
-            !(t = embi_taxel_of(rotation, position, size, nx, ny, out, x + 3 * b->tri[i]))) continue;
+            !(t = embi_taxel_of(R, position, size, nx, ny, out, x + 3 * b->tri[i]))) continue;
         embi_triangle_cross(n, x, b->tri + 3 * (i / 3));
         t->area += embi_norm(n) / 6;
     }
