@@ -2389,6 +2389,46 @@ static embipc_real embi_triple(const embipc_real a[3], const embipc_real b[3], c
     return embi_dot(a, n);
 }
 
+/* ---- The same in doubles, which floats need where the position that points share must cancel ---- */
+
+static double embi_double_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double embi_double_norm(const double a[3]) { return sqrt(embi_double_dot(a, a)); }
+
+/* r = a - b of points */
+static void embi_double_sub(double r[3], const embipc_real a[3], const embipc_real b[3])
+{
+    for (int i = 0; i < 3; i++) r[i] = (double)a[i] - (double)b[i];
+}
+
+/* r = a + s b */
+static void embi_double_sum(double r[3], const double a[3], double s, const double b[3])
+{
+    for (int i = 0; i < 3; i++) r[i] = a[i] + s * b[i];
+}
+
+static void embi_double_cross(double r[3], const double a[3], const double b[3])
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* a . (b x c) */
+static double embi_double_triple(const double a[3], const double b[3], const double c[3])
+{
+    double n[3];
+    embi_double_cross(n, b, c);
+    return embi_double_dot(a, n);
+}
+
+/* n = r/|r|; returns |r|. n is unchanged when |r| is 0. */
+static double embi_double_direction(double n[3], const double r[3])
+{
+    double q = embi_double_norm(r), s = q > 0 ? 1 / q : 0;
+    for (int i = 0; i < 3 && q > 0; i++) n[i] = s * r[i];
+    return q;
+}
+
 /* |a - b| */
 static embipc_real embi_distance(const embipc_real a[3], const embipc_real b[3])
 {
@@ -8995,7 +9035,9 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  *     d2d/dx2 = (w w^T x Q)/d - sum_k [ (dw_k x n)(w x r^k)^T + transpose ]
  *               - d sum_kl R^-1_kl (dw_k dw_l^T x n n^T)
  *   which is f_xx - f_xt f_tt^-1 f_tx of f = |r|, with the terms in 1/d that cancel left out (x: Kronecker).
- * Rounding: only differences of coordinates are used, so a far origin causes no error. Thin triangles and nearly
+ * Rounding: only differences of coordinates are used, in doubles, so a far origin causes no error. With floats a
+ * vertex over the diagonal of a square of 1 m, at a gap of 0.15 mm, would be pushed sideways by 3e-4 of the force,
+ * but only where rounding takes that edge for the closest feature: such jumps take 100 solves. Thin triangles and nearly
  * parallel edges get their normal from products in doubled precision, and all their borders are tested.
  * Uses: small math, exact predicates.   Checked by: tests/test_distance.c */
 
@@ -9019,82 +9061,84 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
 }
 
 /* r = a x b, each component to nearly full relative precision, whatever cancels */
-static void embi_cross_exactly(embipc_real r[3], const embipc_real a[3], const embipc_real b[3])
+static void embi_cross_exactly(double r[3], const double a[3], const double b[3])
 {
     for (int k = 0; k < 3; k++) {
         int i = (k + 1) % 3, j = (k + 2) % 3;
         double e1, e2, p1 = embi_two_product(a[i], b[j], &e1), p2 = embi_two_product(a[j], b[i], &e2);
-        r[k] = (embipc_real)((p1 - p2) + (e1 - e2));
+        r[k] = (p1 - p2) + (e1 - e2);
     }
 }
 
 /* argmin over t in [0, 1] of |r - t e|; 0 for e = 0 */
-static embipc_real embi_segment_parameter(const embipc_real e[3], const embipc_real r[3])
+static double embi_segment_parameter(const double e[3], const double r[3])
 {
-    embipc_real er = embi_dot(e, r), ee = embi_dot(e, e);
-    return er > 0 ? (er < ee ? er / ee : 1) : (embipc_real)0;
+    double er = embi_double_dot(e, r), ee = embi_double_dot(e, e);
+    return er > 0 ? (er < ee ? er / ee : 1) : 0;
 }
 
 /* r = sum_k w_k x_k, from differences to the vertex of largest weight on each side. The common position cancels
  * before anything is multiplied. */
-static void embi_separation(const embi_point x[4], const embipc_real w[4], embipc_real r[3])
+static void embi_separation(const embi_point x[4], const embipc_real w[4], double r[3])
 {
     int i = 0, j = 0;
     for (int k = 1; k < 4; k++) {
         if (w[k] > w[i]) i = k;
         if (w[k] < w[j]) j = k;
     }
-    embi_sub(r, x[i], x[j]);
+    embi_double_sub(r, x[i], x[j]);
     for (int k = 0; k < 4; k++) {
-        const embipc_real *o = x[w[k] > 0 ? i : j];
+        double e[3];
         if (w[k] == 0 || k == i || k == j) continue;
-        for (int c = 0; c < 3; c++) r[c] += w[k] * (x[k][c] - o[c]);
+        embi_double_sub(e, x[k], x[w[k] > 0 ? i : j]);
+        embi_double_sum(r, r, (double)w[k], e);
     }
 }
 
 /* A point-segment problem: point k against the edge from i to j with vector e; r = x_k - x_i. If its squared
  * distance is below *best, its weights (`sign` at the point) and mask replace the stored ones. */
-static void embi_try_segment(const embipc_real e[3], const embipc_real r[3], int k, int i, int j,
-                             embipc_real sign, embipc_real *best, embipc_real w[4], int *mask)
+static void embi_try_segment(const double e[3], const double r[3], int k, int i, int j, int sign, double *best,
+                             embipc_real w[4], int *mask)
 {
-    embipc_real t = embi_segment_parameter(e, r), q[3], d2;
-    for (int c = 0; c < 3; c++) q[c] = r[c] - t * e[c];
-    d2 = embi_dot(q, q);
+    double t = embi_segment_parameter(e, r), q[3], d2;
+    embi_double_sum(q, r, -t, e);
+    d2 = embi_double_dot(q, q);
     if (!(d2 < *best)) return;
     *best = d2;
     w[0] = w[1] = w[2] = w[3] = 0;
-    w[k] = sign;
-    w[i] = -sign * (1 - t);
-    w[j] = -sign * t;
+    w[k] = (embipc_real)sign;
+    w[i] = (embipc_real)(-sign * (1 - t));
+    w[j] = (embipc_real)(-sign * t);
     *mask = 1 << k | (t < 1 ? 1 << i : 0) | (t > 0 ? 1 << j : 0);
 }
 
 /* |sum_k w_k x_k|: the distance of a point-point or point-edge pair */
 static embipc_real embi_weighted_distance(const embi_point x[4], const embipc_real w[4])
 {
-    embipc_real r[3];
+    double r[3];
     embi_separation(x, w, r);
-    return embi_norm(r);
+    return (embipc_real)embi_double_norm(r);
 }
 
 /* Barycentric coordinates of a thin triangle are least accurate along it. So the closest point w is moved along the
  * longest side until the offset r is perpendicular to that side. Returns 0 when it then lies outside. */
 static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
 {
-    embipc_real e[3], r[3], longest = -1, ee, s;
+    double e[3], r[3], longest = -1, ee;
+    embipc_real s;
     int i = 0, j = 0;
     for (int k = 1; k < 4; k++) {
-        embi_sub(e, x[k % 3 + 1], x[k]);
-        ee = embi_dot(e, e);
+        embi_double_sub(e, x[k % 3 + 1], x[k]);
+        ee = embi_double_dot(e, e);
         if (ee > longest) {
             longest = ee;
             i = k;
             j = k % 3 + 1;
         }
     }
-    embi_sub(e, x[j], x[i]);
+    embi_double_sub(e, x[j], x[i]);
     embi_separation(x, w, r);
-    s = embi_dot(e, r) / longest;
+    s = (embipc_real)(embi_double_dot(e, r) / longest);
     w[i] += s;
     w[j] -= s;
     return w[i] < 0 && w[j] < 0;
@@ -9106,50 +9150,51 @@ static int embi_slide_foot(const embi_point x[4], embipc_real w[4])
 static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], int *mask)
 {
     const embipc_real *p = x[0], *a = x[1], *b = x[2], *c = x[3];
-    embipc_real ab[3], ac[3], bc[3], r[3], rb[3], n[3], area2, longest, u, v, t, ab2, ac2;
-    embipc_real best = EMBI_HUGE;
+    double ab[3], ac[3], bc[3], r[3], rb[3], n[3], area2, longest, u, v, t, ab2, ac2, best = DBL_MAX;
     int thin;
     *mask = 0;
-    embi_sub(ab, b, a);
-    embi_sub(ac, c, a);
-    embi_sub(bc, ac, ab);
-    embi_sub(r, p, a);
-    embi_sub(rb, r, ab);
-    ab2 = embi_dot(ab, ab);
-    ac2 = embi_dot(ac, ac);
-    longest = embi_max(ab2, embi_max(ac2, embi_dot(bc, bc)));
+    embi_double_sub(ab, b, a);
+    embi_double_sub(ac, c, a);
+    embi_double_sum(bc, ac, -1, ab);
+    embi_double_sub(r, p, a);
+    embi_double_sum(rb, r, -1, ab);
+    ab2 = embi_double_dot(ab, ab);
+    ac2 = embi_double_dot(ac, ac);
+    longest = embi_double_dot(bc, bc);
+    longest = ac2 > longest ? ac2 : longest;
+    longest = ab2 > longest ? ab2 : longest;
 
     /* n = ab x ac; (t, u, v) = |n|^2 times the barycentric coordinates of p's projection onto the plane */
-    embi_cross(n, ab, ac);
-    area2 = embi_dot(n, n);
-    thin = !(area2 > EMBI_THIN2 * longest * longest);
+    embi_double_cross(n, ab, ac);
+    area2 = embi_double_dot(n, n);
+    thin = !(area2 > (double)EMBI_THIN2 * longest * longest);
     if (!thin) {
-        embipc_real f = embi_dot(ab, r), g = embi_dot(ac, r), h = embi_dot(ab, ac);
+        double f = embi_double_dot(ab, r), g = embi_double_dot(ac, r), h = embi_double_dot(ab, ac);
         u = ac2 * f - h * g;
         v = ab2 * g - h * f;
         t = area2 - u - v;
     } else {
         embi_cross_exactly(n, ab, ac);
-        area2 = embi_dot(n, n);
-        u = embi_triple(n, r, ac);
-        v = embi_triple(n, ab, r);
-        t = embi_triple(n, bc, rb);
+        area2 = embi_double_dot(n, n);
+        u = embi_double_triple(n, r, ac);
+        v = embi_double_triple(n, ab, r);
+        t = embi_double_triple(n, bc, rb);
     }
     if (t > 0 && u > 0 && v > 0) {
-        embipc_real d = embi_abs(embi_dot(n, r)) / embi_sqrt(area2), s = 1 / (t + u + v);
+        double d = fabs(embi_double_dot(n, r)) / sqrt(area2), s = 1 / (t + u + v);
         w[0] = 1;
-        w[1] = -t * s;
-        w[2] = -u * s;
-        w[3] = -v * s;
+        w[1] = (embipc_real)(-t * s);
+        w[2] = (embipc_real)(-u * s);
+        w[3] = (embipc_real)(-v * s);
         *mask = 15;
-        if (!thin) return d;
+        if (!thin) return (embipc_real)d;
         if (embi_slide_foot(x, w)) best = d * d;
         else *mask = 0;
     }
     if (thin || v <= 0) embi_try_segment(ab, r, 0, 1, 2, 1, &best, w, mask);
     if (thin || u <= 0) embi_try_segment(ac, r, 0, 1, 3, 1, &best, w, mask);
     if (thin || t <= 0) embi_try_segment(bc, rb, 0, 2, 3, 1, &best, w, mask);
-    if (*mask) return *mask == 15 ? embi_sqrt(best) : embi_weighted_distance(x, w);
+    if (*mask) return *mask == 15 ? (embipc_real)sqrt(best) : embi_weighted_distance(x, w);
     w[0] = 1;   /* a number is not finite, or its square: on the safe side they touch */
     w[1] = -1;
     w[2] = w[3] = 0;
@@ -9163,58 +9208,58 @@ static embipc_real embi_point_triangle(const embi_point x[4], embipc_real w[4], 
  *   s |n|^2 = (v x r) . n,   t |n|^2 = (u x r) . n,   r = a0 - b0. */
 static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *mask)
 {
-    embipc_real u[3], v[3], r[3], q[3], n[3], uu, vv, nn, extent2, s, t, best = EMBI_HUGE;
+    double u[3], v[3], r[3], q[3], n[3], uu, vv, nn, extent2, s, t, best = DBL_MAX;
     int thin;
     *mask = 0;
-    embi_sub(u, x[1], x[0]);
-    embi_sub(v, x[3], x[2]);
-    embi_sub(r, x[0], x[2]);
-    uu = embi_dot(u, u);
-    vv = embi_dot(v, v);
-    extent2 = uu + vv + embi_dot(r, r);
+    embi_double_sub(u, x[1], x[0]);
+    embi_double_sub(v, x[3], x[2]);
+    embi_double_sub(r, x[0], x[2]);
+    uu = embi_double_dot(u, u);
+    vv = embi_double_dot(v, v);
+    extent2 = uu + vv + embi_double_dot(r, r);
 
-    embi_cross(n, u, v);
-    nn = embi_dot(n, n);
-    thin = !(nn > EMBI_THIN2 * uu * vv);
+    embi_double_cross(n, u, v);
+    nn = embi_double_dot(n, n);
+    thin = !(nn > (double)EMBI_THIN2 * uu * vv);
     if (thin) {
         embi_cross_exactly(n, u, v);
-        nn = embi_dot(n, n);
+        nn = embi_double_dot(n, n);
     }
-    s = embi_triple(n, v, r);
-    t = embi_triple(n, u, r);
+    s = embi_double_triple(n, v, r);
+    t = embi_double_triple(n, u, r);
     if (s > 0 && s < nn && t > 0 && t < nn) {
-        embipc_real d = embi_abs(embi_dot(n, r)) / embi_sqrt(nn);
+        double d = fabs(embi_double_dot(n, r)) / sqrt(nn);
         s /= nn;
         t /= nn;
         if (thin) {   /* for nearly parallel edges s - t is more accurate than s and t: t follows from s */
-            t = (embi_dot(r, v) + s * embi_dot(u, v)) / vv;
-            t = embi_min(embi_max(t, EMBI_EPS), 1 - EMBI_EPS);
+            t = (embi_double_dot(r, v) + s * embi_double_dot(u, v)) / vv;
+            t = t < DBL_EPSILON ? DBL_EPSILON : t > 1 - DBL_EPSILON ? 1 - DBL_EPSILON : t;
         }
-        w[0] = 1 - s;
-        w[1] = s;
-        w[2] = t - 1;
-        w[3] = -t;
+        w[0] = (embipc_real)(1 - s);
+        w[1] = (embipc_real)s;
+        w[2] = (embipc_real)(t - 1);
+        w[3] = (embipc_real)-t;
         *mask = 15;
-        if (!thin) return d;
+        if (!thin) return (embipc_real)d;
         /* normal and weights of collinear edges consist of rounding errors: then d is too small for the weights */
-        if (embi_weighted_distance(x, w) <= d + 64 * EMBI_EPS * embi_sqrt(extent2)) best = d * d;
+        if ((double)embi_weighted_distance(x, w) <= d + 64 * (double)EMBI_EPS * sqrt(extent2)) best = d * d;
         else *mask = 0;
     }
     /* ends of edge a against b, then of b against a */
     if (thin || s <= 0) embi_try_segment(v, r, 0, 2, 3, 1, &best, w, mask);
     if (thin || s >= nn) {
-        embi_add(q, r, u);
+        embi_double_sum(q, r, 1, u);
         embi_try_segment(v, q, 1, 2, 3, 1, &best, w, mask);
     }
     if (thin || t <= 0) {
-        embi_scale(q, -1, r);
+        for (int k = 0; k < 3; k++) q[k] = -1 * r[k];
         embi_try_segment(u, q, 2, 0, 1, -1, &best, w, mask);
     }
     if (thin || t >= nn) {
-        embi_sub(q, v, r);
+        embi_double_sum(q, v, -1, r);
         embi_try_segment(u, q, 3, 0, 1, -1, &best, w, mask);
     }
-    if (*mask) return *mask == 15 ? embi_sqrt(best) : embi_weighted_distance(x, w);
+    if (*mask) return *mask == 15 ? (embipc_real)sqrt(best) : embi_weighted_distance(x, w);
     w[0] = 1;   /* as above */
     w[2] = -1;
     w[1] = w[3] = 0;
@@ -9222,29 +9267,37 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
     return 0;
 }
 
+/* n = r in the scalar of the library */
+static void embi_round3(embipc_real n[3], const double r[3])
+{
+    for (int c = 0; c < 3; c++) n[c] = (embipc_real)r[c];
+}
+
 /* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1
  * without a normal. The error is small relative to the extent, even if d is far below that. */
 static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge, embipc_real n[3])
 {
-    embipc_real a[3], b[3], r[3], m[3], d;
+    double a[3], b[3], r[3], m[3], d;
     int j = edge_edge ? 2 : 1;
     for (int k = j; k < 4; k++)
         if (w[k] < w[j]) j = k;
     if (edge_edge) {
-        embi_sub(a, x[1], x[0]);
-        embi_sub(b, x[3], x[2]);
-        embi_sub(r, x[w[1] > w[0]], x[j]);
+        embi_double_sub(a, x[1], x[0]);
+        embi_double_sub(b, x[3], x[2]);
+        embi_double_sub(r, x[w[1] > w[0]], x[j]);
     } else {
-        embi_sub(a, x[2], x[1]);
-        embi_sub(b, x[3], x[1]);
-        embi_sub(r, x[0], x[j]);
+        embi_double_sub(a, x[2], x[1]);
+        embi_double_sub(b, x[3], x[1]);
+        embi_double_sub(r, x[0], x[j]);
     }
-    embi_cross(m, a, b);
-    if (!(embi_dot(m, m) > EMBI_THIN2 * embi_dot(a, a) * embi_dot(b, b))) embi_cross_exactly(m, a, b);
-    if (!(embi_direction(n, m) > 0)) return -1;
-    d = embi_dot(n, r);
-    if (d < 0) embi_scale(n, -1, n);
-    return embi_abs(d);
+    embi_double_cross(m, a, b);
+    if (!(embi_double_dot(m, m) > (double)EMBI_THIN2 * embi_double_dot(a, a) * embi_double_dot(b, b)))
+        embi_cross_exactly(m, a, b);
+    if (!(embi_double_direction(m, m) > 0)) return -1;
+    d = embi_double_dot(m, r);
+    for (int c = 0; c < 3 && d < 0; c++) m[c] = -1 * m[c];
+    embi_round3(n, m);
+    return (embipc_real)fabs(d);
 }
 
 /* n = unit direction of r = sum_k w_k x_k, from the triangle to the point, or from edge b to edge a. Returns n .
@@ -9252,23 +9305,24 @@ static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real
  * perpendicular to the edge, twice because of rounding. At distance 0 it is some normal of the pair. */
 static embipc_real embi_normal(const embi_point x[4], const embipc_real w[4], int mask, int edge_edge, embipc_real n[3])
 {
-    embipc_real r[3], e[3], d;
+    double r[3], e[3], d;
     int i = -1, j = -1;
     if (mask == 15) {
-        d = embi_interior_normal(x, w, edge_edge, n);
-        if (d >= 0) return d;
+        embipc_real inside = embi_interior_normal(x, w, edge_edge, n);
+        if (inside >= 0) return inside;
     }
     embi_separation(x, w, r);
     for (int k = 0; k < 4; k++)   /* ends of the edge; a single point has weight 1 or -1 */
         if ((mask >> k & 1) && embi_abs(w[k]) < 1) { i = j; j = k; }
     if (mask < 15 && i >= 0) {
-        embi_sub(n, x[i], x[j]);
-        if (embi_direction(e, n) > 0)
-            for (int pass = 0; pass < 2; pass++) embi_axpy(r, -embi_dot(e, r), e);
+        embi_double_sub(e, x[i], x[j]);
+        if (embi_double_direction(e, e) > 0)
+            for (int pass = 0; pass < 2; pass++) embi_double_sum(r, r, -embi_double_dot(e, r), e);
     }
-    d = embi_direction(n, r);
-    if (!(d > 0) && embi_interior_normal(x, w, edge_edge, n) < 0) embi_set(n, 0, 0, 1);
-    return d;
+    d = embi_double_direction(r, r);
+    if (d > 0) embi_round3(n, r);
+    else if (embi_interior_normal(x, w, edge_edge, n) < 0) embi_set(n, 0, 0, 1);
+    return (embipc_real)d;
 }
 
 /* r_k = dr/dtheta_k and dw/dtheta_k for the parameters theta of the closest points. Returns their number. */
@@ -9302,8 +9356,14 @@ static void embi_dual_vectors(int m, embipc_real rk[2][3], const embipc_real n[3
         Ri[0][0] = 1 / embi_dot(rk[0], rk[0]);
         embi_scale(up[0], Ri[0][0], rk[0]);
     } else if (m == 2) {
+        double a[3], b[3], r[3];
         embipc_real c[3], vol;
-        embi_cross_exactly(c, rk[0], rk[1]);
+        for (int k = 0; k < 3; k++) {
+            a[k] = (double)rk[0][k];
+            b[k] = (double)rk[1][k];
+        }
+        embi_cross_exactly(r, a, b);
+        embi_round3(c, r);
         vol = embi_dot(n, c);
         embi_cross(up[0], rk[1], n);
         embi_cross(up[1], n, rk[0]);
@@ -9648,7 +9708,7 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
 /* A closest point this close to the border of its feature, as a fraction of d, is placed on that border. Features
  * are told apart by squared distances, which are equal to rounding within 2e-8 d of the border. Triangles that
  * meet there must all choose the same feature, or their contacts would not merge. */
-#define EMBI_SNAP EMBI_EITHER(4e-8, 7e-4)
+#define EMBI_SNAP ((embipc_real)4e-8)
 #define EMBI_LOW ((embipc_real)-1e-3)   /* only weights above this are tested for it */
 
 /* Moves a closest point within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have negative
@@ -9747,16 +9807,17 @@ static int embi_seam_find(const embi_seams *seams, embi_u64 key)
 /* Closest point of a part of the edge from vertex i to j of the triangle. */
 static void embi_closest_on_edge(const embi_point x[4], int i, int j, const embipc_real part[2], embi_closest *out)
 {
-    embipc_real e[3], r[3], t;
-    embi_sub(e, x[j], x[i]);
-    embi_sub(r, x[0], x[i]);
-    t = embi_min(embi_max(embi_segment_parameter(e, r), part[0]), part[1]);
+    double e[3], r[3], t;
+    embi_double_sub(e, x[j], x[i]);
+    embi_double_sub(r, x[0], x[i]);
+    t = embi_segment_parameter(e, r);
+    t = t < (double)part[0] ? (double)part[0] : t > (double)part[1] ? (double)part[1] : t;
     out->w[0] = 1;
     out->w[1] = out->w[2] = out->w[3] = 0;
-    out->w[i] = t - 1;
-    out->w[j] = -t;
+    out->w[i] = (embipc_real)(t - 1);
+    out->w[j] = (embipc_real)-t;
     out->mask = 1 | (t < 1 ? 1 << i : 0) | (t > 0 ? 1 << j : 0);
-    if (t > 0 && t < 1 && (t == part[0] || t == part[1])) out->mask |= EMBI_FIXED_POINT;
+    if (t > 0 && t < 1 && (t == (double)part[0] || t == (double)part[1])) out->mask |= EMBI_FIXED_POINT;
     out->d = embi_weighted_distance(x, out->w);
 }
 
@@ -16379,12 +16440,14 @@ static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, e
 {
     embipc_real r[3], d, rk[2][3], up[2][3], dw[2][4], Ri[2][2], a[3][4], t[2][3], f, M[EMBI_BENT * EMBI_BENT],
         V[EMBI_BENT * EMBI_BENT];
+    double apart[3];
     embi_point p[4];
     int m, n, count = 0;
     embi_points_at(p, x, c->base.v);
     m = embi_min_int(embi_closest_parameters(p, c->base.w, c->mask, c->edge_edge, rk, dw), 2);   /* at most */
     n = 1 + 2 * m;
-    embi_separation(p, c->base.w, r);
+    embi_separation(p, c->base.w, apart);
+    embi_round3(r, apart);
     d = embi_dot(c->base.dir, r);
     embi_dual_vectors(m, rk, c->base.dir, up, Ri);
     for (int i = 0; i <= m; i++) {
@@ -19874,9 +19937,11 @@ static embipc_real embi_contact_loss(const embi_state *s, const embi_contact *c)
 {
     const embi_element *e = &c->base;
     embipc_real end[12], r[3], n[3], linear, d;
+    double apart[3];
     embi_point p[4];
     embi_points_at(p, s->x, e->v);
-    embi_separation(p, e->w, r);
+    embi_separation(p, e->w, apart);
+    embi_round3(r, apart);
     linear = embi_dot(r, e->dir);
     embi_point_motion(e->v, e->w, s->path.motion, r);
     linear += embi_dot(r, e->dir);
