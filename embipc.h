@@ -23302,6 +23302,41 @@ static int embi_island_is_rounding(const embi_state *s, const embi_island *isle)
     return within;
 }
 
+/* How far E of the elements is above its least value on the average, J s^2, because positions are rounded: h^2 sum K
+ * sigma^2/2. It is twice that here, since the slope of Newton's direction is twice what E falls by. A coordinate of
+ * x = J q is off by u |x|, and by u |J_k q_k| for each of its nodes, u = EMBI_EPS/2. What has the Hessian A adds
+ * nothing: gq grows by alpha A p, whatever q is rounded to. */
+static embipc_real embi_island_noise(const embi_state *s, const embi_island *isle)
+{
+    embipc_real sum = 0;
+    for (int k = 0; k < embi_element_count(isle); k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        embipc_real S[9];
+        embi_element_kinds[e->kind].hessian(e, S);
+        for (int i = 0; i < 4; i++) {
+            int v = e->v[i], n = e->w[i] != 0 ? s->J.count[v] : 0;   /* vertices of fixed bodies have no node */
+            for (int c = 0; c < 3 && n > 0; c++) {
+                embipc_real off2 = s->x[3 * v + c] * s->x[3 * v + c];
+                for (int j = 4 * v; j < 4 * v + n; j++) {
+                    embipc_real part = s->J.weight[j] * s->q[3 * s->J.node[j] + c];
+                    off2 += part * part;
+                }
+                sum += embi_max(S[4 * c], 0) * e->w[i] * e->w[i] * off2;
+            }
+        }
+    }
+    return s->hh * (EMBI_EPS / 2) * (EMBI_EPS / 2) * sum;
+}
+
+/* Would E fall by no more than rounding of positions raises it? Where links hang on each other, the rounding of one
+ * moves the last by more than the tolerance, and directions never get shorter. Contacts that nearly close do not
+ * count as linear. */
+static int embi_island_is_noise(const embi_state *s, const embi_island *isle)
+{
+    return isle->friction.gap_change < embi_island_short_limit(isle) &&
+           embi_abs(isle->energy.slope) <= embi_island_noise(s, isle);
+}
+
 /* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
  * contact may reverse along it, and none may have had a secant in place of its own force. Let a contact that
  * sticks be y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction
@@ -23312,7 +23347,7 @@ static int embi_island_is_rounding(const embi_state *s, const embi_island *isle)
 static int embi_island_is_short(const embi_state *s, const embi_island *isle)
 {
     embipc_real limit = isle->iterations < s->settings.max_iterations ? embi_island_short_limit(isle) : (embipc_real)1;
-    if (!(isle->measure < limit)) return 0;
+    if (!(isle->measure < limit) && !embi_island_is_noise(s, isle)) return 0;
     return (!isle->friction.reversals && !isle->friction.has_secants) || embi_island_is_rounding(s, isle);
 }
 
