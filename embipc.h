@@ -23188,20 +23188,23 @@ static embipc_result embi_island_try_finite(embi_memory *m, embi_state *s, embi_
 }
 
 /* E along q + alpha p, J s^2: at q the part outside A, and the size of its terms. The part with Hessian A changes by
- * alpha linear + alpha^2 curve/2 exactly, with no difference of large numbers. */
-typedef struct embi_line { embipc_real nonquadratic, size, linear, curve; } embi_line;
+ * alpha linear + alpha^2 curve/2 exactly, with no difference of large numbers. places: length of p, in units in the
+ * last place of the coordinates. */
+typedef struct embi_line { embipc_real nonquadratic, size, linear, curve, places; } embi_line;
 
 /* What the decrease test compares with. To be called while the elements are evaluated at q. */
 static embi_line embi_island_line(const embi_state *s, const embi_island *isle)
 {
-    embi_line e = {0, 0, 0, 0};
+    embi_line e = {0, 0, 0, 0, 0};
     e.nonquadratic = isle->energy.nonquadratic;
     e.size = isle->energy.size;
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
+        const embipc_real place = embi_body_rounding(b) / 4;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
             e.linear += s->p[i] * s->gq[i];
             e.curve += s->p[i] * s->Ap[i];
+            e.places = embi_max(e.places, embi_abs(s->p[i]) / place);
         }
     }
     return e;
@@ -23219,7 +23222,9 @@ static int embi_island_grows(const embi_island *isle, const embi_line *e, embipc
 /* The line search: finds alpha in (0, bound] where E has not grown beyond rounding, and rises with at most
  * EMBI_SLOPE_LEFT of the slope at q. An alpha that is too large gives a bracket [lo, hi]. Within it, regula falsi finds
  * a slope of at most a tenth of that at q, up or down. Every third trial halves the bracket, so no end of it can be
- * stuck. Where no alpha is found, or the deadline passes, it is lo, perhaps 0. The trial state is left at *alpha. */
+ * stuck. Where no alpha is found, or the deadline passes, it is lo, perhaps 0. The trial state is left at *alpha.
+ * A bracket of less than a unit in the last place holds a jump of the slope, as where a contact begins. Its far side is
+ * taken: there the next direction knows the contact, and from its near side it would lead to the same jump for ever. */
 static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi_island *isle, embipc_real bound,
                                              embipc_real *alpha)
 {
@@ -23246,6 +23251,12 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
             slope_lo = slope;
         }
         if (*alpha < EMBI_EITHER(1e-12, 1e-6) * bound || embi_is_late(s)) break;
+        if (bracketed && (hi - lo) * line.places < 1) {
+            *alpha = hi;
+            r = embi_island_try_finite(m, s, isle, alpha);
+            if (r != EMBIPC_OK || !embi_island_grows(isle, &line, *alpha)) return r;
+            break;
+        }
         if (slope_hi > 0 && k % 3 != 2) *alpha = lo + (hi - lo) * slope_lo / (slope_lo - slope_hi);
         else *alpha = (lo + hi) / 2;
         *alpha = embi_min(embi_max(*alpha, lo + (hi - lo) / 20), hi - (hi - lo) / 20);
