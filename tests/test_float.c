@@ -507,6 +507,76 @@ static void test_joints(void)
     }
 }
 
+/* What rests, hangs or rolls takes about the solves of doubles, in all and in one step, at 0, 1, 10 and 100 of its sizes from the
+ * origin. Kind 0: a box on a floor, its corners above the diagonal of the floor's square. 1: a tower of five. 2: a chain of four on
+ * hinges, which swings onto the floor. 3: a ball that slides, rolls, and rolls off the edge. */
+static void test_solves(void)
+{
+    static const int all[4] = {125, 215, 600, 360};    /* in 100 steps; doubles: 115, 168, 424, 327 */
+    static const int most[4] = {8, 30, 80, 30};        /* in one; doubles: 4, 14, 48, 10 */
+    for (int n = 0; n < 16; n++) {
+        const int kind = n / 4, count = kind == 1 ? 5 : kind == 2 ? 4 : 1;
+        const float size = 0.1f, far_off = n % 4 ? size * (float)(n % 4 == 1 ? 1 : n % 4 == 2 ? 10 : 100) : 0;
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = embipc_default_body_def();
+        embipc_body ground, body[5];
+        embipc_world *w;
+        int solves = 0, worst = 0;
+        wd.time_step = 0.01f;
+        w = float_world(&wd);
+        d.friction = 0.5f;
+        d.position[0] = far_off;
+        d.position[1] = far_off / 2;
+        d.position[2] = -5 * size;
+        ENSURE(!float_add(w, &d, EMBIPC_BOX, 1, 1, 1, 1, &ground));
+        d.kind = EMBIPC_AFFINE;
+        d.material.young = 1e7f;
+        d.velocity[0] = kind == 3;
+        d.angular_velocity[1] = kind == 3 ? 2 / size : 0;
+        for (int i = 0; i < count; i++) {
+            embipc_joint_def jd = embipc_default_joint_def();
+            embipc_joint joint;
+            d.position[0] = far_off + (kind == 2 ? 0.12f * (float)i : 0);
+            d.position[2] = kind == 2 ? 0.4f : 0.055f + 0.105f * (float)i;
+            ENSURE(!float_add(w, &d, kind == 3 ? EMBIPC_SPHERE : EMBIPC_BOX, kind == 3 ? size / 2 : size, size, size, kind == 3 ? 4 : 2,
+                              &body[i]));
+            if (kind != 2) continue;
+            if (i) jd.a = body[i - 1];
+            jd.b = body[i];
+            jd.kind = EMBIPC_HINGE;
+            jd.axis[1] = 1;
+            jd.axis[2] = 0;
+            jd.point[0] = far_off + 0.12f * ((float)i - 0.5f);
+            jd.point[1] = far_off / 2;
+            jd.point[2] = 0.4f;
+            ENSURE(!embipc_joint_create(w, &jd, &joint));
+        }
+        for (int i = 0; i < 100; i++) {
+            embipc_step_stats t;
+            ENSURE(!embipc_world_step(w, &t) && t.converged);
+            solves += t.newton_iterations;
+            worst = t.newton_iterations > worst ? t.newton_iterations : worst;
+        }
+        printf("  kind %d at %g m: %d solves in 100 steps, at most %d in one\n", kind, (double)far_off, solves, worst);
+        ENSURE(solves < all[kind] && worst < most[kind]);
+        embipc_world_destroy(w);
+    }
+}
+
+/* Above an edge between two triangles of a flat floor, at a gap of 0.15 mm, the normal leans by what the point lies beside the edge,
+ * and no more: rounding of the closest point by 3e-8 m would lean it by 2e-4. */
+static void test_normals_at_edges(void)
+{
+    for (int n = 0; n < 2000; n++) {
+        const float t = near_float(0.1, 0.9), off = n % 2 ? near_float(-6e-8, 6e-8) : 0, side = n % 4 < 2 ? 0.5f : -0.5f;
+        const float x[12] = {0.5f - t + off, t - 0.5f, 1.5e-4f, 0.5f, -0.5f, 0, -0.5f, 0.5f, 0, side, side, 0};
+        const double beside = fabs((double)x[0] + (double)x[1]) / 2;
+        float grad[12];
+        ENSURE_CLOSE((double)embipc_point_triangle_distance(x, grad), 1.5e-4, 1e-10);
+        for (int i = 0; i < 2; i++) ENSURE(fabs((double)grad[i]) < beside / 1.5e-4 + 1e-6);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -517,6 +587,8 @@ int main(int argc, char **argv)
     RUN(slopes_and_rolling);
     RUN(large_ground);
     RUN(grasp);
+    RUN(normals_at_edges);
+    RUN(solves);
     RUN(heap);
     RUN(violent_worlds);
     RUN(step_after_failure);
