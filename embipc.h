@@ -23340,8 +23340,8 @@ static embipc_real embi_island_noise(const embi_state *s, const embi_island *isl
 }
 
 /* Would E fall by no more than rounding of positions raises it? Where links hang on each other, the rounding of one
- * moves the last by more than the tolerance, and directions never get shorter. Contacts that nearly close do not
- * count as linear. */
+ * moves the last by more than the tolerance, and directions never get shorter. Nor do they where epsv h is less than
+ * rounding: friction contacts reverse for ever. Contacts that nearly close do not count as linear. */
 static int embi_island_is_noise(const embi_state *s, const embi_island *isle)
 {
     return isle->friction.gap_change < embi_island_short_limit(isle) &&
@@ -23358,8 +23358,8 @@ static int embi_island_is_noise(const embi_state *s, const embi_island *isle)
 static int embi_island_is_short(const embi_state *s, const embi_island *isle)
 {
     embipc_real limit = isle->iterations < s->settings.max_iterations ? embi_island_short_limit(isle) : (embipc_real)1;
-    if (!(isle->measure < limit) && !embi_island_is_noise(s, isle)) return 0;
-    return (!isle->friction.reversals && !isle->friction.has_secants) || embi_island_is_rounding(s, isle);
+    if (isle->measure < limit && !isle->friction.reversals && !isle->friction.has_secants) return 1;
+    return (isle->measure < limit && embi_island_is_rounding(s, isle)) || embi_island_is_noise(s, isle);
 }
 
 /* bound.safe, computed again unless it is valid for the present candidates. *limit: the candidate that limits it, or
