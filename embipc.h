@@ -22578,6 +22578,19 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
     return sum;
 }
 
+/* Where friction of a pair is whole, m: at epsv h, but at no less than what rounding moves points of its bodies by. A
+ * shorter move counts as short, so a block that has to slide would stick for ever. With floats this is 5e-7 of the
+ * distance from the origin. */
+static embipc_real embi_pair_slip(const embi_state *s, const embi_pair *pair)
+{
+    embipc_real slip = pair->rule.epsv * s->h;
+    for (int side = 0; side < 2; side++) {
+        const embi_body *b = s->body + (side ? pair->b : pair->a);
+        if (b->kind != EMBIPC_FIXED) slip = embi_max(slip, embi_body_rounding(b));
+    }
+    return slip;
+}
+
 /* Makes a friction contact [EIPC24 eq. 8] of each contact that has friction and a force: normal, and weight mu lambda,
  * with mu_static where it does not slide. memory: sorted keys of the last step's friction contacts, whose values
  * index u, their |u|, m; NULL in a further pass. Returns 0 out of memory. */
@@ -22600,7 +22613,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
         f->base.extra = NULL;
         f->base.in_factor = 0;
         embi_copy(f->n, c->dir);
-        f->e = pair->rule.epsv * s->h;
+        f->e = embi_pair_slip(s, pair);
         runs = embi_body_runs(a) || embi_body_runs(b);
         if (runs || embi_body_arcs(a) || embi_body_arcs(b)) embi_friction_bend(s, a, b, f);
         else embi_set(f->bend, 0, 0, 0);

@@ -200,12 +200,13 @@ static void test_box_rests(void)
     embipc_world_destroy(w);
 }
 
-/* A block of mu = 0.5 stays on a slope of 25 degrees and slides down one of 30, by g (sin - mu cos); a ball rolls on at its
- * speed. */
+/* A block of mu = 0.5 stays on a slope of 25 degrees and slides down one of 30, by g (sin - mu cos), also 100 of its sizes from the
+ * origin; a ball rolls on at its speed. */
 static void test_slopes_and_rolling(void)
 {
-    for (int n = 0; n < 3; n++) {
-        const double angle = n == 0 ? 25 : n == 1 ? 30 : 0, pi = 3.14159265358979323846;
+    for (int n = 0; n < 4; n++) {
+        const float at = n == 3 ? 10 : 0;
+        const double angle = n == 0 ? 25 : n == 2 ? 0 : 30, pi = 3.14159265358979323846;
         embipc_world_def wd = embipc_default_world_def();
         embipc_body_def d = embipc_default_body_def();
         embipc_world *w;
@@ -216,10 +217,11 @@ static void test_slopes_and_rolling(void)
         wd.gravity[2] = (float)(-9.81 * cos(angle * pi / 180));
         wd.time_step = 0.005f;
         w = float_world(&wd);
-        float_ground(w, 10, n == 2 ? 0.8f : 0.5f, 0);
+        float_ground(w, 10, n == 2 ? 0.8f : 0.5f, at);
         d.kind = EMBIPC_AFFINE;
         d.material.young = 1e7f;
         d.friction = n == 2 ? 0.8f : 0.5f;
+        d.position[0] = at;
         d.position[2] = n == 2 ? 0.0501f : 0.0251f;
         if (n == 2) {
             d.velocity[0] = 1;
@@ -229,8 +231,8 @@ static void test_slopes_and_rolling(void)
         for (int i = 0; i < 200; i++) ENSURE(!embipc_world_step(w, NULL));
         (void)embipc_body_get_state(w, body, &s);
         speed = (double)s.velocity[0];
-        wanted = n == 0 ? 0 : n == 1 ? 9.81 * (sin(pi / 6) - 0.5 * cos(pi / 6)) : 1;
-        printf("  %s: %.4f m/s after 1 s, %.4f by the law\n", n == 0 ? "25 degrees" : n == 1 ? "30 degrees" : "ball on the level", speed,
+        wanted = n == 0 ? 0 : n == 2 ? 1 : 9.81 * (sin(pi / 6) - 0.5 * cos(pi / 6));
+        printf("  %s: %.4f m/s after 1 s, %.4f by the law\n", n == 0 ? "25 degrees" : n == 2 ? "ball on the level" : at > 0 ? "30 degrees, at 10 m" : "30 degrees", speed,
                wanted);
         ENSURE_CLOSE(speed, wanted, n == 0 ? 1e-3 : 0.03 * wanted);
         ENSURE(embipc_world_intersections(w, NULL, 0) == 0);
