@@ -2389,46 +2389,6 @@ static embipc_real embi_triple(const embipc_real a[3], const embipc_real b[3], c
     return embi_dot(a, n);
 }
 
-/* ---- The same in doubles, which floats need where the position that points share must cancel ---- */
-
-static double embi_double_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
-static double embi_double_norm(const double a[3]) { return sqrt(embi_double_dot(a, a)); }
-
-/* r = a - b of points */
-static void embi_double_sub(double r[3], const embipc_real a[3], const embipc_real b[3])
-{
-    for (int i = 0; i < 3; i++) r[i] = (double)a[i] - (double)b[i];
-}
-
-/* r = a + s b */
-static void embi_double_sum(double r[3], const double a[3], double s, const double b[3])
-{
-    for (int i = 0; i < 3; i++) r[i] = a[i] + s * b[i];
-}
-
-static void embi_double_cross(double r[3], const double a[3], const double b[3])
-{
-    r[0] = a[1] * b[2] - a[2] * b[1];
-    r[1] = a[2] * b[0] - a[0] * b[2];
-    r[2] = a[0] * b[1] - a[1] * b[0];
-}
-
-/* a . (b x c) */
-static double embi_double_triple(const double a[3], const double b[3], const double c[3])
-{
-    double n[3];
-    embi_double_cross(n, b, c);
-    return embi_double_dot(a, n);
-}
-
-/* n = r/|r|; returns |r|. n is unchanged when |r| is 0. */
-static double embi_double_direction(double n[3], const double r[3])
-{
-    double q = embi_double_norm(r), s = q > 0 ? 1 / q : 0;
-    for (int i = 0; i < 3 && q > 0; i++) n[i] = s * r[i];
-    return q;
-}
-
 /* |a - b| */
 static embipc_real embi_distance(const embipc_real a[3], const embipc_real b[3])
 {
@@ -2613,24 +2573,6 @@ static void embi_polar_by_quaternion(embipc_real R[9], const embipc_real M[9])
     embipc_real q[4];
     embi_quaternion(q, M);
     embi_m3_from_quaternion(R, q);
-}
-
-/* How far R is from orthogonal: the largest entry of R^T R - I, without its sign */
-static embipc_real embi_unorthogonal(const embipc_real R[9])
-{
-    embipc_real S[9], off = 0;
-    embi_m3_tmul(S, R, R);
-    for (int i = 0; i < 9; i++)   /* squares that overflow may have a nan for a difference */
-        off = embi_max(off, embi_finite(S[i]) ? embi_abs(S[i] - (i % 4 == 0 ? 1 : 0)) : EMBI_HUGE);
-    return off;
-}
-
-/* R = the rotation nearest to M. M that is one to the rounding of a product stays as it is: its caller finds it again
- * to the bit. */
-static void embi_nearest_rotation(embipc_real R[9], const embipc_real M[9])
-{
-    if (embi_unorthogonal(M) > 16 * EMBI_EPS) embi_polar_by_quaternion(R, M);
-    else if (R != M) memcpy(R, M, 9 * sizeof *R);
 }
 
 /* ---- The same of EMBI_LANES vectors or matrices side by side ---- */
@@ -9059,6 +9001,49 @@ static void embi_points_at(embi_point p[4], const embipc_real *x, const int v[4]
 {
     for (int k = 0; k < 4; k++) p[k] = x + 3 * v[k];
 }
+
+/* ---- Small math in doubles, which floats need where the position that points share must cancel ---- */
+
+static double embi_double_dot(const double a[3], const double b[3]) { return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]; }
+static double embi_double_norm(const double a[3]) { return sqrt(embi_double_dot(a, a)); }
+
+/* r = a - b of points */
+static void embi_double_sub(double r[3], const embipc_real a[3], const embipc_real b[3])
+{
+    for (int i = 0; i < 3; i++) r[i] = (double)a[i] - (double)b[i];
+}
+
+/* r = a + s b */
+static void embi_double_sum(double r[3], const double a[3], double s, const double b[3])
+{
+    for (int i = 0; i < 3; i++) r[i] = a[i] + s * b[i];
+}
+
+/* r = a x b; r must not alias a or b */
+static void embi_double_cross(double r[3], const double a[3], const double b[3])
+{
+    r[0] = a[1] * b[2] - a[2] * b[1];
+    r[1] = a[2] * b[0] - a[0] * b[2];
+    r[2] = a[0] * b[1] - a[1] * b[0];
+}
+
+/* a . (b x c) */
+static double embi_double_triple(const double a[3], const double b[3], const double c[3])
+{
+    double n[3];
+    embi_double_cross(n, b, c);
+    return embi_double_dot(a, n);
+}
+
+/* n = r/|r|; returns |r|. n is unchanged when |r| is 0. */
+static double embi_double_direction(double n[3], const double r[3])
+{
+    double q = embi_double_norm(r), s = q > 0 ? 1 / q : 0;
+    for (int i = 0; i < 3 && q > 0; i++) n[i] = s * r[i];
+    return q;
+}
+
+/* ---- distances ---- */
 
 /* r = a x b, each component to nearly full relative precision, whatever cancels */
 static void embi_cross_exactly(double r[3], const double a[3], const double b[3])
@@ -26152,6 +26137,24 @@ static embipc_result embi_check_factors(const embipc_body_def *d, const embipc_r
     return EMBIPC_OK;
 }
 
+/* How far R is from orthogonal: the largest entry of R^T R - I, without its sign */
+static embipc_real embi_unorthogonal(const embipc_real R[9])
+{
+    embipc_real S[9], off = 0;
+    embi_m3_tmul(S, R, R);
+    for (int i = 0; i < 9; i++)   /* squares that overflow may have a nan for a difference */
+        off = embi_max(off, embi_finite(S[i]) ? embi_abs(S[i] - (i % 4 == 0 ? 1 : 0)) : EMBI_HUGE);
+    return off;
+}
+
+/* R = the rotation nearest to M. M that is one to the rounding of a product stays as it is: its caller finds it again
+ * to the bit. */
+static void embi_nearest_rotation(embipc_real R[9], const embipc_real M[9])
+{
+    if (embi_unorthogonal(M) > 16 * EMBI_EPS) embi_polar_by_quaternion(R, M);
+    else if (R != M) memcpy(R, M, 9 * sizeof *R);
+}
+
 /* Is R a rotation, but for the rounding of a caller that computes with floats? A product of two such matrices adds 11
  * units of 2^-24 to R^T R at most. So the limit leaves room for 150 products one after the other, and for numbers
  * written with 5 digits. A scale is refused from 1 + 5e-5 on. embi_nearest_rotation() makes R exact. */
@@ -28972,7 +28975,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
  * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
  * Sums the forces on a body over a grid, too.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
- * parameters of bodies and pairs, creating a world.   Checked by: tests/test_game.c */
+ * parameters of bodies and pairs, creating a world, shape of a new body.   Checked by: tests/test_game.c */
 
 /* Order of two pairs of bodies: < 0 if (a, b) stands before (c, d), 0 if they are the same. */
 static int embi_pair_order(const embipc_world *w, embipc_body a, embipc_body b, embipc_body c, embipc_body d)
