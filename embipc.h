@@ -183,7 +183,7 @@
  *   EMBIPC_STATIC          every function is static: several files may carry their own copy
  *   EMBIPC_PTHREADS        adds a small thread pool (embipc_pool_*); needs <pthread.h>, <sched.h>
  *   EMBIPC_REAL            float or double, the scalar of the library; default: double. Floats take two thirds of the
- *                          memory, and a fifth of the time where doubles are software. They are for bodies within some
+ *                          memory, and a third of the time where doubles are software. They are for bodies within some
  *                          hundred of their sizes of the origin
  *   EMBIPC_ASSERT(c)       checks internal invariants; default: assert() of <assert.h>
  *   EMBIPC_PLAIN           the reference method: each iteration searches all pairs of primitives, and each solve
@@ -1851,7 +1851,7 @@ static void embi_unlock(int *p) { embi_atomic_set(p, 0); }
 
 /* Limits of the scalar. EMBI_EITHER: a number for double, and its counterpart for float. Where the guarantee needs
  * more digits than floats have, both builds use doubles: exact signs, collision detection, and proofs. So do
- * elementary functions, for their last bits. */
+ * closest points, for the normals at edges, and elementary functions, for their last bits. */
 #if EMBI_FLOAT
 #define EMBI_EITHER(d, f) ((embipc_real)(f))
 #define EMBI_EPS FLT_EPSILON
