@@ -24,8 +24,8 @@
 #   make bits       ten small worlds end with the same bits with each compiler and machine that can be had (BITS="tcc wasm")
 #   make emulated   the short tests, built for another machine of tests/machines and run by its emulator: some hours
 #                   (MACHINE=aarch64, armhf, i686, riscv64, s390x, windows; T=name: those)
-#   make boards     two worlds on a Cortex-M7 and a Cortex-M4 in qemu, in 256 KiB of code and 512 KiB of memory: the same
-#                   bits, instructions of a step, bytes; needs arm-none-eabi-gcc with newlib, else it says so
+#   make boards     two worlds on a Cortex-M7 and a Cortex-M4 in qemu, in 256 KiB of code (260 and 320 where doubles are
+#                   software) and 512 KiB of memory: the same bits, instructions of a step, bytes; needs arm-none-eabi-gcc with newlib, else it says so
 #   make coverage   how much of the header make test-all runs, by gcov; tests/unrun.txt says why not the rest
 #   make mutants    wrong versions of the header, of which each must fail a test; about an hour (M="names": those)
 #   make fuzz       damaged files for each of 7 mesh readers, damaged robots and scenes, random worlds, forged snapshots, under

@@ -211,6 +211,16 @@ static void test_taxels(void)
         for (int k = 0; k < 9; k++) sum += grid[k].normal;
         ENSURE_CLOSE(fabs(sum), fabs(pair.force[2]), 1e-9);
     }
+    {   /* a rotation as floats round it has the same forces; a scaled one is none */
+        double R[9];
+        embipc_taxel wanted[80];
+        for (int i = 0; i < 9; i++) R[i] = turn[i] * (1 + 1e-6);
+        ENSURE(!embipc_body_taxels(s.w, plate, turn, at, size, 10, 8, 1, wanted));
+        ENSURE(!embipc_body_taxels(s.w, plate, R, at, size, 10, 8, 1, grid));
+        for (int k = 0; k < 80; k++) ENSURE_CLOSE(grid[k].normal, wanted[k].normal, 1e-14 * fabs(pair.force[2]));
+        for (int i = 0; i < 9; i++) R[i] = turn[i] * 1.001;
+        ENSURE(embipc_body_taxels(s.w, plate, R, at, size, 10, 8, 1, grid) == EMBIPC_ERR_ARGUMENT);
+    }
     kept = grid[0];
     ENSURE(embipc_body_taxels(s.w, plate, turn, at, size, 0, 8, 1, grid) == EMBIPC_ERR_ARGUMENT);
     ENSURE(embipc_body_taxels(s.w, plate, turn, at, size, INT_MAX, 2, 1, grid) == EMBIPC_ERR_ARGUMENT);

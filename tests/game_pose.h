@@ -50,6 +50,91 @@ static double game_off(const scene *s, int k, const embipc_pose *p0, const doubl
     return most;
 }
 
+/* A rotation as engines of floats have it: the product of n matrices of float quaternions, none of them made unit again. */
+static void game_float_rotation(double R[9], int n)
+{
+    float M[9] = {1, 0, 0, 0, 1, 0, 0, 0, 1};
+    for (int k = 0; k < n; k++) {
+        float q[4], size = 0, r[9], P[9];
+        for (int i = 0; i < 4; i++) q[i] = (float)test_uniform(-1, 1), size += q[i] * q[i];
+        for (int i = 0; i < 4; i++) q[i] /= (float)sqrt((double)size);
+        r[0] = 1 - 2 * (q[2] * q[2] + q[3] * q[3]); r[1] = 2 * (q[1] * q[2] - q[0] * q[3]); r[2] = 2 * (q[1] * q[3] + q[0] * q[2]);
+        r[3] = 2 * (q[1] * q[2] + q[0] * q[3]); r[4] = 1 - 2 * (q[1] * q[1] + q[3] * q[3]); r[5] = 2 * (q[2] * q[3] - q[0] * q[1]);
+        r[6] = 2 * (q[1] * q[3] - q[0] * q[2]); r[7] = 2 * (q[2] * q[3] + q[0] * q[1]); r[8] = 1 - 2 * (q[1] * q[1] + q[2] * q[2]);
+        for (int i = 0; i < 9; i++)
+            P[i] = M[3 * (i / 3)] * r[i % 3] + M[3 * (i / 3) + 1] * r[3 + i % 3] + M[3 * (i / 3) + 2] * r[6 + i % 3];
+        memcpy(M, P, sizeof M);
+    }
+    for (int i = 0; i < 9; i++) R[i] = (double)M[i];
+}
+
+/* the largest distance of two vertices of a body */
+static double game_diagonal(const scene *s, int k)
+{
+    embipc_body_view v;
+    double most = 0, r[3];
+    (void)embipc_body_get_view(s->w, s->body[k], &v);
+    for (int i = 0; i < v.vertex_count * v.vertex_count; i++) {
+        embi_sub(r, v.x + 3 * (i % v.vertex_count), v.x + 3 * (i / v.vertex_count));
+        most = fmax(most, embi_norm(r));
+    }
+    return most;
+}
+
+/* Rotations of floats are taken, and none strains a body: corners keep their distances, also in jumps. What is scaled, sheared
+ * or mirrored is no rotation, nor is what overflows. */
+static void test_rotations_of_floats(void)
+{
+    double most = 0;
+    for (int n = 0; n < 100; n++) {
+        scene s = game_alone(game_kinds[n % 5], 0);
+        embipc_body_def d = scene_def("box", game_kinds[n % 5], 6, 0, 0);
+        embipc_pose p;
+        double off, at[3] = {1, 2, -3}, Q[9];
+        game_float_rotation(d.rotation, 1 + n);
+        off = embi_unorthogonal(d.rotation);
+        most = fmax(most, off);
+        d.scale = n % 3 ? 1 : 0.1;
+        scene_box(&s, d, 0.3, 0.2, 0.1, 1);
+        p = game_pose_of(&s, 1, 1);
+        ENSURE(off > 1e-9 && embi_unorthogonal(p.rotation) < 1e-14);
+        for (int i = 0; i < 9; i++) ENSURE_CLOSE(p.rotation[i], d.rotation[i], off);
+        ENSURE_REL(game_diagonal(&s, 1), d.scale * sqrt(0.14), 1e-13);
+        if (n % 5 < 2) { scene_end(&s); continue; }
+        game_float_rotation(Q, 1 + n);
+        ENSURE(embipc_body_set_pose(s.w, s.body[1], at, Q, 0) == EMBIPC_OK);
+        ENSURE_REL(game_diagonal(&s, 1), d.scale * sqrt(0.14), 1e-13);
+        p = game_pose_of(&s, 1, 1);
+        for (int i = 0; i < 9; i++) ENSURE_CLOSE(p.rotation[i], Q[i], embi_unorthogonal(Q) + 1e-14);
+        for (int k = 0; k < 4; k++) {
+            const double edges[3] = {0.3, 0.2, 0.1};
+            double x[24];
+            int t[36];
+            const char *mention = k == 2 ? "mirrors" : "no rotation";
+            double R[9];
+            embipc_body body;
+            memcpy(R, d.rotation, sizeof R);
+            if (k == 0)
+                for (int i = 0; i < 9; i++) R[i] *= n % 2 ? 1.001 : 0.9999;
+            if (k == 1)
+                for (int i = 0; i < 3; i++) R[3 * i] += 1e-3 * R[3 * i + 1];
+            for (int i = 0; i < 9 && k >= 2; i++) R[i] *= k == 2 ? -1 : i % 3 == n % 3 ? 1e200 : 1;
+            ENSURE(embipc_body_set_pose(s.w, s.body[1], at, R, 0) == EMBIPC_ERR_ARGUMENT);
+            ENSURE(strstr(embipc_world_error(s.w)->text, mention));
+            memcpy(d.rotation, R, sizeof R);
+            d.kind = EMBIPC_AFFINE;
+            d.x = x;
+            d.vertex_count = 8;
+            d.triangles = t;
+            d.triangle_count = embipc_shape(EMBIPC_BOX, edges, 1, x, t, 12);
+            ENSURE(embipc_body_create(s.w, &d, &body) == EMBIPC_ERR_ARGUMENT && strstr(embipc_world_error(s.w)->text, mention));
+            game_float_rotation(d.rotation, 1);
+        }
+        scene_end(&s);
+    }
+    printf("  100 rotations; the worst has R^T R - I = %.2g\n", most);
+}
+
 /* At creation it is that of the description. What spins and keeps its shape is where its pose says. */
 static void test_pose_of_a_stiff_body(void)
 {
@@ -487,6 +572,7 @@ static void test_poses_refuse(void)
 
 static void game_pose(void)
 {
+    RUN(rotations_of_floats);
     RUN(pose_of_a_stiff_body);
     RUN(quaternions);
     RUN(written_vertices);

@@ -960,6 +960,44 @@ static void test_far_cages_have_the_same_bits(void)
         }
 }
 
+/* A cube and its cage of 6 tets, both turned and moved by floats: vertices on the cage's border are off it by their rounding, and
+ * are taken, less than 1e-6 m from their places. Those off by 1e-4 of the size are outside. */
+static void test_cage_of_floats(void)
+{
+    static const double edges[3] = {1, 1, 1};
+    static const int tets[24] = {0, 1, 3, 7, 0, 3, 2, 7, 0, 2, 6, 7, 0, 6, 4, 7, 0, 4, 5, 7, 0, 5, 1, 7};
+    static double x[3 * 98], put[3 * 98];
+    static int tri[3 * 192];
+    for (int n = 0; n < 20; n++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_world *w;
+        embipc_body_def d = embipc_default_body_def();
+        embipc_body body;
+        embipc_body_view v;
+        double R[9], turn[3], node[24];
+        ENSURE(embipc_world_create(&wd, &w, NULL) == EMBIPC_OK);
+        d.triangle_count = embipc_shape(EMBIPC_BOX, edges, 4, x, tri, 192);
+        d.vertex_count = d.triangle_count / 2 + 2;
+        for (int k = 0; k < 3; k++) turn[k] = test_uniform(-2, 2);
+        embi_m3_rotation(R, turn);
+        for (int i = 0; i < 8 + d.vertex_count; i++) {
+            double corner[3], r[3];
+            const double *p = i < 8 ? corner : x + 3 * (i - 8);
+            for (int k = 0; k < 3; k++) corner[k] = (i >> k & 1) - 0.5;
+            embi_m3_mulv(r, R, p);
+            for (int k = 0; k < 3; k++)
+                (i < 8 ? node + 3 * i : put + 3 * (i - 8))[k] = (double)(float)(0.1 * r[k] * (i >= 8 && n % 2 ? 1.0001 : 1) + 2 - k);
+        }
+        d.kind = EMBIPC_CAGE;
+        d.x = put; d.triangles = tri;
+        d.cage_x = node; d.cage_node_count = 8; d.cage_tets = tets; d.cage_tet_count = 6;
+        ENSURE(embipc_body_create(w, &d, &body) == (n % 2 ? EMBIPC_ERR_OUTSIDE : EMBIPC_OK));
+        if (n % 2 == 0 && embipc_body_get_view(w, body, &v) == EMBIPC_OK)
+            for (int i = 0; i < 3 * v.vertex_count; i++) ENSURE_CLOSE(v.x[i], put[i], 1e-6);
+        embipc_world_destroy(w);
+    }
+}
+
 static void test_bad_wishes(void)
 {
     test_mesh s = shape(1);
@@ -1136,6 +1174,7 @@ int main(int argc, char **argv)
     RUN(edges_along_faces);
     RUN(tip_to_tip);
     RUN(far_cages_have_the_same_bits);
+    RUN(cage_of_floats);
     RUN(bad_wishes);
     RUN(out_of_memory);
     RUN(data_surfaces);

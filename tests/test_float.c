@@ -200,12 +200,13 @@ static void test_box_rests(void)
     embipc_world_destroy(w);
 }
 
-/* A block of mu = 0.5 stays on a slope of 25 degrees and slides down one of 30, by g (sin - mu cos); a ball rolls on at its
- * speed. */
+/* A block of mu = 0.5 stays on a slope of 25 degrees and slides down one of 30, by g (sin - mu cos), also 100 of its sizes from the
+ * origin; a ball rolls on at its speed. */
 static void test_slopes_and_rolling(void)
 {
-    for (int n = 0; n < 3; n++) {
-        const double angle = n == 0 ? 25 : n == 1 ? 30 : 0, pi = 3.14159265358979323846;
+    for (int n = 0; n < 4; n++) {
+        const float at = n == 3 ? 10 : 0;
+        const double angle = n == 0 ? 25 : n == 2 ? 0 : 30, pi = 3.14159265358979323846;
         embipc_world_def wd = embipc_default_world_def();
         embipc_body_def d = embipc_default_body_def();
         embipc_world *w;
@@ -216,10 +217,11 @@ static void test_slopes_and_rolling(void)
         wd.gravity[2] = (float)(-9.81 * cos(angle * pi / 180));
         wd.time_step = 0.005f;
         w = float_world(&wd);
-        float_ground(w, 10, n == 2 ? 0.8f : 0.5f, 0);
+        float_ground(w, 10, n == 2 ? 0.8f : 0.5f, at);
         d.kind = EMBIPC_AFFINE;
         d.material.young = 1e7f;
         d.friction = n == 2 ? 0.8f : 0.5f;
+        d.position[0] = at;
         d.position[2] = n == 2 ? 0.0501f : 0.0251f;
         if (n == 2) {
             d.velocity[0] = 1;
@@ -229,8 +231,8 @@ static void test_slopes_and_rolling(void)
         for (int i = 0; i < 200; i++) ENSURE(!embipc_world_step(w, NULL));
         (void)embipc_body_get_state(w, body, &s);
         speed = (double)s.velocity[0];
-        wanted = n == 0 ? 0 : n == 1 ? 9.81 * (sin(pi / 6) - 0.5 * cos(pi / 6)) : 1;
-        printf("  %s: %.4f m/s after 1 s, %.4f by the law\n", n == 0 ? "25 degrees" : n == 1 ? "30 degrees" : "ball on the level", speed,
+        wanted = n == 0 ? 0 : n == 2 ? 1 : 9.81 * (sin(pi / 6) - 0.5 * cos(pi / 6));
+        printf("  %s: %.4f m/s after 1 s, %.4f by the law\n", n == 0 ? "25 degrees" : n == 2 ? "ball on the level" : at > 0 ? "30 degrees, at 10 m" : "30 degrees", speed,
                wanted);
         ENSURE_CLOSE(speed, wanted, n == 0 ? 1e-3 : 0.03 * wanted);
         ENSURE(embipc_world_intersections(w, NULL, 0) == 0);
@@ -507,6 +509,77 @@ static void test_joints(void)
     }
 }
 
+/* What rests, hangs or rolls takes about the solves of doubles, in all and in one step, at 0, 1, 10 and 100 of its sizes from the
+ * origin. Kind 0: a box on a floor, its corners above the diagonal of the floor's square. 1: a tower of five. 2: a chain of four on
+ * hinges, which swings onto the floor. 3: a ball that slides, rolls, and rolls off the edge; at 1000 of its sizes, too, where epsv h
+ * is less than rounding. */
+static void test_solves(void)
+{
+    static const int all[4] = {125, 215, 600, 360};    /* in 100 steps; doubles: 115, 168, 424, 327 */
+    static const int most[4] = {8, 30, 80, 30};        /* in one; doubles: 4, 14, 48, 10 */
+    for (int n = 0; n < 17; n++) {
+        const int kind = n < 16 ? n / 4 : 3, count = kind == 1 ? 5 : kind == 2 ? 4 : 1;
+        const float size = 0.1f, far_off = n == 16 ? 100 : n % 4 ? size * (float)(n % 4 == 1 ? 1 : n % 4 == 2 ? 10 : 100) : 0;
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = embipc_default_body_def();
+        embipc_body ground, body[5];
+        embipc_world *w;
+        int solves = 0, worst = 0;
+        wd.time_step = 0.01f;
+        w = float_world(&wd);
+        d.friction = 0.5f;
+        d.position[0] = far_off;
+        d.position[1] = far_off / 2;
+        d.position[2] = -5 * size;
+        ENSURE(!float_add(w, &d, EMBIPC_BOX, 1, 1, 1, 1, &ground));
+        d.kind = EMBIPC_AFFINE;
+        d.material.young = 1e7f;
+        d.velocity[0] = kind == 3;
+        d.angular_velocity[1] = kind == 3 ? 2 / size : 0;
+        for (int i = 0; i < count; i++) {
+            embipc_joint_def jd = embipc_default_joint_def();
+            embipc_joint joint;
+            d.position[0] = far_off + (kind == 2 ? 0.12f * (float)i : 0);
+            d.position[2] = kind == 2 ? 0.4f : 0.055f + 0.105f * (float)i;
+            ENSURE(!float_add(w, &d, kind == 3 ? EMBIPC_SPHERE : EMBIPC_BOX, kind == 3 ? size / 2 : size, size, size, kind == 3 ? 4 : 2,
+                              &body[i]));
+            if (kind != 2) continue;
+            if (i) jd.a = body[i - 1];
+            jd.b = body[i];
+            jd.kind = EMBIPC_HINGE;
+            jd.axis[1] = 1;
+            jd.axis[2] = 0;
+            jd.point[0] = far_off + 0.12f * ((float)i - 0.5f);
+            jd.point[1] = far_off / 2;
+            jd.point[2] = 0.4f;
+            ENSURE(!embipc_joint_create(w, &jd, &joint));
+        }
+        for (int i = 0; i < 100; i++) {
+            embipc_step_stats t;
+            ENSURE(!embipc_world_step(w, &t) && t.converged);
+            solves += t.newton_iterations;
+            worst = t.newton_iterations > worst ? t.newton_iterations : worst;
+        }
+        printf("  kind %d at %g m: %d solves in 100 steps, at most %d in one\n", kind, (double)far_off, solves, worst);
+        ENSURE(solves < all[kind] && worst < most[kind]);
+        embipc_world_destroy(w);
+    }
+}
+
+/* Above an edge between two triangles of a flat floor, at a gap of 0.15 mm, the normal leans by what the point lies beside the edge,
+ * and no more: rounding of the closest point by 3e-8 m would lean it by 2e-4. */
+static void test_normals_at_edges(void)
+{
+    for (int n = 0; n < 2000; n++) {
+        const float t = near_float(0.1, 0.9), off = n % 2 ? near_float(-6e-8, 6e-8) : 0, side = n % 4 < 2 ? 0.5f : -0.5f;
+        const float x[12] = {0.5f - t + off, t - 0.5f, 1.5e-4f, 0.5f, -0.5f, 0, -0.5f, 0.5f, 0, side, side, 0};
+        const double beside = fabs((double)x[0] + (double)x[1]) / 2;
+        float grad[12];
+        ENSURE_CLOSE((double)embipc_point_triangle_distance(x, grad), 1.5e-4, 1e-10);
+        for (int i = 0; i < 2; i++) ENSURE(fabs((double)grad[i]) < beside / 1.5e-4 + 1e-6);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -517,6 +590,8 @@ int main(int argc, char **argv)
     RUN(slopes_and_rolling);
     RUN(large_ground);
     RUN(grasp);
+    RUN(normals_at_edges);
+    RUN(solves);
     RUN(heap);
     RUN(violent_worlds);
     RUN(step_after_failure);

@@ -527,6 +527,27 @@ static void test_limits(void)
     }
 }
 
+/* Limits that were computed with floats are those of the rod, to 2e-7 of its length: it begins, and nothing moves. Limits that
+ * it misses by 1e-4 are refused. */
+static void test_limits_of_floats(void)
+{
+    for (int n = 0; n < 40; n++) {
+        scene s = joint_world(0.005, EMBIPC_BACKWARD_EULER, 0);
+        double at = test_uniform(0.05, 0.4);
+        int b = joint_box(&s, 0.1, 0.1, 0.1, at, 0, -0.1);
+        embipc_joint_def d = scene_joint_def(&s, EMBIPC_ROD, -1, b, 0, 0, 0, NULL);
+        embipc_joint j;
+        d.point_b[0] = at;
+        d.point_b[2] = -0.05;
+        d.limited = 1;
+        d.limits[0] = d.limits[1] = (double)(float)sqrt(at * at + 0.0025) * (1 + (n % 2 ? 1e-4 : 0));
+        ENSURE(embipc_joint_create(s.w, &d, &j) == (n % 2 ? EMBIPC_ERR_ARGUMENT : EMBIPC_OK));
+        for (int k = 0; k < 10 && n % 2 == 0; k++) linked_step(&s);
+        for (int i = 0; i < 3 && n % 2 == 0; i++) ENSURE_CLOSE(scene_state(s.w, s.body[b]).velocity[i], 0, 1e-5);
+        linked_end(&s);
+    }
+}
+
 /* Twenty links hang from the world with a weight of a thousand of their masses at the end, and swing: forces are those
  * of statics, gaps small, and every step converges. */
 static void test_chain(void)
@@ -1346,8 +1367,8 @@ static void test_refusals(void)
     ground = 0;
     a = joint_box(&s, 0.1, 0.1, 0.1, 0, 0, 0.2);
     b = joint_box(&s, 0.1, 0.1, 0.1, 0.3, 0, 0.2);
-    for (int n = 0; n < 26; n++) {
-        embipc_joint_def d = scene_joint_def(&s, n < 16 ? EMBIPC_HINGE : EMBIPC_ROD, a, b, 0.15, 0, 0.2, Y);
+    for (int n = 0; n < 30; n++) {
+        embipc_joint_def d = scene_joint_def(&s, n < 16 || n > 25 ? EMBIPC_HINGE : EMBIPC_ROD, a, b, 0.15, 0, 0.2, Y);
         const int bad[2] = {0, 8}, twice[3] = {3, 1, 3};
         embipc_result want = EMBIPC_ERR_ARGUMENT;
         if (n == 0) d.cookie = 0, want = EMBIPC_ERR_DEF;
@@ -1376,9 +1397,13 @@ static void test_refusals(void)
         if (n == 23) d.kind = EMBIPC_BALL, d.twist = 1;
         if (n == 24) d.kind = EMBIPC_BALL, d.twist = 3.2, d.limited = 1, d.limits[1] = 1;
         if (n == 25) d.twist = 1, d.limited = 1, d.limits[1] = 1;
+        if (n == 26) d.axis[1] = 1e-320;   /* one over it is infinite */
+        if (n == 27) d.axis[1] = 1e-320, d.kind = EMBIPC_WELD;   /* which needs none, but would use it */
+        if (n == 28) d.axis[0] = d.axis[1] = d.axis[2] = 1.7e308;
+        if (n == 29) d.axis[1] = 1e-200;
         ENSURE(embipc_joint_create(s.w, &d, &j) == want);
         ENSURE(embipc_world_error(s.w)->text[0] && j.index1 == 0);
-        said = n == 2 || n == 5 ? "body \"" : n == 6 ? "point (" : n == 7 ? "axis (" : n == 18 ? "friction of the joint is 1," : "";
+        said = n == 2 || n == 5 ? "body \"" : n == 6 ? "point (" : n == 7 ? "axis (" : n >= 26 ? "axis of the joint is (" : n == 18 ? "friction of the joint is 1," : "";
         ENSURE(strstr(embipc_world_error(s.w)->text, said) != NULL);
     }
     ENSURE(embipc_joint_create(NULL, NULL, &j) == EMBIPC_ERR_ARGUMENT);
@@ -1435,6 +1460,7 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(pendulum);
+    RUN(limits_of_floats);
     RUN(gap);
     RUN(weld);
     RUN(held_bar);

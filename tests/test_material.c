@@ -405,7 +405,7 @@ static void test_parameters(void)
     embipc_material good = unit_material(EMBIPC_MOONEY_RIVLIN), m;
     double psi;
     ENSURE(embipc_material_evaluate(&good, F, &psi, NULL, NULL, 0) == EMBIPC_OK);
-    for (int n = 0; n < 13; n++) {
+    for (int n = 0; n < 16; n++) {
         m = good;
         if (n == 0) m.poisson = 0.5;
         if (n == 1) m.poisson = -1;
@@ -420,6 +420,7 @@ static void test_parameters(void)
         if (n == 10) m.fibre_stiffness = 1;   /* no direction */
         if (n == 11) m.fibre[0] = NAN;
         if (n == 12) m.mooney[2] = NAN;
+        if (n > 12) m.fibre_stiffness = 1, m.fibre[0] = m.fibre[1] = n == 13 ? 1e308 : n == 14 ? 1e-320 : 1e-160;
         ENSURE(embipc_material_evaluate(&m, F, &psi, NULL, NULL, 0) == EMBIPC_ERR_ARGUMENT);
     }
     m = good;
@@ -633,7 +634,13 @@ static void test_per_tet(void)
         stiffness[3] = 1;
         density[5] = NAN;
         ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_ERR_ARGUMENT && embipc_world_error(w)->index[0] == 5);
+        density[5] = 1e-300;   /* its nodes would be too light to move with others */
+        ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_ERR_ARGUMENT && embipc_world_error(w)->index[0] == 5);
         density[5] = 1;
+        stiffness[2] = 1e308;   /* times Young's modulus no number */
+        ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_ERR_ARGUMENT && embipc_world_error(w)->index[0] == 2);
+        ENSURE(strstr(embipc_world_error(w)->text, "tet_stiffness of tet 2 is 1e+308; it must lie in 1e-40 .. 1e+40"));
+        stiffness[2] = 1;
         d.kind = EMBIPC_CAGE;   /* a cage that is built has no tets to give factors to */
         ENSURE(embipc_body_create(w, &d, &body) == EMBIPC_ERR_ARGUMENT);
         ENSURE(embipc_world_body_count(w) == 1);

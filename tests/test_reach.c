@@ -381,6 +381,127 @@ static void test_a_tumbling_body_finds_itself(void)
 
 /* One search for a range; then nodes go anywhere in a box of that range: every pair of the body that comes within its
  * activation distance was found. */
+/* Bends a flat mat of length 0.4 m into a U whose arms are `gap` apart, one of them shifted along the other. */
+static void bend(const embi_body *b, const double *flat, double gap, double shift, double *q)
+{
+    double radius = gap / 2 + 0.005, arm = (0.4 - EMBI_PI * radius) / 2;
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
+        double along = flat[i] + 0.2, out = radius + flat[i + 2], angle = (along - arm) / radius;
+        q[i + 1] = flat[i + 1];
+        if (along < arm) { q[i] = along; q[i + 2] = -out; }
+        else if (angle > EMBI_PI) { q[i] = 0.4 - EMBI_PI * radius - along + shift; q[i + 2] = out; }
+        else { q[i] = arm + out * sin(angle) + shift * angle / EMBI_PI; q[i + 2] = -out * cos(angle); }
+    }
+}
+/* A mat that is bent to a U closes, and is searched for itself along its path. Its candidates are complete wherever its
+ * nodes stay within the slack of the path, and where the step began, which the path does not come near to. */
+static void test_a_path_has_slack(void)
+{
+    embipc_body_def d = scene_def("mat", EMBIPC_FULL, 0, 0, 0);
+    embipc_world_def wd = embipc_default_world_def();
+    test_mesh mat = scene_mesh_tet_box(24, 4, 1, 0.4, 0.08, 0.01);
+    scene s = scene_empty(&wd);
+    embi_search one;
+    embi_lane *lane;
+    embi_state *st;
+    embi_body *b;
+    embi_surface a;
+    embi_key *keys = NULL;
+    embi_approach none;
+    double *x, *flat, way, range[6] = {0};
+    int count = 0, near = 0, lost = 0, near_start = 0, lost_start = 0, kept = 0, strays = 0;
+    d.dhat = 0.003;
+    if (scene_add_mesh(&s, &d, &mat, 0) < 0 || !ENSURE_OK(s.w, embipc_world_step(s.w, NULL))) return;
+    st = &s.w->s;
+    b = st->body;
+    x = (double *)malloc((size_t)(3 * b->nv) * sizeof *x);
+    flat = (double *)malloc((size_t)(3 * b->nn) * sizeof *flat);
+    memcpy(flat, st->creation.q, (size_t)(3 * b->nn) * sizeof *flat);
+    ENSURE(st->pair_count == 1);
+    bend(b, flat, 0.0025, 0, st->qn);   /* the step begins where the arms touch */
+    embi_apply_rows(st, b, st->qn, st->xn);
+    a = embi_surface_of(st, b, st->xn);
+    embi_bvh_refit(&b->bvh, a.x, b->tri, b->nt);
+    none = embi_approach_of(range, d.dhat);
+    none.own = 1;
+    ENSURE(embi_bvh_pairs(&s.w->memory, &a, &a, range, d.dhat, &keys, &count));
+    st->candidates.count = 0;
+    ENSURE(embi_candidates(&s.w->memory, &a, &a, keys, count, &st->pair->rule, &none, &st->candidates.list,
+                           &st->candidates.count));
+    st->pair->first = 0;
+    st->pair->count = st->candidates.count;
+    bend(b, flat, 0.05, 0.03, st->q);   /* it has opened, and closes elsewhere */
+    bend(b, flat, 0.005, 0.03, st->trial_q);
+    memcpy(st->driven.safe_q, st->q, (size_t)(3 * b->nn) * sizeof *x);
+    embi_apply_rows(st, b, st->q, st->x);
+    b->started = b->in_island = 1;
+    b->search.keeps_start = b->search.has_direction = 1;
+    b->search.own_path.end = s.w->islands.list[b->island]->bound.searched = 1;
+    b->search.swept = b->search.has_reference = 0;
+    memset(&one, 0, sizeof one);
+    lane = s.w->search.lane;
+    lane->count = 0;
+    ENSURE(embi_search_path(s.w, &one, lane));
+    embi_apply_rows(st, b, st->qn, x);
+    lost_start = count_missed(b, &a, x, lane->list, lane->count, &st->pair->rule, &near_start);
+    for (int n = 0; n < 24; n++) {   /* corners of boxes that the slack holds; or not; or beyond the end */
+        double t = n % 8 == 4 ? 1.3 : test_uniform(0.9, 1);
+        double off = b->search.own_path.slack / sqrt(3.0) * (n % 4 ? 0.8 : 1.3);
+        for (int i = 0; i < 3 * b->nn; i++) {
+            way = st->reference.own_way[i];
+            st->q[i] = st->reference.own_q[i] + t * way + off / 2 * (test_uniform(-1, 1) < 0 ? -1 : 1);
+        }
+        b->search.has_direction = 0;
+        strays += n % 4 == 0;
+        kept += embi_body_keeps_path(st, b);
+        if (n % 4 == 0) continue;
+        embi_apply_rows(st, b, st->q, x);
+        lost += count_missed(b, &a, x, lane->list, lane->count, &st->pair->rule, &near);
+    }
+    printf("  slack %g m, %d candidates, %d at the start: %d and %d pairs came near, %d and %d of them not found; "
+           "%d of 24 states are within\n", b->search.own_path.slack, lane->count, st->pair->count, near, near_start, lost,
+           lost_start, kept);
+    ENSURE(near > 50 && near_start > 50 && lost == 0 && lost_start == 0 && kept == 24 - strays);
+    free(x);
+    free(flat);
+    EMBI_RELEASE(&s.w->memory, keys);
+    scene_end(&s);
+}
+/* The candidates in all steps of a full mat whose ends two drives twist against each other until it folds. */
+static double twist_a_mat(int without)
+{
+    static const double key[2][14] = {{0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, 7, 0, 0},
+                                      {0, 0, 0, 0, 0, 0, 0, 1, 0, 0, 0, -7, 0, 0}};
+    embipc_body_def d = scene_def("mat", EMBIPC_FULL, 0, 0, 0);
+    embipc_world_def wd = embipc_default_world_def();
+    test_mesh mat = scene_mesh_tet_box(16, 16, 1, 0.4, 0.4, 0.01);
+    int node[2][64], nodes[2] = {0, 0};
+    double candidates = 0;
+    scene s;
+    embi_state *st;
+    wd.gravity[2] = 0;
+    wd.time_step = 0.01;
+    s = scene_empty(&wd);
+    d.material.young = 1e5;
+    d.material.poisson = 0.4;
+    if (scene_add_mesh(&s, &d, &mat, 0) < 0) return 0;
+    st = &s.w->s;
+    for (int i = 0; i < st->body->nn; i++)
+        if (fabs(st->q[3 * i]) > 0.19) node[st->q[3 * i] > 0][nodes[st->q[3 * i] > 0]++] = i;
+    for (int k = 0; k < 2; k++) (void)scene_drive(&s, 0, key[k], 2, NULL, node[k], nodes[k]);
+    test_without = without;
+    for (int n = 0; n < 30 && ENSURE_OK(s.w, embipc_world_step(s.w, NULL)); n++) candidates += st->candidates.count;
+    test_without = 0;
+    scene_end(&s);
+    return candidates;
+}
+/* Drives that rotate may go back, and paths serve them, too. */
+static void test_a_twisted_mat_is_searched_along_paths(void)
+{
+    double paths = twist_a_mat(0), ranges = twist_a_mat(EMBIPC_WITHOUT_PATHS);
+    printf("  %g candidates in all steps, %g by ranges\n", paths, ranges);
+    ENSURE(paths > 0 && paths < ranges / 8);
+}
 static void own_candidates(test_mesh mesh, double dhat, double range, int nodes, int fields, double share)
 {
     embipc_body_def d = scene_def("own", EMBIPC_CAGE, 0, 0, 0);
@@ -857,6 +978,8 @@ int main(int argc, char **argv)
     RUN(a_body_knows_its_way);
     RUN(the_expected_end);
     RUN(a_tumbling_body_finds_itself);
+    RUN(a_path_has_slack);
+    RUN(a_twisted_mat_is_searched_along_paths);
     RUN(trees_are_refit_where_asked);
     test_unused();
     cage_test_unused();

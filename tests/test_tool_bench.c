@@ -235,6 +235,64 @@ static void test_written_scenes(void)
     ENSURE(strlen(bits[0]) == 16 && strcmp(bits[0], bits[1]) == 0);
 }
 
+/* Names with what JSON has a meaning for come out as they are: of cases, and of bodies, also written out. */
+static void test_names(void)
+{
+    static const char scene_text[] =
+        "{\"version\":1,\"time_step\":0.01,\"duration\":0.01,\"bodies\":[{\"name\":\"ground\",\"kind\":\"fixed\",\"shape\":\"plane\"},"
+        "{\"name\":\"a\\\\b\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[0,0,0.0501],"
+        "\"repeat\":{\"count\":[2,1,1],\"spacing\":[0.2,0,0]}}]}";
+    const char *directory = place("named"), *file[3];
+    file[0] = put("list.json", "{\"cases\":[{\"name\":\"a \\\"b\\\"\",\"scene\":\"names.json\"}]}");
+    file[1] = put("names.json", scene_text);
+    file[2] = place("named/names.json");
+    for (int k = 0; k < 3; k++) {
+        bench_options o = options(&file[k], 1);
+        char *said, *complained;
+        const json_value *row, *body;
+        json j;
+        tool_error e;
+        if (k == 1) o.write = directory;
+        else o.json = place("bench.json");
+        ENSURE(run(&o, 0, &said, &complained) == 0 && complained[0] == 0);
+        free(said);
+        free(complained);
+        if (k == 1) continue;
+        ENSURE(json_read(&j, place("bench.json"), &e));
+        if (test_bad) return;
+        row = json_first(&j, json_get(&j, &j.value[0], "rows"));
+        ENSURE(strcmp(json_get(&j, row, "case")->string, k ? "names" : "a \"b\"") == 0);
+        body = json_first(&j, json_get(&j, row, "bodies"));
+        ENSURE(strcmp(json_get(&j, body, "name")->string, "a\\b 1") == 0);
+        json_free(&j);
+    }
+}
+
+/* Lists that are refused: nothing to measure, and names that would lead out of the directory of --write. */
+static void test_list_refusals(void)
+{
+#define CASES(text) "{\"cases\":" text "}"
+    static const struct { const char *list, *said; } bad[] = {
+        { CASES("[]"), "key \"cases\": found no array of cases, expected at least one" },
+        { CASES("3"), "key \"cases\": found no array of cases" },
+        { CASES("[{\"name\":\"../a\",\"scene\":\"fall.json\"}]"), "key \"name\": found the string \"../a\", expected 1 to 63 "
+                                                               "characters that may stand in the name of a file" },
+        { CASES("[{\"name\":\"\",\"scene\":\"fall.json\"}]"), "key \"name\": found the string \"\"" },
+        { CASES("[{\"name\":\"a\",\"scene\":\"fall.json\"},\n{\"name\":\"a\",\"scene\":\"fall.json\"}]"),
+          ":2: a case's key \"name\": found the string \"a\", expected one that no case before has" },
+        { CASES("[{\"name\":\"b\",\"scene\":\"fall.json\"}]"), "found no case that is asked for" } };
+    put("fall.json", fall);
+    for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+        const char *file = put("bad.json", bad[i].list);
+        bench_options o = options(&file, 1);
+        char *said, *complained;
+        if (i == 5) o.only = "a";
+        ENSURE(run(&o, 0, &said, &complained) == 2 && strstr(complained, bad[i].said));
+        free(said);
+        free(complained);
+    }
+}
+
 static void test_targets(void)
 {
     const char *file[3];
@@ -339,6 +397,8 @@ int main(int argc, char **argv)
     RUN(list);
     RUN(failures);
     RUN(written_scenes);
+    RUN(names);
+    RUN(list_refusals);
     RUN(targets);
     RUN(own_list);
     RUN(compare);

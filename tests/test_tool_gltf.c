@@ -223,6 +223,50 @@ static void compare(const reader *r, int i, const double *was, const embipc_body
     free(normal); free(x); free(at); free(q); free(weight);
 }
 
+/* At coordinates of a map 32 bits hold half a metre: vertices and poses are about the node above all, which has 64. */
+static void test_far(void)
+{
+    static const char text[] =
+        "{\"version\":1,\"time_step\":0.01,\"bodies\":["
+        "{\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[5e5,5e6,100]},"
+        "{\"kind\":\"full\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[5e5,5e6,100.2],\"friction\":1}]}";
+    static const double place[3] = { 5e5, 100, -5e6 };   /* y is up */
+    char path[1200];
+    const char *tmp = getenv("TMPDIR");
+    embipc_world *world = NULL;
+    tool_error e;
+    reader r;
+    gltf g;
+    scene s;
+    memset(&g, 0, sizeof g);
+    ENSURE(scene_parse(&s, "s.json", text, strlen(text), &e) && scene_build(&s, &world, &e));
+    if (!world) { printf("  %s\n", e.text); return; }
+    gltf_add(&g, &s, world);
+    ENSURE(embipc_world_step(world, NULL) == EMBIPC_OK);
+    gltf_add(&g, &s, world);
+    snprintf(path, sizeof path, "%s/embipc_test.glb", tmp && *tmp ? tmp : "/tmp");
+    ENSURE(gltf_write(&g, path, &s, world, &e));
+    ENSURE(read_glb(&r, path));
+    if (r.j.count) {
+        const json_value *at = json_get(&r.j, member(&r, "nodes", 0), "translation"), *v = at ? json_first(&r.j, at) : NULL;
+        for (int k = 0; v && k < 3; v = json_next(&r.j, v), k++) ENSURE(fabs(v->number - place[k]) < 1024);
+        ENSURE(at && at->count == 3);
+        for (int i = 0; i < 2; i++) {
+            double low = HUGE_VAL, high = -HUGE_VAL;
+            for (int n = 0; n < 3 * g.body[i].vertex_count; n++) {
+                low = fmin(low, g.body[i].x[n]);
+                high = fmax(high, g.body[i].x[n]);
+            }
+            ENSURE(low > -1024 && high < 1024 && fabs(g.body[i].pose[1]) < 1024);
+        }
+    }
+    json_free(&r.j);
+    free(r.data);
+    gltf_free(&g);
+    embipc_world_destroy(world);
+    scene_free(&s);
+}
+
 static void test_played(void)
 {
     char path[1200];
@@ -277,6 +321,7 @@ int main(int argc, char **argv)
 {
     test_unused();
     test_begin(argc, argv);
+    RUN(far);
     RUN(played);
     return test_end(__FILE__);
 }

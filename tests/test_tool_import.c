@@ -716,6 +716,9 @@ static void test_urdf_refusals(void)
         { TWO("type='continuous'>" ENDS "<dynamics damping='-1'/>"), "<dynamics>: found a negative number" },
         { TWO("type='fixed'>" ENDS "</joint><joint name='k' type='fixed'>" ENDS),
           "a second joint with the child \"b\"" },
+        { "<robot name='r'><link name='a'>" BOX "</link><link name='b'/><link name='c'/><joint name='j' type='fixed'>"
+          ENDS "</joint>\n<joint name='j' type='fixed'><parent link='a'/><child link='c'/></joint></robot>",
+          "r.xml:2: <joint>: found a second joint \"j\", expected one of this name" },
         { "<robot name='r'><link name='a'>" BOX "</link><link name='b'/><link name='c'/><joint name='j' "
           "type='fixed'><parent link='c'/><child link='b'/></joint>"
           "<joint name='k' type='fixed'><parent link='b'/><child link='c'/></joint></robot>",
@@ -763,6 +766,8 @@ static void test_mjcf_refusals(void)
         { BODY("<geom type='plane' size='1 1 1'/>"), "r.xml:2: <geom>: type: found a plane of a body" },
         { WORLD("<body name='a'><freejoint/><geom size='1' mass='0'/></body>"), "link \"a\": found a mass of 0" },
         { BODY("<joint/>\n<joint/>"), "r.xml:3: <joint>: found a second joint of a body" },
+        { WORLD("<body><joint name='j'/><geom size='1'/></body>\n<body><joint name='j'/><geom size='1'/></body>"),
+          "r.xml:2: <joint>: found a second joint \"j\"" },
         { BODY("<joint limited='true'/>"), "r.xml:2: <joint>: found no range" },
         { WORLD("<geom size='1' friction='-1'/>"), "<geom>: friction: found -1, expected a number >= 0" },
         { WORLD("<geom size='1' quat='0 0 0 0'/>"), "<geom>: quat: found only 0" },
@@ -832,8 +837,8 @@ static void test_large(void)
     for (int i = 1; i < 1100; i++)
         tool_put(&t,
                  "<link name='l%d'>" BOX
-                 "</link><joint name='j' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>",
-                 i, i - 1, i);
+                 "</link><joint name='j%d' type='fixed'><parent link='l%d'/><child link='l%d'/></joint>",
+                 i, i, i - 1, i);
     tool_put(&t, "</robot>");
     ENSURE(!import_as(&s, &o, t.data, &e) && strstr(e.text, "found more than 1000 links"));
     scene_free(&s);

@@ -107,7 +107,44 @@ static void test_refusals(void)
     ENSURE(refused("\"\xf4\x90\x80\x80\"", "found the byte 0xF4"));   /* beyond the last */
     ENSURE(refused("\"\xe2\x82\"", "found the byte 0xE2"));           /* cut off */
     ENSURE(refused("\xff\xfe{", "the file is UTF-16"));
+    ENSURE(refused("\x89PNG\r\n", "f.json:1: found the byte 0x89, expected a value"));
+    ENSURE(refused("[\n\x7f\x7f\"ELF", "f.json:2: found \"??\"ELF\", expected a value"));
+    ENSURE(refused("{\"a\tb\":1}", "found the byte 0x09, expected the closing quote of a string on the same line"));
     ENSURE(!refused("\xef\xbb\xbf{\"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80\":1}", "none"));
+}
+
+/* Files that are no text, or text of another kind. */
+static void test_not_text(void)
+{
+    static const struct { size_t size; const char *data, *said; } list[] = {
+        { 8, "\x7f" "ELF\2\1\1", "f.json: found a byte of zero, at byte 7: this is no text, expected JSON" },
+        { 8, "\0\0\0\x18" "ftyp", "found a byte of zero, at byte 0" },
+        { 84, "\0", "found a byte of zero, at byte 0" },
+        { 14, "{\"version\":1}", "found a byte of zero, at byte 13" },
+        { 4, "{\0}", "the file is UTF-16 or UTF-32" },
+        { 4, "\0{\0}", "the file is UTF-16 or UTF-32" },
+        { 8, "\0\0\0{\0\0\0}", "the file is UTF-16 or UTF-32" },
+        { 8, "\n\0\0\0{\0\0", "the file is UTF-16 or UTF-32" } };
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        char data[100] = { 0 };
+        json j;
+        tool_error e;
+        memcpy(data, list[i].data, list[i].size < 20 ? list[i].size : 1);
+        ENSURE(!json_parse(&j, "f.json", data, list[i].size, &e) && strstr(e.text, list[i].said));
+        json_free(&j);
+    }
+}
+
+/* What a message quotes is whole text: no control characters, no parts of characters. */
+static void test_quote(void)
+{
+    char out[48], many[64];
+    ENSURE(strcmp(tool_quote(out, "W\xc3\xbcrfel", 7), "\"W\xc3\xbcrfel\"") == 0);
+    ENSURE(strcmp(tool_quote(out, "a\xff\tb\xc3", 5), "\"a??b?\"") == 0);
+    memset(many, 'a', sizeof many);
+    memcpy(many + 39, "\xe2\x82\xac", 3);   /* would end behind the 40 bytes that are shown */
+    ENSURE(strlen(tool_quote(out, many, sizeof many)) == 1 + 39 + 3 + 1 && out[39] == 'a' && out[40] == '.');
+    ENSURE(strlen(tool_quote(out, many, 39)) == 41 && out[40] == '"');
 }
 
 static void test_limits(void)
@@ -257,6 +294,8 @@ int main(int argc, char **argv)
     RUN(strings);
     RUN(numbers);
     RUN(refusals);
+    RUN(not_text);
+    RUN(quote);
     RUN(limits);
     RUN(describe);
     RUN(truncations);

@@ -80,6 +80,16 @@ static void test_paths(void)
     ENSURE(command(line) == 2 && command_says("cannot be written: ") && !strstr(command_said, "verdict"));
     snprintf(line, sizeof line, "@ check examples/scenes/stone.obj --fix %s/x.obj", place("file"));
     ENSURE(command(line) == 2 && command_says("cannot be written: ") && !strstr(command_said, "verdict"));
+    /* no directory at all; and too many frames for a file that holds all of them */
+    snprintf(line, sizeof line, "@ run %s --out ''", place("scene.json"));
+    ENSURE(command(line) == 2 && command_says("an empty name: cannot be written: No such file or directory"));
+    snprintf(line, sizeof line, "@ run %s --out %s", place("scene.json"), place("file"));
+    ENSURE(command(line) == 2 && command_says("/file: cannot be written: Not a directory"));
+    for (int i = 5; i < 7; i++) {
+        snprintf(line, sizeof line, "@ run %s --quiet --duration 1e5 %s %s", place("scene.json"), option[i], place("many"));
+        ENSURE(command(line) == 2 && command_says("many: not written: found 10000001 frames of ") && !is_there("many"));
+        ENSURE(command_says("a larger --every"));
+    }
     /* and what can be is written, with the numbered names */
     snprintf(line, sizeof line, "@ run %s --quiet --out %s && grep -c 'body 2' %s/bodies.csv", place("scene.json"),
              place("out"), place("out"));

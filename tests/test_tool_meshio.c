@@ -75,6 +75,18 @@ static void test_obj_concave(void)
     mesh_free(&m);
 }
 
+/* A comment may begin right behind a word. */
+static void test_comments(void)
+{
+    tool_mesh m;
+    tool_error e;
+    ENSURE(parse(&m, MESH_OBJ, "v 0 0 0#a\nv 1 0 0 # b\nv 0 1 0\n# c \\\nf 1/1 2//2 3#d \\\n", &e));
+    ENSURE(is(&m, 3, 1, 0, 0));
+    mesh_free(&m);
+    ENSURE(parse(&m, MESH_OFF, "OFF#a\n3 1 0#b\n0 0 0\n1 0 0#c\n0 1 0\n3 0 1 2#d", &e) && is(&m, 3, 1, 0, 0));
+    mesh_free(&m);
+}
+
 static void test_obj_refusals(void)
 {
     ENSURE(refused(MESH_OBJ, "", "f:1: found 0 vertices and no face"));
@@ -97,7 +109,7 @@ static void test_obj_refusals(void)
         refused(MESH_OBJ, "v 0 0 0\nf 1 1 99999999999\n", "found \"99999999999\", expected a vertex number"));
     ENSURE(refused(MESH_OBJ, "\x89PNG\r\n",
                    "f:2: found 0 vertices and no face, 1 line that is neither v nor f, the first "
-                                            "\"\x89PNG\" on line 1, expected at least one f line"));
+                                            "\"?PNG\" on line 1, expected at least one f line"));
     ENSURE(refused(MESH_OBJ, "v 0 0 0\nv 1 0 0\nf 1 2 2 1\n", "f: found no triangle, 1 polygon of fewer than three"));
     ENSURE(refused(MESH_OBJ, "v 0 0 0 \\\n\nf 1 \\\n1\n", "f:4: found the end of the line"));
 }
@@ -113,6 +125,10 @@ static void test_msh(void)
     ENSURE(is(&m, 4, 0, 1, 1) && passed(&m, "triangle beside the tets") == 1);
     ENSURE(m.tet_count == 1 && memcmp(m.tet, tet, sizeof tet) == 0);
     ENSURE(m.node_count == 4 && m.x[11] == 1);
+    mesh_free(&m);
+    ENSURE(parse(&m, MESH_MSH, "$Comments\nof $MeshFormat\n$EndComments\n" MSH_HEAD MSH_NODES
+                               "$Comments\n$EndComments\n$Elements\n1\n1 4 0 7 2 3 40\n$EndElements\n", &e));
+    ENSURE(is(&m, 4, 0, 1, 0));
     mesh_free(&m);
     ENSURE(parse(&m, MESH_MSH, msh_para, &e) && is(&m, 4, 3, 0, 1) && passed(&m, "hexahedron") == 1);
     mesh_free(&m);
@@ -153,6 +169,8 @@ static void test_msh_groups(void)
 static void test_msh_refusals(void)
 {
     ENSURE(refused(MESH_MSH, "", "f:1: found the end of the file, expected $MeshFormat"));
+    ENSURE(refused(MESH_MSH, "$Comments\n", "f:2: found the end of the file, expected the $End line"));
+    ENSURE(refused(MESH_MSH, "$NOD\n1\n1 0 0 0\n", "f:1: found \"$NOD\", expected version 2.2 or 4.1 of the Gmsh format"));
     ENSURE(refused(MESH_MSH, "$MeshFormat\n3 0 8\n", "f:2: found \"3\", expected version 2.2 or 4.1"));
     ENSURE(refused(MESH_MSH, "$MeshFormat\n2.2 2 8\n", "f:2: found the file type 2, expected 0 for ASCII"));
     ENSURE(refused(MESH_MSH, "$MeshFormat\n2.2 1 8\nabcd\n", "f: byte 20: found four bytes that are not the number 1"));
@@ -244,6 +262,12 @@ static void test_vtk(void)
     ENSURE(parse(&m, MESH_VTK, vtk5, &e));
     ENSURE(m.node_count == 4 && m.tet_count == 1 && m.tri_count == 0 && m.tet[3] == 3);
     mesh_free(&m);
+    ENSURE(parse(&m, MESH_VTK, VTK_HEAD VTK_POINTS   /* what is known of an array stands behind it */
+                 "METADATA\nINFORMATION 1\nNAME L2_NORM_RANGE LOCATION vtkDataArray\nDATA 2 0 1\n\nCELLS 2 4\n"
+                 "OFFSETS vtktypeint64\n0 4\nMETADATA\nCOMPONENT_NAMES\n\nINFORMATION 0\n\nCONNECTIVITY vtktypeint64\n0 1 2 3\n"
+                 "METADATA\nINFORMATION 0\n\nCELL_TYPES 1\n10\n", &e));
+    ENSURE(is(&m, 5, 0, 1, 0));
+    mesh_free(&m);
     ENSURE(parse(&m, MESH_VTK, poly, &e));
     ENSURE(m.node_count == 5 && m.tet_count == 0 && m.tri_count == 3 && memcmp(m.tri, fan, sizeof fan) == 0);
     mesh_free(&m);
@@ -263,6 +287,8 @@ static void test_vtk_refusals(void)
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 4\n4 0 1 2 3\n", "f:10: found a cell of 4 points"));
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 6\n4 0 1 2 3\nCELL_TYPES 1\n",
                    "found 5 numbers in the cell list, expected 6"));
+    ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_DATA 1\n",
+                   "f:11: found 1 cells without their types, expected CELL_TYPES"));
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 2\n10 10\n",
                    "f:11: found 2 cell types, expected 1"));
     ENSURE(refused(MESH_VTK, VTK_HEAD VTK_POINTS "CELLS 1 5\n4 0 1 2 3\nCELL_TYPES 1\n5\n",
@@ -494,6 +520,20 @@ static void test_off(void)
     mesh_free(&m);
 }
 
+/* Counts on one line or on lines of their own, with and without that of edges. */
+static void test_off_counts(void)
+{
+    static const char *const counts[] = { "3 1 0", "3 1", "3\n1\n0", "3\n1 0", "3 1\n\n0 # edges", "3 1\n" };
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++) {
+        char text[100];
+        tool_mesh m;
+        tool_error e;
+        snprintf(text, sizeof text, "OFF\n%s\n0 0 0\n1 0 0\n0 1 2\n3 0 1 2\n", counts[i]);
+        ENSURE(parse(&m, MESH_OFF, text, &e) && is(&m, 3, 1, 0, 0) && m.x[3] == 1 && m.x[8] == 2);
+        mesh_free(&m);
+    }
+}
+
 static void test_off_refusals(void)
 {
     ENSURE(refused(MESH_OFF, "", "f:1: found the end of the file, expected OFF"));
@@ -556,6 +596,34 @@ static void test_tetgen_refusals(void)
 
 /* ---- All of them ---------------------------------------------------------------------------- */
 
+#define REST_PLY "element vertex 3\nproperty uchar x\nproperty uchar y\nproperty uchar z\nelement face 1\n" \
+                 "property list uchar uchar vertex_index\nend_header\n"
+/* What stands behind the last thing that a file announces is counted: such as a second file, or a count too small. */
+static void test_rest(void)
+{
+    static const char lines[] = ", the first of them line ", tet[] = "4 3\n0 0 0 0\n1 1 0 0\n2 0 1 0\n3 0 0 1\n";
+    static const struct { mesh_format format; const char *text; int rest; const char *at; } list[] = {
+        { MESH_OFF, "OFF 3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n\n# nothing\n \032", 0, "" },
+        { MESH_OFF, "OFF 3 1 0\n0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n\n3 2 1 0\n\n3 2 1 0", 2, "7" },
+        { MESH_PLY, "ply\nformat ascii 1.0\n" REST_PLY "0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n\n\n", 0, "" },
+        { MESH_PLY, "ply\nformat ascii 1.0\n" REST_PLY "0 0 0\n1 0 0\n0 1 0\n3 0 1 2\n3 2 1 0\n", 1, "14" },
+        { MESH_PLY, "ply\nformat binary_little_endian 1.0\n" REST_PLY "abcdefghi\3\1\2\1\n\n", 0, "" },
+        { MESH_PLY, "ply\nformat binary_little_endian 1.0\n" REST_PLY "abcdefghi\3\1\2\1\3\2\1\2\n", 4, NULL } };
+    char text[200];
+    tool_mesh m;
+    tool_error e;
+    for (size_t i = 0; i < sizeof list / sizeof *list; i++) {
+        ENSURE(parse(&m, list[i].format, list[i].text, &e) && is(&m, 3, 1, 0, list[i].rest));
+        ENSURE(passed(&m, list[i].at ? "line behind the last entry" : "byte behind the last entry") == list[i].rest);
+        if (m.note_count && list[i].at)
+            ENSURE(strncmp(m.note[0].such, lines, strlen(lines)) == 0 && !strcmp(m.note[0].such + strlen(lines), list[i].at));
+        mesh_free(&m);
+    }
+    snprintf(text, sizeof text, "%s4 1 1 1\n%%1 4\n0 0 1 2 3\n# 1\n1 0 1 2 3\n", tet);
+    ENSURE(parse(&m, MESH_TETGEN, text, &e) && is(&m, 4, 0, 1, 2) && passed(&m, "line behind the last entry") == 2);
+    mesh_free(&m);
+}
+
 static void test_formats(void)
 {
     tool_mesh m;
@@ -601,7 +669,7 @@ static void test_round_trips(void)
         mesh_free(&back);
         m.tri_count = triangles;
         t.length = 0;
-        mesh_put_obj(&t, "one", m.x, 12, m.tri, 5, 0);
+        mesh_put_obj(&t, "one\\", m.x, 12, m.tri, 5, 0);
         mesh_put_obj(&t, "two", m.x, 12, m.tri, 5, 12);
         ENSURE(mesh_parse(&back, MESH_OBJ, "f", t.data, (size_t)t.length, &e));
         ENSURE(back.node_count == 24 && back.tri_count == 10
@@ -813,6 +881,7 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(obj);
     RUN(obj_concave);
+    RUN(comments);
     RUN(obj_refusals);
     RUN(msh);
     RUN(msh_skipped);
@@ -829,9 +898,11 @@ int main(int argc, char **argv)
     RUN(ply_lists);
     RUN(ply_refusals);
     RUN(off);
+    RUN(off_counts);
     RUN(off_refusals);
     RUN(tetgen);
     RUN(tetgen_refusals);
+    RUN(rest);
     RUN(formats);
     RUN(line_ends);
     RUN(binary_forms);

@@ -302,6 +302,12 @@ static void test_body_ranges(void)
     ENSURE(body_refused(BOX ",\"surface_velocity\":[0,1]", "key \"surface_velocity\""));
     ENSURE(body_refused(BOX ",\"static_friction\":-1", "key \"static_friction\""));
     ENSURE(body_refused(BOX ",\"velocity\":[\"a\",0,0]", "key \"velocity\": found the string \"a\""));
+    ENSURE(body_refused(BOX ",\"velocity\":[1,0,0]", "expected no such key for kind fixed, which never moves"));
+    ENSURE(body_refused("\"kind\":\"kinematic\",\"shape\":\"bear\",\"velocity\":[1,0,0]",
+                        "key \"velocity\": found an array of 3 values, expected no such key for kind kinematic, "
+                        "which moves as the keys of a \"drive\" say"));
+    ENSURE(body_refused("\"kind\":\"kinematic\",\"shape\":\"bear\",\"angular_velocity\":[1,0,0]",
+                        "key \"angular_velocity\": found an array of 3 values, expected no such key"));
     ENSURE(body_refused(BOX ",\"cage_nodes\":30", "key \"cage_nodes\": found 30, expected no such key for "
                                                   "kinds other than cage"));
     ENSURE(body_refused(BOX ",\"drive\":[]", "expected no drive for kind fixed (use kinematic)"));
@@ -323,7 +329,7 @@ static void test_body_ranges(void)
 static void test_material_ranges(void)
 {
 #define SOFT "\"kind\":\"full\",\"shape\":\"bear\",\"material\":"
-    ENSURE(body_refused(SOFT "3", "body \"a\": found 3, expected an object"));
+    ENSURE(body_refused(SOFT "3", "body \"a\": key \"material\": found 3, expected an object"));
     ENSURE(body_refused(SOFT "{\"young\":0}", "key \"young\": found 0, expected a number > 0"));
     ENSURE(body_refused(SOFT "{\"poisson\":0.5}", "key \"poisson\": found 0.5, expected a number between -1 "
                                                   "and 0.5"));
@@ -541,7 +547,7 @@ static void test_joint_ranges(void)
     ENSURE(joint_refused(SWIVEL ",\"axis\":[0,0,1],\"limits\":[-3,30]",
                          "key \"limits\": found -3, expected the largest angle, or [0, largest"));
 #define MOTOR HINGE ",\"motor\":"
-    ENSURE(joint_refused(MOTOR "1", "\"joints\": found 1, expected an object"));
+    ENSURE(joint_refused(MOTOR "1", "\"joints\": key \"motor\": found 1, expected an object"));
     ENSURE(joint_refused(MOTOR "{}", "found no key \"stiffness\", expected \"stiffness\", \"damping\" or \"effort\""));
     ENSURE(joint_refused(MOTOR "{\"power\":1}", "found the unknown key \"power\""));
     ENSURE(joint_refused(MOTOR "{\"stiffness\":-1}", "key \"stiffness\": found -1, expected a number >= 0"));

@@ -192,6 +192,8 @@ static void test_failures(void)
     ENSURE(run("@ sweep $scene.json --set box.position=[0,0,0.06],[0,0.3,0.1] --out $cross") == 1);
     ENSURE(run("cat $cross/run_000002.json") == 0 && command_says("\"error\": \""));
     ENSURE(run("@ sweep --table $cross") == 0 && command_says(",error\n"));
+    ENSURE(run("echo [] > $cross/sweep.json; @ sweep --table $cross") == 2
+           && command_says("/sweep.json: found no number of \"runs\", expected what embipc sweep writes"));
     ENSURE(run("@ sweep $scene.json --set time_step=0.01 --out $scene.json/x") == 2
            && command_says("cannot be written"));
 }

@@ -326,6 +326,51 @@ static void test_joints(void)
 }
 
 /* Nothing in the page points out of it, and names stay names. */
+/* At coordinates of a map 32 bits hold half a metre: points are about an origin nearby, and as exact as elsewhere. */
+static void test_far(void)
+{
+    static const char text[] =
+        "{\"version\":1,\"time_step\":0.01,\"bodies\":["
+        "{\"name\":\"low\",\"kind\":\"fixed\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[5e5,5e6,100]},"
+        "{\"name\":\"top\",\"kind\":\"cage\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[5e5,5e6,100.1002]}],"
+        "\"joints\":[{\"kind\":\"rod\",\"b\":\"top\",\"point\":[5e5,5e6,100.3],\"point_b\":[5e5,5e6,100.15],\"limits\":[0,1]}]}";
+    static const double middle[3] = { 5e5, 5e6, 100 };
+    char path[1024], *page;
+    const char *at;
+    double origin[3] = { 0, 0, 0 }, p[3];
+    unsigned char *x;
+    scene s;
+    view v;
+    embipc_world *world = NULL;
+    embipc_step_stats stats;
+    embipc_pair_force pair[2];
+    tool_error e;
+    strcpy(path, place("far.html"));
+    ENSURE(scene_parse(&s, "s.json", text, strlen(text), &e) && scene_build(&s, &world, &e));
+    if (!world) return;
+    ENSURE(view_open(&v, path, &s, world, 1, &e) && embipc_world_step(world, &stats) == EMBIPC_OK);
+    ENSURE(embipc_world_pair_forces(world, pair, 2) == 1 && view_step(&v, world, &stats, pair, 1, 1, &e));
+    ENSURE(v.error < 5e-6 && view_close(&v, &e));
+    page = read_all(path);
+    x = body_bytes(page, 0, "x");
+    at = strstr(page, "\"origin\": [");
+    for (int k = 0; at && k < 3; k++) origin[k] = next_number(&at);
+    for (int k = 0; x && k < 3; k++) ENSURE_CLOSE(fabs(origin[k] + get_float(x + 4 * k) - middle[k]), 0.05, 1e-5);
+    for (int n = 0; n < 2; n++) {   /* the nearest points; where the force of the pair acts */
+        at = strstr(page, n ? "\np 0 1 " : "\nm ");
+        for (int k = 0; at && n && k < 8; k++) (void)next_number(&at);
+        for (int k = 0; k < 3; k++) p[k] = at ? next_number(&at) + origin[k] - middle[k] : HUGE_VAL;
+        ENSURE(fabs(p[0]) < 0.06 && fabs(p[1]) < 0.06 && fabs(p[2] - 0.05) < 1e-3);
+    }
+    at = strstr(page, "\"joints\": [");
+    ENSURE(at && next_anchor(&at, &s, world, p) == -1);
+    for (int k = 0; k < 3; k++) ENSURE_CLOSE(p[k] + origin[k] - middle[k], k == 2 ? 0.3 : 0, 1e-3);
+    free(x);
+    free(page);
+    embipc_world_destroy(world);
+    scene_free(&s);
+}
+
 static void test_self_contained(void)
 {
     static const char *const outside[] = { "http", "src=", "href=", "url(", "import(", "fetch(",
@@ -399,6 +444,7 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(decode);
     RUN(joints);
+    RUN(far);
     RUN(self_contained);
     RUN(size);
     RUN(errors);

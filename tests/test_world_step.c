@@ -1806,7 +1806,7 @@ static void test_gravity_and_time_step(void)
 static void test_growth_is_seen(void)
 {
     static embi_island isle;   /* zeros */
-    const embi_line at_q = {1, 1, 0, 0};
+    const embi_line at_q = {1, 1, 0, 0, 0};
     isle.energy.size = 1;
     for (int k = 0; k < 5; k++) {
         static const double more[5] = {-1e-3, 0, 1e-16, 1e-12, 1e-6};

@@ -1,6 +1,7 @@
 #include "bench.h"
 #include "bench_case.h"
 #include "bench_row.h"
+#include "json.h"
 #include "output.h"
 #include "scene.h"
 #include "system.h"
@@ -167,7 +168,9 @@ static void bench_results(const bench_world *b, bench_row *r)
         if (b->s.body[i].def.kind < EMBIPC_AFFINE) continue;
         (void)embipc_body_get_state(b->w, b->s.body[i].handle, &state);
         if (r->bodies <= BENCH_NAMED) {
-            tool_put(t, "%s{ \"name\": \"%s\", ", free_count ? ", " : " ", b->s.body[i].name);
+            tool_put(t, "%s{ \"name\": ", free_count ? ", " : " ");
+            json_write_string(t, b->s.body[i].name);
+            tool_put(t, ", ");
             bench_vector(t, "centre", state.centre);
             tool_put(t, " }");
         }
@@ -182,8 +185,11 @@ static void bench_results(const bench_world *b, bench_row *r)
         const double *f = pair[i].force;
         sum += tool_length(f);
         if (r->bodies > BENCH_NAMED) continue;
-        tool_put(t, "%s{ \"a\": \"%s\", \"b\": \"%s\", ", i ? ", " : " ",
-                 b->s.body[scene_index_of(&b->s, pair[i].a)].name, b->s.body[scene_index_of(&b->s, pair[i].b)].name);
+        tool_put(t, "%s{ \"a\": ", i ? ", " : " ");
+        json_write_string(t, b->s.body[scene_index_of(&b->s, pair[i].a)].name);
+        tool_put(t, ", \"b\": ");
+        json_write_string(t, b->s.body[scene_index_of(&b->s, pair[i].b)].name);
+        tool_put(t, ", ");
         bench_vector(t, "force", f);
         tool_put(t, " }");
     }
@@ -455,8 +461,9 @@ static int bench_all(const bench_cases *c, const bench_options *o, void *pool, t
         count = bench_measure(row, &c->item[i], o, pool, e);
         if (!count) {
             fprintf(o->out, "%-24.24s FAILED: %s\n", c->item[i].name, e->text);
-            tool_put(rows, "%s    { \"case\": \"%s\", \"failed\": true }", rows->length ? ",\n" : "",
-                     c->item[i].name);
+            tool_put(rows, "%s    { \"case\": ", rows->length ? ",\n" : "");
+            json_write_string(rows, c->item[i].name);
+            tool_put(rows, ", \"failed\": true }");
         }
         for (int k = 0; k < count; k++) {
             bench_print(o->out, &row[k]);
@@ -491,6 +498,7 @@ int bench_run(const bench_options *o)
     memset(&c, 0, sizeof c);
     if (output_check(&plan, &e) && bench_read(&c, o, &e)) {
         if (o->write) code = bench_write(&c, o->write, &e) ? 0 : 2;
+        else if (!c.count) tool_fail(&e, "embipc: found no case that is asked for, expected at least one");
         else {
 #ifdef EMBIPC_PTHREADS
             if (o->threads > 1) pool = embipc_pool_create(o->threads);

@@ -40,6 +40,17 @@ static int bench_wrong(const bench_reader *r, const json_value *v, const char *k
                      json_describe(v, found), expected);
 }
 
+/* Files are named after a case, in the directory that --write names; and targets refer to it. */
+static int bench_check_name(const bench_reader *r, const json *j, const json_value *v)
+{
+    const json_value *name = json_get(j, v, "name");
+    for (int i = 0; i < r->c->count; i++)
+        if (r->c->item[i].list == r->list && strcmp(r->c->item[i].name, name->string) == 0)
+            return bench_wrong(r, name, "name", "one that no case before has");
+    if (name->string[0] && strlen(name->string) < sizeof r->c->item->name && !strpbrk(name->string, "/\\:")) return 1;
+    return bench_wrong(r, name, "name", "1 to 63 characters that may stand in the name of a file");
+}
+
 /* every key known, and of its type */
 static int bench_check(const bench_reader *r, const json *j, const json_value *v)
 {
@@ -62,7 +73,7 @@ static int bench_check(const bench_reader *r, const json *j, const json_value *v
     for (int i = 0; i < 2; i++)
         if (!json_get(j, v, known[i].key))
             return tool_fail(r->e, "%s:%d: found no key \"%s\" of a case", r->list, v->line, known[i].key);
-    return 1;
+    return bench_check_name(r, j, v);
 }
 
 /* The scene file with the changes of the list. */
@@ -90,6 +101,7 @@ static int bench_read_case(bench_reader *r, const json *j, const json_value *v)
     b = bench_add(r->c, json_get(j, v, "name")->string);
     threads = json_get(j, v, "threads");
     data = json_get(j, v, "data");
+    b->list = r->list;
     b->threads = !threads || threads->type == JSON_TRUE;
     b->missing = data && !r->o->data;
     bench_beside(file, r->list, json_get(j, v, "scene")->string);
@@ -124,6 +136,9 @@ int bench_read(bench_cases *c, const bench_options *o, tool_error *e)
         ok = json_read(&j, r.list, e);
         list = ok ? json_get(&j, &j.value[0], "cases") : NULL;
         if (ok && !list) ok = bench_read_scene(&r, &j);
+        if (ok && list && (list->type != JSON_ARRAY || !list->count))
+            ok = tool_fail(e, "%s:%d: key \"cases\": found no array of cases, expected at least one", r.list,
+                           list->line);
         for (const json_value *v = list ? json_first(&j, list) : NULL; ok && v; v = json_next(&j, v))
             ok = bench_read_case(&r, &j, v);
         json_free(&j);
@@ -163,7 +178,8 @@ static int bench_put_mesh(tool_text *change, const bench_case *b, int number, co
     (void)snprintf(name, sizeof name, "%s.%s%d.msh", b->name, key, number);
     mesh_put_msh(&t, m);
     ok = bench_put(b, directory, name, &t, e);
-    tool_put(change, ", \"%s\": \"%s\"", key, name);
+    tool_put(change, ", \"%s\": ", key);
+    json_write_string(change, name);
     tool_text_free(&t);
     return ok;
 }
@@ -197,7 +213,9 @@ static int bench_put_body(tool_text *t, const bench_case *b, const scene *s, int
         const double *x = body->def.position;
         tool_text change = { NULL, 0, 0 };
         json other;
-        tool_put(&change, "{ \"name\": \"%s\", \"position\": [%.17g, %.17g, %.17g]", body->name, x[0], x[1], x[2]);
+        tool_put(&change, "{ \"name\": ");
+        json_write_string(&change, body->name);
+        tool_put(&change, ", \"position\": [%.17g, %.17g, %.17g]", x[0], x[1], x[2]);
         if (repeat) {
             int n = body->repeated - 1;
             tool_put(&change, ", \"rotation\": [%.17g, %.17g, %.17g]", degrees[0] + n * turn[0],

@@ -1,4 +1,5 @@
 #include "bench_row.h"
+#include "json.h"
 #include "system.h"
 #include <errno.h>
 #include <math.h>
@@ -69,9 +70,11 @@ static void bench_number(tool_text *t, const char *key, double x)
 
 void bench_json_row(tool_text *t, const bench_row *r)
 {
-    tool_put(t, "    { \"case\": \"%s\", \"threads\": %d, \"steps\": %d, \"time_step\": %.6g, \"bodies_free\": %d, "
+    tool_put(t, "    { \"case\": ");
+    json_write_string(t, r->name);
+    tool_put(t, ", \"threads\": %d, \"steps\": %d, \"time_step\": %.6g, \"bodies_free\": %d, "
              "\"unknowns\": %d, \"triangles\": %d, \"cut\": %d, \"runs\": %d,\n      ",
-             r->name, r->threads, r->steps, r->step, r->bodies, r->unknowns, r->triangles, r->cut, r->runs);
+             r->threads, r->steps, r->step, r->bodies, r->unknowns, r->triangles, r->cut, r->runs);
     bench_number(t, "real_time_factor", r->simulated / r->wall);
     if (r->threads == 1) bench_number(t, "cpu_factor", r->simulated / r->processor);
     bench_number(t, "wall_s", r->wall);

@@ -102,11 +102,16 @@ char *tool_read_file(const char *path, size_t limit, size_t *size, tool_error *e
 
 const char *tool_quote(char out[48], const char *found, size_t length)
 {
-    size_t n = 0;
+    size_t n = 0, i = 0, bytes;
     out[n++] = '"';
-    for (size_t i = 0; i < length && n < 41; i++)
-        out[n++] = (unsigned char)found[i] < 32 || found[i] == 127 ? '?' : found[i];
-    if (length > 40) { out[n++] = '.'; out[n++] = '.'; out[n++] = '.'; }
+    for (; i < length && n < 41; i += bytes, n += bytes) {
+        int whole = tool_utf8(found + i, found + length);
+        bytes = whole > 1 ? (size_t)whole : 1;
+        if (n + bytes > 41) break;   /* no part of a character */
+        if (whole == 0 || (unsigned char)found[i] < 32 || found[i] == 127) out[n] = '?';
+        else memcpy(out + n, found + i, bytes);
+    }
+    if (i < length) { out[n++] = '.'; out[n++] = '.'; out[n++] = '.'; }
     out[n++] = '"';
     out[n] = 0;
     return out;

@@ -21,6 +21,7 @@ void gltf_add(gltf *g, const scene *s, const embipc_world *world)
     if (k == 0) {
         g->body_count = s->body_count;
         g->body = (gltf_body *)tool_alloc((size_t)s->body_count, sizeof *g->body);
+        scene_origin(s, world, g->origin);
     }
     TOOL_GROW(double, g->time, g->time_capacity, k + 1);
     g->time[k] = embipc_world_time(world);
@@ -28,15 +29,17 @@ void gltf_add(gltf *g, const scene *s, const embipc_world *world)
         gltf_body *b = &g->body[i];
         embipc_body_view v;
         embipc_pose pose;
+        double *x;
         if (embipc_body_get_view(world, s->body[i].handle, &v) != EMBIPC_OK) continue;
         b->vertex_count = v.vertex_count;
         if (k > 0 && v.kind == EMBIPC_FIXED) continue;
         TOOL_GROW(double, b->x, b->x_capacity, 3 * v.vertex_count * (k + 1));
-        memcpy(b->x + (size_t)(3 * v.vertex_count) * (size_t)k, v.x, (size_t)(3 * v.vertex_count) * sizeof *v.x);
+        x = b->x + (size_t)(3 * v.vertex_count) * (size_t)k;
+        for (int n = 0; n < 3 * v.vertex_count; n++) x[n] = v.x[n] - g->origin[n % 3];
         TOOL_GROW(double, b->pose, b->pose_capacity, 12 * (k + 1));
         memset(&pose, 0, sizeof pose);
         (void)embipc_body_get_pose(world, s->body[i].handle, 1, &pose);
-        memcpy(b->pose + 12 * k, pose.position, 3 * sizeof(double));
+        tool_sub(b->pose + 12 * k, pose.position, g->origin);
         memcpy(b->pose + 12 * k + 3, pose.rotation, 9 * sizeof(double));
     }
 }
@@ -353,13 +356,14 @@ static void gltf_put_body(gltf_file *f, const gltf *g, const scene_body *body, c
 /* ---- The file ------------------------------------------------------------------------------- */
 
 /* Header, the JSON filled up with blanks, the bytes. */
-static void gltf_join(tool_text *out, gltf_file *f)
+static void gltf_join(tool_text *out, gltf_file *f, const double origin[3])
 {
     tool_text text = { NULL, 0, 0 };
     tool_put(&text, "{\"asset\":{\"version\":\"2.0\",\"generator\":\"embipc\"},\"scene\":0,"
                     "\"scenes\":[{\"nodes\":[0]}],\n\"nodes\":[{\"name\":\"z up\","
-                    "\"rotation\":[-0.70710678,0,0,0.70710678],\"children\":[%s]}%s],\n",
-             f->children.data, f->nodes.data);
+                    "\"translation\":[%.17g,%.17g,%.17g],\"rotation\":[-0.70710678,0,0,0.70710678],"
+                    "\"children\":[%s]}%s],\n",
+             origin[0], origin[2], 0 - origin[1], f->children.data, f->nodes.data);
     tool_put(&text, "\"materials\":[%s],\n\"meshes\":[%s],\n", f->materials.data, f->meshes.data);
     if (f->sampler_count)
         tool_put(&text, "\"animations\":[{\"name\":\"run\",\"channels\":[%s],\n\"samplers\":[%s]}],\n",
@@ -382,7 +386,7 @@ static void gltf_join(tool_text *out, gltf_file *f)
 }
 
 /* Bytes that the targets and weights of all bodies may take at most. */
-static double gltf_bytes(const gltf *g, const scene *s, const embipc_world *world)
+static double gltf_bytes(const gltf *g, const scene *s, const embipc_world *world, int moments)
 {
     double bytes = 0;
     for (int i = 0; i < g->body_count; i++) {
@@ -390,10 +394,16 @@ static double gltf_bytes(const gltf *g, const scene *s, const embipc_world *worl
         gltf_split split;
         if (embipc_body_get_view(world, s->body[i].handle, &v) != EMBIPC_OK) continue;
         split = gltf_split_make(g->body[i].x, v.vertex_count, v.triangles, v.triangle_count);
-        bytes += (24.0 * split.count + 300 + 4.0 * g->moments) * g->moments;
+        bytes += (24.0 * split.count + 300 + 4.0 * moments) * moments;
         gltf_split_free(&split);
     }
     return bytes;
+}
+
+int gltf_fits(const gltf *g, const char *path, const scene *s, const embipc_world *world, int moments, tool_error *e)
+{
+    if (gltf_bytes(g, s, world, moments) <= 1e9) return 1;
+    return tool_fail(e, "%s: not written: found %d frames of more than 1 GB, expected a larger --every", path, moments);
 }
 
 int gltf_write(const gltf *g, const char *path, const scene *s, const embipc_world *world, tool_error *e)
@@ -403,10 +413,9 @@ int gltf_write(const gltf *g, const char *path, const scene *s, const embipc_wor
     float *time = (float *)tool_alloc((size_t)g->moments, sizeof *time);
     int input = -1, colour = 0, ok;
     memset(&f, 0, sizeof f);
-    if (gltf_bytes(g, s, world) > 1e9) {
+    if (!gltf_fits(g, path, s, world, g->moments, e)) {
         free(time);
-        return tool_fail(e, "%s: not written: found %d frames of more than 1 GB, expected a larger --every", path,
-                         g->moments);
+        return 0;
     }
     for (int k = 0; k < g->moments; k++) time[k] = (float)g->time[k];
     f.node_count = 1;
@@ -417,7 +426,7 @@ int gltf_write(const gltf *g, const char *path, const scene *s, const embipc_wor
         gltf_put_body(&f, g, &s->body[i], &g->body[i], &v, colour, input);
         colour += v.kind != EMBIPC_FIXED && !s->body[i].is_bear;
     }
-    gltf_join(&out, &f);
+    gltf_join(&out, &f, g->origin);
     ok = output_file(path, &out, e);
     part[0] = &f.bytes; part[1] = &f.views; part[2] = &f.accessors; part[3] = &f.meshes; part[4] = &f.nodes;
     part[5] = &f.materials; part[6] = &f.channels; part[7] = &f.samplers; part[8] = &f.children;

@@ -228,6 +228,15 @@ import_link *import_add_link(import_model *m, const xml_node *n, const char *nam
     return l;
 }
 
+void import_name_joint(import_model *m, const xml_node *n, import_link *l, const char *name)
+{
+    size_t length = strlen(name);
+    for (int i = 0; i < m->link_count && length && length < sizeof l->joint_name - 4; i++)   /* others are cut off */
+        if (&m->link[i] != l && strcmp(m->link[i].joint_name, name) == 0)
+            import_fail(m, n, "found a second joint \"%s\", expected one of this name", name);
+    (void)snprintf(l->joint_name, sizeof l->joint_name, "%.60s", name);
+}
+
 import_geom *import_add_geom(import_model *m, const xml_node *n, int link, const char *name)
 {
     import_geom *g;

@@ -123,6 +123,8 @@ int import_numbers(import_model *m, const xml_node *n, const char *what, const c
 int import_get(import_model *m, const xml_node *n, const char *name, int count, double *out);
 
 import_link *import_add_link(import_model *m, const xml_node *n, const char *name, int parent);
+/* The name of the joint above a link, which no other may have: --pose and actuators refer to it. */
+void import_name_joint(import_model *m, const xml_node *n, import_link *l, const char *name);
 import_geom *import_add_geom(import_model *m, const xml_node *n, int link, const char *name);
 /* Path of a mesh: beside the file unless it is absolute; owned by who calls. */
 char *import_path(const import_model *m, const char *directory, const char *file);

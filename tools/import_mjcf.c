@@ -336,7 +336,7 @@ static void mjcf_joint(mjcf *f, const xml_node *n, import_link *l)
     const char *name = xml_get(&f->m->x, n, "name");
     l->joint = kind[t];
     l->joint_line = n->line;
-    (void)snprintf(l->joint_name, sizeof l->joint_name, "%.60s", name ? name : "");
+    import_name_joint(f->m, n, l, name ? name : "");
     if (l->joint == IMPORT_FREE || f->m->failed) return;
     unit = t == 1 ? 1 : f->angle;
     (void)mjcf_numbers(f, n, "axis", 3, 3, axis);

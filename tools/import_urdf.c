@@ -261,7 +261,7 @@ static void urdf_add(import_model *m, const xml_node *n, const xml_node *link, i
     import_identity(&f);
     if (n) {
         l->joint_line = n->line;
-        (void)snprintf(l->joint_name, sizeof l->joint_name, "%.60s", urdf_name(m, n));
+        import_name_joint(m, n, l, urdf_name(m, n));
         urdf_origin(m, n, &f);
     } else if (m->o->free_base) l->joint = IMPORT_FREE;
     import_multiply(&l->at, &m->link[parent].at, &f);

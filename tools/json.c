@@ -21,6 +21,9 @@ static int json_unexpected(json_reader *r, const char *expected)
         return tool_fail(r->e, "%s:%d: found the end of the file, expected %s", r->name, r->line, expected);
     while (r->p + n < r->end && n < 24 && !strchr(" \t\r\n,:[]{}", r->p[n])) n++;
     if (n == 0) n = 1;
+    if ((unsigned char)*r->p < 32 || !tool_utf8(r->p, r->end))
+        return tool_fail(r->e, "%s:%d: found the byte 0x%02X, expected %s", r->name, r->line,
+                         (unsigned)(unsigned char)*r->p, expected);
     return tool_fail(r->e, "%s:%d: found %s, expected %s", r->name, r->line, tool_quote(quoted, r->p, n),
                      expected);
 }
@@ -275,9 +278,19 @@ static int json_document(json_reader *r)
     return r->p == r->end ? 1 : json_unexpected(r, "the end of the file");
 }
 
+/* Text of two or four bytes a character: it says so, or zeros stand beside what a document begins with. */
+static int json_is_wide(const char *data, size_t size)
+{
+    if (size >= 2 && (memcmp(data, "\xFF\xFE", 2) == 0 || memcmp(data, "\xFE\xFF", 2) == 0)) return 1;
+    for (size_t i = 0; i < size && i < 4; i++)
+        if (data[i]) return strchr("{[ \t\r\n", data[i]) && (i > 0 || (size > 1 && !data[1]));
+    return 0;
+}
+
 int json_parse(json *j, const char *name, const char *data, size_t size, tool_error *e)
 {
     json_reader r;
+    const char *zero = size ? (const char *)memchr(data, 0, size) : NULL;
     memset(j, 0, sizeof *j);
     if (size > JSON_MAX_BYTES)
         return tool_fail(e, "%s: found %zu bytes, expected at most %zu", name, size, JSON_MAX_BYTES);
@@ -290,8 +303,11 @@ int json_parse(json *j, const char *name, const char *data, size_t size, tool_er
     r.line = 1;
     r.depth = 0;
     r.e = e;
-    if (size >= 2 && (memcmp(data, "\xFF\xFE", 2) == 0 || memcmp(data, "\xFE\xFF", 2) == 0 || !data[0] || !data[1]))
+    if (json_is_wide(data, size))
         return tool_fail(e, "%s: the file is UTF-16 or UTF-32, expected UTF-8: save it as UTF-8", name);
+    if (zero)
+        return tool_fail(e, "%s: found a byte of zero, at byte %zu: this is no text, expected JSON", name,
+                         (size_t)(zero - data));
     if (size >= 3 && memcmp(data, "\xEF\xBB\xBF", 3) == 0) r.p += 3;   /* the byte order mark of UTF-8 */
     return json_document(&r);
 }

@@ -166,7 +166,8 @@ int mesh_drop_unused(tool_mesh *m)
 void mesh_put_obj(tool_text *t, const char *name, const double *x, int node_count, const int *tri,
                   int tri_count, int first)
 {
-    tool_put(t, "o %s\n", name);
+    size_t length = strlen(name);   /* a backslash at its end would join the next line to it */
+    tool_put(t, "o %s%s\n", name, length && name[length - 1] == '\\' ? " " : "");
     for (int i = 0; i < node_count; i++)
         tool_put(t, "v %.17g %.17g %.17g\n", x[3 * i], x[3 * i + 1], x[3 * i + 2]);
     for (int i = 0; i < tri_count; i++)

@@ -67,6 +67,26 @@ mesh_note *mesh_pass(tool_mesh *m, int count, const char *one, const char *many)
     return n;
 }
 
+void mesh_pass_rest(tool_mesh *m, mesh_cursor *c)
+{
+    mesh_note *n;
+    mesh_word w;
+    int lines = 0, first = 0;
+    while (c->end > c->p && strchr(" \t\r\n\x1a", c->end[-1])) c->end--;   /* strchr() finds zeros, too */
+    if (c->end == c->p) return;
+    if (c->binary) {
+        (void)mesh_pass(m, (int)(c->end - c->p), "byte behind the last entry", "bytes behind the last entry");
+        return;
+    }
+    do {
+        if (!mesh_next(c, &w)) continue;
+        if (!lines++) first = c->line;
+    } while (mesh_next_line(c));
+    if (!lines) return;
+    n = mesh_pass(m, lines, "line behind the last entry", "lines behind the last entry");
+    if (!n->such[0]) (void)snprintf(n->such, sizeof n->such, ", the first of them line %d", first);
+}
+
 void mesh_pass_lines(tool_mesh *m, int count)
 {
     (void)mesh_pass(m, count, "polygon of fewer than three different corners",

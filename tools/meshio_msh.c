@@ -443,11 +443,22 @@ static int mesh_msh_skip(mesh_cursor *c, mesh_word section)
     return mesh_unexpected(c, w, "the $End line of this section");
 }
 
+/* What a file begins with; comments may stand before it. */
+static int mesh_msh_begin(mesh_msh *g)
+{
+    mesh_word w;
+    while (mesh_flow(g->c, &w) && mesh_is(w, "$Comments"))
+        if (!mesh_msh_skip(g->c, w)) return 0;
+    if (mesh_is(w, "$NOD"))
+        return mesh_unexpected(g->c, w, "version 2.2 or 4.1 of the Gmsh format, not 1 (gmsh -format msh41)");
+    return mesh_is(w, "$MeshFormat") ? 1 : mesh_unexpected(g->c, w, "$MeshFormat");
+}
+
 static int mesh_msh_sections(mesh_msh *g)
 {
     mesh_word w;
     char said[200];
-    if (!mesh_flow(g->c, &w) || !mesh_is(w, "$MeshFormat")) return mesh_unexpected(g->c, w, "$MeshFormat");
+    if (!mesh_msh_begin(g)) return 0;
     if (!mesh_msh_format(g)) return 0;
     while (mesh_flow(g->c, &w)) {
         int ok;

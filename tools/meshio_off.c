@@ -76,6 +76,18 @@ static int mesh_off_face(tool_mesh *m, mesh_cursor *c, int **corner, int *capaci
     return 1;
 }
 
+/* The number of edges, which nobody needs, stands behind that of faces or alone on the next line; or is not there. */
+static void mesh_off_edges(mesh_cursor *c)
+{
+    mesh_cursor ahead = *c;
+    mesh_word w;
+    int number;
+    if (!mesh_next(&ahead, &w) && mesh_flow(&ahead, &w) && tool_integer(w.p, w.length, &number)
+        && !mesh_next(&ahead, &w))
+        *c = ahead;
+    mesh_next_line(c);
+}
+
 int mesh_parse_off(tool_mesh *m, mesh_cursor *c)
 {
     int points, faces, homogeneous, *corner = NULL, capacity = 0, ok = 1;
@@ -84,12 +96,13 @@ int mesh_parse_off(tool_mesh *m, mesh_cursor *c)
     if (!mesh_off_header(c, &homogeneous)) return 0;
     if (!mesh_count(c, 1, 5, &points, "the number of points")) return 0;
     if (!mesh_count(c, 1, 7, &faces, "the number of faces")) return 0;
-    mesh_next_line(c);   /* over the number of edges, which nobody needs */
+    mesh_off_edges(c);
     for (int i = 0; i < points; i++)
         if (!mesh_off_point(m, c, homogeneous)) return 0;
     for (int i = 0; i < faces && ok; i++) ok = mesh_off_face(m, c, &corner, &capacity);
     free(corner);
     if (!ok) return 0;
+    mesh_pass_rest(m, c);
     if (m->tri_count) return 1;
     return mesh_fail(c, "found %d points and no face%s, expected at least one", m->node_count, mesh_passed(m, said));
 }

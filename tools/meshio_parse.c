@@ -49,7 +49,7 @@ int mesh_next(mesh_cursor *c, mesh_word *w)
     w->p = c->p;
     w->length = 0;
     if (mesh_at_end_of_line(c)) return 0;
-    while (c->p < c->end && !mesh_is_space(*c->p) && !mesh_continues(c)) c->p++;
+    while (c->p < c->end && !mesh_is_space(*c->p) && !mesh_at_end_of_line(c) && !mesh_continues(c)) c->p++;
     w->length = (size_t)(c->p - w->p);
     return 1;
 }

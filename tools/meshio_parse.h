@@ -65,6 +65,8 @@ void mesh_add_strip(tool_mesh *m, const int *v, int n);
 
 /* Counts what is passed over; one and many must last. Returns the note, whose `such` is empty at first. */
 mesh_note *mesh_pass(tool_mesh *m, int count, const char *one, const char *many);
+/* Counts what stands behind all that a file announces: lines with words, or bytes; blanks at the end are none. */
+void mesh_pass_rest(tool_mesh *m, mesh_cursor *c);
 /* Polygons that are points or lines. */
 void mesh_pass_lines(tool_mesh *m, int count);
 /* ", 12 hexahedra, 3 pyramids", or nothing, for messages. */

@@ -225,6 +225,7 @@ static int ply_read_data(ply_file *f)
                 if (!ply_read_value(f, &f->property[k], l->kind, x)) return 0;
         }
     }
+    mesh_pass_rest(f->m, f->c);
     if (f->m->tri_count) return 1;
     return mesh_fail(f->c, "found %d vertices and no face%s, expected element face", f->m->node_count,
                      mesh_passed(f->m, said));

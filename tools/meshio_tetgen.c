@@ -37,6 +37,7 @@ int mesh_parse_node(tool_mesh *m, mesh_cursor *c, int *first)
             if (!mesh_real(c, 0, &x[k], "a finite coordinate")) return 0;
         mesh_next_line(c);
     }
+    mesh_pass_rest(m, c);
     return 1;
 }
 
@@ -63,5 +64,6 @@ int mesh_parse_ele(tool_mesh *m, mesh_cursor *c, int first)
         mesh_add_tet(m, n);
         mesh_next_line(c);
     }
+    mesh_pass_rest(m, c);
     return m->tet_count ? 1 : mesh_fail(c, "found no tet, expected at least one");
 }

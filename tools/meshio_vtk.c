@@ -58,6 +58,7 @@ typedef struct mesh_vtk {
     tool_mesh *m;
     mesh_cursor *c;
     int grid, done;
+    int typed;                  /* the types of the cells were read */
     int *start, *list, *line;   /* line: 0 in binary files */
     int count;
     int components;             /* of the values read last: a point has 3 */
@@ -131,6 +132,16 @@ static int mesh_vtk_points(mesh_vtk *g)
     return 1;
 }
 
+/* Up to an empty line. The names of the components of the values in front of it may be empty. */
+static void mesh_vtk_metadata(mesh_vtk *g)
+{
+    mesh_word w;
+    while (mesh_next_line(g->c) && mesh_next(g->c, &w)) {
+        int names = mesh_is_nocase(w, "component_names") ? g->components : 0;
+        while (names > 0 && mesh_next_line(g->c)) names--;
+    }
+}
+
 /* ---- Cells ---------------------------------------------------------------------------------- */
 
 static void mesh_vtk_free_cells(mesh_vtk *g)
@@ -186,7 +197,9 @@ static int mesh_vtk_cells_offset(mesh_vtk *g, int size)
             return mesh_fail(c, "found the offset %d, expected offsets that rise from 0 to %d", *at, size);
         if (i < g->count) g->line[i] = c->binary ? 0 : c->line;
     }
-    if (!mesh_flow(c, &w) || !mesh_is_nocase(w, "connectivity")) return mesh_unexpected(c, w, "CONNECTIVITY");
+    g->components = 1;
+    while (mesh_flow(c, &w) && mesh_is_nocase(w, "metadata")) mesh_vtk_metadata(g);   /* of the offsets */
+    if (!mesh_is_nocase(w, "connectivity")) return mesh_unexpected(c, w, "CONNECTIVITY");
     if (!mesh_vtk_values(c, &type)) return 0;
     for (int i = 0; i < size; i++)
         if (!mesh_vtk_index(g, type, &g->list[i])) return 0;
@@ -200,6 +213,7 @@ static int mesh_vtk_cells(mesh_vtk *g)
     mesh_word w;
     int size;
     mesh_vtk_free_cells(g);
+    g->typed = 0;
     if (!mesh_count(c, 0, 2, &g->count, "the number of cells")) return 0;
     if (!mesh_count(c, 0, 2, &size, "the size of the cell list")) return 0;
     g->start = (int *)tool_alloc((size_t)g->count + 1, sizeof(int));
@@ -251,20 +265,11 @@ static int mesh_vtk_types(mesh_vtk *g)
     if (c->binary) mesh_next_line(c);
     for (int i = 0; i < count; i++)
         if (!mesh_get_int(c, MESH_I32, 0, INT_MAX, &type, "the type of a cell") || !mesh_vtk_take(g, i, type)) return 0;
+    g->typed = 1;
     return 1;
 }
 
 /* ---- What is no shape ----------------------------------------------------------------------- */
-
-/* Up to an empty line. The names of the components of the values in front of it may be empty. */
-static void mesh_vtk_metadata(mesh_vtk *g)
-{
-    mesh_word w;
-    while (mesh_next_line(g->c) && mesh_next(g->c, &w)) {
-        int names = mesh_is_nocase(w, "component_names") ? g->components : 0;
-        while (names > 0 && mesh_next_line(g->c)) names--;
-    }
-}
 
 /* Strings: each on a line of its own; or, in binary, behind its length, of which the two highest bits tell how many
  * bytes it takes: 8, 4, 2 or 1. */
@@ -357,6 +362,8 @@ int mesh_parse_vtk(tool_mesh *m, mesh_cursor *c)
     g.c = c;
     ok = mesh_vtk_header(&g);
     while (ok && !g.done && mesh_flow(c, &w)) ok = mesh_vtk_keyword(&g, w);
+    if (ok && g.grid && g.count && !g.typed)
+        ok = mesh_fail(c, "found %d cells without their types, expected CELL_TYPES", g.count);
     mesh_vtk_free_cells(&g);
     if (!ok) return 0;
     if (m->tri_count || m->tet_count) return 1;

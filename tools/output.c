@@ -9,7 +9,7 @@
 
 static int output_failed(const char *path, tool_error *e)
 {
-    return tool_fail(e, "%s: cannot be written: %s", path, strerror(errno));
+    return tool_fail(e, "%s: cannot be written: %s", path[0] ? path : "an empty name", strerror(errno));
 }
 
 /* Names of the files that commands write into a directory; a * is a number. */

@@ -3,6 +3,7 @@
 #include "raster.h"
 #include "shapes.h"
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -13,6 +14,7 @@ enum {
     PICTURE_FILM_WIDTH = 960, PICTURE_FILM_HEIGHT = 640,   /* even, as video formats want it */
     PICTURE_CELL_WIDTH = 640, PICTURE_CELL_HEIGHT = 430,   /* of a sheet */
     PICTURE_MOVING_WIDTH = 600, PICTURE_MOVING_HEIGHT = 400,   /* of an animation */
+    PICTURE_MOMENTS = 5000,                                    /* of it, with 3.6 GB of pixels while it is made */
     PICTURE_PAUSE = 1500                                   /* at its end, ms */
 };
 
@@ -338,6 +340,13 @@ int picture_film_add(picture_film *film, const char *directory, const scene *s, 
 }
 
 /* ---- Sheets --------------------------------------------------------------------------------- */
+
+int picture_sheet_fits(const picture_sheet *sheet, const char *path, int moments, tool_error *e)
+{
+    if (moments <= PICTURE_MOMENTS && 3.0 * sheet->vertex_count * moments < INT_MAX) return 1;
+    return tool_fail(e, "%s: not written: found %d frames of %d vertices, expected fewer (at most %d): a larger "
+                        "--every", path, moments, sheet->vertex_count, PICTURE_MOMENTS);
+}
 
 void picture_sheet_add(picture_sheet *sheet, const scene *s, const embipc_world *world)
 {

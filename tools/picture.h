@@ -30,6 +30,8 @@ typedef struct picture_sheet {
 void picture_sheet_add(picture_sheet *sheet, const scene *s, const embipc_world *world);
 int picture_sheet_write(const picture_sheet *sheet, const char *path, const scene *s, const embipc_world *world,
                         tool_error *e);
+/* Can so many moments be held? The first one has been added. Returns 1, or 0 with e filled. */
+int picture_sheet_fits(const picture_sheet *sheet, const char *path, int moments, tool_error *e);
 /* The same moments one after the other, as an animated PNG: `seconds` apart, and the last one stays for a while. */
 int picture_sheet_animate(const picture_sheet *sheet, const char *path, const scene *s, const embipc_world *world,
                           double seconds, tool_error *e);

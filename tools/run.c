@@ -109,6 +109,15 @@ static int run_film(run *r, int step)
     return picture_film_add(&r->film, r->o->film, &r->s, r->world, &r->e);
 }
 
+/* Files of all frames are written at the end. One that will be too large is refused before the first step. */
+static int run_check_frames(run *r)
+{
+    int frames = r->step_count / r->o->every + 1;
+    if (r->o->animation && !picture_sheet_fits(&r->animation, r->o->animation, frames, &r->e)) return 0;
+    if (r->o->sheet && !picture_sheet_fits(&r->sheet, r->o->sheet, r->o->moments, &r->e)) return 0;
+    return !r->o->gltf || gltf_fits(&r->moments, r->o->gltf, &r->s, r->world, frames, &r->e);
+}
+
 static int run_start(run *r)
 {
     r->step_count = (int)ceil(r->s.duration / r->s.world.time_step - 1e-9);
@@ -117,7 +126,7 @@ static int run_start(run *r)
                          r->step_count);
     if (r->o->explain) r->step_count = r->o->explain;
     run_moment(r, 0);
-    if (!run_film(r, 0)) return 0;
+    if (!run_film(r, 0) || !run_check_frames(r)) return 0;
     if (r->o->view && !view_open(&r->view, r->o->view, &r->s, r->world, r->o->every, &r->e)) return 0;
     if (r->o->recording && !recorder_open(&r->recording, r->o->recording, r->world, &r->e)) return 0;
     if (!r->o->out) return 1;

@@ -85,6 +85,7 @@ static int scene_object(scene_reader *r, const json_value *v, scene_part part)
     char found[80];
     int count = 0;
     if (r->failed) return 0;
+    if (v->type != JSON_OBJECT && v->key) return scene_fail_key(r, v, v->key, "an object in { }");
     if (v->type != JSON_OBJECT) {
         r->failed = 1;
         return tool_fail(r->e, "%s:%d: %s: found %s, expected an object in { }", r->s->path, v->line,
@@ -672,14 +673,26 @@ static void scene_read_name(scene_reader *r, const json_value *body, scene_body 
     snprintf(r->where, sizeof r->where, "body \"%s\"", name);
 }
 
+/* A velocity at the start is of what forces move. */
+static void scene_read_velocity(scene_reader *r, const json_value *body, embipc_body_def *d)
+{
+    static const char *const keys[] = { "velocity", "angular_velocity" };
+    for (int i = 0; i < SCENE_COUNT(keys); i++) {
+        scene_numbers(r, body, keys[i], 3, scene_any, i ? d->angular_velocity : d->velocity);
+        if (d->kind == EMBIPC_FIXED) scene_refuse(r, body, keys[i], "no such key for kind fixed, which never moves");
+        if (d->kind == EMBIPC_KINEMATIC)
+            scene_refuse(r, body, keys[i],
+                         "no such key for kind kinematic, which moves as the keys of a \"drive\" say");
+    }
+}
+
 static void scene_read_pose(scene_reader *r, const json_value *body, embipc_body_def *d)
 {
     double degrees[3];
     scene_number(r, body, "scale", scene_positive, &d->scale);
     if (scene_numbers(r, body, "rotation", 3, scene_any, degrees)) scene_rotation(d->rotation, degrees);
     scene_numbers(r, body, "position", 3, scene_any, d->position);
-    scene_numbers(r, body, "velocity", 3, scene_any, d->velocity);
-    scene_numbers(r, body, "angular_velocity", 3, scene_any, d->angular_velocity);
+    scene_read_velocity(r, body, d);
 }
 
 /* Copies of the last body in rows, columns and layers, x running fastest: n of them are turned by n times the
@@ -1117,6 +1130,29 @@ int scene_index_of(const scene *s, embipc_body handle)
         if (s->body[i].handle.index1 == handle.index1 && s->body[i].handle.generation == handle.generation)
             return i;
     return -1;
+}
+
+void scene_origin(const scene *s, const embipc_world *world, double origin[3])
+{
+    double lo[3] = { 0, 0, 0 }, hi[3] = { 0, 0, 0 }, d[3], spacing;
+    int any = 0, moving = 0;
+    for (int i = 0; i < s->body_count; i++) moving += s->body[i].def.kind != EMBIPC_FIXED;
+    for (int i = 0; i < s->body_count; i++) {
+        embipc_body_view b;
+        if ((moving && s->body[i].def.kind == EMBIPC_FIXED)
+            || embipc_body_get_view(world, s->body[i].handle, &b) != EMBIPC_OK)
+            continue;
+        for (int n = 0; n < 3 * b.vertex_count; n++) {
+            lo[n % 3] = any ? fmin(lo[n % 3], b.x[n]) : b.x[n];
+            hi[n % 3] = any ? fmax(hi[n % 3], b.x[n]) : b.x[n];
+            any |= n % 3 == 2;
+        }
+    }
+    origin[0] = origin[1] = origin[2] = 0;
+    if (!any) return;
+    tool_sub(d, hi, lo);
+    spacing = ldexp(1024, ilogb(tool_length(d)) + 1);
+    for (int k = 0; k < 3; k++) origin[k] = spacing * rint((lo[k] + hi[k]) / 2 / spacing) + 0.0;   /* no -0 */
 }
 
 /* More of the pairs that cross, after the library has refused a body and named the first. */

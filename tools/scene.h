@@ -79,6 +79,10 @@ int scene_steer(const scene *s, embipc_world *world, tool_error *e);
 /* Position, velocity and effort that this gives the motor of joint i at time t; returns 0 where it has no keys. */
 int scene_motor(const scene *s, int i, double t, double target[3]);
 
+/* What points that are kept in 24 bits are about: 0; or, where the scene is far from there, as at coordinates of a map,
+ * the multiple of 1024 of its sizes, or up to twice that, that is nearest to its middle, m. */
+void scene_origin(const scene *s, const embipc_world *world, double origin[3]);
+
 /* Number of the body that has this handle, or -1. */
 int scene_index_of(const scene *s, embipc_body handle);
 

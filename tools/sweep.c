@@ -526,8 +526,9 @@ int sweep_table(const sweep_options *o)
     ok = json_read(&j, path.data, &e);
     if (ok) {
         const json_value *v = json_get(&j, &j.value[0], "runs");
-        if (v && v->type == JSON_NUMBER && v->number >= 0 && v->number <= SWEEP_RUNS) runs = (int)v->number;
-        rows = sweep_rows(o, runs, &c, 0, &e);
+        if (v && v->type == JSON_NUMBER && v->number >= 1 && v->number <= SWEEP_RUNS) runs = (int)v->number;
+        rows = runs ? sweep_rows(o, runs, &c, 0, &e) : -1;
+        if (!runs) tool_fail(&e, "%s: found no number of \"runs\", expected what embipc sweep writes", path.data);
         if (rows >= 0) {
             sweep_put_row(o->report, c.name, c.count);
             rows = sweep_rows(o, runs, &c, 1, &e);

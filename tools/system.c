@@ -73,14 +73,19 @@ int system_make_directories(const char *path)
 {
     char part[4096];
     size_t n = strlen(path);
-    if (n == 0 || n >= sizeof part) return 0;
+    if (n == 0 || n >= sizeof part) {
+        errno = n ? ENAMETOOLONG : ENOENT;
+        return 0;
+    }
     for (size_t i = 1; i <= n; i++) {
         if (i < n && path[i] != '/') continue;
         memcpy(part, path, i);
         part[i] = 0;
         if (system_make_directory(part) != 0 && errno != EEXIST && !system_is_directory(part)) return 0;
     }
-    return system_is_directory(path);
+    if (system_is_directory(path)) return 1;
+    errno = ENOTDIR;
+    return 0;
 }
 
 int system_can_write(const char *path)

@@ -183,7 +183,7 @@ static void view_put_weights(view *v, const view_body *body, const embipc_body_v
 /* What does not move is written here, once; x is then m as 32-bit floats. */
 static void view_put_fixed(view *v, const embipc_body_view *b)
 {
-    for (int i = 0; i < 3 * b->vertex_count; i++) view_put_float(&v->bytes, (float)b->x[i]);
+    for (int i = 0; i < 3 * b->vertex_count; i++) view_put_float(&v->bytes, (float)(b->x[i] - v->origin[i % 3]));
     tool_put(&v->text, ", \"x\": \"");
     view_put_base64(&v->text, &v->bytes);
     tool_put(&v->text, "\"");
@@ -245,7 +245,7 @@ static void view_put_anchor(view *v, const embipc_world *world, int body, const 
             memcpy(best, w, sizeof best);
         }
     tool_put(&v->text, "%s[%d", more ? ", " : "", at < 0 ? -1 : body);
-    for (int k = 0; k < 3 && at < 0; k++) tool_put(&v->text, ", %.6g", p[k]);
+    for (int k = 0; k < 3 && at < 0; k++) tool_put(&v->text, ", %.6g", p[k] - v->origin[k]);
     for (int k = 0; k < 4 && at >= 0; k++) tool_put(&v->text, ", %d", b.tets[4 * at + k]);
     for (int k = 0; k < 4 && at >= 0; k++) tool_put(&v->text, ", %.6g", best[k]);
     tool_put(&v->text, "]");
@@ -330,6 +330,7 @@ static int view_put_scene(view *v, const embipc_world *world, int every, tool_er
     view_put_name(&v->text, slash ? slash + 1 : v->s->path);
     tool_put(&v->text, ", \"time_step\": %.9g, \"duration\": %.9g, \"every\": %d", v->s->world.time_step,
              v->s->duration, every);
+    tool_put(&v->text, ", \"origin\": [%.17g, %.17g, %.17g]", v->origin[0], v->origin[1], v->origin[2]);
     tool_put(&v->text, ", \"view\": [%.4g, %.4g], \"bodies\": [", atan2(from[1], from[0]),
              atan2(from[2], hypot(from[0], from[1])));
     for (int i = 0; i < v->body_count; i++) {
@@ -366,7 +367,7 @@ static void view_box(float low[3], float unit[3], const double *x, int count)
     }
 }
 
-/* Points as 16-bit numbers over their box; decoded (same size, may be NULL) gets what a reader will see. */
+/* Points as 16-bit numbers over their box; decoded (same size) gets what a reader will see. */
 static void view_put_points(view_bytes *out, const double *x, int count, double *decoded)
 {
     float low[3], unit[3];
@@ -379,21 +380,22 @@ static void view_put_points(view_bytes *out, const double *x, int count, double 
         double steps = unit[k] > 0 ? floor((x[i] - (double)low[k]) / (double)unit[k] + 0.5) : 0;
         unsigned value = (unsigned)fmin(fmax(steps, 0), 65535);
         view_put_16(out, value);
-        if (decoded) decoded[i] = (double)low[k] + (double)unit[k] * value;
+        decoded[i] = (double)low[k] + (double)unit[k] * value;
     }
 }
 
-/* Largest distance from x of the surface that a reader makes of the decoded nodes. */
-static double view_error(const view_body *body, const embipc_body_view *b, const double *decoded)
+/* Largest distance from x of the surface that a reader makes of the decoded nodes, which are about the origin. */
+static double view_error(const view_body *body, const embipc_body_view *b, const double *decoded,
+                         const double origin[3])
 {
     double worst = 0;
     for (int i = 0; i < b->vertex_count; i++) {
         double square = 0;
         for (int k = 0; k < 3; k++) {
-            double there = 0;
+            double there = 0, x = b->x[3 * i + k] - origin[k];
             for (int j = 0; j < 4; j++)
                 there += (double)body->weight[4 * i + j] * decoded[3 * body->node[4 * i + j] + k];
-            square += (there - b->x[3 * i + k]) * (there - b->x[3 * i + k]);
+            square += (there - x) * (there - x);
         }
         worst = fmax(worst, square);
     }
@@ -402,9 +404,10 @@ static double view_error(const view_body *body, const embipc_body_view *b, const
 
 static void view_put_motion(view *v, const view_body *body, const embipc_body_view *b)
 {
-    double *decoded = view_numbers(v, 3 * b->node_count);
-    view_put_points(&v->bytes, b->q, b->node_count, decoded);
-    v->error = fmax(v->error, view_error(body, b, decoded));
+    double *decoded = view_numbers(v, 6 * b->node_count), *q = decoded + 3 * b->node_count;
+    for (int i = 0; i < 3 * b->node_count; i++) q[i] = b->q[i] - v->origin[i % 3];
+    view_put_points(&v->bytes, q, b->node_count, decoded);
+    v->error = fmax(v->error, view_error(body, b, decoded, v->origin));
 }
 
 /* Forces on the vertices that have one: their number, then N a unit, index and three signed 16-bit numbers. */
@@ -479,6 +482,7 @@ static void view_put_pairs(view *v, const embipc_pair_force *pair, int pair_coun
         const embipc_pair_force *p = &pair[i];
         double centre[3];
         view_pair_centre(v, contacts, p, centre);
+        tool_sub(centre, centre, v->origin);
         tool_put(&v->text, "p %d %d", scene_index_of(v->s, p->a), scene_index_of(v->s, p->b));
         tool_put(&v->text, " %.4g %.4g %.4g", p->force[0], p->force[1], p->force[2]);
         tool_put(&v->text, " %.4g %.4g %.4g", p->friction[0], p->friction[1], p->friction[2]);
@@ -490,13 +494,16 @@ static void view_put_pairs(view *v, const embipc_pair_force *pair, int pair_coun
 static void view_put_nearest(view *v, int contacts)
 {
     const embipc_contact *c;
+    double a[3], b[3];
     int best = 0;
     if (contacts == 0) return;
     for (int i = 1; i < contacts; i++)
         if (v->contact[i].distance < v->contact[best].distance) best = i;
     c = &v->contact[best];
-    tool_put(&v->text, "m %.6g %.6g %.6g", c->point_a[0], c->point_a[1], c->point_a[2]);
-    tool_put(&v->text, " %.6g %.6g %.6g", c->point_b[0], c->point_b[1], c->point_b[2]);
+    tool_sub(a, c->point_a, v->origin);
+    tool_sub(b, c->point_b, v->origin);
+    tool_put(&v->text, "m %.6g %.6g %.6g", a[0], a[1], a[2]);
+    tool_put(&v->text, " %.6g %.6g %.6g", b[0], b[1], b[2]);
     tool_put(&v->text, " %d %d\n", scene_index_of(v->s, c->a), scene_index_of(v->s, c->b));
 }
 
@@ -539,6 +546,7 @@ int view_open(view *v, const char *path, const scene *s, const embipc_world *wor
     v->body_count = s->body_count;
     v->body = (view_body *)tool_alloc((size_t)s->body_count, sizeof *v->body);
     for (int i = 0; i < s->body_count; i++) v->body[i].handle = s->body[i].handle;
+    scene_origin(s, world, v->origin);
     view_put_page(v, 0);
     if (!view_put_scene(v, world, every, e)) return 0;
     tool_put(&v->text, "s 0 0\n");   /* the start has no step's numbers */

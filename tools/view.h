@@ -31,6 +31,7 @@ typedef struct view {
     embipc_contact *contact;
     double *number;
     int contact_capacity, number_capacity;
+    double origin[3];       /* of the page's points in the world, m; 0 unless the scene is far from there */
     double error;           /* m, largest distance of a decoded surface vertex from the exact one, so far */
     size_t size;            /* bytes written */
 } view;
