@@ -270,8 +270,8 @@ static void test_fits(void)
 enum { ACCURACY_STEPS = 40, ACCURACY_BODIES = 4, ACCURACY_PAIRS = 8 };
 
 /* The contact force on each body in each step of a grasp and of bodies that drop and roll, with this accuracy; or with a given
- * tolerance. centre: where the second bodies end. Returns the solves. */
-static int accuracy_run(embipc_accuracy accuracy, double tolerance, double *force, double *centre)
+ * tolerance. weight: of the usual one. centre: where the second bodies end. Returns the solves. */
+static int accuracy_run(embipc_accuracy accuracy, double tolerance, double weight, double *force, double *centre)
 {
     int solves = 0;
     for (int k = 0; k < 2; k++) {
@@ -279,6 +279,7 @@ static int accuracy_run(embipc_accuracy accuracy, double tolerance, double *forc
         embipc_body_state st;
         scene s;
         wd.accuracy = accuracy;
+        wd.gravity[2] *= weight;
         wd.tolerance = tolerance;
         wd.max_iterations = 1000;   /* passes of friction end at a share of them */
         s = scene_empty(&wd);
@@ -306,27 +307,41 @@ static int accuracy_run(embipc_accuracy accuracy, double tolerance, double *forc
     return solves;
 }
 
-/* Each accuracy beside a tolerance of about 1e-4 epsv. Errors of forces are at most twice those that embipc_accuracy tells for
- * impacts, and grow with coarser ones; a finer one takes more solves. */
+static int accuracy_order(const void *a, const void *b)
+{
+    return *(const double *)a < *(const double *)b ? -1 : 1;
+}
+
+/* Each accuracy beside a tolerance of about 1e-4 epsv, with 25 weights. In the median errors of forces are at most twice those
+ * that embipc_accuracy tells for impacts, and grow with coarser ones; a finer one takes more solves. A box that turns over a
+ * corner meets forks: with some weights a tiny difference decides when it touches, and forces of single steps differ much. */
 static void test_accuracy(void)
 {
     static const embipc_accuracy order[3] = {EMBIPC_ACCURACY_FINE, EMBIPC_ACCURACY_NORMAL, EMBIPC_ACCURACY_COARSE};
-    static const double limit[3][2] = {{2e-5, 4e-7}, {6e-4, 4e-6}, {0.32, 5e-4}};   /* of the largest force, and m */
-    static double force[4][2 * ACCURACY_STEPS * ACCURACY_BODIES * 3];
-    double centre[4][6], most = 0, before = 0;
-    int solves[4];
-    solves[3] = accuracy_run(EMBIPC_ACCURACY_NORMAL, 1e-8, force[3], centre[3]);
-    for (size_t i = 0; i < sizeof force[3] / sizeof *force[3]; i++) most = fmax(most, fabs(force[3][i]));
+    static const double limit[3][2] = {{6e-5, 4e-7}, {1e-3, 5e-6}, {0.18, 5e-4}};   /* of the largest force, and m */
+    static double force[2][2 * ACCURACY_STEPS * ACCURACY_BODIES * 3];
+    enum { WEIGHTS = 25 };
+    double centre[2][6], off[3][WEIGHTS], away[3][WEIGHTS];
+    int solves[3] = {0, 0, 0};
+    for (int n = 0; n < WEIGHTS; n++) {
+        double weight = 1 + 0.004 * n, most = 0;
+        (void)accuracy_run(EMBIPC_ACCURACY_NORMAL, 1e-8, weight, force[1], centre[1]);
+        for (size_t i = 0; i < sizeof force[1] / sizeof *force[1]; i++) most = fmax(most, fabs(force[1][i]));
+        for (int k = 0; k < 3; k++) {
+            off[k][n] = away[k][n] = 0;
+            solves[k] += accuracy_run(order[k], 0, weight, force[0], centre[0]);
+            for (size_t i = 0; i < sizeof force[0] / sizeof *force[0]; i++)
+                off[k][n] = fmax(off[k][n], fabs(force[0][i] - force[1][i]) / most);
+            for (int i = 0; i < 6; i++) away[k][n] = fmax(away[k][n], fabs(centre[0][i] - centre[1][i]));
+        }
+    }
     for (int k = 0; k < 3; k++) {
-        double off = 0, away = 0;
-        solves[k] = accuracy_run(order[k], 0, force[k], centre[k]);
-        for (size_t i = 0; i < sizeof force[k] / sizeof *force[k]; i++) off = fmax(off, fabs(force[k][i] - force[3][i]) / most);
-        for (int i = 0; i < 6; i++) away = fmax(away, fabs(centre[k][i] - centre[3][i]));
-        printf("  accuracy %d: %d solves, forces off by %.2g of the largest, centres by %.2g m\n", (int)order[k], solves[k], off, away);
-        ENSURE(off < limit[k][0] && away < limit[k][1]);
-        ENSURE(off > before);
-        ENSURE(k == 0 || solves[k] < solves[k - 1]);
-        before = off;
+        qsort(off[k], WEIGHTS, sizeof *off[k], accuracy_order);
+        qsort(away[k], WEIGHTS, sizeof *away[k], accuracy_order);
+        printf("  accuracy %d: %d solves, forces off by %.2g of the largest, centres by %.2g m; at most %.2g and %.2g\n",
+               (int)order[k], solves[k], off[k][WEIGHTS / 2], away[k][WEIGHTS / 2], off[k][WEIGHTS - 1], away[k][WEIGHTS - 1]);
+        ENSURE(off[k][WEIGHTS / 2] < limit[k][0] && away[k][WEIGHTS / 2] < limit[k][1]);
+        ENSURE(k == 0 || (off[k][WEIGHTS / 2] > off[k - 1][WEIGHTS / 2] && solves[k] < solves[k - 1]));
     }
 }
 

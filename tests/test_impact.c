@@ -48,21 +48,26 @@ static int impact_slides(const embipc_body_state *b, const double *x)
     return hypot(b->velocity[0] + w[1] * r[2] - w[2] * r[1], b->velocity[1] + w[2] * r[0] - w[0] * r[2]) > 1;
 }
 
-/* Steps until the time is up. Returns the impulse of friction over that of the normal forces, summed over the vertices that slide. */
+/* Steps until the time is up. Returns the impulse of friction over that of the normal forces, summed over the vertices that slide
+ * with the velocities of the start of a step and with those of its end. */
 static double impact_ratio(scene *s, double time)
 {
     static double force[3 * 1154];
     double along = 0, across = 0;
     embipc_body_view view;
+    embipc_body_state last;
     ENSURE_OK(s->w, embipc_body_get_view(s->w, s->body[s->n - 1], &view));
+    last = scene_state(s->w, s->body[s->n - 1]);
     while (embipc_world_time(s->w) < time && scene_step(s)) {
-        embipc_body_state now = scene_state(s->w, s->body[s->n - 1]);
+        embipc_body_state now = scene_state(s->w, s->body[s->n - 1]), turned = last;
         if (!ENSURE_OK(s->w, embipc_body_vertex_forces(s->w, s->body[s->n - 1], force))) break;
+        memcpy(turned.centre, now.centre, sizeof turned.centre);
         for (int i = 0; i < view.vertex_count; i++) {
-            if (!impact_slides(&now, view.x + 3 * i)) continue;
+            if (!impact_slides(&now, view.x + 3 * i) || !impact_slides(&turned, view.x + 3 * i)) continue;
             across += force[3 * i + 2];
             along += hypot(force[3 * i], force[3 * i + 1]);
         }
+        last = now;
     }
     return along / across;
 }
