@@ -8993,8 +8993,8 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  *   which is f_xx - f_xt f_tt^-1 f_tx of f = |r|, with the terms in 1/d that cancel left out (x: Kronecker).
  * Rounding: only differences of coordinates are used, in doubles, so a far origin causes no error. With floats a
  * vertex over the diagonal of a square of 1 m, at a gap of 0.15 mm, would be pushed sideways by 3e-4 of the force,
- * but only where rounding takes that edge for the closest feature: such jumps take 100 solves. Thin triangles and nearly
- * parallel edges get their normal from products in doubled precision, and all their borders are tested.
+ * but only where rounding takes that edge for the closest feature: such jumps take 100 solves. Thin triangles and
+ * nearly parallel edges get their normal from products in doubled precision, and all their borders are tested.
  * Uses: small math, exact predicates.   Checked by: tests/test_distance.c */
 
 /* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
@@ -19141,8 +19141,8 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
 
 /* ==== 58. Friction within a step =====================================================================
  * What friction takes from the contacts at the start of a step and of each further pass, and when another pass is due.
- * Uses: tuning, small math, positions of vertices, islands, energy of a body, rotation.
- * Checked by: tests/test_friction.c */
+ * Uses: tuning, small math, distances, positions of vertices, islands, energy of a body, rotation.
+ * Checked by: tests/test_friction.c, tests/test_motion.c */
 
 /* The displacement of vertex v along the flight of its body, m. */
 static void embi_flight_way(const embi_state *s, const embi_body *b, int v, embipc_real way[3])
@@ -19151,8 +19151,8 @@ static void embi_flight_way(const embi_state *s, const embi_body *b, int v, embi
     embi_set(way, 0, 0, 0);
     if (!b->in_island) return;
     if (!embi_body_arcs(b)) {
-        embi_row_apply(&s->J, v, s->vn, way);
-        embi_scale(way, s->h, way);
+        embi_apply_row(s, v, s->vn, s->path.motion);   /* the next direction has its own */
+        embi_scale(way, s->h, s->path.motion + 3 * v);
         return;
     }
     embi_sub(arm, s->xn + 3 * v, s->qn + 3 * b->node0);
@@ -19172,7 +19172,7 @@ static int embi_contact_stays(const embi_state *s, const embi_body *a, const emb
     int mask;
     if (further) {
         embi_points_at(p, s->xn, c->base.v);
-        return embi_closest_distance(p, c->edge_edge, w, &mask) < c->dhat;
+        return embi_closest_distance(p, c->edge_edge, w, &mask) < c->dhat + s->pair[c->base.pair].rule.xi;
     }
     for (int i = 0; i < 4; i++) {
         if (c->base.w[i] == 0) continue;
