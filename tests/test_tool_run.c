@@ -540,7 +540,7 @@ static void test_stuck_exit_code(void)
         for (int i = 0; i < 16; i++)
             tool_put(&mesh, "v %.17g %g %.17g\n", x[i % 8], i < 8 ? 0.0 : 0.03, i % 8 < 2 ? 0 : i % 8 < 4 ? 0.02 : i % 8 < 6 ? 0.02 + slit : 0.04 + slit);
         tool_put(&mesh, "%s", faces);
-        tool_put(&t, "{\"version\":1,\"time_step\":0.01,\"duration\":0.6,\"bodies\":[{\"name\":\"ground\",\"kind\":\"fixed\",\"shape\":\"plane\",\"friction\":0.5},"
+        tool_put(&t, "{\"version\":1,\"time_step\":0.01,\"duration\":0.9,\"bodies\":[{\"name\":\"ground\",\"kind\":\"fixed\",\"shape\":\"plane\",\"friction\":0.5},"
                      "{\"name\":\"peg\",\"kind\":\"cage\",\"mesh\":\"peg.obj\",\"cage_nodes\":40,\"position\":[0,0,0.05],\"friction\":0.5,\"material\":{\"young\":%g}}]}", k ? 1e6 : 3e3);
         snprintf(path, sizeof path, "%s/peg.obj", place("stuck"));
         ENSURE(output_file(path, &mesh, &e));
