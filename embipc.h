@@ -438,9 +438,10 @@ EMBIPC_API const char *embipc_stage_text(embipc_stage stage);
  * the next, use backward Euler. So do a body's step with a force of the caller, the first step, and the first one
  * after embipc_body_set_velocity(), another pose, time step, stiffness or gravity, the end of a drive, the begin or end
  * of a joint, a reset or a step that was cut short. So does the step in which targets or effort of a motor, or the
- * target of a soft drive, jump: a force acts in full from the call on. Along a smooth curve they leave it of second
- * order. So does what touched a body that is removed, that may touch others now, or whose friction or surface velocity
- * has changed. Slipping friction, and the dampers of motors and soft drives, remain first order. */
+ * target of a soft drive, jump: a force acts in full from the call on. Along a smooth curve the step remains of second
+ * order. So do a body whose friction, surface velocity or stiffness a call has changed, and what touched it, or touched
+ * a body that is removed or may touch others now. Slipping friction, and the dampers of motors and soft drives, remain
+ * first order. */
 typedef enum embipc_integrator {
     EMBIPC_BACKWARD_EULER,
     EMBIPC_BDF2
@@ -8991,10 +8992,10 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
  *     d2d/dx2 = (w w^T x Q)/d - sum_k [ (dw_k x n)(w x r^k)^T + transpose ]
  *               - d sum_kl R^-1_kl (dw_k dw_l^T x n n^T)
  *   which is f_xx - f_xt f_tt^-1 f_tx of f = |r|, with the terms in 1/d that cancel left out (x: Kronecker).
- * Rounding: only differences of coordinates are used, in doubles, so a far origin causes no error. With floats a
- * vertex over the diagonal of a square of 1 m, at a gap of 0.15 mm, would be pushed sideways by 3e-4 of the force,
- * but only where rounding takes that edge for the closest feature: such jumps take 100 solves. Thin triangles and
- * nearly parallel edges get their normal from products in doubled precision, and all their borders are tested.
+ * Rounding: only differences of coordinates are used, in doubles, so a far origin causes no error. In floats a point
+ * over the diagonal of a square of 1 m, 0.15 mm away, would be pushed sideways by 3e-4 of the force. That would happen
+ * only where rounding picks that edge, and such jumps take 100 solves. Thin triangles and nearly parallel edges get
+ * their normal from products in doubled precision, and all their borders are tested.
  * Uses: small math, exact predicates.   Checked by: tests/test_distance.c */
 
 /* Triangles with (height / longest side)^2 below this are thin, and so are edges for the squared sine between them. */
@@ -9251,7 +9252,7 @@ static embipc_real embi_edge_edge(const embi_point x[4], embipc_real w[4], int *
         embi_try_segment(v, q, 1, 2, 3, 1, &best, w, mask);
     }
     if (thin || t <= 0) {
-        for (int k = 0; k < 3; k++) q[k] = -1 * r[k];
+        for (int k = 0; k < 3; k++) q[k] = -r[k];
         embi_try_segment(u, q, 2, 0, 1, -1, &best, w, mask);
     }
     if (thin || t >= nn) {
@@ -12607,11 +12608,13 @@ typedef struct embi_body_joined {
 /* 0: the body was not searched along paths in this step. NOW: its paths, and its tree unless current, are those of the
  * last such search of its pairs. BEFORE: they must be made anew. */
 enum { EMBI_SWEPT_BEFORE = 1, EMBI_SWEPT_NOW };
+
 /* The search of a body for itself along a path, see embi_body_keeps_path(). */
 typedef struct embi_own_path {
     embipc_real slack;           /* how far its points may stray from it against each other, m; -1: there was none */
     embipc_real end;             /* fraction of the present direction that is searched */
 } embi_own_path;
+
 /* ASKED: this attempt of the step has lost a body's candidates at q^n. KEPT: it is made again, and keeps them. */
 enum { EMBI_START_ASKED = 1, EMBI_START_KEPT };
 
@@ -12838,7 +12841,7 @@ typedef struct embi_reference {
     embipc_real *measured_q;     /* where distances were measured */
     embipc_real *cached_q;       /* where lists within a body were made */
     embipc_real *q;
-    embipc_real *own_q, *own_way;   /* where bodies were searched for themselves along paths, and these paths */
+    embipc_real *path_q, *path_way;   /* where bodies were searched for themselves along paths, and these paths */
     embipc_real *x;              /* at these q, or at q^n; valid where xn is; allocated at first use */
     int any;                     /* some body has one */
 } embi_reference;
@@ -13521,13 +13524,13 @@ static int embi_box_holds(const embipc_real outer[6], const embipc_real inner[6]
     return 1;
 }
 
-/* How far two points of the body may be off any common fraction of the path that it was searched along for itself, m.
- * Its nodes have gone the fraction t of the way from q to trial_q. */
+/* How far two points of the body may be off its path relative to each other, m: the path that it was searched along for
+ * itself, and of that the fraction that fits best. Its nodes have gone the fraction t of the way from q to trial_q. */
 static embipc_real embi_body_strays(const embi_state *s, const embi_body *b, embipc_real t)
 {
     int at = 3 * b->node0;
-    const embipc_real *q = s->q + at, *next = s->trial_q + at, *from = s->reference.own_q + at;
-    const embipc_real *way = s->reference.own_way + at;
+    const embipc_real *q = s->q + at, *next = s->trial_q + at, *from = s->reference.path_q + at;
+    const embipc_real *way = s->reference.path_way + at;
     embipc_real *d = s->scratch.nodes + at, sum[3] = {0, 0, 0}, ways[3] = {0, 0, 0}, off[3], box[6];
     embipc_real along = 0, square = 0, share;
     for (int i = 0; i < 3 * b->nn; i++) d[i] = q[i] - from[i] + t * (next[i] - q[i]);
@@ -13546,7 +13549,7 @@ static embipc_real embi_body_strays(const embi_state *s, const embi_body *b, emb
         embi_box_add(box, d + 3 * i);
     }
     embi_sub(off, box + 3, box);
-    return embi_norm(off) * (1 + 8 * EMBI_EPS);
+    return embi_norm(off) * (1 + 8 * EMBI_EPS) + 8 * EMBI_EPS * (embi_sqrt(embi_abs(square)) + b->diagonal);
 }
 
 /* Is a body that was searched for itself along a path within the slack of it, now and on its direction? What holds in
@@ -15338,11 +15341,11 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
 
 /* ==== 47. Searches along paths =======================================================================
  * In a fast impact a direction is as long as the body, which is pressed flat. Within such a range nearly all primitives
- * of both bodies come within reach. So a long direction is searched along its paths, for one round only. (Longest step
- * of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms, full 680 and 400 ms.)
- * A body is searched for itself with some slack around the paths of its points. So the candidates serve for the
- * directions that follow, which mostly correct the first one. (A mat that is twisted: 0.31 of the time, and 130
- * candidates where a range has 65 000.)
+ * of both bodies come within reach. So a long direction is searched along its paths. Between two bodies this serves
+ * for one round. (Longest step of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms,
+ * full 680 and 400 ms.) A body is searched for itself with some slack around the paths of its points. So the candidates
+ * serve for the directions that follow, which mostly correct the first one. (A mat that is twisted: 0.31 of the time,
+ * and 130 candidates where a range has 65 000.)
  * Part of the search.
  * Uses: tuning, small math, memory, elasticity, distances, part III.
  * Checked by: tests/world_guarantee.h, tests/test_plain.c, tests/test_reach.c */
@@ -15406,8 +15409,8 @@ static int embi_pair_may_go_back(const embipc_world *w, const embi_pair *p)
            (b->in_island && embi_island_may_go_back(&w->s, w->islands.list[b->island]));
 }
 
-/* Appends to the lane a body's present candidates for itself that are within reach in a state that the step may go back
- * to, unless they pass each other along the paths. Then they stand there already. */
+/* Appends to the lane a body's present candidates for itself that are within reach at q^n or safe_q, where the step may
+ * go back to. Those that pass each other along the paths have been found already. */
 static int embi_search_keep(embipc_world *w, const embi_pair *pair, const embi_surface *a, const embi_approach *t,
                             embi_lane *lane)
 {
@@ -15423,11 +15426,12 @@ static int embi_search_keep(embipc_world *w, const embi_pair *pair, const embi_s
             now[k] = a->x + 3 * v[k];
             start[k] = s->xn + 3 * one.v[k];
             safe[k] = back + 3 * k;
-            embi_row_apply(&s->J, one.v[k], s->driven.safe_q, back + 3 * k);
         }
         if (embi_candidate_passes(&one, a, a, v, now, t)) continue;
-        if (embi_closest_distance(start, one.edge_edge, weight, &mask) > reach &&
-            embi_closest_distance(safe, one.edge_edge, weight, &mask) > reach) continue;
+        if (embi_closest_distance(start, one.edge_edge, weight, &mask) > reach) {
+            for (int k = 0; k < 4; k++) embi_row_apply(&s->J, one.v[k], s->driven.safe_q, back + 3 * k);
+            if (embi_closest_distance(safe, one.edge_edge, weight, &mask) > reach) continue;
+        }
         if (!EMBI_ARRAY(&w->memory, lane->list, lane->count + 1, 0, EMBI_CANDIDATES)) return 0;
         one.apart = embi_closest_distance(now, one.edge_edge, weight, &mask);
         lane->list[lane->count++] = one;
@@ -15441,10 +15445,10 @@ static void embi_body_take_path(embi_state *s, embi_body *b)
     embipc_real t = b->search.has_direction ? b->search.own_path.end : (embipc_real)0, box[6], off[3];
     embi_box_clear(box);
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        embi_copy(s->reference.own_q + 3 * i, s->q + 3 * i);
-        embi_sub(s->reference.own_way + 3 * i, s->trial_q + 3 * i, s->q + 3 * i);
-        embi_scale(s->reference.own_way + 3 * i, t, s->reference.own_way + 3 * i);
-        embi_box_add(box, s->reference.own_way + 3 * i);
+        embi_copy(s->reference.path_q + 3 * i, s->q + 3 * i);
+        embi_sub(s->reference.path_way + 3 * i, s->trial_q + 3 * i, s->q + 3 * i);
+        embi_scale(s->reference.path_way + 3 * i, t, s->reference.path_way + 3 * i);
+        embi_box_add(box, s->reference.path_way + 3 * i);
     }
     embi_sub(off, box + 3, box);
     b->search.own_path.slack = b->rules.dhat / 2 + EMBI_PATH_SLACK * embi_norm(off);
@@ -16319,7 +16323,7 @@ static int embi_pair_leaves(const embi_state *s, const embi_pair *p, embipc_real
 }
 
 /* Is the displacement from `now` to r so long that candidates are searched along its path? Not for two bodies that may
- * go back; a body that may is searched for itself along paths until the step ends. */
+ * go back. A body that may, once it was searched for itself along a path, is so until the step ends. */
 static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const embipc_real now[6],
                              const embipc_real r[6])
 {
@@ -19171,8 +19175,9 @@ static int embi_contact_stays(const embi_state *s, const embi_body *a, const emb
     embi_point p[4];
     int mask;
     if (further) {
+        embipc_real xi = a == b ? (embipc_real)0 : s->pair[c->base.pair].rule.xi;
         embi_points_at(p, s->xn, c->base.v);
-        return embi_closest_distance(p, c->edge_edge, w, &mask) < c->dhat + s->pair[c->base.pair].rule.xi;
+        return embi_closest_distance(p, c->edge_edge, w, &mask) < c->dhat + xi;
     }
     for (int i = 0; i < 4; i++) {
         if (c->base.w[i] == 0) continue;
@@ -19189,7 +19194,8 @@ static int embi_contact_stays(const embi_state *s, const embi_body *a, const emb
 static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, int further,
                                const embi_contact *c, embi_friction *f)
 {
-    embipc_real end = embi_contact_stays(s, a, b, further, c) ? (embipc_real)0.5 : (embipc_real)further;
+    int stays = (embi_body_arcs(a) || embi_body_arcs(b)) && embi_contact_stays(s, a, b, further, c);
+    embipc_real end = stays ? (embipc_real)0.5 : (embipc_real)further;
     embi_set(f->bend, 0, 0, 0);
     for (int i = 0; i < 4; i++) {
         const embi_body *of = embi_has_vertex(b, f->base.v[i]) ? b : a;
@@ -19306,7 +19312,7 @@ static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int 
 static int embi_pair_turns(const embi_state *s, const embi_pair *pair)
 {
     embipc_real turn = embi_max(embi_body_turns(s, s->body + pair->a), embi_body_turns(s, s->body + pair->b));
-    return pair->rule.mu > 0 && pair->in_contact[EMBI_NOW] && turn > EMBI_TURN_FREE;
+    return pair->a != pair->b && pair->rule.mu > 0 && pair->in_contact[EMBI_NOW] && turn > EMBI_TURN_FREE;
 }
 
 /* Does any pair of the island need another pass, with friction by the present normal forces? Without an iteration left
@@ -21393,7 +21399,8 @@ static embipc_real embi_soft_drive_lag(const embi_state *s, const embi_drive *d)
         embi_cross(before, d->moved + 3, arm);
         for (int i = 0; i < 3; i++) {
             embipc_real way = y[i] - yn[i], more = way - before[i] - d->moved[i];
-            work -= d->stiffness[i] * (way + d->damping / s->h * more) * (s->x[v + i] - s->xn[v + i]);
+            embipc_real f = d->stiffness[i] * (way + d->damping / s->h * more), most = 2 * d->limit;
+            work -= embi_max(-most, embi_min(f, most)) * (s->x[v + i] - s->xn[v + i]);
         }
     }
     return work;
@@ -21406,8 +21413,8 @@ static embipc_real embi_joint_lag(const embi_state *s, const embi_joint *j)
     return (j->called - embi_joint_call(j)) * (embi_joint_position(j, s->x, start) - start);
 }
 
-/* Work that the bound misses in a step of BDF2, J. There a force that changes does what the mean of both ends does.
- * Forces that calls set do it by the end in the bound, so one that decreases would slow bodies down, to first order. */
+/* Work that the bound misses in a step of BDF2, J. The bound counts forces that calls set by their value at the end,
+ * BDF2 by the mean of both ends. Half of what a decrease takes away is given back. An increase gives nothing. */
 static embipc_real embi_island_lag_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0;
@@ -23497,8 +23504,8 @@ static embipc_result embi_island_try_finite(embi_memory *m, embi_state *s, embi_
 }
 
 /* E along q + alpha p, J s^2: at q the part outside A, and the size of its terms. The part with Hessian A changes by
- * alpha linear + alpha^2 curve/2 exactly, with no difference of large numbers. places: length of p, in units in the
- * last place of the coordinates. */
+ * alpha linear + alpha^2 curve/2 exactly, with no difference of large numbers. places: largest component of p, in
+ * units in the last place of the coordinates. */
 typedef struct embi_line { embipc_real nonquadratic, size, linear, curve, places; } embi_line;
 
 /* What the decrease test compares with. To be called while the elements are evaluated at q. */
@@ -23561,8 +23568,10 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
         }
         if (*alpha < EMBI_EITHER(1e-12, 1e-6) * bound || embi_is_late(s)) break;
         if (bracketed && (hi - lo) * line.places < 1) {
-            *alpha = hi;
-            r = embi_island_try_finite(m, s, isle, alpha);
+            if (*alpha != hi) {
+                *alpha = hi;
+                r = embi_island_try_finite(m, s, isle, alpha);
+            }
             if (r != EMBIPC_OK || !embi_island_grows(isle, &line, *alpha)) return r;
             break;
         }
@@ -23663,7 +23672,8 @@ static int embi_island_is_noise(const embi_state *s, const embi_island *isle)
  * moves it by (delta + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv ends no pass
  * where more than 1 % is missing. A test by the contraction theta of the last two directions was tried: theta/(1 -
  * theta) of this one below a tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10
- * times as far from balance. In the last iteration that it may make the tolerance itself will do. */
+ * times as far from balance. In the last iteration that it may make the tolerance itself will do. A direction that
+ * gains less than rounding of positions costs is short, too. */
 static int embi_island_is_short(const embi_state *s, const embi_island *isle)
 {
     embipc_real limit = isle->iterations < s->settings.max_iterations ? embi_island_short_limit(isle) : (embipc_real)1;
@@ -26318,7 +26328,7 @@ static const size_t embi_node_fields[] = {
     EMBI_OFFSETS4(embi_state, qc, load.f, p, gq), EMBI_OFFSETS4(embi_state, g, Ap, rhs, driven.target),
     EMBI_OFFSETS4(embi_state, trial_q, driven.safe_q, reference.measured_q, reference.cached_q),
     EMBI_OFFSETS4(embi_state, creation.q, creation.v, scratch.nodes, reference.q),
-    offsetof(embi_state, reference.own_q), offsetof(embi_state, reference.own_way)};
+    offsetof(embi_state, reference.path_q), offsetof(embi_state, reference.path_way)};
 static const size_t embi_vertex_fields[] = {
     EMBI_OFFSETS4(embi_state, x, xn, path.x, path.trial_x),
     EMBI_OFFSETS4(embi_state, path.motion, creation.rest, creation.x, load.vertex_force),
@@ -27805,7 +27815,8 @@ EMBIPC_API embipc_result embipc_world_set_pair(embipc_world *w, embipc_body a, e
     w->mixed_start |= w->step > 0 && contact;
     embi_body_revise(&w->s, w->s.body + ia);
     embi_body_revise(&w->s, w->s.body + ib);
-    if ((rule->contact && !contact) || rule->friction != friction) a_body->past.smooth = b_body->past.smooth = 0;
+    if ((rule->contact && !contact) || (embi_is_second_order(&w->s) && rule->friction != friction))
+        a_body->past.smooth = b_body->past.smooth = 0;
     rule->friction = friction;
     rule->contact = contact != 0;
     return EMBIPC_OK;
@@ -28547,7 +28558,8 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     speed = embi_long_norm(velocity);
     if ((r = embi_check_way(w, b, "the surface velocity", speed, "m/s", speed * w->s.h)) != EMBIPC_OK) return r;
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
-    if (memcmp(b->rules.surface_velocity, velocity, sizeof b->rules.surface_velocity) != 0) embi_body_interrupt(w, b);
+    if (embi_is_second_order(&w->s) && embi_distance(b->rules.surface_velocity, velocity) > 0)
+        embi_body_interrupt(w, b);
     embi_copy(b->rules.surface_velocity, velocity);
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
     return EMBIPC_OK;
@@ -28582,7 +28594,8 @@ EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body b
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     static_friction = embi_max(static_friction, friction);
-    if (friction != b->rules.friction || static_friction != b->rules.static_friction) embi_body_interrupt(w, b);
+    if (embi_is_second_order(&w->s) &&
+        (friction != b->rules.friction || static_friction != b->rules.static_friction)) embi_body_interrupt(w, b);
     b->rules.friction = friction;
     b->rules.static_friction = static_friction;
     if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles of unequal friction are no joined surface */
@@ -28618,7 +28631,7 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *w, embipc_bod
     embi_scale(m->mooney, factor, m->mooney);
     for (int i = 0; i < 63 * b->elastic.cells.count; i++) b->elastic.cells.bend[i] *= factor;
     b->past.continues = 0;   /* its energies are of the old material */
-    if (factor != 1) embi_body_interrupt(w, b);
+    if (embi_is_second_order(&w->s) && factor != 1) embi_body_interrupt(w, b);
     embi_body_revise(&w->s, b);
     embi_body_derive(w, b);
     return EMBIPC_OK;
@@ -30634,7 +30647,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 
 #ifndef EMBIPC_NO_SNAPSHOT
 
-/* Words of the head: name, format, their number, hash. Even formats: of floats. Those below 7 are no longer read. */
+/* Words of the head: name, format, their number, hash. Even formats: of floats. Others are not read. */
 enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 10 : 9, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
@@ -30940,7 +30953,7 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         else if (b->kind >= EMBIPC_CAGE) def.nodes = d->nodes;
         else s->failed = d->node_count != b->nn;
         def.node_count = def.vertex_count = d->node_count;
-        if (!embi_all_finite(d->pose, 6) || !embi_all_finite(d->pose_set, 6) ||
+        if (!embi_all_finite(d->pose, 6) || !embi_all_finite(d->pose_set, 18) ||
             embipc_drive_create(w, &def, &made) != EMBIPC_OK) s->failed = 1;
     }
     if (!s->failed) {
@@ -30987,7 +31000,8 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
     j->anchor_count = count + (j->def.twist > 0);
     if (s->failed || half < 1 || count != 2 * half ||
         embi_check_joint_numbers(&j->def, &w->error) != EMBIPC_OK || !embi_finite(j->arm) ||
-        embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3))
+        embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3) ||
+        !embi_all_finite(&j->called, 3))
         s->failed = 1;
     for (int k = 0; k < count && !s->failed; k++)
         s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half]);

@@ -227,7 +227,7 @@ static void test_slopes_and_rolling(void)
             d.velocity[0] = 1;
             d.angular_velocity[1] = 20;
         }
-        ENSURE(!float_add(w, &d, n == 2 ? EMBIPC_SPHERE : EMBIPC_BOX, n == 2 ? 0.05f : 0.1f, 0.1f, 0.05f, n == 2 ? 20 : 1, &body));
+        ENSURE(!float_add(w, &d, n == 2 ? EMBIPC_SPHERE : EMBIPC_BOX, n == 2 ? 0.05f : 0.1f, 0.1f, 0.05f, n == 2 ? 16 : 1, &body));
         for (int i = 0; i < 200; i++) ENSURE(!embipc_world_step(w, NULL));
         (void)embipc_body_get_state(w, body, &s);
         speed = (double)s.velocity[0];

@@ -448,8 +448,8 @@ static void test_a_path_has_slack(void)
         double t = n % 8 == 4 ? 1.3 : test_uniform(0.9, 1);
         double off = b->search.own_path.slack / sqrt(3.0) * (n % 4 ? 0.8 : 1.3);
         for (int i = 0; i < 3 * b->nn; i++) {
-            way = st->reference.own_way[i];
-            st->q[i] = st->reference.own_q[i] + t * way + off / 2 * (test_uniform(-1, 1) < 0 ? -1 : 1);
+            way = st->reference.path_way[i];
+            st->q[i] = st->reference.path_q[i] + t * way + off / 2 * (test_uniform(-1, 1) < 0 ? -1 : 1);
         }
         b->search.has_direction = 0;
         strays += n % 4 == 0;
