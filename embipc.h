@@ -15375,6 +15375,7 @@ static int embi_body_sweep(embipc_world *w, embi_body *b)
     }
     if (b->in_island) {
         embi_apply_rows(s, b, s->q, s->x);
+        b->followed = 0;   /* x stays when the step goes back to q^n */
         if (b->search.has_direction) embi_apply_rows(s, b, s->trial_q, s->path.x);
         embi_body_drift(&t, b, 0);
     }

@@ -434,7 +434,7 @@ static void test_a_path_has_slack(void)
     bend(b, flat, 0.005, 0.03, st->trial_q);
     memcpy(st->driven.safe_q, st->q, (size_t)(3 * b->nn) * sizeof *x);
     embi_apply_rows(st, b, st->q, st->x);
-    b->started = b->in_island = 1;
+    b->started = b->in_island = b->followed = 1;
     b->search.keeps_start = b->search.has_direction = 1;
     b->search.own_path.end = s.w->islands.list[b->island]->bound.searched = 1;
     b->search.swept = b->search.has_reference = 0;
@@ -442,6 +442,7 @@ static void test_a_path_has_slack(void)
     lane = s.w->search.lane;
     lane->count = 0;
     ENSURE(embi_search_path(s.w, &one, lane));
+    ENSURE(!b->followed);   /* a search along a path changes all x, also where the step goes back then */
     embi_apply_rows(st, b, st->qn, x);
     lost_start = count_missed(b, &a, x, lane->list, lane->count, &st->pair->rule, &near_start);
     for (int n = 0; n < 24; n++) {   /* corners of boxes that the slack holds; or not; or beyond the end */
