@@ -23663,8 +23663,10 @@ static embipc_real embi_island_noise(const embi_state *s, const embi_island *isl
  * rounding: friction contacts reverse for ever. Contacts that nearly close do not count as linear. */
 static int embi_island_is_noise(const embi_state *s, const embi_island *isle)
 {
-    return isle->friction.gap_change < embi_island_short_limit(isle) &&
-           embi_abs(isle->energy.slope) <= embi_island_noise(s, isle);
+    embipc_real limit = embi_island_short_limit(isle), rounding = 100 * EMBI_EPS * isle->energy.noise_x;
+    int any = 0;   /* is it near what a short move gains? Not with doubles near the origin */
+    for (int k = 0; k < isle->body_count; k++) any |= rounding > embi_body_short(s->body + isle->bodies[k], limit);
+    return any && isle->friction.gap_change < limit && embi_abs(isle->energy.slope) <= embi_island_noise(s, isle);
 }
 
 /* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
