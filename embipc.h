@@ -9273,6 +9273,14 @@ static void embi_round3(embipc_real n[3], const double r[3])
     for (int c = 0; c < 3; c++) n[c] = (embipc_real)r[c];
 }
 
+/* r = sum_k w_k x_k, rounded at its end only */
+static void embi_offset(const embi_point x[4], const embipc_real w[4], embipc_real r[3])
+{
+    double apart[3];
+    embi_separation(x, w, apart);
+    embi_round3(r, apart);
+}
+
 /* n = normal of the triangle, or of both edges, oriented so that d = n . (x_i - x_j) >= 0. Returns d, or -1
  * without a normal. The error is small relative to the extent, even if d is far below that. */
 static embipc_real embi_interior_normal(const embi_point x[4], const embipc_real w[4], int edge_edge, embipc_real n[3])
@@ -16553,14 +16561,12 @@ static int embi_contact_curvature(const embi_contact *c, const embipc_real *x, e
 {
     embipc_real r[3], d, rk[2][3], up[2][3], dw[2][4], Ri[2][2], a[3][4], t[2][3], f, M[EMBI_BENT * EMBI_BENT],
         V[EMBI_BENT * EMBI_BENT];
-    double apart[3];
     embi_point p[4];
     int m, n, count = 0;
     embi_points_at(p, x, c->base.v);
     m = embi_min_int(embi_closest_parameters(p, c->base.w, c->mask, c->edge_edge, rk, dw), 2);   /* at most */
     n = 1 + 2 * m;
-    embi_separation(p, c->base.w, apart);
-    embi_round3(r, apart);
+    embi_offset(p, c->base.w, r);
     d = embi_dot(c->base.dir, r);
     embi_dual_vectors(m, rk, c->base.dir, up, Ri);
     for (int i = 0; i <= m; i++) {
@@ -20191,11 +20197,9 @@ static embipc_real embi_contact_loss(const embi_state *s, const embi_contact *c)
 {
     const embi_element *e = &c->base;
     embipc_real end[12], r[3], n[3], linear, d;
-    double apart[3];
     embi_point p[4];
     embi_points_at(p, s->x, e->v);
-    embi_separation(p, e->w, apart);
-    embi_round3(r, apart);
+    embi_offset(p, e->w, r);
     linear = embi_dot(r, e->dir);
     embi_point_motion(e->v, e->w, s->path.motion, r);
     linear += embi_dot(r, e->dir);

@@ -223,6 +223,17 @@ static void compare(const reader *r, int i, const double *was, const embipc_body
     free(normal); free(x); free(at); free(q); free(weight);
 }
 
+/* The world of a scene's text, and an empty animation. */
+static int open_world(const char *text, scene *s, embipc_world **world, gltf *g)
+{
+    tool_error e;
+    memset(g, 0, sizeof *g);
+    if (scene_parse(s, "s.json", text, strlen(text), &e) && scene_build(s, world, &e)) return 1;
+    printf("  %s\n", e.text);
+    ENSURE(0);
+    return 0;
+}
+
 /* At coordinates of a map 32 bits hold half a metre: vertices and poses are about the node above all, which has 64. */
 static void test_far(void)
 {
@@ -238,9 +249,7 @@ static void test_far(void)
     reader r;
     gltf g;
     scene s;
-    memset(&g, 0, sizeof g);
-    ENSURE(scene_parse(&s, "s.json", text, strlen(text), &e) && scene_build(&s, &world, &e));
-    if (!world) { printf("  %s\n", e.text); return; }
+    if (!open_world(text, &s, &world, &g)) return;
     gltf_add(&g, &s, world);
     ENSURE(embipc_world_step(world, NULL) == EMBIPC_OK);
     gltf_add(&g, &s, world);
@@ -278,9 +287,7 @@ static void test_played(void)
     reader r;
     gltf g;
     scene s;
-    memset(&g, 0, sizeof g);
-    ENSURE(scene_parse(&s, "s.json", scene_text, strlen(scene_text), &e) && scene_build(&s, &world, &e));
-    if (!world) { printf("  %s\n", e.text); return; }
+    if (!open_world(scene_text, &s, &world, &g)) return;
     for (int k = 0; k < MOMENTS; k++) {
         if (k) ENSURE(embipc_world_step(world, NULL) == EMBIPC_OK);
         gltf_add(&g, &s, world);
