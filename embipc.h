@@ -936,7 +936,7 @@ typedef struct embipc_iteration {
     int fresh;                   /* the matrix was factored for this iteration */
     int contacts;
     int pass;                    /* of the step, from 1 on. Each has other friction forces, or other rotations */
-    embipc_real alpha_ccd;       /* largest safe fraction of the direction */
+    embipc_real alpha_ccd;       /* largest safe fraction of the direction. 0 without `limit`: its island met others */
     embipc_body limit[2];        /* bodies whose contact bounds alpha_ccd; 0: none does */
     embipc_real alpha;           /* fraction taken */
     embipc_real direction;       /* max |p| over nodes, divided by h (2 h/3 with BDF2), m/s */

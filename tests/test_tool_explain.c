@@ -20,6 +20,12 @@ static const char two[] = GROUND
     "{\"name\":\"left\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[-0.3,0,0.06]},"
     "{\"name\":\"right\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[0.3,0,0.06]}]}";
 
+static const char meet[] = GROUND
+    "{\"name\":\"left\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[-0.06,0,0.0501],"
+    "\"velocity\":[4,0,0],\"friction\":0.5},"
+    "{\"name\":\"right\",\"kind\":\"affine\",\"shape\":\"box\",\"size\":[0.1,0.1,0.1],\"position\":[0.06,0,0.0501],"
+    "\"velocity\":[-4,0,0],\"friction\":0.5}]}";
+
 static const char *place(const char *name) { return command_place("test_tool_explain", name); }
 
 /* Does the text of the last command have this? */
@@ -139,6 +145,24 @@ static void test_islands(void)
     end(&t);
 }
 
+/* Two boxes that run into each other are one island from then on. A direction of before says so, and no other one. */
+static void test_meet(void)
+{
+    const embipc_iteration *it;
+    const char *at;
+    told t;
+    int count = 0, met = 0, said = 0;
+    if (command_missing()) SKIP("no tool beside this test");
+    if (!begin(&t, meet, 1)) return;
+    count = embipc_world_iterations(t.world, &it);
+    for (int k = 0; k < count; k++)
+        met += it[k].alpha_ccd == 0 && it[k].limit[0].index1 == 0 &&
+               it[k].island == embipc_body_island(t.world, t.s.body[1].handle);
+    for (at = command_said; (at = strstr(at, "it may meet bodies of another island")) != NULL; at++) said++;
+    ENSURE(met > 0 && said == met && t.stats.islands == 1);
+    end(&t);
+}
+
 /* A page has the same sentences; a step that is none is refused. */
 static void test_page(void)
 {
@@ -164,6 +188,7 @@ int main(int argc, char **argv)
     RUN(box);
     RUN(energies);
     RUN(islands);
+    RUN(meet);
     RUN(page);
     return test_end("test_tool_explain");
 }

@@ -95,6 +95,12 @@ static void explain_cut(const explain *x, const embipc_iteration *it)
 {
     int touched = it->limit[0].index1 != 0;
     if (it->drive_left > 0) tool_put(x->t, "It moves drives, of whose way %.4g is left. ", it->drive_left);
+    if (it->alpha_ccd == 0 && !touched) {
+        tool_put(x->t,
+                 "Along this direction it may meet bodies of another island. Both are one from here on, so nothing "
+                 "moves.\n");
+        return;
+    }
     tool_put(x->t, "Of this direction %.4f is free of contact", it->alpha_ccd);
     if (touched)
         tool_put(x->t, ": \"%s\" and \"%s\" would meet beyond it", explain_name(x->world, it->limit[0]),
