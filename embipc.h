@@ -31282,7 +31282,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         w->sleep.revision = (unsigned)t->body_count;
         t->revision = 2 * (unsigned)t->body_count;
         t->driven.joint.due = 1;
-        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds < 1e100)) s->failed = 1;
+        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds <= DBL_MAX)) s->failed = 1;
         if (!t->timer.clock) w->budget.seconds = 0;
     }
     if (!s->failed) embi_stream_reports(s, w);
