@@ -7141,10 +7141,12 @@ static void embi_cell_strains(embipc_real e[18][3][6])
         }
 }
 
-/* H: stiffness of all 18 numbers c and r over the solid. On return its first 9 rows and columns are without r. */
+/* H: stiffness of all 18 numbers c and r over the solid. On return its first 9 rows and columns are without r. A fibre
+ * that is far stiffer than the rest leaves some r without stiffness, but for rounding: these stay 0. */
 static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_real H[18][18])
 {
     embipc_real e[18][3][6], f[3], stress[6], fibre[6];   /* its strain measure along . e along, in the cell's axes */
+    embipc_real full[18];                                 /* diagonal of H before r is taken out */
     embi_cell_strains(e);
     embi_m3_mulv(f, c->axis, m->along);
     for (int i = 0; i < 3; i++) {
@@ -7162,8 +7164,9 @@ static void embi_cell_bend(const embi_cell *c, const embi_material *m, embipc_re
                 for (int j = 0; j < 3; j++) H[a][b] += c->S[3 * j + k] * embi_row_dot(6, e[a][j], stress);
         }
     }
+    for (int k = 0; k < 18; k++) full[k] = H[k][k];
     for (int p = 17; p >= 9; p--)
-        for (int a = 0; a < p; a++)
+        for (int a = 0; a < p && H[p][p] > 64 * EMBI_EPS * full[p]; a++)
             for (int b = 0; b < p; b++) H[a][b] -= H[a][p] * H[p][b] / H[p][p];
 }
 
@@ -31279,7 +31282,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         w->sleep.revision = (unsigned)t->body_count;
         t->revision = 2 * (unsigned)t->body_count;
         t->driven.joint.due = 1;
-        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds < 1e100)) s->failed = 1;
+        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds <= DBL_MAX)) s->failed = 1;
         if (!t->timer.clock) w->budget.seconds = 0;
     }
     if (!s->failed) embi_stream_reports(s, w);

@@ -552,6 +552,51 @@ static void test_cell_positive(void)
     }
 }
 
+/* A fibre beside which the rest of the material is nothing: three of nine modes have stiffness then. The bends are those
+ * that a rest of 1e-8 of it leads to. A body of this material rests, and takes a step. */
+static void test_cell_fibre(void)
+{
+    for (int round = 0; round < 200; round++) {
+        embipc_material m = cell_material(1, 0.3);
+        embi_material inside;
+        embi_cell c;
+        double bend[2][63], most = 0, off = 0;
+        memset(&c, 0, sizeof c);
+        for (int k = 0; k < 3; k++) {
+            c.axis[4 * k] = 1;
+            c.size[k] = test_uniform(0.5, 1);
+            c.S[4 * k] = test_uniform(0.01, 0.1);
+            m.fibre[k] = test_uniform(0.2, 1);
+        }
+        c.volume = 0.5;
+        c.filled = 1;
+        m.fibre_stiffness = 3e4;
+        for (int n = 0; n < 2; n++) {
+            m.young = n ? 3e-4 : pow(10, test_uniform(-90, -13));
+            embi_material_set(&inside, &m);
+            embi_cell_store(&c, &inside, bend[n]);
+        }
+        for (int i = 0; i < 63; i++) {
+            most = fmax(most, fabs(bend[1][i]));
+            off = fmax(off, isfinite(bend[0][i]) ? fabs(bend[0][i] - bend[1][i]) : HUGE_VAL);
+        }
+        ENSURE(off <= 1e-5 * most);
+    }
+    {
+        static const double L[3] = {1, 0.7, 0.4};
+        static const int grid[3] = {4, 4, 4};
+        embipc_material m = cell_material(1e-20, 0);
+        embipc_body_state state;
+        cell_bar o;
+        m.fibre[0] = 0.8; m.fibre[1] = 0.56; m.fibre[2] = 0.25;
+        m.fibre_stiffness = 3e4;
+        if (!cell_bar_build(&o, L, grid, 27, 0, &m)) return;   /* has reported it */
+        ENSURE(embipc_body_get_state(o.w, o.b->handle, &state) == EMBIPC_OK && fabs(state.elastic) < 1e-20);
+        ENSURE(embipc_world_step(o.w, NULL) == EMBIPC_OK);
+        cell_bar_free(&o);
+    }
+}
+
 /* The cages that the builder makes of that bar */
 static void test_cell_built(void)
 {
@@ -635,6 +680,7 @@ int main(int argc, char **argv)
     RUN(cell_bars);
     RUN(cell_twist);
     RUN(cell_positive);
+    RUN(cell_fibre);
     RUN(cell_built);
     RUN(cell_elastica);
     return test_end("test_cells");

@@ -354,6 +354,30 @@ static void test_ends_of_stiffness(void)
     }
 }
 
+/* What embipc_world_set_budget() and embipc_world_set_limits() take is read again: up to the largest numbers. */
+static void test_largest_settings(void)
+{
+    undo_rig rig;
+    embipc_world_def def = embipc_default_world_def();
+    scene s;
+    undo_rig_init(&rig);
+    def.clock = undo_clock;
+    def.clock_ctx = &rig;
+    s = scene_empty(&def);
+    for (int n = 0; n < 2; n++) {
+        unsigned char bytes[4096];
+        size_t count = 0;
+        embipc_world *w = NULL;
+        embipc_error e;
+        ENSURE_OK(s.w, embipc_world_set_budget(s.w, n ? DBL_MAX : 1e100, 0));
+        ENSURE_OK(s.w, embipc_world_set_limits(s.w, INT_MAX, NULL));
+        ENSURE_OK(s.w, embipc_world_save(s.w, bytes, sizeof bytes, &count));
+        ENSURE(embipc_world_load(bytes, count, &def, &w, &e) == EMBIPC_OK && embipc_world_hash(w) == embipc_world_hash(s.w));
+        embipc_world_destroy(w);
+    }
+    scene_end(&s);
+}
+
 /* A body that is made after loading has the tolerance of the world's accuracy. */
 static void test_accuracy(void)
 {
@@ -415,6 +439,7 @@ int main(int argc, char **argv)
     RUN(size);
     RUN(damage);
     RUN(accuracy);
+    RUN(largest_settings);
     RUN(numbers_without_effect);
     RUN(ends_of_stiffness);
     RUN(forged_words);
