@@ -1884,8 +1884,7 @@ static int embi_is_one_of(int value, int count) { return value >= 0 && value < c
 /* Finite, without relying on a C99 macro that C++11 may hide: inf - inf and nan - nan are nan. */
 static int embi_finite(embipc_real a) { return a - a == 0; }
 
-/* 1 when none of n numbers is inf or nan. The differences stay 0 unless one of them is, so there is no branch in
- * the loop. */
+/* 1 when none of n numbers is inf or nan. The loop has no branch. */
 static int embi_all_finite(const embipc_real *a, int n)
 {
     embipc_real s = 0;
@@ -2203,8 +2202,7 @@ enum {
 /* ---- Elementary functions ----
  * Those of libm differ in the last bit from system to system, and so would all results. These have equal bits wherever
  * sums, products, quotients and roots round as IEEE 754 says. (floor, frexp, ldexp and fmod of libm are exact.) They
- * compute in doubles. Errors are below 2 units in their last place, of acos and atan2 below 4; of sin and cos up to 40
- * rad. */
+ * compute in doubles. Errors are below 2 units in the last place (acos, atan2: 4; sin, cos: up to 40 rad). */
 
 /* c_0 + c_1 z + ... + c_(n-1) z^(n-1), n even: two short chains of sums take less time than a long one. */
 static double embi_series(const double *c, int n, double z)
@@ -3248,8 +3246,7 @@ static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_pr
 static const char *const embi_counted_name[EMBI_COUNTED] = {"", "bodies", "vertices", "nodes", "tets", "pairs",
                                                             "candidates", "contacts", "factors"};
 
-/* Tells how many bytes the last allocation that failed asked for, and how many are in use; or which limit of the world
- * was too small, and what is needed. */
+/* Tells how many bytes the last allocation that failed asked for; or which limit of the world was too small. */
 static embipc_result embi_fail_memory(const embi_memory *m, embipc_error *e)
 {
     size_t have = m->beyond ? m->limit[m->beyond] : m->bytes;
@@ -3327,8 +3324,7 @@ static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, 
     return 1;
 }
 
-/* fn over 0 .. count - 1, so many at a time that each time there is enough work; in one go where there is not
- * enough for two */
+/* fn over 0 .. count - 1, so many at a time that there is enough work; in one go where there is not enough for two */
 static void embi_for_work(const embi_threads *t, int count, long long work, int enough, embipc_range_fn *fn, void *arg)
 {
     long long grain = work < 2 * (long long)enough ? INT_MAX : (long long)count * enough / work;
@@ -3403,8 +3399,7 @@ static void embi_pool_drain(embipc_pool *p, embi_worker *self)
     if (p->busy == 0) pthread_cond_broadcast(&p->done);
 }
 
-/* A thread's whole life: it works while ranges are left, looks for the next loop for a moment, then sleeps. It
- * holds the lock except while it works or waits. */
+/* A thread's whole life: it works, looks for the next loop for a moment, then sleeps. It holds the lock except then. */
 static void *embi_pool_worker(void *arg)
 {
     embi_worker *self = (embi_worker *)arg;
@@ -3577,8 +3572,7 @@ static double embi_two_sum(double a, double b, double *err)
     return s;
 }
 
-/* Do sums round one by one, as all of this takes for granted? Not every compiler that was told to reorder them
- * says so beforehand. */
+/* Do sums round one by one, as all of this takes for granted? Not every compiler that reorders them says so. */
 static int embi_sums_are_exact(void)
 {
     volatile double one = 1, tiny = DBL_EPSILON / 256;
@@ -3961,8 +3955,7 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  * Uses: tuning, threads.   Checked by: tests/test_ldlt.c */
 
 /* Kernels work on vectors. Builds for any x86-64 machine compile each of them for AVX too, and ask the one they run on
- * whether it has that. Every number comes from the same operations in the same order, so no bit depends on the answer.
- * EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
+ * whether it has that. No bit depends on the answer. EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
 #if EMBI_LANES > 1
 #define EMBI_KERNEL static inline __attribute__((always_inline))
 #else
@@ -4238,8 +4231,7 @@ static int embi_panel_factor(const embi_threads *threads, int w, int columns, em
     return 1;
 }
 
-/* The lower triangle is mirrored first, because the panels work on rows of the upper one. Small matrices go row by
- * row. */
+/* The lower triangle is mirrored first: the panels work on rows of the upper one. Small matrices go row by row. */
 EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld)
 {
     embi_pivots pivots = {NULL, 0, 0};
@@ -4700,8 +4692,7 @@ static int embi_ldlt_graph(embi_memory *m, embi_ldlt *F, const embi_bsr *A, int 
     return 1;
 }
 
-/* Sets up the quotient graph on the work arrays (15 n + 1 ints), with a copy of the graph as its lists. Levels of
- * nodes are 0 to `last`. */
+/* Sets up the quotient graph on the work arrays (15 n + 1 ints), from a copy of the graph. Levels: 0 to `last`. */
 static void embi_amd_begin(embi_amd *q, int n, const int *graph_start, const int *level, int last, int *work)
 {
     int **const arrays[14] = {&q->start, &q->length, &q->elements, &q->size, &q->degree, &q->weight,
@@ -4923,8 +4914,7 @@ static int embi_ldlt_parent(const embi_ldlt *F, int s)
     return embi_ldlt_row_count(F, s) ? F->owner[F->row[F->row_start[s]]] : -1;
 }
 
-/* Cuts the tree where the cost of a subtree falls below a share of the whole, and gives the subtrees to tasks,
- * each to the one with the least so far. */
+/* Cuts the tree where a subtree costs less than a share of the whole. Each goes to the task with the least so far. */
 static void embi_ldlt_share(embi_ldlt *F)
 {
     embipc_real *cost = F->vectors, load[EMBI_TASKS];
@@ -5078,8 +5068,7 @@ static void embi_ldlt_zero(embi_ldlt *F)
     memset(F->value, 0, (size_t)F->panel[F->supernodes] * sizeof *F->value);
 }
 
-/* The supernode that holds the diagonal block of node i. Blocks of i with others are in it too, or in those of
- * the others. */
+/* The supernode that holds the diagonal block of node i. Blocks of i with others are in it, or in theirs. */
 static int embi_ldlt_owner(const embi_ldlt *F, int i) { return F->owner[F->place[i]]; }
 
 /* Empties the supernodes that are open, those that were touched, and those that either send something to, for
@@ -5236,8 +5225,7 @@ static void embi_ldlt_factor_work(void *arg, int begin, int end)
         }
 }
 
-/* Numeric factorisation of what has been added. Returns the number of replaced pivots, EMBI_NOT_FINITE when inf or nan
- * was met, or EMBI_TOO_LATE. */
+/* Factors what has been added. Returns the number of replaced pivots, EMBI_NOT_FINITE or EMBI_TOO_LATE. */
 static int embi_ldlt_factor(embi_ldlt *F)
 {
     int n = F->n, bad = 0, replaced = 0;
@@ -5435,8 +5423,7 @@ static int embi_cg(const embi_threads *watch, const embi_bsr *A, const embipc_re
     }
 }
 
-/* A thin wrapper of embi_cg() with a block Jacobi preconditioner. work: the inverse diagonal blocks first, then the
- * vectors. */
+/* embi_cg() with a block Jacobi preconditioner. work: the inverse diagonal blocks first, then the vectors. */
 EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embipc_real *val,
                                const embipc_real *b, embipc_real *x, embipc_real tolerance,
                                int max_iterations, embipc_real *work, embipc_real *residual)
@@ -5514,8 +5501,7 @@ static void embi_sort3(int v[3], int a, int b, int c)
     v[1] = a ^ b ^ c ^ v[0] ^ v[2];
 }
 
-/* Fills k->a[0..n) with the faces in face[3*n]: key = (smallest, middle vertex), value = face. They are sorted by
- * all three vertices, equal faces by number. */
+/* Fills k->a[0..n) with the faces in face[3*n]: key = (smallest, middle vertex). Sorted by all three vertices. */
 static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
 {
     int v[3];
@@ -5551,8 +5537,7 @@ static int embi_same_sense(const int *f, const int *g)
     return g[(i + 1) % 3] == f[1];
 }
 
-/* Each edge once, with its triangles. Of an edge with more than two (embipc_surface_check() refuses it) the first
- * two. */
+/* Each edge once, with its triangles. Of one with more (embipc_surface_check() refuses it) the first two. */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
@@ -5749,8 +5734,7 @@ static void embi_join(int *parent, int a, int b)
     else parent[a] = b;
 }
 
-/* label[t] = the smallest triangle of its connected part. k: sorted half-edges, `count` of them; parts have common
- * edges among these. */
+/* label[t] = the smallest triangle of its connected part. k: sorted half-edges; parts have common edges among these. */
 static void embi_label_parts(int *label, int n, const embi_key *k, int count)
 {
     for (int t = 0; t < n; t++) label[t] = t;
@@ -6185,8 +6169,7 @@ static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const e
     embi_axpy(r, 1 - total, X);
 }
 
-/* Weights of p in the tet X, accurate to rounding: one step of refinement makes them so for slender tets too.
- * Returns 0 when the tet is flat. */
+/* Weights of p in the tet X, accurate to rounding, refined once for slender tets. Returns 0 when the tet is flat. */
 static int embi_tet_weights(const embipc_real X[12], const embipc_real p[3], embipc_real w[4])
 {
     embi_barycentric b;
@@ -6312,8 +6295,7 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
 
 /* ---- Points into tets ---- */
 
-/* The largest distance of p beyond a face plane, m: a lower bound of its distance to the tet. It is 0 inside, and
- * infinite for a flat tet. */
+/* The largest distance of p beyond a face plane, m, at most that to the tet; 0 inside, infinite for a flat tet. */
 static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p[3])
 {
     embipc_real w[4], out = 0;
@@ -6492,8 +6474,7 @@ typedef struct embi_holding {
     embi_stretch *stretch;
 } embi_holding;
 
-/* 1 when the tets along edge number `edge`, from vertex v at a to vertex w at b, are connected. Returns -1 out of
- * memory. */
+/* 1 when the tets along an edge, from vertex v at a to vertex w at b, are connected. Returns -1 out of memory. */
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
@@ -6576,9 +6557,8 @@ typedef struct embi_piece {
     embipc_real v;         /* signed volume */
 } embi_piece;
 
-/* Adds the part of a piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut in two
- * there; the volumes are in the ratio of the edge's parts. Each coordinate needs at most four cuts in a row, so
- * the stack holds at most 17. */
+/* Adds the part of a piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut in two there;
+ * the volumes are in the ratio of the edge's parts. Each coordinate needs at most four cuts, so the stack holds 17. */
 static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc_real moment[10])
 {
     embi_piece stack[17];
@@ -6614,8 +6594,7 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
     }
 }
 
-/* Rounding may make the symmetric 4x4 matrix of moments indefinite. Negative eigenvalues, which are of the size of
- * rounding, are set to 0. */
+/* Rounding may make the symmetric 4x4 matrix of moments indefinite. Negative eigenvalues are set to 0. */
 static void embi_moment_project(embipc_real moment[10])
 {
     embipc_real A[16], V[16];
@@ -6726,9 +6705,8 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     return held;
 }
 
-/* As embi_solid_in_tets(), scaled so that the sums equal the integrals over the surface's solid to 1e-9. Triangles
- * may stick out of a cage made round the vertices, so a loss up to EMBI_COVER_TOLERANCE is scaled away. A larger
- * loss is an error, and so are overlapping tets. */
+/* As embi_solid_in_tets(), scaled so that the sums equal the integrals over the surface's solid to 1e-9. Triangles may
+ * stick out of a cage: a loss up to EMBI_COVER_TOLERANCE is scaled away. More is an error, as are overlapping tets. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
                                          int tri_count, embipc_real *volume, embipc_real *moment, embipc_error *e)
@@ -6772,8 +6750,7 @@ typedef struct embi_material {
     int damped;                    /* stiffness damping needs rotations */
 } embi_material;
 
-/* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k of a cell lies at the low (0) or high (1) end along each
- * of its three axes. */
+/* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k is at the low (0) or high (1) ends of its axes. */
 typedef struct embi_cells {
     int count;                     /* 0: the elements are the body's tets */
     int follows;                   /* the bending part's rotations are those of q for the rest of the step */
@@ -6823,8 +6800,7 @@ static const size_t embi_elastic_arrays[] = {
 
 static void embi_elastic_free(embi_memory *m, embi_elastic *s) { EMBI_RELEASE_ALL(m, s, embi_elastic_arrays); }
 
-/* Lame parameters, Pa, from Young's modulus and Poisson's ratio. ARAP, orthogonality and Mooney-Rivlin have
- * parameters of their own. */
+/* Lame parameters, Pa, from Young's modulus and Poisson's ratio. Three models have parameters of their own. */
 static void embi_material_set(embi_material *w, const embipc_material *m)
 {
     memset(w, 0, sizeof *w);
@@ -6990,8 +6966,7 @@ static void embi_elastic_unturn(embi_elastic *s)
     s->ahead = 0;
 }
 
-/* Sets up the elasticity of the cage X, tet with the body's volume in each tet, and a factor on its stiffness
- * that is counted as volume (NULL: 1). */
+/* Elasticity of the cage X, tet with the body's volume in each tet, and factors on it for stiffness (NULL: 1). */
 static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet,
                              int nt, const embipc_real *volume, const embipc_real *factor, const embipc_material *mat)
 {
@@ -7246,8 +7221,7 @@ static void embi_cell_store(const embi_cell *c, const embi_material *m, embipc_r
     }
 }
 
-/* shared: for each cell, embi_cell.shared, 0 before. key: scratch, 12 count. A face has the nodes at both ends of its
- * diagonal. */
+/* shared: for each cell, embi_cell.shared, 0 before. key: scratch, 12 count. A diagonal's ends name a face. */
 static void embi_cells_share(const int *node, int count, embi_key *key, int *shared)
 {
     int n = 6 * count;
@@ -7348,8 +7322,7 @@ static const embipc_real *embi_elastic_corners(const embi_elastic *s, const embi
     return s->cells.count ? embi_cells_map(&s->cells, q, s->cells.z) : q;
 }
 
-/* Where forces on corners of the elements are added: y, or with cells scratch for those of strain tets, cleared
- * here. */
+/* Where forces on corners of the elements are added: y, or with cells scratch of strain tets, cleared here. */
 static embipc_real *embi_elastic_forces_begin(const embi_elastic *s, embipc_real *y)
 {
     if (!s->cells.count) return y;
@@ -7414,8 +7387,7 @@ static void embi_elastic_swap(embi_elastic *s)
     s->rotation_next = start;
 }
 
-/* w: how far the tet turned that turned most since the rotations that are held, the axis times the tangent of the
- * angle. Returns that tangent. */
+/* w: how far the tet turned most from the rotation held, axis times tangent of the angle. Returns the tangent. */
 static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_real *q, embipc_real w[3])
 {
     embipc_real most = 0;
@@ -7644,8 +7616,7 @@ EMBI_KERNEL void embi_cell_modes_half(const embipc_real *mode, int first, embipc
             }
 }
 
-/* K_ab = sum_m mode_m(a) W_m(b) for one b and all a from `first` on; K: number i of K_ab at [i][a]. Those of a < b are
- * not used. */
+/* K_ab = sum_m mode_m(a) W_m(b) for one b and all a from `first` on; K: number i of K_ab at [i][a], a >= b. */
 EMBI_KERNEL void embi_cell_column(const embipc_real *mode, int first, embipc_real W[7][9][4], int b,
                                   embipc_real K[9][8])
 {
@@ -7726,8 +7697,7 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
 /* Is the volume strain averaged that of a material which follows F? Orthogonality has none. */
 static int embi_volume_follows_F(const embi_elastic *s) { return EMBI_MATERIALS && s->nonlinear && !s->follows; }
 
-/* theta of every tet of a nonlinear energy (trace, padded), and behind it the mean pressure of its nodes, of
- * U'(thetabar_a) (padded) */
+/* theta of each tet of a nonlinear energy (trace), then the mean pressure of its nodes, of U'(thetabar_a) (padded) */
 static void embi_elastic_pressure(const embi_elastic *s, const embipc_real *q, embipc_real *trace)
 {
     embipc_real *pressure = trace + s->padded, first, second;
@@ -7769,8 +7739,7 @@ static embi_vec embi_tets_fibre(const embi_elastic *s, const embi_vec R[9], cons
     return embi_m3s_inner(D, H);
 }
 
-/* Psi(q) of a lagged energy, J, but for the bending part of cells, with the rotations held, or with `now` those in
- * rotation_next. trace: scratch (padded). */
+/* Psi(q) of a lagged energy, J, without bending of cells, by the rotations held, or with `now` rotation_next. */
 static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace)
 {
     embipc_real sum = 0, mu = s->material.mu, lambda = s->averaged ? 0 : s->material.lambda;
@@ -7807,8 +7776,7 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
     return sum + embi_elastic_averaged_energy(s, trace);
 }
 
-/* H = F R^T becomes the stress P R^T = 2 mu (sym(H) - I) + p I (+ the fibre's); of a change of F, of which F = R
- * is no part: at_rest 0 */
+/* H = F R^T becomes the stress P R^T = 2 mu (sym(H) - I) + p I (+ the fibre's); of a change of F: at_rest 0 */
 static inline void embi_tets_stress(const embi_elastic *s, int t, embipc_real at_rest, embi_vec p, embi_vec H[9])
 {
     embipc_real mu = s->material.mu;
@@ -7919,8 +7887,7 @@ static int embi_elastic_pair_count(const embi_elastic *s)
     return count < INT_MAX ? (int)count : -1;
 }
 
-/* Node pairs that K couples: 10 per tet or 36 per cell, and with averaging all pairs of nodes near the same node. Pairs
- * come more than once. Returns their number. */
+/* Node pairs that K couples, some more than once: 10 per tet or 36 per cell; averaging adds those near one node. */
 static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 {
     int count = 0, corners = s->cells.count ? 8 : 4;
@@ -7935,8 +7902,7 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
     return count;
 }
 
-/* Where the blocks of each element stand in a matrix of the pattern of A, found once. Those of strain tets stand side
- * by side, in a matrix of their own. */
+/* Where the blocks of each element stand in the pattern of A. Those of strain tets have a matrix of their own. */
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
     int corners = s->cells.count ? 8 : 4, *place;
@@ -8133,8 +8099,7 @@ static void embi_follow_add_hessian(const embi_elastic *s, const embipc_real *q,
     }
 }
 
-/* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest in each iteration would end in
- * rounding, and turn inside out there. */
+/* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest per iteration would end in rounding. */
 
 /* The least det D of tet t: its rows of grad are D0^-1 at rest. Nodes are rounded by at most EPS times their largest
  * coordinate, and det D then changes by 3 |D|^2 times that. Far away, a tet that is stretched to hundreds of its size
@@ -8306,8 +8271,7 @@ static inline void embi_m3s_turn_columns(embi_vec M[9], int p, int q, embi_vec c
     }
 }
 
-/* Makes columns p and q of B orthogonal by a rotation of both, and of V with them, where they are not. Returns
- * where. */
+/* Makes columns p and q of B orthogonal, by a rotation of both and of V, where they are not. Returns where. */
 static inline embi_mask embi_svd3s_rotate(embi_vec B[9], embi_vec V[9], int p, int q)
 {
     embi_vec pp = B[p] * B[p] + B[3 + p] * B[3 + p] + B[6 + p] * B[6 + p],
@@ -8334,8 +8298,7 @@ static void embi_m3s_swap_columns(embi_mask there, embi_vec B[9], int p, int q)
     }
 }
 
-/* a becomes a unit vector; its length is returned. Where that is as good as nothing a becomes a normal of the unit
- * vector n, and 0 is returned. */
+/* a becomes a unit vector; its length is returned. Where that is nothing a becomes a normal of n, and 0 is returned. */
 static embi_vec embi_unit_each(embi_vec a[3], const embi_vec n[3])
 {
     const embi_vec zero = embi_all(0);
@@ -8353,9 +8316,8 @@ static embi_vec embi_unit_each(embi_vec a[3], const embi_vec n[3])
     return size;
 }
 
-/* U, s, V of F = U diag(s) V^T as above, by one-sided Jacobi rotations: small singular values come out with
- * their own relative precision, where those of F^T F would drown [DV92]. Flat, linear and zero F are fine. An
- * F that is not finite gives s = nan. */
+/* U, s, V of F = U diag(s) V^T as above, by one-sided Jacobi rotations: small singular values come out with their own
+ * relative precision, where those of F^T F would drown [DV92]. Every finite F is fine; others give s = nan. */
 static void embi_svd3s(const embi_vec F[9], embi_vec U[9], embi_vec s[3], embi_vec V[9])
 {
     const embi_vec zero = embi_all(0), one = embi_all(1);
@@ -8454,15 +8416,13 @@ typedef struct embi_modes {
     embi_vec stretch[9], same[3], swap[3];
 } embi_modes;
 
-/* eigenvalues, or, where they are negative, the share of them that is kept: none makes what they belong to positive
- * semi-definite, all leaves it as it is */
+/* eigenvalues, of negative ones the share that is kept: 0 makes what they belong to positive semi-definite */
 static embi_vec embi_softened_each(embi_vec value, embipc_real keep)
 {
     return embi_where(embi_less(value, embi_all(0)), keep * value, value);
 }
 
-/* A, symmetric matrices side by side, with softened eigenvalues. Those are computed where a leading minor is not
- * positive. */
+/* A, symmetric matrices side by side, with softened eigenvalues. They are computed where a minor is not positive. */
 static void embi_m3s_soften(embi_vec A[9], embipc_real keep)
 {
     embipc_real minor[3][EMBI_LANES], M[9], Q[9], D[9];
@@ -8560,15 +8520,13 @@ static embi_vec embi_material_by_rotation(const embi_material *w, const embi_vec
     return psi;
 }
 
-/* What psi of the others consists of: e1 = tr E, e2 = the sum of its principal minors, j = J - 1, and gap = e1 - j;
- * E = (F^T F - I)/2. Differences of large numbers near rest, all of them, but for det F^T F = J^2 = 1 + 2 e1 + 4 e2
- * + 8 det E. */
+/* What psi of the others consists of: e1 = tr E, e2 = the sum of its principal minors, j = J - 1, and gap = e1 - j; E =
+ * (F^T F - I)/2. Differences of large numbers near rest, but for det F^T F = J^2 = 1 + 2 e1 + 4 e2 + 8 det E. */
 typedef struct embi_invariants {
     embi_vec E[9], e1, e2, J, j, gap;
 } embi_invariants;
 
-/* The strain and its invariants from F. Where J is above 1/2 the differences are formed without cancellation;
- * elsewhere there is none to fear. */
+/* The strain and its invariants from F. Where J is above 1/2 they are formed without cancellation. */
 static void embi_invariants_of(const embi_vec F[9], embi_invariants *v)
 {
     embi_vec *E = v->E, e3;
@@ -8710,8 +8668,7 @@ static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc
     return embi_material_stress(&s->material, F, rotation + 9 * t, s->averaged ? &pressure : NULL, P);
 }
 
-/* Psi(q), J. *force: sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. trace:
- * scratch (2 padded). */
+/* Psi(q), J. *force: sum of nodal forces' lengths, N: the cost of rounding per metre. trace: scratch (2 padded). */
 static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
                                          embipc_real *force)
 {
@@ -8753,8 +8710,7 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *no
     embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
-/* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep. trace: theta and
- * pressures as above. */
+/* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep. trace: as above. */
 static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                        const embipc_real *trace, embi_bsr *A)
 {
@@ -8783,8 +8739,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* The bending part of cells, J: with `now` at the rotations of rotation_next; else at those held, plus lean energy, or
- * at those of q where they follow it */
+/* The bending part of cells, J: with `now` by rotation_next; else by those held, plus lean energy, or those of q */
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
     const embipc_real *R = now || s->cells.follows ? s->rotation_next : s->cells.turn;
@@ -8899,8 +8854,7 @@ static embipc_result embi_check_mooney(const embipc_material *a, embipc_error *e
     return EMBIPC_OK;
 }
 
-/* Parameters within their ranges, in words that name the value. Those of other models are checked too: they have
- * sound defaults. */
+/* Parameters within their ranges, in words that name the value; also those of other models. */
 static embipc_result embi_check_material(const embipc_material *a, embipc_error *e)
 {
     int negative = a->poisson < 0 && EMBI_MATERIALS;
@@ -9003,8 +8957,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
 /* Bit of a mask, besides those of vertices: the closest point on an edge is a fixed point of it. */
 #define EMBI_FIXED_POINT 16
 
-/* Pointer to the coordinates of one of a pair's four points. Copying them first would be slower: wide loads would
- * wait for the stores of single numbers. */
+/* Pointer to the coordinates of one of a pair's four points. Wide loads of copies would wait for single stores. */
 typedef const embipc_real *embi_point;
 
 static void embi_points_of(embi_point p[4], const embipc_real x[12])
@@ -9077,8 +9030,7 @@ static double embi_segment_parameter(const double e[3], const double r[3])
     return er > 0 ? (er < ee ? er / ee : 1) : 0;
 }
 
-/* r = sum_k w_k x_k, from differences to the vertex of largest weight on each side. The common position cancels
- * before anything is multiplied. */
+/* r = sum_k w_k x_k, from differences to each side's vertex of largest weight: the common position cancels first. */
 static void embi_separation(const embi_point x[4], const embipc_real w[4], double r[3])
 {
     int i = 0, j = 0;
@@ -9667,9 +9619,8 @@ typedef struct embi_element {
     embipc_real in_factor;       /* its stiffness in the last factor, as stiffness() of its kind returns it */
 } embi_element;
 
-/* Closest points of one candidate at the present positions. Its base has the energy kappa m b with multiplicity,
- * first = kappa m b' (N; positive where the contact is subtracted), and the normal as dir; extra is the gradient of the
- * mollifier. */
+/* Closest points of one candidate at the present positions. Its base has the energy kappa m b with multiplicity, first
+ * = kappa m b' (N; positive where it is subtracted), and the normal as dir; extra: the gradient of the mollifier. */
 typedef struct embi_contact {
     embi_element base;
     int mask, edge_edge;
@@ -9719,9 +9670,8 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
 #define EMBI_SNAP ((embipc_real)4e-8)
 #define EMBI_LOW ((embipc_real)-1e-3)   /* only weights above this are tested for it */
 
-/* Moves a closest point within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have negative
- * weights, so j is the vertex with the largest part of the point. It takes over weights that move the point no
- * farther than that. */
+/* Moves a closest point within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have negative weights,
+ * so j is the vertex with the largest part of the point. It takes over weights that move it no farther. */
 static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
 {
     embipc_real *w = k->base.w;
@@ -9785,8 +9735,7 @@ static void embi_contact_times(embi_contact *k, int multiplicity)
     k->second *= (embipc_real)multiplicity;
 }
 
-/* A part t[0] .. t[1] of an edge along which two fixed bodies are joined. key: the two vertices of the edge. t
- * counts from the one with the lower number. */
+/* A part t[0] .. t[1] of an edge that joins two fixed bodies. key: its vertices; t counts from the lower one. */
 typedef struct embi_seam {
     embi_u64 key;
     embipc_real t[2];
@@ -9829,8 +9778,7 @@ static void embi_closest_on_edge(const embi_point x[4], int i, int j, const embi
     out->d = embi_weighted_distance(x, out->w);
 }
 
-/* Contacts of the seams on edge k of the triangle that are within reach, in places from `to` on. Returns the next
- * place. */
+/* Contacts of the seams within reach on edge k of the triangle, from the place `to` on. Returns the next place. */
 static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
                                    embipc_real kappa, int pair, const embi_seams *seams, const embi_point p[4], int k)
 {
@@ -9847,8 +9795,7 @@ static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidat
     return to;
 }
 
-/* Number of places that a candidate takes among the contacts: one of its own, and one for each part and each seam
- * of its triangle. */
+/* Number of places of a candidate among the contacts: its own, and one for each part and seam of its triangle. */
 static int embi_candidate_places(const embi_candidate *c, const embi_seams *seams)
 {
     int n = 1;
@@ -9887,8 +9834,7 @@ static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidat
 }
 
 /* A hash of the feature of a point-point or point-edge contact. It is the same for every pair that leads to this
- * feature, and 0 for contacts that are never merged. Numbers are local to the two bodies (base_a, base_b: first
- * vertices). */
+ * feature, and 0 for contacts that are never merged. Numbers are local to the bodies (base: first vertices). */
 static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base_b, int split_vertex)
 {
     embi_u64 key = 1469598103934665603ull;
@@ -9952,8 +9898,7 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     }
 }
 
-/* A friction contact. Vertices, weights, normal and lambda are lagged. dir of base:
- * tangential displacement u, m. */
+/* A friction contact, all lagged but dir of base: the tangential displacement u, m. */
 typedef struct embi_friction {
     embi_element base;
     embipc_real n[3];
@@ -10028,8 +9973,7 @@ typedef struct embi_rod {
 #define EMBI_CCD_KEEP ((embipc_real)0.0999)
 #define EMBI_CCD_DEEP ((embipc_real)0.008)
 #define EMBI_CCD_MEET ((embipc_real)1e-9)
-/* One evaluation leaves EMBI_CCD_LEAVE of the present gap for the next: a little below a tenth, so that mostly the
- * first evaluation finds the time to return. */
+/* One evaluation leaves EMBI_CCD_LEAVE of the present gap for the next: so mostly the first one finds the time. */
 
 /* One query, in coordinates relative to vertex 0. Its numbers are doubles: only directions may be floats. */
 typedef struct embi_ccd_path {
@@ -10917,8 +10861,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* 1 when the triangles of both half-edges h and g of an edge are coplanar, on opposite sides of it. away: the largest
- * |coordinate| */
+/* 1 when the triangles of both half-edges of an edge are coplanar, on opposite sides. away: the largest |coordinate| */
 static int embi_is_flat(const embipc_real *x, const int *tri, int h, int g, embipc_real away)
 {
     const embipc_real *p = x + 3 * tri[h];
@@ -11132,8 +11075,7 @@ static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int 
     }
 }
 
-/* Returns |J_a - J_b|_1 <= 2 for two vertices. Their displacements differ by at most half of it times the diagonal
- * of the box of all nodes' displacements. */
+/* Returns |J_a - J_b|_1 <= 2 for two vertices. Displacements differ by half of it times the box of the nodes'. */
 static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 {
     const int *na = J->node + 4 * (size_t)a, *nb = J->node + 4 * (size_t)b;
@@ -11578,8 +11520,7 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     return t;
 }
 
-/* Box of the points of the first surface that can come within reach of the box b of the second. share: fraction of
- * the displacements that they can use. */
+/* Box of the first surface's points that can reach the box b of the second. share: of displacements that they use. */
 static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_real reach, const embipc_real b[6],
                               embipc_real box[6])
 {
@@ -11794,8 +11735,7 @@ typedef struct embi_swept_surface {
     embipc_real box[6];
 } embi_swept_surface;
 
-/* Appends the primitives of `size` vertices whose boxes meet the box `in`: the vertices and edges that triangles
- * own in the given way, or all triangles. */
+/* Appends the primitives of `size` vertices whose boxes meet `in`: what triangles own in that way, or all of them. */
 static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size, int kind, int joined,
                            const embipc_real in[6], embi_primitives *to)
 {
@@ -12432,8 +12372,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * of a body that does not move in this step; several islands may read it. */
 enum { EMBI_VERTEX_UNKNOWN, EMBI_VERTEX_STARTED, EMBI_VERTEX_LIVE, EMBI_VERTEX_LISTED, EMBI_VERTEX_STILL };
 
-/* The part of a tet that holds its surface vertices: points whose k-th weight is at least least[k]. It is a copy of
- * the tet, scaled by rest = 1 - sum least. */
+/* The part of a tet that holds its surface vertices: k-th weight >= least[k]. A copy scaled by rest = 1 - sum least. */
 typedef struct embi_shrunk {
     int tet;
     embipc_real least[4], rest;
@@ -13560,8 +13499,7 @@ static embipc_real embi_body_strays(const embi_state *s, const embi_body *b, emb
     return embi_norm(off) * (1 + 8 * EMBI_EPS) + 8 * EMBI_EPS * (embi_sqrt(embi_abs(square)) + b->diagonal);
 }
 
-/* Is a body that was searched for itself along a path within the slack of it, now and on its direction? What holds in
- * two states holds between them. */
+/* Is a body within the slack of the path it was searched along, now and at its direction's end, so on the way too? */
 static int embi_body_keeps_path(const embi_state *s, const embi_body *b)
 {
     embipc_real slack = b->search.own_path.slack;
@@ -14060,8 +13998,7 @@ static embipc_real embi_body_rounding(const embi_body *b)
     return 4 * EMBI_EPS * embi_max(b->scale_x, b->step.scale_q);
 }
 
-/* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding of x and of
- * q. */
+/* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding. */
 static embipc_real embi_body_short(const embi_body *b, embipc_real limit)
 {
     return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), embi_body_rounding(b) / limit);
@@ -14202,8 +14139,7 @@ typedef struct embi_tiles {
     int due;                     /* fixed bodies came or went since the last search for seams */
 } embi_tiles;
 
-/* The force of an element of an island that sleeps, N, by vertices of bodies: numbers of both may change. key, u: of a
- * friction contact, as in embi_lagged. */
+/* The force of an element that sleeps, N, by vertices of bodies: numbers may change. key, u: as in embi_lagged. */
 typedef struct embi_rested {
     embipc_body of;              /* a body that sleeps with that island */
     embipc_body body[4];
@@ -14832,8 +14768,7 @@ static embipc_real embi_cached_room(const embi_state *s, const embi_cached *k, c
     return embi_cached_pace(k, pair) > most ? 0 : room;
 }
 
-/* Prepares a search at the reference positions. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h, so the radius exceeds
- * that of the range by this factor. */
+/* Prepares a search at the reference positions. The radius is sqrt(2) |h|, as |u| + |h - u| <= that for 0 <= u <= h. */
 static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -16486,8 +16421,7 @@ static int embi_point_unknowns(const embi_rows *J, const int *local, const int v
     return n;
 }
 
-/* sum_k w_k y_k over the vertices of an element: the motion of its point, where vertices move by y. For a contact it
- * is the relative motion of the closest points. */
+/* sum_k w_k y_k over the vertices of an element: the motion of its point by y. Of a contact: of the closest points. */
 static void embi_point_motion(const int v[4], const embipc_real w[4], const embipc_real *y, embipc_real r[3])
 {
     embipc_real r0 = 0, r1 = 0, r2 = 0;
@@ -16501,8 +16435,7 @@ static void embi_point_motion(const int v[4], const embipc_real w[4], const embi
     embi_set(r, r0, r1, r2);
 }
 
-/* Forces of contacts are summed by vertex, and from there by node, g += J^T f. So a row of J is used once, however
- * many contacts share the vertex. */
+/* Forces of contacts are summed by vertex, and from there by node, g += J^T f. So a row of J is used once. */
 typedef struct embi_pull {
     embipc_real *f;              /* (3 per vertex), N; 0 outside of such a sum */
     const unsigned char *known;  /* EMBI_VERTEX_...; STILL ones take no force */
@@ -16660,11 +16593,9 @@ static embipc_real embi_friction_secant(const embi_friction *f)
 /* Sets the stiffness S of a friction contact: its Hessian at u, or the secant of embi_friction_secant(). */
 static void embi_friction_stiffness(embi_friction *f, int first)
 {
-    static const embipc_real none[3] = {0, 0, 0};
-    int secant = f->reverses || first;
     memset(f->S, 0, sizeof f->S);
     if (f->weight > 0)   /* subtracted contacts have no stiffness */
-        embi_friction_hessian(secant ? none : f->base.dir, f->n, f->e,
+        embi_friction_hessian(f->reverses || first ? embi_none : f->base.dir, f->n, f->e,
                               f->reverses ? f->e : first ? f->expected : 0, f->weight, f->S);
 }
 
@@ -16715,17 +16646,15 @@ static void embi_spring_hessian(const embi_element *e, embipc_real S[9])
     for (int i = 0; i < 9 && e->first < 1; i++) S[i] -= e->first * e->dir[i / 3] * e->dir[i % 3] / p->rKr;
 }
 
-/* The share. At the limit the stiffness along the force ends, so a spring within it counts as four times as
- * stiff. */
+/* The share. At the limit the stiffness along the force ends: a spring within it counts as four times as stiff. */
 static embipc_real embi_spring_stiffness(const embi_element *e, int first)
 {
     (void)first;
     return e->first < 1 ? e->first : 4;
 }
 
-/* Does the force of a spring, evaluated at y, differ from its linear model at x by more than a hundredth of
- * the limit? A spring can reach its limit within a motion that counts as converged. Then another direction is
- * needed. */
+/* Does the force of a spring, evaluated at y, differ from its linear model at x by more than a hundredth of the limit?
+ * It may reach its limit within a motion that counts as converged. Then a new direction is due. */
 static int embi_spring_misses(const embi_element *e, const embipc_real *x, const embipc_real *y)
 {
     embi_spring p = *(const embi_spring *)e;
@@ -16968,6 +16897,22 @@ static embipc_real embi_node_share(const embi_body *b, int i)
     return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
 }
 
+/* The mean over a body's mass of x, or of x less `from`; both of all nodes. from: NULL or not */
+static void embi_body_mean(const embi_body *b, const embipc_real *x, const embipc_real *from, embipc_real mean[3])
+{
+    embi_set(mean, 0, 0, 0);
+    for (int i = 0, at = 3 * b->node0; i < b->nn; i++, at += 3)
+        for (int c = 0; c < 3; c++) mean[c] += embi_node_share(b, i) * (from ? x[at + c] - from[at + c] : x[at + c]);
+}
+
+/* The mean velocity of a body that moves with v, and the energy of its motion about its centre, of `kinetic`, J */
+static embipc_real embi_body_turning_energy(const embi_body *b, const embipc_real *v, embipc_real kinetic,
+                                            embipc_real mean[3])
+{
+    embi_body_mean(b, v, NULL, mean);
+    return embi_max(kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
+}
+
 /* Factor of K in A, with damping. K of a nonlinear material is in A for its damping only. */
 static embipc_real embi_body_stiffness(const embi_state *s, const embi_body *b)
 {
@@ -17136,8 +17081,7 @@ static void embi_body_energies(embi_state *s, embi_body *b)
     b->past.elastic += embi_elastic_bending(&b->elastic, s->q + o, 1);
 }
 
-/* Largest change of a velocity in a step, m/s, that counts as smooth for BDF2: by gravity, plus a tenth of the
- * speed, plus what counts as nothing. */
+/* Largest smooth change of a velocity in a step of BDF2, m/s: by gravity, a tenth of the speed, and `nothing`. */
 static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
 {
     return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
@@ -17299,8 +17243,7 @@ static embi_hold embi_hold_first(const embi_body *b)
     return k;
 }
 
-/* Finds the next point that a body is held at: driven nodes, then points of ball joints and hinges on the ground.
- * Returns 0 where there is none. */
+/* The next point that a body is held at: driven nodes, then points of joints on the ground. Returns 0 for none. */
 static int embi_body_held(const embi_state *s, const embi_body *b, embi_hold *k, embi_anchor *p)
 {
     memset(p, 0, sizeof *p);
@@ -17324,8 +17267,7 @@ static int embi_body_held(const embi_state *s, const embi_body *b, embi_hold *k,
     return 0;
 }
 
-/* What a body can rotate about: its centre; the one point that it is held at; the axis through such points in a line;
- * or nothing. */
+/* What a body can rotate about: its centre; the one point that holds it; the axis through such points; or nothing. */
 static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -17373,8 +17315,7 @@ static void embi_body_about(const embi_body *b, const embi_anchor *pivot, const 
     for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
 }
 
-/* The rotation R of a rigid body in free flight over the time h. Its inverse inertia in its own frame changes from
- * K0 to K1. */
+/* The rotation R of a rigid body in free flight over the time h. K0, K1: its inverse inertia in its frame. */
 static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9],
                              const embipc_real L[3], embipc_real h, embipc_real R[9])
 {
@@ -17436,9 +17377,8 @@ static void embi_subtract_rotation(const embi_body *b, const embipc_real w[3], c
     }
 }
 
-/* The terms that BDF2 adds, in the frame of the free flight through q^n. R^T is the rotation of the last step in
- * this frame, w the spin. r, u, the centre and L get a third of their changes since the last step. qc: out, r plus
- * its third. */
+/* The terms that BDF2 adds, in the frame of the free flight through q^n. R^T is the rotation of the last step in this
+ * frame, w the spin. r, u, the centre and L get a third of their changes since then. qc: out, r plus its third. */
 static void embi_turning_look_back(embi_state *s, const embi_body *b, const embipc_real R[9], const embipc_real w[3],
                                    embi_turning *p, embipc_real *qc, embipc_real L[3])
 {
@@ -17481,8 +17421,7 @@ static void embi_turning_fictitious(const embi_body *b, const embi_turning *p, c
     }
 }
 
-/* qt and qc of a body's free flight, from r, u and qc in the frame of q^n. qt holds the acceleration a at first; w:
- * spin at the end. */
+/* qt and qc of a body's free flight, from r, u, qc in the frame of q^n. qt: a at first; w: spin at the end. */
 static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turning *p, const embipc_real w[3])
 {
     int o = 3 * b->node0;
@@ -17533,9 +17472,8 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
     return 1;
 }
 
-/* Does a body turn so little that its arc, h^2 w^2 D/2 off its tangent, changes velocities by less than a
- * hundredth of what the step stops at? Then its flight is q^n + h v^n, and the spin that the last step ended with
- * is all it takes. */
+/* Does a body turn so little that its arc, h^2 w^2 D/2 off its tangent, changes velocities by less than a hundredth of
+ * what the step stops at? Then its flight is q^n + h v^n, with the spin that the last step ended with. */
 static int embi_flight_is_straight(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -17622,8 +17560,7 @@ static void embi_flight_turns(const embi_body *b, const embipc_real d[3], embipc
     else embi_copy(turned, d);
 }
 
-/* Where node i of a body ends its free flight, m, without forces and without deformation by the centrifugal
- * force */
+/* Where node i of a body ends its free flight, m, without forces or the centrifugal force */
 static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embipc_real x[3])
 {
     const embi_flight *f = &b->flight;
@@ -17657,8 +17594,7 @@ static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embi
     return 1;
 }
 
-/* Rotations that a lagged material holds, those at the expected end: the rotations of q^n, rotated with the body,
- * or for BDF2 those of its free flight. */
+/* Rotations that a lagged material holds: those of q^n, rotated with the body, or for BDF2 those of its free flight. */
 static void embi_body_hold_rotations(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
@@ -17680,8 +17616,7 @@ static void embi_body_hold_rotations(embi_state *s, embi_body *b)
     embi_elastic_hold(e, e->rotation, twists ? T : NULL);
 }
 
-/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. A steady torque
- * rotates a body in each step, an impact once. */
+/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. An impact acts once. */
 static void embi_body_foretell_twist(embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -17695,8 +17630,7 @@ static void embi_body_foretell_twist(embi_body *b)
     else embi_set(f->twist, 0, 0, 0);
 }
 
-/* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 for a nonlinear
- * material. */
+/* Largest distance of a node from its target qt, minus the mean, over the diagonal. 0 for a nonlinear material. */
 static embipc_real embi_body_stray(const embi_state *s, const embi_body *b)
 {
     embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
@@ -17711,33 +17645,18 @@ static embipc_real embi_body_stray(const embi_state *s, const embi_body *b)
     return embi_sqrt(most) / b->diagonal;
 }
 
-/* Velocity of a body as a whole at q^n */
-static void embi_body_start_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
-{
-    embi_set(v, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++) embi_axpy(v, embi_node_share(b, i), s->vn + 3 * (b->node0 + i));
-}
-
-/* Kinetic energy at q^n of the body's motion about its centre, J */
-static embipc_real embi_body_turning_energy(const embi_state *s, const embi_body *b)
-{
-    embipc_real v[3];
-    embi_body_start_velocity(s, b, v);
-    return embi_max(b->past.kinetic - b->mass.total * embi_dot(v, v) / 2, 0);
-}
-
 /* Do the held rotations hide too much energy of strain? It may be as much as the kinetic energy at the start; with
  * `exact` a hundredth of that of the motions about the centres, or a share of all that rounding leaves to be seen. */
 static int embi_island_is_blown_up(embi_state *s, const embi_island *isle, int exact)
 {
-    embipc_real kinetic = 0, about = 0, unseen = 0, force;
+    embipc_real kinetic = 0, about = 0, unseen = 0, force, v[3];
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
         if (!embi_is_dynamic(b)) continue;
         kinetic += b->past.kinetic;
         if (e->nonlinear) continue;
-        if (exact) about += embi_body_turning_energy(s, b);
+        if (exact) about += embi_body_turning_energy(b, s->vn, b->past.kinetic, v);
         embi_elastic_look_ahead(e, s->q + 3 * b->node0);
         unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->scratch.trace + b->scratch.trace, &force) -
                   embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
@@ -17952,39 +17871,40 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
     return 0;
 }
 
+/* The largest distance of a drive's nodes from its centre at creation, m */
+static embipc_real embi_drive_lever(const embi_drive *d)
+{
+    embipc_real lever = 0;
+    for (int k = 0; k < d->node_count; k++) lever = embi_max(lever, embi_distance(d->start + 3 * k, d->centre));
+    return lever;
+}
+
 /* change: by how much the pose of a soft drive moves in this step. Returns whether it jumps: its springs and dampers
  * could then change the body's velocity by more than its tolerance. */
 static int embi_soft_drive_jumps(const embi_state *s, const embi_drive *d, embipc_real change[6])
 {
     const embi_body *b = s->body + d->body;
-    embipc_real K = embi_max(embi_max(d->stiffness[0], d->stiffness[1]), d->stiffness[2]), lever = 0;
+    embipc_real K = embi_max(embi_max(d->stiffness[0], d->stiffness[1]), d->stiffness[2]);
     K *= (embipc_real)d->node_count * (s->h + d->damping);
-    for (int k = 0; k < d->node_count; k++) lever = embi_max(lever, embi_distance(d->start + 3 * k, d->centre));
     for (int i = 0; i < 6; i++) change[i] = d->pose_next[i] - d->pose[i];
-    return embi_is_abrupt(6, change, d->moved, d->bent, lever, b->rules.tolerance * b->mass.total / K);
+    return embi_is_abrupt(6, change, d->moved, d->bent, embi_drive_lever(d), b->rules.tolerance * b->mass.total / K);
 }
 
-/* Aims every drive at the end of the step. A rotation has increments whose chords are less than 0.1 dhat from the arc:
- * radius (1 - cos(angle/2)) <= 0.1 dhat. */
+/* Aims drives at the end of the step. Chords of arcs keep within 0.1 dhat: radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->driven.list + n;
         embi_body *b = s->body + d->body;
-        embipc_real turn[3], angle, radius = 0, chord, change[6];
+        embipc_real angle, radius, chord, change[6];
         embi_drive_pose(d, w->time + s->h, d->pose_next);
         if (d->soft) {
             if (embi_is_second_order(s) && b->in_island && embi_soft_drive_jumps(s, d, change)) b->step.jump = 1;
             continue;
         }
-        embi_sub(turn, d->pose_next + 3, d->pose + 3);
-        angle = embi_norm(turn);
-        for (int k = 0; k < d->node_count; k++) {
-            embipc_real r[3];
-            embi_sub(r, d->start + 3 * k, d->centre);
-            radius = embi_max(radius, embi_norm(r));
-        }
+        angle = embi_distance(d->pose_next + 3, d->pose + 3);
+        radius = embi_drive_lever(d);
         chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : 1;
         d->rotating = angle > 0;
         d->increments = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * embi_acos(1 - chord))) : 1;
@@ -18067,6 +17987,17 @@ static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
     memcpy(d->pose, d->pose_next, sizeof d->pose);
 }
 
+/* The largest distance of a hard drive's nodes from their targets, with the nodes at q, m */
+static embipc_real embi_drive_distance(const embi_state *s, const embi_drive *d, const embipc_real *q)
+{
+    embipc_real most = 0;
+    for (int k = 0; k < d->node_count; k++) {
+        int i = 3 * (s->body[d->body].node0 + d->nodes[k]);
+        most = embi_max(most, embi_distance(s->driven.target + i, q + i));
+    }
+    return most;
+}
+
 /* Pose that each drive reached, its shortfall, and its force. g = grad E at driven nodes. */
 static void embi_drives_finish(embipc_world *w)
 {
@@ -18091,11 +18022,7 @@ static void embi_drives_finish(embipc_world *w)
             for (int i = 0; i < 6; i++) d->pose[i] += share * (d->pose_next[i] - d->pose[i]);
             d->increment = d->increments - 1;
             embi_drive_aim(s, d);   /* the target of the whole step */
-            for (int k = 0; k < d->node_count; k++) {
-                embipc_real r[3];
-                embi_sub(r, s->driven.target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
-                d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(r));
-            }
+            d->reached.shortfall = embi_drive_distance(s, d, s->q);
         }
         for (int k = 0; k < d->node_count; k++) {
             int i = 3 * (b->node0 + d->nodes[k]);
@@ -18408,8 +18335,7 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real
 
 /* ---- begin of a step ---- */
 
-/* Lists the joints of each body, sums the masses of bodies that joints link, and counts the joints that hold a body to
- * the ground. parent: scratch for union-find. */
+/* Joints of each body, masses that joints link, and counts of joints to the ground. parent: scratch for union-find. */
 static void embi_joints_weigh(embi_state *s, int *parent)
 {
     for (int i = 0; i < s->body_count && EMBI_JOINTS; i++) {
@@ -18464,8 +18390,7 @@ static embipc_real embi_joint_call(const embi_joint *j)
     return j->def.motor_stiffness * j->target[0] + j->def.motor_damping * j->target[1] + j->target[2];
 }
 
-/* change: by how much that differs from the last step. Returns whether it jumps: it could then change the velocity of
- * the lighter body by more than its tolerance. */
+/* change: by how much that differs from the last step. Does it jump, by more than the lighter body's tolerance? */
 static int embi_joint_jumps(const embi_state *s, const embi_joint *j, embipc_real *change)
 {
     embipc_real nothing = EMBI_HUGE;
@@ -18490,8 +18415,7 @@ static void embi_joints_jump(embi_state *s)
     }
 }
 
-/* The effort that the caller set, as forces: on b, and the opposite on a. A torque is a couple at o and u of either
- * frame. */
+/* The effort that the caller set, as forces: on b, and opposite on a. A torque is a couple at o and u of the frame. */
 static void embi_joint_push(embi_state *s, const embi_joint *j)
 {
     const embipc_real *x = s->xn + 3 * j->first;
@@ -18535,8 +18459,7 @@ static void embi_twist_pin(const embi_state *s, const embi_joint *j)
     }
 }
 
-/* Places the anchors of all joints behind the vertices of all bodies, and sets the caller's efforts. Loads of bodies
- * are set before. */
+/* Places the anchors of joints behind the vertices of bodies, and adds the caller's efforts to loads. */
 static void embi_joints_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -18829,10 +18752,8 @@ static void embi_sleep_undo(embipc_world *w)
  * (What falls is slow at first, and large bodies count as slow for long.) Without gravity nothing needs to. */
 static int embi_body_is_borne(const embi_state *s, const embi_body *b)
 {
-    embipc_real change[3] = {0, 0, 0}, fall = s->h * embi_norm(s->gravity);
-    for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++)
-            change[c] += embi_node_share(b, i - b->node0) * (s->v[3 * i + c] - s->vn[3 * i + c]);
+    embipc_real change[3], fall = s->h * embi_norm(s->gravity);
+    embi_body_mean(b, s->v, s->vn, change);
     return !(fall > 0) || embi_norm(change) <= fall / 10 + b->rules.tolerance / 1000;
 }
 
@@ -18842,11 +18763,8 @@ static int embi_body_rests(const embipc_world *w, const embi_body *b)
     const embi_state *s = &w->s;
     const embipc_real speed = w->def.sleep_speed > 0 ? w->def.sleep_speed : b->rules.epsv;
     const embipc_real most = embi_max(s->h * speed, 16 * EMBI_EPS * b->scale_x);
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        embipc_real d[3];
-        embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
-        if (!(embi_norm(d) <= most)) return 0;
-    }
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3)
+        if (!(embi_distance(s->q + i, s->qn + i) <= most)) return 0;
     return !embi_body_has_applied(w, b) && embi_body_is_borne(s, b);
 }
 
@@ -19119,8 +19037,7 @@ static int embi_island_count_contacts(embi_memory *m, embi_state *s, embi_island
            EMBI_GROW(m, contacts->extra, 12 * edges) && EMBI_GROW(m, isle->keys, 2 * count);
 }
 
-/* Contacts of the island at the live vertices x, where search.drift of its bodies was computed. Returns 0 out of
- * memory. */
+/* Contacts of the island at the live vertices x, where search.drift is known. Returns 0 out of memory. */
 static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_CONTACT);
@@ -19173,8 +19090,7 @@ static void embi_flight_way(const embi_state *s, const embi_body *b, int v, embi
     embi_axpy(way, s->h, b->flight.velocity);
 }
 
-/* Does a contact that touches at the start of the step touch at the end of the flights, too; or, further: one that
- * touches at the end, at the start? */
+/* Does a contact at the start touch at the end of the flights, too; or, further: one at the end, at the start? */
 static int embi_contact_stays(const embi_state *s, const embi_body *a, const embi_body *b, int further,
                               const embi_contact *c)
 {
@@ -19223,8 +19139,7 @@ static void embi_friction_bend(const embi_state *s, const embi_body *a, const em
     }
 }
 
-/* Does a contact slide? It does where its slip in this step exceeds what counts as sticking. While nothing has moved,
- * that is the slip by the velocities at q^n. */
+/* Does a contact slip by more than what counts as sticking? While nothing has moved, by the velocities at q^n. */
 static int embi_friction_slides(const embi_state *s, const embi_friction *f)
 {
     embipc_real u[3] = {0, 0, 0}, move[3];
@@ -19281,49 +19196,50 @@ static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when 
     }
 }
 
-/* Velocity of a body as a whole at q^n. Returns 1/mass, or 0 for bodies that contacts do not move. */
-static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
+/* Velocity of body a at q^n relative to b, both as a whole, m/s. Returns the sum of 1/mass of those that contacts move. */
+static embipc_real embi_pair_mobility(const embi_state *s, const embi_body *a, const embi_body *b, embipc_real v[3])
 {
-    embi_body_start_velocity(s, b, v);
-    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : 0;
+    const embi_body *const side[2] = {a, b};
+    embipc_real mean[2][3], sum = 0;
+    for (int k = 0; k < 2; k++) {
+        embi_body_mean(side[k], s->vn, NULL, mean[k]);
+        if (embi_is_dynamic(side[k]) && side[k]->driven_nodes < side[k]->nn) sum += 1 / side[k]->mass.total;
+    }
+    embi_sub(v, mean[0], mean[1]);
+    return sum;
 }
 
 /* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? The
- * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than
- * h g, plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds
- * up to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits
- * is enough then. In the first step of a body, or by another kappa, it is a fiftieth, after however many iterations.
- * Any other step gets no pass after two fifths of max_iterations, or four fifths if the last one used the forces of
- * its end. */
+ * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than h g,
+ * plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds up to the
+ * same. After a step that used the forces of its own end friction is not late: a quarter of both limits is enough then.
+ * In the first step of a body, or by another kappa, it is a fiftieth, after however many iterations. Any other step
+ * gets no pass after two fifths of max_iterations, or four fifths if the last one did so. */
 static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     const embipc_real *now = pair->force[EMBI_NOW], *lagged = pair->force[EMBI_AS_LAGGED];
-    embipc_real va[3], vb[3], change[3], mobility, share, force;
+    embipc_real v[3], mobility, share, force;
     int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
     int own = a->past.own_friction || b->past.own_friction;
     if (pair->a == pair->b || !(pair->rule.mu > 0) ||
         (!fresh && 5 * iterations > (own ? 4 : 2) * s->settings.max_iterations)) return 0;
-    embi_sub(change, now, lagged);
-    force = embi_norm(change);
+    force = embi_distance(now, lagged);
     share = fresh ? EMBI_PASS_FRESH : own ? EMBI_PASS_OWN : 1;
     if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
-    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
-    embi_sub(va, va, vb);
+    mobility = embi_pair_mobility(s, a, b, v);
     return s->h * mobility * pair->rule.mu * force >
-               share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
+               share * embi_jump_limit(s, embi_norm(v) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
-/* Does a body turn on another by more than a rad? Friction of the first pass acts on what touched at q^n, which has
- * left the other body by then. */
+/* Does a body turn on another by more than a rad? Friction of the first pass acts on what touched at q^n, and left. */
 static int embi_pair_turns(const embi_state *s, const embi_pair *pair)
 {
     embipc_real turn = embi_max(embi_body_turns(s, s->body + pair->a), embi_body_turns(s, s->body + pair->b));
     return pair->a != pair->b && pair->rule.mu > 0 && pair->in_contact[EMBI_NOW] && turn > EMBI_TURN_FREE;
 }
 
-/* Does any pair of the island need another pass, with friction by the present normal forces? Without an iteration left
- * for it there is none. */
+/* Does any pair need another pass, with friction by the present normal forces, and is an iteration left? */
 static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 {
     const embi_pair *before = NULL;
@@ -19422,8 +19338,7 @@ static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, 
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
 }
 
-/* rhs -= H p, with contacts of rank one. Leaves A p in Ap. p is the driven motion, 0 on other nodes, or a vector of the
- * solver. */
+/* rhs -= H p, with contacts of rank one. Leaves A p in Ap. p: the driven motion, or the solver's vector. */
 static void embi_island_subtract_product(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
@@ -19445,8 +19360,7 @@ static void embi_island_subtract_product(embi_state *s, embi_island *isle)
  * most of H's factor stays from one iteration to the next: a grasp by a cage of 108 nodes 1.15 [measured].
  * Uses: part I, contacts, part III, contact elements, products with the Hessian.   Checked by: tests/test_dual.c */
 
-/* Do contact forces as unknowns pay? They do with few columns against the unknowns, no body that has most of these, and
- * no K that changes in the step. */
+/* Do contact forces as unknowns pay? With few columns, no body that has most unknowns, and no K that changes. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
     int columns = isle->tune.full_hessian ? isle->contacts.count : 0;
@@ -19463,8 +19377,7 @@ static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
     return 1;
 }
 
-/* First unknowns of the bodies, and memory for a factor of A of each body that lacks one. Returns 0 out of
- * memory. */
+/* First unknowns of the bodies, and memory for a factor of A where one lacks. Returns 0 out of memory. */
 static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -19575,8 +19488,7 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* Groups the columns of U in triples that act on the same one or two bodies, since blocks are 3x3. Returns 0 out of
- * memory. */
+/* Groups columns of U in triples on the same one or two bodies, since blocks are 3x3. Returns 0 out of memory. */
 static int embi_dual_columns(embi_memory *m, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -19599,8 +19511,7 @@ static int embi_dual_columns(embi_memory *m, embi_island *isle)
     return 1;
 }
 
-/* Lists the triples by body, with room for each body's part of K. The answer is no where
- * there are too many. */
+/* Lists the triples by body, with room for its part of K. No: there are too many. */
 static embi_answer embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -20466,8 +20377,7 @@ static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real a
     if (rigid && alpha == 1) embi_island_secure(s, isle);
 }
 
-/* Change of a candidate's gap by one drive alone, m: by its motion, and the response of the free nodes with the
- * present factor. Negative: it closes the gap. */
+/* Change of a candidate's gap, m, by the motion of one drive and the response of free nodes; negative: it closes. */
 static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, const embi_drive *d, const embi_candidate *c,
                                        const embi_closest *closest)
 {
@@ -20491,19 +20401,6 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, const e
     (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
     embi_point_motion(c->v, closest->w, s->path.motion, r);
     return embi_dot(n, r);
-}
-
-/* Largest displacement of nodes of a rotating drive in one of its increments, m */
-static embipc_real embi_drive_increment_length(const embi_state *s, const embi_drive *d)
-{
-    const embi_body *b = s->body + d->body;
-    embipc_real most = 0, r[3];
-    for (int k = 0; k < d->node_count; k++) {
-        int i = 3 * (b->node0 + d->nodes[k]);
-        embi_sub(r, s->driven.target + i, s->driven.safe_q + i);
-        most = embi_max(most, embi_norm(r));
-    }
-    return most;
 }
 
 /* Stores the direction of the island (p and A p) in arrays that are free at this point, or restores it. */
@@ -20543,8 +20440,8 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     }
     embi_island_save_direction(s, isle, 1);
     if (!worst || most > -1e-6 * c->dhat) return 0;
-    if (worst->rotating && worst->increments < 1000000 &&
-        embi_drive_increment_length(s, worst) > EMBI_INCREMENT_LENGTH * c->dhat) {
+    if (worst->rotating && worst->increments < 1000000 &&   /* is an increment long? */
+        embi_drive_distance(s, worst, s->driven.safe_q) > EMBI_INCREMENT_LENGTH * c->dhat) {
         worst->increments *= 4;   /* a rotation ends only where an increment does: smaller ones get nearer */
         worst->increment *= 4;
         worst->safe_increment *= 4;
@@ -20558,8 +20455,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 }
 
 /* Drives give up the rest of this step because tets of the island may not invert further. Then the bodies that they
- * bend can settle. Nothing else would end the step: a guarded tet that is flat stays flat, and no contact is to
- * blame. */
+ * bend can settle. Nothing else would end the step: a flat guarded tet stays so, and no contact is to blame. */
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
     for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
@@ -20595,8 +20491,7 @@ static void embi_predict(const embi_state *s, const embi_body *b, int order, int
     if (order > 1) embi_predict_add(s, b, i, d);
 }
 
-/* most[n]: largest component of the difference between the displacement d of node i and the prediction of order n +
- * 1, m */
+/* most[n]: largest component of the displacement d of node i less the prediction of order n + 1, m */
 static void embi_prediction_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3],
                                    embipc_real most[2])
 {
@@ -20608,10 +20503,9 @@ static void embi_prediction_errors(const embi_state *s, const embi_body *b, int 
     }
 }
 
-/* Predicts the end of the step, to trial_q. Free nodes fly freely, and change their velocity by dv. That is the
- * change in the last step, at most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to
- * q + h v while blocked. So a falling body goes on falling, and a resting one stays. Only the number of candidates
- * depends on this. */
+/* Predicts the end of the step, to trial_q. Free nodes fly freely, and change their velocity by dv. That is the change
+ * in the last step, at most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while
+ * blocked. So a falling body falls on, and a resting one stays. Only the number of candidates depends on this. */
 static void embi_body_expect(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -20736,14 +20630,12 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    embipc_real va[3], vb[3], change[3], mobility;
+    embipc_real v[3], mobility;
     if (pair->in_contact[EMBI_AT_START] != pair->in_contact[EMBI_NOW]) return 1;
     if (pair->a == pair->b || !pair->in_contact[EMBI_NOW]) return 0;
-    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
-    embi_sub(va, va, vb);
-    embi_sub(change, pair->force[EMBI_NOW], pair->force[EMBI_AT_START]);
-    return s->h * mobility * embi_norm(change) >
-           embi_jump_limit(s, embi_norm(va), embi_max(a->rules.tolerance, b->rules.tolerance));
+    mobility = embi_pair_mobility(s, a, b, v);
+    return s->h * mobility * embi_distance(pair->force[EMBI_NOW], pair->force[EMBI_AT_START]) >
+           embi_jump_limit(s, embi_norm(v), embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
 /* Did a rod become taut or slack in the step? The gap of its joint, and how it turns, shift its limits a little. */
@@ -21185,8 +21077,7 @@ static int embi_islands_cover(embipc_world *w, int *changed)
  * drives, joints, friction within a step.
  * Checked by: tests/test_motion.c, tests/test_integrator.c, tests/test_joint.c */
 
-/* v += w1 x d, without the rotation in it, which dL gives back. d: from the end of the flight to q, by node, m; it is
- * overwritten. r, Mr: of q */
+/* v += w1 x d, without the rotation in it, which dL gives back. d: flight's end to q, m; overwritten. r, Mr: of q */
 static void embi_body_carry_spin(embi_state *s, const embi_body *b, const embipc_real *r, const embipc_real *Mr,
                                  embipc_real *d)
 {
@@ -21224,22 +21115,6 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     embi_body_carry_spin(s, b, r, Mr, d);
     embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
     embi_m3_mulv(b->end.spin, b->end.inverse, b->end.momentum);
-}
-
-/* The mean of x over the mass of a body; x: of all nodes */
-static void embi_body_mean(const embi_body *b, const embipc_real *x, embipc_real mean[3])
-{
-    embi_set(mean, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->mass.node[i] / b->mass.total, x + 3 * (b->node0 + i));
-}
-
-/* By how much the centre of a body moved in the step, m */
-static void embi_body_move(const embi_state *s, const embi_body *b, embipc_real move[3])
-{
-    embi_set(move, 0, 0, 0);
-    for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++)
-            move[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
 }
 
 /* The group of a body, or NULL. The first body of a group is in its island, else it holds the others. */
@@ -21280,11 +21155,11 @@ static void embi_island_find_groups(embi_state *s, const embi_island *isle)
         embipc_real x[3];
         if (!g) continue;
         g->mass += b->mass.total;
-        embi_body_move(s, b, x);
+        embi_body_mean(b, s->q, s->qn, x);
         embi_axpy(g->move, b->mass.total, x);
-        embi_body_mean(b, s->vn, x);
+        embi_body_mean(b, s->vn, NULL, x);
         embi_axpy(g->velocity, b->mass.total, x);
-        embi_body_mean(b, s->q, x);
+        embi_body_mean(b, s->q, NULL, x);
         embi_axpy(g->to, b->mass.total, x);
     }
     for (int k = 0; k < isle->body_count; k++) {
@@ -21301,7 +21176,7 @@ static embipc_real embi_body_centre_motion(embi_state *s, const embi_body *b, em
 {
     const embi_group *g = embi_body_group(s, b);
     if (g) embi_copy(move, g->move);
-    else embi_body_move(s, b, move);
+    else embi_body_mean(b, s->q, s->qn, move);
     return g ? g->mass : b->mass.total;
 }
 
@@ -21312,16 +21187,16 @@ static void embi_group_add(const embi_state *s, embi_group *g, const embi_body *
                            const embipc_real *Mr)
 {
     embipc_real d[3], v[3], t[3], J[9], m = b->mass.total;
-    embi_body_move(s, b, d);
+    embi_body_mean(b, s->q, s->qn, d);
     embi_sub(d, d, g->move);
-    embi_body_mean(b, s->vn, v);
+    embi_body_mean(b, s->vn, NULL, v);
     embi_sub(v, v, g->velocity);
     embi_cross(t, v, d);
     embi_axpy(g->loss, m, t);
-    embi_body_mean(b, s->q, d);
+    embi_body_mean(b, s->q, NULL, d);
     embi_sub(d, d, g->to);
     embi_add(g->own, g->own, b->flight.loss);
-    embi_body_mean(b, s->v, v);
+    embi_body_mean(b, s->v, NULL, v);
     embi_sub(v, v, g->velocity);
     embi_cross(t, d, v);
     embi_axpy(g->momentum, m, t);
@@ -21369,8 +21244,7 @@ static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real
 }
 
 /* Work of the hard drives of the island, J: forces of the end times displacements. On an arc the centripetal force
- * would do work along the chord. So the displacement is h v at the end, where that is more; v goes on as in the last
- * step. Takes grad E from g. */
+ * would do work along the chord. So it is h v at the end where that is more; v goes on. Takes grad E from g. */
 static embipc_real embi_island_drive_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0, r[3];
@@ -21535,28 +21409,20 @@ static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real z)
     b->end.kinetic += z * (b->end.linear + z * b->end.square);
 }
 
-/* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
-static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body *b, embipc_real mean[3])
-{
-    embi_body_mean(b, s->v, mean);
-    return embi_max(b->end.kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
-}
-
 /* May the bound take energy from the body? in_contact: only from bodies in contact */
 static int embi_body_may_pay(const embi_body *b, int in_contact)
 {
     return embi_is_dynamic(b) && !b->driven_nodes && (b->end.in_contact || !in_contact);
 }
 
-/* Takes `excess`, J, from the bodies: rotations and deformations slow down, and when that is not enough all
- * motions. Returns what is left of it. */
+/* Takes `excess`, J: rotations and deformations slow down, and if that is not enough all motions. Returns the rest. */
 static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int in_contact)
 {
     embipc_real about = 0, all = 0, turn, move, mean[3];
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_body_may_pay(b, in_contact)) continue;
-        about += embi_body_mean_velocity(s, b, mean);
+        about += embi_body_turning_energy(b, s->v, b->end.kinetic, mean);
         all += b->end.kinetic;
     }
     turn = about > excess ? embi_sqrt(1 - excess / about) : (embipc_real)0;
@@ -21565,7 +21431,7 @@ static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embip
         embi_body *b = s->body + isle->bodies[k];
         embipc_real less;
         if (!embi_body_may_pay(b, in_contact)) continue;
-        less = (1 - turn * turn) * embi_body_mean_velocity(s, b, mean);
+        less = (1 - turn * turn) * embi_body_turning_energy(b, s->v, b->end.kinetic, mean);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
             s->v[i] = move * mean[i % 3] + turn * (s->v[i] - mean[i % 3]);
         embi_scale(b->end.spin, turn, b->end.spin);
@@ -21634,8 +21500,7 @@ static void embi_body_mark_contact(embi_body *b)
     if (b->in_island) b->end.in_contact = 1;
 }
 
-/* Marks bodies in contact, and sums the terms of the island's energy, J: kinetic, and linear and square of the
- * corrections. */
+/* Marks bodies in contact, and sums energies of the island, J: kinetic, and linear and square of the corrections. */
 static void embi_island_sum_energies(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
                                      embipc_real *square, embipc_real *owed)
 {
@@ -21786,8 +21651,7 @@ static void embi_report_force(embipc_world *w, const embi_element *e)
     embi_report_pair(w, e->pair, f, e->kind == EMBI_ELEMENT_FRICTION);
 }
 
-/* Stores which bodies touched, for the events of the next step: in builds without events, too, as snapshots and hashes
- * of all builds are the same. */
+/* Stores which bodies touched, for the next step's events; in all builds, whose snapshots and hashes are the same. */
 static void embi_report_keep(embipc_world *w)
 {
     embi_step_report *r = &w->report;
@@ -21915,8 +21779,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
     return work;
 }
 
-/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat where a barrier has this force;
- * INFINITY without contact. */
+/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat by that force; or INFINITY. */
 static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
 {
     const embi_contact *tight = NULL;
@@ -22000,8 +21863,7 @@ static const embi_island *embi_islands_stuck(const embipc_world *w, int *count)
     return first;
 }
 
-/* Warns which bodies stand still and why, in the first, second, fourth, ... such step in a row. stuck: NULL, or the
- * first island that does. */
+/* Warns which bodies stand still and why, in such steps 1, 2, 4, ... in a row. stuck: the first island, or NULL. */
 static void embi_warn_stuck(embipc_world *w, const embi_island *stuck)
 {
     const embi_state *s = &w->s;
@@ -22188,8 +22050,7 @@ typedef struct embi_prover {
 /* A part of the way of a pair: ranges of t, u and v. */
 typedef struct embi_proof_part { double lo[3], hi[3]; } embi_proof_part;
 
-/* Least value of f along n on the part. g[k][0], g[k][1]: g0, g1, g2 at t = 0 and 1. *wide: along which of t, u, v it
- * varies most. */
+/* Least value of f along n on the part. g[k]: g0, g1, g2 at t = 0, 1. *wide: which of t, u, v it varies most with. */
 static double embi_proof_least(const double g[3][2][3], const double n[3], const embi_proof_part *part, int *wide)
 {
     double h[3][2], least = DBL_MAX, size = 0, vary[3];
@@ -22321,8 +22182,7 @@ static int embi_proof_list(embi_prover *p, int body, int corners, const int *v, 
     return 1;
 }
 
-/* Lists the points, edges and triangles of a body on its way from q to `to`, NULL: it stands still. An edge of an open
- * surface may come twice. */
+/* Lists the primitives of a body on its way from q to `to`, NULL: it stands still. Edges at borders may come twice. */
 static int embi_proof_body(embi_prover *p, int k, const embipc_real *to)
 {
     embi_state *s = &p->w->s;
@@ -22588,8 +22448,7 @@ static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real
     return NULL;
 }
 
-/* May a solved step end? Its numbers must be finite, and there must be memory for its reports and views. *lost, *away:
- * a body too far from the origin. */
+/* May a solved step end? With finite numbers, and memory for reports and views. *lost, *away: a body too far away. */
 static embipc_result embi_step_check(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     const embi_state *s = &w->s;
@@ -22887,8 +22746,7 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
 }
 
 /* Where friction of a pair is whole, m: at epsv h, but at no less than what rounding moves points of its bodies by. A
- * shorter move counts as short, so a block that has to slide would stick for ever. With floats this is 5e-7 of the
- * distance from the origin. */
+ * shorter move counts as short, so a block that has to slide would stick for ever. Floats: 5e-7 of the coordinates. */
 static embipc_real embi_pair_slip(const embi_state *s, const embi_pair *pair)
 {
     embipc_real slip = pair->rule.epsv * s->h;
@@ -23075,8 +22933,7 @@ static int embi_island_move_back(embi_memory *m, embi_state *s, embi_island *isl
     return 1;
 }
 
-/* The island goes back to q^n. Friction has the normal forces of q^n again, so its passes begin anew. Returns 0 out of
- * memory. */
+/* The island goes back to q^n. Friction has the normal forces of q^n again, so its passes begin anew. */
 static int embi_island_back_to_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->has_moved = 0;   /* no deadline may end its step here */
@@ -23406,8 +23263,7 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
     embi_shift_take_end(b, &b->search.drift, &b->search.drift_next);
 }
 
-/* The trial state: trial_q = q + alpha p, trial_x = J trial_q, its contacts, and energy.nonquadratic there. Returns 0
- * out of memory. */
+/* The trial state: trial_q = q + alpha p, trial_x = J trial_q, its contacts, and energy.nonquadratic. */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, embi_body_try, NULL, NULL, alpha);
@@ -23467,8 +23323,7 @@ static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alp
     isle->record.alpha = alpha;
 }
 
-/* The body's part of p . grad E at the trial state, but for elements, J s^2, to part[k]. Overwrites g of a nonlinear
- * body; the next direction forms g again. */
+/* part[k]: p . grad E of the body at the trial state, but for elements, J s^2. Overwrites g of a nonlinear body. */
 static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -23598,8 +23453,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
  * Uses: tuning, memory, pairs of primitives, contacts, part III, part IV, part V.
  * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
-/* Is the stiffness of an element wrong in the last factor, by more than a factor of two? Contacts were compared where
- * they were found. */
+/* Is the stiffness of an element wrong in the last factor by more than 2? Contacts were compared when found. */
 static int embi_island_stiffness_is_wrong(const embi_state *s, const embi_island *isle)
 {
     if (isle->contacts.changed) return 1;
@@ -23688,8 +23542,7 @@ static int embi_island_is_short(const embi_state *s, const embi_island *isle)
     return (isle->measure < limit && embi_island_is_rounding(s, isle)) || embi_island_is_noise(s, isle);
 }
 
-/* bound.safe, computed again unless it is valid for the present candidates. *limit: the candidate that limits it, or
- * -1. Returns 0 for lack of memory or time. */
+/* bound.safe, computed again unless it is known. *limit: its candidate, or -1. Returns 0 for lack of memory or time. */
 static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, int *limit)
 {
     (void)embi_time_stage(s, EMBIPC_STAGE_CCD);
@@ -23700,8 +23553,7 @@ static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, in
 }
 
 /* Is the direction blocked while drives have motion left: by a candidate at its gap floor, or by tets that may not
- * invert? Then a drive divides its increments, or gives up the rest of its motion. limit: as from embi_island_safe().
- * Returns whether one did. */
+ * invert? Then a drive divides its increments, or gives up the rest of its motion. limit: of embi_island_safe(). */
 static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
 {
     const embi_closest *closest;
@@ -23852,8 +23704,7 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
 }
 
 /* The velocities of an island, and in g the forces of its drives: a body that is driven as a whole has the rotations
- * that it has reached. With keep_spin the velocities are corrected within the energy bound. may_go_on: as for
- * embi_island_keep_spin(). */
+ * that it has reached. With keep_spin velocities are corrected within the energy bound. may_go_on: as there. */
 static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, int may_go_on)
 {
     int drives = 0;
@@ -23924,9 +23775,8 @@ static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_islan
     return 1;
 }
 
-/* Ends the step of an island, if its energy is within the bound. Otherwise there are three ways: where held rotations
- * are the reason, another pass; after BDF2, again with backward Euler; else it goes back to q^n. By the first two it is
- * active again. */
+/* Ends the step of an island, if its energy is within the bound. Else three ways: where held rotations are the reason,
+ * another pass; after BDF2, again with backward Euler; or back to q^n. By the first two it is active again. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_set_velocities(s, isle, isle->converged && embi_island_may_renew(isle));
@@ -24078,8 +23928,7 @@ static int embi_island_is_at_limit(embi_state *s, const embi_island *isle)
            (isle->iterations == most && (!embi_search_is_far(s, isle) || !(embi_island_rise(s, isle) > 0)));
 }
 
-/* Ends the step of islands at max_iterations, or of all where the caller has set `stop`. Lists the active ones for the
- * round; bodies of the others have no direction. */
+/* Ends islands at max_iterations, or all if the caller has set `stop`. Lists active ones; others have no direction. */
 static embipc_result embi_islands_begin_round(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24110,8 +23959,7 @@ static int embi_bodies_lack_start(embipc_world *w)
 }
 
 /* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged, found no descent, or was cut. Each
- * pass minimises its own E: friction forces or rotations change between passes. Ends early if a body must wake: then
- * embi_step() begins again. */
+ * pass minimises its own E: friction forces or rotations change between passes. Ends early if a body must wake. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24303,8 +24151,7 @@ static int embi_cell_list(const embipc_real p[3], const embipc_real lo[3], embip
     return (int)(h % (embi_u64)n);
 }
 
-/* Returns the first remaining vertex within the tolerance of p, or -1. head[k]: a remaining vertex of list k of n;
- * next links the others. */
+/* The first remaining vertex within the tolerance of p, or -1. head[k]: one of list k of n; next links the others. */
 static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
                           embipc_real tolerance, int n, const int *head, const int *next)
 {
@@ -24434,8 +24281,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
     return count >= 0;
 }
 
-/* fans (vertex_count), zeros: becomes how many fans of triangles each vertex has. Corners joined across edges form a
- * fan. A vertex with more than one is pinched. */
+/* fans: how many fans of triangles each vertex has. Corners joined across edges form a fan; two pinch a vertex. */
 static int embi_count_fans(embi_memory *m, const int *tri, int n, int *fans)
 {
     embi_keys keys = {NULL, NULL};
@@ -24708,8 +24554,7 @@ typedef struct embi_carriers {
     embipc_real *depth;
 } embi_carriers;
 
-/* The best of the lattices tried; n[0] = 0: none. Of those that miss the wish by more than allowed the nearest one is
- * best. */
+/* The best of the lattices tried; n[0] = 0: none. Of those that miss the wish by too much the nearest is best. */
 typedef struct embi_cage_choice {
     int n[3];
     embipc_real score, miss;
@@ -25590,10 +25435,9 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
     return EMBIPC_OK;
 }
 
-/* Tries one lattice, unless it was tried before. A cell follows each displacement that is quadratic in the position.
- * So its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3)
- * this depends on the shape of the cells only. Deviation from the wished count raises the score.
- * *count: nodes, or 0 for no cage. */
+/* Tries one lattice, unless it was tried before. A cell follows each displacement that is quadratic in the position. So
+ * its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3) this
+ * depends on the shape of the cells only. Deviation from the wish raises it. *count: nodes, or 0. */
 static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int *count)
 {
     embi_cage_choice *best = &c->best;
@@ -26328,8 +26172,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE_ALL(m, d, arrays);
 }
 
-/* Arrays with 3 reals per node, and per vertex, each group in the order of its block of memory: where their pointers
- * stand. */
+/* Where pointers to arrays of 3 reals per node, and per vertex, stand, in the order of their blocks of memory. */
 static const size_t embi_node_fields[] = {
     EMBI_OFFSETS4(embi_state, q, v, qn, vn), EMBI_OFFSETS4(embi_state, last.q, last.v, last.gain, qt),
     EMBI_OFFSETS4(embi_state, qc, load.f, p, gq), EMBI_OFFSETS4(embi_state, g, Ap, rhs, driven.target),
@@ -26477,8 +26320,7 @@ static embipc_real embi_unorthogonal(const embipc_real R[9])
     return off;
 }
 
-/* R = the rotation nearest to M. M that is one to the rounding of a product stays as it is: its caller finds it again
- * to the bit. */
+/* R = the rotation nearest to M. M that is one to a product's rounding stays: its caller finds it to the bit. */
 static void embi_nearest_rotation(embipc_real R[9], const embipc_real M[9])
 {
     if (embi_unorthogonal(M) > 16 * EMBI_EPS) embi_polar_by_quaternion(R, M);
@@ -27489,8 +27331,7 @@ static int embi_body_fits(embipc_world *w, const embi_body *b)
 }
 
 /* The description with a rotation to the last digit, as another would strain the body, and without what has no effect
- * on such a body. Nothing checks that, and a snapshot must not keep it: its reader refuses numbers that are not
- * sound. */
+ * on such a body. Nothing checks that, and the reader of a snapshot refuses numbers that are not sound. */
 static embipc_body_def embi_effective_def(const embipc_body_def *d)
 {
     embipc_body_def e = *d;
@@ -29133,8 +28974,7 @@ typedef embipc_real embi_bound_fn(const void *query, const embipc_real box[6]);
 /* Takes a triangle. Returns 1 to end the search. */
 typedef int embi_meet_fn(void *query, int triangle);
 
-/* Visits the triangles of a tree, nearer boxes first, where the bound is at most *most, which may shrink on the way.
- * Returns 1 if it was ended. */
+/* Visits triangles of a tree, nearer boxes first, with a bound of at most *most, which may shrink. 1: it was ended. */
 static inline int embi_bvh_visit(const embi_bvh *b, int nt, embi_bound_fn *bound, embi_meet_fn *meet, void *query,
                                  const embipc_real *most)
 {
@@ -29387,8 +29227,7 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 
 /* ---- forces on a grid ---- */
 
-/* The row of n taxels over `size` that p falls into, or -1. The rim belongs to the grid, to a millionth of a row: a
- * pad's own border vertices lie there. */
+/* The row of n taxels over `size` that p is in, or -1. The rim, with a pad's border vertices, belongs to the grid. */
 static int embi_taxel_row(embipc_real p, embipc_real size, int n)
 {
     embipc_real at = (p / size + (embipc_real)0.5) * (embipc_real)n;
@@ -31539,8 +31378,7 @@ EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
     embi_free(&m, f);
 }
 
-/* Order and structure are kept while the new pattern fits into the old one. Both (i, j) and (j, i) stand for one
- * block of the lower triangle. */
+/* Order and structure are kept while the new pattern fits into the old one. (i, j) and (j, i) are one lower block. */
 EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n, int count, const int *pairs,
                                                    const embipc_real *blocks, int *replaced)
 {
@@ -31580,8 +31418,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. turn: zeros; seen and
- * queue (n): scratch, seen zeros */
+/* turn[t] = 1 where t is of the smaller group, to be reversed. turn: zeros; seen and queue (n): scratch, seen zeros */
 static void embi_agree(const int *tri, int n, const int *mate, int *seen, unsigned char *turn, int *queue)
 {
     for (int t = 0; t < n; t++) {
@@ -33259,17 +33096,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #endif /* EMBIPC_IMPLEMENTATION */
 
 /* ---- Change log -----------------------------------------------------------------------------
- * 0.1  (EMBIPC_VERSION 1) First version: bodies fixed, kinematic, affine, cage, full; linear corotated and
- *      orthogonality energies; barrier and friction; drives, hard and soft; BDF2; cage builder; toolbox.
- *      Materials: ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
- *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
- *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
- *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
- *      embipc_selftest() (EMBIPC_SELFTEST). embipc_body_island(), embipc_iteration.limit. Sleep; copies of worlds, and
- *      steps of several; budgets of time and frames; pair callback; debug drawing; taxels; embipc_body_replace().
- *      Joints; surfaces that run; static friction. Worlds in one block, with limits. Proofs of steps (EMBIPC_PROOF).
- *      embipc_world_def.accuracy.
- *      Renamed since its first text, old -> new:
+ * 0.1  (EMBIPC_VERSION 1) First version. Renamed since its first text, old -> new:
  *        embipc_drive_state.short_m -> shortfall
  *        embipc_intersection -> embipc_crossing, one type also for a surface by itself
  *
