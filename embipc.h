@@ -3481,8 +3481,8 @@ static embi_u64 embi_pack_edge(int u, int v) { return embi_pack(embi_min_int(u, 
 static int embi_hi(embi_u64 key) { return (int)(key >> 32); }
 static int embi_lo(embi_u64 key) { return (int)(key & 0xffffffffu); }
 
-/* sorts a[0..n) by key; tmp holds n elements too */
-static void embi_sort_keys(embi_key *a, embi_key *tmp, int n)
+/* sorts a[0..n) by key; a[n..2n) is scratch */
+static void embi_sort_keys(embi_key *a, int n)
 {
     embi_u64 all_or = 0, all_and = ~(embi_u64)0;
     if (n < 24) {   /* insertion sort: stable as well */
@@ -3503,8 +3503,8 @@ static void embi_sort_keys(embi_key *a, embi_key *tmp, int n)
         if ((((all_or ^ all_and) >> shift) & 255) == 0) continue;   /* this byte is the same everywhere */
         for (int i = 0; i < n; i++) count[((a[i].key >> shift) & 255) + 1]++;
         for (int b = 0; b < 256; b++) count[b + 1] += count[b];
-        for (int i = 0; i < n; i++) tmp[count[(a[i].key >> shift) & 255]++] = a[i];
-        memcpy(a, tmp, (size_t)n * sizeof *a);
+        for (int i = 0; i < n; i++) a[n + count[(a[i].key >> shift) & 255]++] = a[i];
+        memcpy(a, a + n, (size_t)n * sizeof *a);
     }
 }
 
@@ -5433,42 +5433,26 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
 #define EMBI_MESH_RANGE EMBI_EITHER(1e40, 1e5)   /* m; some formulas multiply up to seven lengths */
 
-/* two key arrays for the radix sort */
-typedef struct embi_keys {
-    embi_key *a, *tmp;
-} embi_keys;
-
-static int embi_keys_reserve(embi_memory *m, embi_keys *k, int n)
-{
-    return EMBI_GROW(m, k->a, n) && EMBI_GROW(m, k->tmp, n);
-}
-
-static void embi_keys_release(embi_memory *m, embi_keys *k)
-{
-    EMBI_RELEASE(m, k->a);
-    EMBI_RELEASE(m, k->tmp);
-}
-
 /* end vertex of a half-edge, and the corner of its triangle opposite to it */
 static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
 /* Fills a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
- * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. tmp (3 n): scratch. */
-static void embi_sort_half_edges(embi_key *a, embi_key *tmp, const int *tri, int n)
+ * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. */
+static void embi_sort_half_edges(embi_key *a, const int *tri, int n)
 {
     for (int h = 0; h < 3 * n; h++) {
         a[h].key = embi_pack_edge(tri[h], embi_half_end(tri, h));
         a[h].value = h;
     }
-    embi_sort_keys(a, tmp, 3 * n);
+    embi_sort_keys(a, 3 * n);
 }
 
-/* The same into k->a, with room for them. */
-static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
+/* The same into *k, with room for them. */
+static int embi_half_edges(embi_memory *m, embi_key **k, const int *tri, int n)
 {
-    if (!embi_keys_reserve(m, k, 3 * n)) return 0;
-    embi_sort_half_edges(k->a, k->tmp, tri, n);
+    if (n > EMBI_MAX_ELEMENTS || !EMBI_GROW(m, *k, 6 * n)) return 0;
+    embi_sort_half_edges(*k, tri, n);
     return 1;
 }
 
@@ -5480,23 +5464,25 @@ static void embi_sort3(int v[3], int a, int b, int c)
     v[1] = a ^ b ^ c ^ v[0] ^ v[2];
 }
 
-/* Fills k->a[0..n) with the faces in face[3*n]: key = (smallest, middle vertex). Sorted by all three vertices. */
-static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
+/* Fills (*k)[0..n) with the faces in face[3*n]: key = (smallest, middle vertex). Sorted by all three vertices. */
+static int embi_sort_faces(embi_memory *m, embi_key **k, const int *face, int n)
 {
+    embi_key *a;
     int v[3];
-    if (!embi_keys_reserve(m, k, n)) return 0;
+    if (!EMBI_GROW(m, *k, 2 * n)) return 0;
+    a = *k;
     for (int i = 0; i < n; i++) {
         embi_sort3(v, face[3 * i], face[3 * i + 1], face[3 * i + 2]);
-        k->a[i].key = (embi_u64)(unsigned)v[2];
-        k->a[i].value = i;
+        a[i].key = (embi_u64)(unsigned)v[2];
+        a[i].value = i;
     }
-    embi_sort_keys(k->a, k->tmp, n);
+    embi_sort_keys(a, n);
     for (int i = 0; i < n; i++) {   /* the sort is stable: equal keys stay sorted by the largest vertex */
-        const int *f = face + 3 * k->a[i].value;
+        const int *f = face + 3 * a[i].value;
         embi_sort3(v, f[0], f[1], f[2]);
-        k->a[i].key = embi_pack(v[0], v[1]);
+        a[i].key = embi_pack(v[0], v[1]);
     }
-    embi_sort_keys(k->a, k->tmp, n);
+    embi_sort_keys(a, n);
     return 1;
 }
 
@@ -5520,15 +5506,15 @@ static int embi_same_sense(const int *f, const int *g)
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     int count = -1, n;
     embi_memory_init(&m, NULL);
     if (!tri || tri_count < 0 || tri_count > INT_MAX / 3 || capacity < 0 || (capacity > 0 && !edge)) return -1;
     n = 3 * tri_count;
     if (embi_half_edges(&m, &keys, tri, tri_count)) count = 0;
     for (int i = 0, end; count >= 0 && i < n; i = end, count++) {
-        const embi_key *k = keys.a + i;
-        end = embi_run_end(keys.a, n, i);
+        const embi_key *k = keys + i;
+        end = embi_run_end(keys, n, i);
         if (count >= capacity) continue;
         edge[2 * count] = embi_hi(k->key);
         edge[2 * count + 1] = embi_lo(k->key);
@@ -5536,7 +5522,7 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
         edge_tri[2 * count] = k->value / 3;
         edge_tri[2 * count + 1] = end > i + 1 ? k[1].value / 3 : -1;
     }
-    embi_keys_release(&m, &keys);
+    EMBI_RELEASE(&m, keys);
     return count;
 }
 
@@ -5544,7 +5530,7 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
 static const int embi_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
 /* Writes the face of tet t opposite to its node i to (*face)[3 * (4*t + i)], and sorts the faces: embi_sort_faces(). */
-static int embi_tet_faces(embi_memory *m, embi_keys *k, int **face, const int *tets, int n)
+static int embi_tet_faces(embi_memory *m, embi_key **k, int **face, const int *tets, int n)
 {
     if (!EMBI_GROW(m, *face, 12 * n)) return 0;
     for (int t = 0; t < n; t++)
@@ -5556,24 +5542,25 @@ static int embi_tet_faces(embi_memory *m, embi_keys *k, int **face, const int *t
 /* Collects the boundary triangles of n tets in *tri, which the caller owns. */
 static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri, int *tri_count)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL, *marks;
     int *face = NULL, count = 0, ok = embi_tet_faces(m, &keys, &face, tets, n);
     *tri_count = 0;
     /* only faces of a single tet are marked: they are the boundary */
+    marks = ok ? keys + 4 * n : NULL;
     for (int i = 0, next; ok && i < 4 * n; i = next) {
-        const int *f = face + 3 * keys.a[i].value;
-        for (next = i + 1; next < 4 * n && embi_same_face(f, face + 3 * keys.a[next].value);) next++;
-        for (int j = i; j < next; j++) keys.tmp[keys.a[j].value].value = next - i == 1;
+        const int *f = face + 3 * keys[i].value;
+        for (next = i + 1; next < 4 * n && embi_same_face(f, face + 3 * keys[next].value);) next++;
+        for (int j = i; j < next; j++) marks[keys[j].value].value = next - i == 1;
         count += next - i == 1;
     }
     ok = ok && EMBI_GROW(m, *tri, 3 * count);
     for (int f = 0; ok && f < 4 * n; f++) {
-        if (!keys.tmp[f].value) continue;
+        if (!marks[f].value) continue;
         for (int j = 0; j < 3; j++) (*tri)[3 * *tri_count + j] = face[3 * f + j];
         (*tri_count)++;
     }
     EMBI_RELEASE(m, face);
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -5848,12 +5835,12 @@ static int embi_repeated(const int *v, int n)
 }
 
 /* Sorts the half-edges of all triangles without repeated vertices. Returns their number, or -1. */
-static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
+static int embi_sound_half_edges(embi_memory *m, embi_key **k, const int *tri, int n)
 {
     int count = 0;
     if (!embi_half_edges(m, k, tri, n)) return -1;
     for (int i = 0; i < 3 * n; i++)
-        if (embi_repeated(tri + 3 * (k->a[i].value / 3), 3) < 0) k->a[count++] = k->a[i];
+        if (embi_repeated(tri + 3 * ((*k)[i].value / 3), 3) < 0) (*k)[count++] = (*k)[i];
     return count;
 }
 
@@ -5872,7 +5859,7 @@ typedef struct embi_parts {
     int count;
     int *number, *order;   /* part of each triangle; triangles sorted by part */
     embi_part *part;
-    embi_keys keys;        /* `edges` half-edges of triangles without repeated vertices, sorted */
+    embi_key *keys;        /* `edges` half-edges of triangles without repeated vertices, sorted */
     int edges;
 } embi_parts;
 
@@ -5882,14 +5869,14 @@ static void embi_parts_release(embi_memory *m, embi_parts *s)
     EMBI_RELEASE(m, s->number);
     EMBI_RELEASE(m, s->order);
     EMBI_RELEASE(m, s->part);
-    embi_keys_release(m, &s->keys);
+    EMBI_RELEASE(m, s->keys);
 }
 
 /* Triangles with a common edge form a part. Numbers parts by their smallest triangles, and measures each. s: zeros */
 static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n)
 {
     int first = 0, edges = s->edges = embi_sound_half_edges(m, &s->keys, tri, n);
-    const embi_key *k = s->keys.a;
+    const embi_key *k = s->keys;
     s->x = x;
     s->tri = tri;
     if (edges < 0 || !EMBI_GROW(m, s->number, n) || !EMBI_GROW(m, s->order, n)) return 0;
@@ -5998,13 +5985,13 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
     if (r == EMBIPC_OK) r = embi_check_used(m, vertex_count, tri, n, 3, e);
     if (r == EMBIPC_OK && !embi_sort_faces(m, &s.keys, tri, n)) r = embi_fail_memory(m, e);
     for (int i = 1; r == EMBIPC_OK && i < n; i++) {
-        int t = s.keys.a[i - 1].value, u = s.keys.a[i].value;
+        int t = s.keys[i - 1].value, u = s.keys[i].value;
         if (embi_same_face(tri + 3 * t, tri + 3 * u))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, u, (embipc_real)t,
                              "triangles %d and %d have the same three vertices: remove one or both", t, u);
     }
     if (r == EMBIPC_OK && !embi_parts_build(m, &s, x, tri, n)) r = embi_fail_memory(m, e);
-    if (r == EMBIPC_OK) r = embi_check_edges(s.keys.a, 3 * n, tri, closed, e);
+    if (r == EMBIPC_OK) r = embi_check_edges(s.keys, 3 * n, tri, closed, e);
     if (r == EMBIPC_OK && closed) r = embi_check_solid(&s, e);
     embi_parts_release(m, &s);
     return r;
@@ -6013,24 +6000,24 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
 /* A face belongs to at most two tets, which lie on opposite sides of it. */
 static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n, embipc_error *e)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     embipc_result r = EMBIPC_OK;
     int *face = NULL;
     if (!embi_tet_faces(m, &keys, &face, tets, n)) r = embi_fail_memory(m, e);
     for (int i = 1; r == EMBIPC_OK && i < 4 * n; i++) {
-        int a = keys.a[i - 1].value, b = keys.a[i].value;
+        int a = keys[i - 1].value, b = keys[i].value;
         const int *f = face + 3 * a, *g = face + 3 * b;
         if (!embi_same_face(f, g)) continue;
-        if (i > 1 && embi_same_face(f, face + 3 * keys.a[i - 2].value))
+        if (i > 1 && embi_same_face(f, face + 3 * keys[i - 2].value))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TET, b / 4, (embipc_real)(a / 4),
                              "tets %d, %d and %d share one face: remove what is double",
-                             keys.a[i - 2].value / 4, a / 4, b / 4);
+                             keys[i - 2].value / 4, a / 4, b / 4);
         else if (embi_same_sense(f, g))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TET, b / 4, (embipc_real)(a / 4),
                              "tets %d and %d lie on the same side of their common face, so they overlap", a / 4, b / 4);
     }
     embi_free(m, face);
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return r;
 }
 
@@ -7208,7 +7195,7 @@ static void embi_cells_share(const int *node, int count, embi_key *key, int *sha
         key[k].key = embi_pack_edge(v[low], v[low | (7 ^ 1 << axis)]);
         key[k].value = k;
     }
-    embi_sort_keys(key, key + n, n);
+    embi_sort_keys(key, n);
     for (int k = 0; k < n; k++)
         if ((k > 0 && key[k - 1].key == key[k].key) || (k + 1 < n && key[k + 1].key == key[k].key))
             shared[key[k].value / 6] |= 1 << key[k].value % 6;
@@ -9847,7 +9834,7 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
         keys[n].key = feature;
         keys[n++].value = i;
     }
-    if (n > 1) embi_sort_keys(keys, keys + n, n);
+    embi_sort_keys(keys, n);
     for (int i = 1; i < n; i++)   /* distances of one feature may be rounded in several ways */
         for (int j = i - 1; j >= 0 && keys[j].key == keys[i].key; j--) {
             embi_contact *to = s->list + keys[j].value, *from = s->list + keys[i].value;
@@ -10827,7 +10814,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
             b->own[i / 3] |= (1u << EMBI_OWN_VERTEX | 1u << EMBI_OWN_POINT_PAIRS) << i % 3;
         }
     /* equal edges are neighbours after sorting; the first is the owner */
-    embi_sort_half_edges(keys, keys + edges, tri, nt);
+    embi_sort_half_edges(keys, tri, nt);
     for (int i = 0; i < edges; i++)
         if (i == 0 || keys[i].key != keys[i - 1].key)
             b->own[keys[i].value / 3] |= (1u << EMBI_OWN_EDGE | 1u << EMBI_OWN_EDGE_PAIRS) << keys[i].value % 3;
@@ -10970,7 +10957,7 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
         keys[t].key = (embi_u64)embi_root(b->face, t);
         keys[t].value = t;
     }
-    embi_sort_keys(keys, keys + nt, nt);
+    embi_sort_keys(keys, nt);
     for (int begin = 0, end; begin < nt; begin = end) {
         embi_plane p;
         end = embi_run_end(keys, nt, begin);
@@ -14591,7 +14578,7 @@ static int embi_searched_forget(embipc_world *w)
         w->search.tri_pairs[n].key = (embi_u64)s->pair[k].first;
         w->search.tri_pairs[n++].value = k;
     }
-    embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + n, n);
+    embi_sort_keys(w->search.tri_pairs, n);
     for (int k = 0; k < w->search.due_count; k++) s->pair[w->search.due[k].pair].count = 0;
     for (int k = 0; k < n; k++) {
         embi_pair *pair = s->pair + w->search.tri_pairs[k].value;
@@ -15612,7 +15599,7 @@ static int embi_seams_sort(embipc_world *w)
         w->search.tri_pairs[count].key = embi_edge_key(w->s.body + one->body[n % 2], one->edge[n % 2]);
         w->search.tri_pairs[count++].value = n;
     }
-    if (count) embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + count, count);
+    embi_sort_keys(w->search.tri_pairs, count);
     return count;
 }
 
@@ -15701,7 +15688,7 @@ static int embi_seams_ends(embipc_world *w)
         embi_seam_end(w, ends[n].value, p);
         ends[n].key = unit > 0 ? (embi_u64)((p[0] - lo) / unit) : 0;
     }
-    if (count) embi_sort_keys(ends, ends + count, count);
+    embi_sort_keys(ends, count);
     for (int begin = 0, end; begin < count; begin = end) {
         embi_seam_end(w, ends[begin].value, p);
         end = begin + 1;
@@ -15737,7 +15724,7 @@ static int embi_seams_list(embipc_world *w)
         k[n].value = n;
         to->list[to->count + n] = to->list[n];
     }
-    if (to->count) embi_sort_keys(k, k + to->count, to->count);
+    embi_sort_keys(k, to->count);
     for (int n = 0; n < to->count; n++) to->list[n] = to->list[to->count + k[n].value];
     return 1;
 }
@@ -15762,8 +15749,7 @@ static int embi_seams_join(embipc_world *w)
         b->search.joined.surface = 1 + embi_root(next, i);
         w->tiles.joined[w->tiles.joined_count++].key = embi_pack(b->search.joined.surface, i);
     }
-    if (w->tiles.joined_count)
-        embi_sort_keys(w->tiles.joined, w->tiles.joined + w->tiles.joined_count, w->tiles.joined_count);
+    embi_sort_keys(w->tiles.joined, w->tiles.joined_count);
     return 1;
 }
 
@@ -15805,7 +15791,7 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
             w->search.tri_pairs[count].key = embi_pack(embi_root(next, first[i] + w->s.body[i].bvh.face[t]), i);
             w->search.tri_pairs[count++].value = t;
         }
-    if (count) embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + count, count);
+    embi_sort_keys(w->search.tri_pairs, count);
     return count;
 }
 
@@ -16018,7 +16004,7 @@ static int embi_regions_sort(embipc_world *w)
         w->search.tri_pairs[i].key = one->begin;
         w->search.tri_pairs[i].value = i;
     }
-    embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + n, n);
+    embi_sort_keys(w->search.tri_pairs, n);
     for (int i = 0; i < n; i++) w->search.swept[i] = w->search.swept[n + w->search.tri_pairs[i].value];
     return n;
 }
@@ -16062,7 +16048,7 @@ static int embi_pairs_join(embipc_world *w)
         if (n < old) k[n].key = embi_pair_key(s->pair + n);
         k[n].value = n;
     }
-    embi_sort_keys(k, k + old + found, old + found);   /* of equal ones those that exist come first */
+    embi_sort_keys(k, old + found);   /* of equal ones those that exist come first */
     for (int begin = 0, end; begin < old + found; begin = end) {
         embi_u64 bodies = k[begin].key / (EMBI_PATCHES * EMBI_PATCHES);
         int head = -1;
@@ -19450,7 +19436,7 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
         return 0;
     for (int k = 0; k < most; k++)
         if (!embi_dual_element(m, s, isle, embi_element_at(isle, k))) return 0;
-    embi_sort_keys(isle->keys, isle->keys + most, D->count);
+    embi_sort_keys(isle->keys, D->count);
     return 1;
 }
 
@@ -21637,7 +21623,7 @@ static void embi_report(embipc_world *w)
                 embi_friction_remember(w, ((const embi_friction *)e)->key, embi_norm(e->dir));
         }
     }
-    if (w->lagged.count) embi_sort_keys(w->lagged.key, w->lagged.key + w->lagged.count, w->lagged.count);
+    embi_sort_keys(w->lagged.key, w->lagged.count);
 }
 
 /* Sorts the rows by bodies. Insertion sort, because they are nearly sorted. */
@@ -22215,7 +22201,7 @@ static int embi_proof_sweep(embi_prover *p)
         p->key[i].key = embi_proof_order(p->list[i].box[0]);
         p->key[i].value = i;
     }
-    embi_sort_keys(p->key, p->key + p->count, p->count);
+    embi_sort_keys(p->key, p->count);
     for (int i = 0; i < p->count; i++) {
         const embi_prove *a = p->list + p->key[i].value;
         for (int j = i + 1; j < p->count && !(p->list[p->key[j].value].box[0] > a->box[3]); j++)
@@ -24179,10 +24165,10 @@ static embipc_result embi_scale_begin(embi_memory *m, embi_scaled *s, const embi
 }
 
 /* mate[h] = the other half-edge of an edge with two triangles, or -1. Returns how many half-edges are sorted, or -1. */
-static int embi_mates(embi_memory *m, embi_keys *keys, const int *tri, int n, int *mate)
+static int embi_mates(embi_memory *m, embi_key **keys, const int *tri, int n, int *mate)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
-    const embi_key *k = keys->a;
+    const embi_key *k = *keys;
     for (int h = 0; h < 3 * n; h++) mate[h] = -1;
     for (int i = 0, end; i < count; i = end) {
         end = embi_run_end(k, count, i);
@@ -24208,10 +24194,10 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     const embi_key *k;
     int count = embi_sound_half_edges(m, &keys, tri, n);
-    k = keys.a;
+    k = keys;
     for (int i = 0, end; i < count; i = end) {
         int a = embi_hi(k[i].key), b = embi_lo(k[i].key), t = k[i].value / 3, u = -1, bad;
         end = embi_run_end(k, count, i);
@@ -24226,28 +24212,28 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
         }
         if (bad) embi_fault_add(f, t, u, a, b, (embipc_real)(end - i));
     }
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return count >= 0;
 }
 
 /* fans: how many fans of triangles each vertex has. Corners joined across edges form a fan; two pinch a vertex. */
 static int embi_count_fans(embi_memory *m, const int *tri, int n, int *fans)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     int *parent = (int *)embi_alloc(m, 3 * n, sizeof *parent);
     int count = parent ? embi_sound_half_edges(m, &keys, tri, n) : -1;
     for (int i = 0; count >= 0 && i < 3 * n; i++) parent[i] = i;
     for (int i = 1; i < count; i++) {
-        int g = keys.a[i - 1].value, h = keys.a[i].value, same = tri[g] == tri[h];
+        int g = keys[i - 1].value, h = keys[i].value, same = tri[g] == tri[h];
         int g2 = 3 * (g / 3) + (g + 1) % 3, h2 = 3 * (h / 3) + (h + 1) % 3;
-        if (keys.a[i].key != keys.a[i - 1].key) continue;
+        if (keys[i].key != keys[i - 1].key) continue;
         embi_join(parent, g, same ? h : h2);
         embi_join(parent, g2, same ? h2 : h);
     }
     for (int i = 0; count >= 0 && i < 3 * n; i++)
         if (parent[i] == i && embi_repeated(tri + 3 * (i / 3), 3) < 0) fans[tri[i]]++;
     embi_free(m, parent);
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return count >= 0;
 }
 
@@ -24287,17 +24273,17 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
 static int embi_face_faults(embi_memory *m, const int *element, int n, int corners, embipc_fault_kind kind,
                             embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     int is_tet = corners == 4, count = is_tet ? 4 * n : n, *faces = NULL;
     int ok = is_tet ? embi_tet_faces(m, &keys, &faces, element, n) : embi_sort_faces(m, &keys, element, n);
     const int *face = is_tet ? faces : element;
     for (int i = 0, end; ok && i < count; i = end) {
-        for (end = i + 1; end < count && embi_same_face(face + 3 * keys.a[i].value,
-                                                        face + 3 * keys.a[end].value);) end++;
+        for (end = i + 1; end < count && embi_same_face(face + 3 * keys[i].value,
+                                                        face + 3 * keys[end].value);) end++;
         if (kind == EMBIPC_FAULT_CROWDED && end - i > 2)
-            embi_fault_add(f, keys.a[i].value / 4, keys.a[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
+            embi_fault_add(f, keys[i].value / 4, keys[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
         for (int j = i + 1; j < end && kind != EMBIPC_FAULT_CROWDED; j++) {
-            const int a = keys.a[i].value, b = keys.a[j].value, p = element[a], q = element[b], *g = face + 3 * a;
+            const int a = keys[i].value, b = keys[j].value, p = element[a], q = element[b], *g = face + 3 * a;
             /* equal tets share four faces; count only the one opposite to the largest node */
             int twin = is_tet ? p == q && p > g[0] && p > g[1] && p > g[2] : embi_repeated(g, 3) < 0;
             if (kind == EMBIPC_FAULT_DOUBLE && twin)
@@ -24307,7 +24293,7 @@ static int embi_face_faults(embi_memory *m, const int *element, int n, int corne
         }
     }
     embi_free(m, faces);
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return ok;
 }
 
@@ -24540,7 +24526,7 @@ typedef struct embi_caging {
     int faulty;                      /* the result depends on rounding: another lattice is needed */
     int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
     int *number, *local;             /* scratch: of nodes and cells; number of each triangle within a tet */
-    embi_keys keys;
+    embi_key *keys;
     struct embi_pocket *pocket;
 } embi_caging;
 
@@ -25689,7 +25675,7 @@ static void embi_caging_release(embi_caging *c)
         EMBI_OFFSETS4(embi_pocket, parent, piece, crossing, anchored), offsetof(embi_pocket, sum)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
     EMBI_RELEASE_ALL(c->m, c->pocket, pocket);
-    embi_keys_release(c->m, &c->keys);
+    EMBI_RELEASE(c->m, c->keys);
 }
 
 /* Turns the surface to its principal axes if its box becomes smaller by more than a percent. */
@@ -26867,7 +26853,7 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
         keys[count].key = embi_axis_key(n, &back);
         keys[count++].value = 2 * t + back;
     }
-    if (ok) embi_sort_keys(keys, keys + b->nt, count);
+    if (ok) embi_sort_keys(keys, count);
     for (int i = 0, end; i < count; i = end) {
         end = embi_run_end(keys, count, i);
         embi_widths_along(b, x, keys, i, end);
@@ -31404,7 +31390,7 @@ static int embi_part_turns(const embi_parts *s, int i)
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     embi_parts parts;
     embi_scaled s;
     int n = tri_count, count = 0, ok = 0, *mate, *seen;
@@ -31430,7 +31416,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     embi_free(&m, mate);
     embi_free(&m, turn);
     embi_parts_release(&m, &parts);
-    embi_keys_release(&m, &keys);
+    EMBI_RELEASE(&m, keys);
     embi_free(&m, s.copy);
     return ok ? count : -1;
 }
@@ -31470,7 +31456,7 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
     unsigned char *touched;
     embi_scaled scaled;
@@ -31491,7 +31477,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
             h = 3 * t + embi_longest_side(x, tri + 3 * t);
             s = mate[h] / 3;
             if (mate[h] < 0 || touched[t] || touched[s]) continue;
-            if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
+            if (!embi_flip(x, tri, h, mate[h], keys, edges)) continue;
             for (int i = 0; i < 3; i++) {   /* neighbours wait for the next round */
                 if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
                 if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
@@ -31504,7 +31490,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     if (!mate || !touched || edges < 0) total = -1;
     embi_free(&m, mate);
     embi_free(&m, touched);
-    embi_keys_release(&m, &keys);
+    EMBI_RELEASE(&m, keys);
     embi_free(&m, scaled.copy);
     return total;
 }
@@ -31576,7 +31562,7 @@ static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n
 EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     embi_loops l;
     int count = -1, edges;
     if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
@@ -31586,13 +31572,13 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     embi_memory_init(&m, NULL);
     memset(&l, 0, sizeof l);
     edges = embi_sound_half_edges(&m, &keys, tri, tri_count);
-    if (edges >= 0 && embi_loops_build(&m, &l, tri, tri_count, keys.a, edges) && (!capacity || l.edges <= capacity)) {
+    if (edges >= 0 && embi_loops_build(&m, &l, tri, tri_count, keys, edges) && (!capacity || l.edges <= capacity)) {
         count = l.count;
         for (int i = 0; capacity && i < l.start[count]; i++) vertex[i] = embi_half_end(tri, l.half[i]);
         for (int i = 0; capacity && i <= count; i++) start[i] = l.start[i];
     }
     embi_loops_release(&m, &l);
-    embi_keys_release(&m, &keys);
+    EMBI_RELEASE(&m, keys);
     return count;
 }
 
@@ -31659,7 +31645,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     memset(&l, 0, sizeof l);
     memset(&parts, 0, sizeof parts);
     ok = embi_parts_build(&m, &parts, x, tri, tri_count) &&
-         embi_loops_build(&m, &l, tri, tri_count, parts.keys.a, parts.edges);
+         embi_loops_build(&m, &l, tri, tri_count, parts.keys, parts.edges);
     for (int i = 0; ok && i < l.count; i++) {
         int size = l.start[i + 1] - l.start[i];
         if (size <= max_edges) most = embi_max_int(most, size);
@@ -31674,9 +31660,9 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
         int size = l.start[i + 1] - l.start[i];
         if (size < 3 || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        cost = embi_cut_polygon(x, v, size, parts.keys.a, parts.edges, EMBI_FLAT, best, cut);
+        cost = embi_cut_polygon(x, v, size, parts.keys, parts.edges, EMBI_FLAT, best, cut);
         if (!(cost < EMBI_HUGE))   /* a crack */
-            cost = embi_cut_polygon(x, v, size, parts.keys.a, parts.edges, -1, best, cut);
+            cost = embi_cut_polygon(x, v, size, parts.keys, parts.edges, -1, best, cut);
         if (!(cost < EMBI_HUGE && cost <= parts.part[parts.number[half[0] / 3]].p.area / 2)) continue;
         count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
         lids++;
