@@ -13437,7 +13437,7 @@ static embipc_real embi_body_strays(const embi_state *s, const embi_body *b, emb
     int at = 3 * b->node0;
     const embipc_real *q = s->q + at, *next = s->trial_q + at, *from = s->reference.path_q + at;
     const embipc_real *way = s->reference.path_way + at;
-    embipc_real *d = s->scratch.nodes + at, sum[3] = {0, 0, 0}, ways[3] = {0, 0, 0}, off[3], box[6];
+    embipc_real *d = s->scratch.nodes + at, sum[3] = {0, 0, 0}, ways[3] = {0, 0, 0}, box[6];
     embipc_real along = 0, square = 0, share;
     for (int i = 0; i < 3 * b->nn; i++) d[i] = q[i] - from[i] + t * (next[i] - q[i]);
     for (int i = 0; i < b->nn; i++) {
@@ -13454,8 +13454,7 @@ static embipc_real embi_body_strays(const embi_state *s, const embi_body *b, emb
         embi_axpy(d + 3 * i, -share, way + 3 * i);
         embi_box_add(box, d + 3 * i);
     }
-    embi_sub(off, box + 3, box);
-    return embi_norm(off) * (1 + 8 * EMBI_EPS) + 8 * EMBI_EPS * (embi_sqrt(embi_abs(square)) + b->diagonal);
+    return embi_box_diagonal(box) * (1 + 8 * EMBI_EPS) + 8 * EMBI_EPS * (embi_sqrt(embi_abs(square)) + b->diagonal);
 }
 
 /* Is a body within the slack of the path it was searched along, now and at its direction's end, so on the way too? */
@@ -15344,7 +15343,7 @@ static int embi_search_keep(embipc_world *w, const embi_pair *pair, const embi_s
 /* The body is searched for itself along its present direction. */
 static void embi_body_take_path(embi_state *s, embi_body *b)
 {
-    embipc_real t = b->search.has_direction ? b->search.own_path.end : (embipc_real)0, box[6], off[3];
+    embipc_real t = b->search.has_direction ? b->search.own_path.end : (embipc_real)0, box[6];
     embi_box_clear(box);
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         embi_copy(s->reference.path_q + 3 * i, s->q + 3 * i);
@@ -15352,8 +15351,7 @@ static void embi_body_take_path(embi_state *s, embi_body *b)
         embi_scale(s->reference.path_way + 3 * i, t, s->reference.path_way + 3 * i);
         embi_box_add(box, s->reference.path_way + 3 * i);
     }
-    embi_sub(off, box + 3, box);
-    b->search.own_path.slack = b->rules.dhat / 2 + EMBI_PATH_SLACK * embi_norm(off);
+    b->search.own_path.slack = b->rules.dhat / 2 + EMBI_PATH_SLACK * embi_box_diagonal(box);
 }
 
 /* Searches the candidates of a pair along the present direction, and appends them to the lane. */
@@ -16780,15 +16778,6 @@ static int embi_element_stamp(embi_system *system, const embi_rows *J, const int
     n = embi_point_unknowns(J, local, e->v, e->w, node, coef);
     embi_element_kinds[e->kind].hessian(e, S);
     return embi_system_stamp(system, n, node, coef, scale, S);
-}
-
-/* Marks the blocks of the system that an element will change. */
-static void embi_element_mark(embi_system *system, const embi_rows *J, const int *local, const embi_element *e)
-{
-    int node[EMBI_STAMP];
-    embipc_real coef[EMBI_STAMP];
-    int n = embi_point_unknowns(J, local, e->v, e->w, node, coef);
-    embi_system_mark(system, n, node);
 }
 
 /* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
@@ -19748,7 +19737,8 @@ static void embi_island_store_stiffness(embi_state *s, embi_island *isle)
 /* Sets the system to zero; or only the part that elements reach, while A is that of the last factor. */
 static void embi_island_clear_system(embi_state *s, embi_island *isle)
 {
-    int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN);
+    int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN), node[EMBI_STAMP];
+    embipc_real coef[EMBI_STAMP];
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         keeps = keeps && !(embi_is_dynamic(b) && b->elastic.nonlinear);
@@ -19757,8 +19747,10 @@ static void embi_island_clear_system(embi_state *s, embi_island *isle)
         embi_system_zero(&isle->system);
         return;
     }
-    for (int k = 0; k < embi_element_count(isle); k++)
-        embi_element_mark(&isle->system, &s->J, s->local, embi_element_at(isle, k));
+    for (int k = 0; k < embi_element_count(isle); k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        embi_system_mark(&isle->system, embi_point_unknowns(&s->J, s->local, e->v, e->w, node, coef), node);
+    }
     embi_system_reopen(&isle->system);
 }
 
