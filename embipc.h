@@ -103,19 +103,18 @@
  *   56 Sleep; 57 Contacts of candidates; 58 Friction within a step; 59 Products with the Hessian;
  *   60 Contact forces as unknowns; 61 Structure and reuse of factors; 62 Corrections of a direction;
  *   63 Bound of a direction; 64 Drives that yield; 65 Predictions; 66 Abrupt changes; 67 Islands of a step;
- *   68 Islands that meet; 69 Velocities at the end; 70 Reports; 71 Statistics and warnings; 72 Proof of a step;
- *   73 Deadlines and errors.
- *   Part V. The step: 74 Begin of a step; 75 Contacts of an island; 76 System of an island; 77 Earlier states;
- *   78 Direction; 79 Line search; 80 Move and stop test; 81 End of an island; 82 Newton loop; 83 End of a step;
- *   84 World step.
- *   Part VI. Around the step: 85 Faults of meshes; 86 Cage lattice and cuts; 87 Cage pieces;
- *   88 Cage nodes and search; 89 Cage builder; 90 Creating a world; 91 Shape of a new body;
- *   92 Mechanics of a new body; 93 Adding a body; 94 Removing a body; 95 Forces and drives;
- *   96 Joints of a world; 97 Settings and reset; 98 Queries; 99 Ready shapes; 100 Contact events;
- *   101 Poses of bodies; 102 Debug drawing; 103 Rays and regions; 104 Copies of worlds; 105 Validation;
- *   106 Words of snapshots; 107 Snapshots; 108 Steps of frames and of several worlds;
- *   109 Sparse LDL^T for callers; 110 Repair of surfaces; 111 Surfaces that overlap; 112 Shifts and rotations;
- *   113 Separating surfaces; 114 Self-test.
+ *   68 Velocities at the end; 69 Reports; 70 Statistics and warnings; 71 Proof of a step;
+ *   72 Deadlines and errors.
+ *   Part V. The step: 73 Begin of a step; 74 Contacts of an island; 75 System of an island; 76 Earlier states;
+ *   77 Direction; 78 Line search; 79 Move and stop test; 80 End of an island; 81 Newton loop; 82 World step.
+ *   Part VI. Around the step: 83 Faults of meshes; 84 Cage lattice and cuts; 85 Cage pieces;
+ *   86 Cage nodes and search; 87 Cage builder; 88 Creating a world; 89 Shape of a new body;
+ *   90 Mechanics of a new body; 91 Adding a body; 92 Removing a body; 93 Forces and drives;
+ *   94 Joints of a world; 95 Settings and reset; 96 Queries; 97 Ready shapes; 98 Contact events;
+ *   99 Poses of bodies; 100 Debug drawing; 101 Rays and regions; 102 Copies of worlds; 103 Validation;
+ *   104 Words of snapshots; 105 Snapshots; 106 Steps of frames and of several worlds;
+ *   107 Sparse LDL^T for callers; 108 Repair of surfaces; 109 Surfaces that overlap; 110 Shifts and rotations;
+ *   111 Separating surfaces; 112 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -2474,8 +2473,7 @@ static void embi_m3_rotation(embipc_real R[9], const embipc_real w[3])
     R[6] -= s * u[1]; R[7] += s * u[0];
 }
 
-/* The least singular value of A, from below: by the roots of the characteristic polynomial of A^T A [SMITH61], less
- * what acos() makes of their rounding where two are alike. */
+/* The least singular value of A, from below: by roots of a cubic [SMITH61], less their rounding where two are alike. */
 static embipc_real embi_m3_least_stretch(const embipc_real A[9])
 {
     embipc_real C[9], mean, spread, turn;
@@ -3336,8 +3334,7 @@ struct embipc_pool {
     int posted, busy;            /* loops so far; ranges at work: looked at without the lock as well */
 };
 
-/* Loops of a step follow each other by microseconds. So a thread that waits looks so many times, yielding the
- * processor, before it sleeps (EMBI_POOL_LOOKS): for 0.1 ms or two. */
+/* Loops follow each other by microseconds. So a thread looks EMBI_POOL_LOOKS times, for 0.1 ms or two, then sleeps. */
 #if EMBI_ATOMIC
 static int embi_atomic_get(const int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 #else                            /* only under the lock */
@@ -3434,8 +3431,7 @@ EMBIPC_API embipc_pool *embipc_pool_create(int threads)
     return p;
 }
 
-/* The ranges are split evenly among the threads, the caller included. It works too, and then waits for those still
- * at work. Only one loop may run in a pool at a time. */
+/* Ranges are split evenly among threads. The caller works too, then waits for the others. One loop at a time. */
 EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void *arg, void *pool)
 {
     embipc_pool *p = (embipc_pool *)pool;
@@ -4264,8 +4260,7 @@ typedef struct embi_dissection {
     int *queue;      /* (n) nodes of a part, by distance */
 } embi_dissection;
 
-/* Distances of all nodes that a node reaches in its part, which must be unknown. The nodes go behind the first `count`
- * of queue. Returns how many nodes queue then has. */
+/* Distances of nodes that a node reaches in its part. They go behind the first `count` of queue. Returns its length. */
 static int embi_dissection_walk(embi_dissection *d, int begin, int from, int count)
 {
     d->distance[from] = 0;
@@ -5708,8 +5703,7 @@ static void embi_label_parts(int *label, int n, const embi_key *k, int count)
     for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
 }
 
-/* Checks that products of lengths of n finite points neither overflow nor underflow. A box without extent passes.
- * most: largest |coordinate|; size: longest side of the box. */
+/* Do products of lengths of n points stay in range? most: largest |coordinate|; size: longest side of the box, or 0. */
 static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_real *size)
 {
     embipc_real box[6];
@@ -10110,8 +10104,7 @@ static embi_ccd_path embi_ccd_path_of(const embipc_real x[12], const embipc_real
     return path;
 }
 
-/* Contact on a path within [0, t_max], t_max <= 1. Returns 0 and *toi = t_max when there is none, else 1 and a time
- * before it, as embipc_ccd_point_triangle() does. */
+/* Contact on a path within [0, t_max], t_max <= 1. Returns as embipc_ccd_point_triangle(); without one *toi = t_max. */
 static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
 {
     double size = 0, until;
@@ -11154,8 +11147,7 @@ static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], 
     return 1;
 }
 
-/* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in
- * `one` and one in `two`. Empty boxes have lo > hi. */
+/* Can two boxes come within reach while both move by the fraction t in [0, 1] of displacements in `one` and `two`? */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                            const embipc_real two[6])
 {
@@ -11311,8 +11303,7 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
     return embi_traverse_all(m, &w, list, count);
 }
 
-/* Splits a traversal into node pairs whose traversals, one after the other, equal it. Returns its own start if that
- * has many pairs, otherwise pairs below these, in `start`. */
+/* Splits a traversal into node pairs whose traversals equal it: its own start if that has many, else pairs below. */
 static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_STARTS][2], int *starts)
 {
     const int *first = embi_traverse_begin(w, starts);
@@ -13826,8 +13817,7 @@ static void embi_island_go_on(embi_island *isle)
 /* Does a drive still move? */
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
-/* Is the minimum of this pass so near that its forces show whether embi_island_ask_pass() adds another one? Then that
- * begins now: the last digits of this pass would be lost. */
+/* Is the minimum so near that forces show whether embi_island_ask_pass() adds a pass? Then it saves the last digits. */
 static int embi_island_is_near(const embi_island *isle)
 {
     return isle->active && !isle->converged && isle->passes_left == 1 && !embi_is_driving(isle) &&
@@ -20623,8 +20613,9 @@ static void embi_body_interrupt(embipc_world *w, embi_body *b)
  * Links bodies to islands, and collects their bodies, pairs, springs, rods and unknowns. Islands are independent
  * between searches: a far body changes no bit of an island. So threads share the small ones of a round, in runs
  * without threads inside. A large one, with more than half of the work, is solved alone and shares its loops.
- * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, drives, joints, structure
- * and reuse of factors.   Checked by: tests/test_threads.c */
+ * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, searches within a step, drives,
+ * joints, sleep, structure and reuse of factors, drives that yield.
+ * Checked by: tests/test_threads.c, tests/world_guarantee.h */
 
 /* Adds pair n to the list, behind others of the same bodies. */
 static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
@@ -20889,10 +20880,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     return embi_round_share(&t, alone);
 }
 
-/* ==== 68. Islands that meet ==========================================================================
- * Islands whose bodies may touch along their directions become one. Their directions are void then.
- * Uses: memory, searches within a step, sleep, drives that yield.
- * Checked by: tests/world_guarantee.h, tests/test_threads.c */
+/* ---- islands that meet: whose bodies may touch along their directions, which are void then ---- */
 
 /* Appends to the list of embipc_world_iterations(). */
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
@@ -21001,7 +20989,7 @@ static int embi_islands_cover(embipc_world *w, int *changed)
     return 1;
 }
 
-/* ==== 69. Velocities at the end ======================================================================
+/* ==== 68. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
  * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
@@ -21500,7 +21488,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 70. Reports ====================================================================================
+/* ==== 69. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the terms
  * of E at the end of the step: the forces that it used. Also the list of iterations, and x = J q of viewed bodies.
  * Uses: part I, part III, sleep.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
@@ -21688,7 +21676,7 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* ==== 71. Statistics and warnings ====================================================================
+/* ==== 70. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
  * Uses: small math, barrier, part III, part IV.   Checked by: tests/test_world_step.c, tests/test_defaults.c */
@@ -21946,7 +21934,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     memcpy(t->stage_time, s->timer.spent, sizeof s->timer.spent);
 }
 
-/* ==== 72. Proof of a step ============================================================================
+/* ==== 71. Proof of a step ============================================================================
  * A second computation that nothing crosses in a step (EMBIPC_PROOF). In an accepted move all vertices of an island run
  * along straight lines. So the difference of a point of one primitive and a point of another,
  *   f(t, u, v) = g0(t) + u g1(t) + v g2(t),   t, u, v in [0, 1],
@@ -22287,7 +22275,7 @@ EMBIPC_API embipc_result embipc_world_set_proof(embipc_world *w, embipc_proof *p
 }
 #endif
 
-/* ==== 73. Deadlines and errors =======================================================================
+/* ==== 72. Deadlines and errors =======================================================================
  * The deadline of a step, and what happens where a step fails: all that it changed is restored. An error names the
  * body, and the node where a number is not finite.
  * Uses: small math, errors, elasticity, cells, part III, part IV.
@@ -22473,7 +22461,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * the same friction forces and rotations. Increment: part of a drive's motion in the step. Chapter "Newton loop" has
  * the loop; embi_step() has the lines around it. */
 
-/* ==== 74. Begin of a step ============================================================================
+/* ==== 73. Begin of a step ============================================================================
  * State, qt, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where 0 has
  * another meaning; pointer functions return NULL.
  * Uses: small math, solids and checks of meshes, elasticity, cells, materials over a body, part III, part IV.
@@ -22617,7 +22605,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* ==== 75. Contacts of an island ======================================================================
+/* ==== 74. Contacts of an island ======================================================================
  * The elements of an island at its present positions, and the part of E that is not quadratic. At the start of a step
  * and of each further pass friction takes lambda and its tangent planes from the contacts there: it is lagged.
  * Uses: part I, positions of vertices, islands, part IV.   Checked by: tests/test_contact.c, tests/test_friction.c */
@@ -22731,7 +22719,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
-/* ==== 76. System of an island ========================================================================
+/* ==== 75. System of an island ========================================================================
  * Sums over bodies and elements of an island, and factors H:
  *   g = grad E,   H = A + tangents of nonlinear materials + h^2 J^T (d2/dx2 of elements) J      [EIPC24 eq. 17]
  * The Hessian of a contact is kappa m b'' n n^T, of rank one. After slow moves it is the full one, without its
@@ -22839,7 +22827,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 77. Earlier states =============================================================================
+/* ==== 76. Earlier states =============================================================================
  * An island may go back to q^n, or to the last state in which bodies that drives rotate were rigid. All is evaluated
  * again there. Here it also changes from BDF2 to backward Euler within a step.
  * Uses: part III, part IV, begin of a step, contacts of an island.
@@ -22922,7 +22910,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* ==== 78. Direction ==================================================================================
+/* ==== 77. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the present increment of drives:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * A new factor of H solves that exactly; conjugate gradients with the factor of an earlier solve or step, to the
@@ -23100,7 +23088,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 79. Line search ================================================================================
+/* ==== 78. Line search ================================================================================
  * Moves an island along its direction: q += alpha p, within the part of p on which every gap stays open, "Bound of a
  * direction". Within it E must not grow [EIPC24 III-C]. The line search looks at the slope p.grad E, too:
  * halving alone accepts the zigzag between slip and stick. Two kinds of move have no line search. While drives have
@@ -23371,7 +23359,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_try_finite(m, s, isle, alpha);
 }
 
-/* ==== 80. Move and stop test =========================================================================
+/* ==== 79. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_move(): the move, drives that yield, and the stop test. An
  * island has converged after a short direction that it took as a whole, with forces as the linear model has them. The
  * measure of a direction is embi_island_length() or embi_island_gap_change(), whichever is larger. The tolerance is a
@@ -23603,7 +23591,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     return EMBIPC_OK;
 }
 
-/* ==== 81. End of an island ===========================================================================
+/* ==== 80. End of an island ===========================================================================
  * What ends the step of an island: velocities, and three reasons to go on in another way: BDF2 does not serve, held
  * rotations are wrong, or with keep_spin the energy would be too high.
  * Uses: small math, dense LDL^T, elasticity, materials over a body, positions of vertices, islands, searches within a
@@ -23716,7 +23704,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* ==== 82. Newton loop ================================================================================
+/* ==== 81. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12].
  * Uses: positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV, part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
@@ -23784,8 +23772,7 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     return embi_island_unify_integrator(m, s, isle);
 }
 
-/* Begins another pass, with the present friction forces. So E is another one, and its elements are evaluated again: at
- * q^n, to compare with, and at q. Returns 0 out of memory. */
+/* Begins another pass, with the present friction forces: elements of another E are evaluated, at q^n and at q. */
 static int embi_island_next_pass(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->converged = 0;
@@ -23923,10 +23910,10 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 83. End of a step ==============================================================================
- * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
- * Uses: elasticity, cells, state, positions of vertices, predictions, system of an island.
- * Checked by: tests/test_undo.c, tests/world_drive.h */
+/* ==== 82. World step =================================================================================
+ * embi_step(): begin, iterate, finish.
+ * Uses: memory, elasticity, cells, part III, part IV, part V.
+ * Checked by: tests/test_world_step.c, tests/test_one_step.c, tests/test_undo.c, tests/world_drive.h */
 
 /* v of bodies in no island, and the history for the next step. */
 static void embi_velocities_finish(embi_state *s)
@@ -23969,15 +23956,10 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* ==== 84. World step =================================================================================
- * embi_step(): begin, iterate, finish.
- * Uses: memory, part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
-
 /* Is the attempt of a step void: must a body wake, or an island keep its candidates at q^n? */
 static int embi_step_begins_again(const embipc_world *w) { return w->sleep.disturbed || w->search.again; }
 
-/* Begin and iterate: q at the end of the step, and v of bodies in islands; void where the step begins again. *lost,
- * *away: a body too far from the origin, and how far, m. */
+/* Begin and iterate: q at the end, v of islands; void where the step begins again. *lost, *away: a body too far, m. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     embi_state *s = &w->s;
@@ -24057,7 +24039,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part VI. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 85. Faults of meshes ===========================================================================
+/* ==== 83. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists the parts and all faults of a surface or of a tet mesh.
  * Checks stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -24378,7 +24360,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 86. Cage lattice and cuts ======================================================================
+/* ==== 84. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -24865,7 +24847,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 87. Cage pieces ================================================================================
+/* ==== 85. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  * Nodes with winding number > 0 are in the solid. Two cuts with a common side are connected. So are neighbours (cuts
@@ -25158,7 +25140,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 88. Cage nodes and search ======================================================================
+/* ==== 86. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -25427,7 +25409,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 89. Cage builder ===============================================================================
+/* ==== 87. Cage builder ===============================================================================
  * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
  * one tet may stand round everything, or one round each separate part. The last cage is stored for an equal surface.
  * Uses: part I, part II, world data, part VI.   Checked by: tests/test_cage.c */
@@ -25853,7 +25835,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 90. Creating a world ===========================================================================
+/* ==== 88. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, proof of a step, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -26200,7 +26182,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 91. Shape of a new body ========================================================================
+/* ==== 89. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, part VI.
@@ -26545,7 +26527,7 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* ==== 92. Mechanics of a new body ====================================================================
+/* ==== 90. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -26878,7 +26860,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 93. Adding a body ==============================================================================
+/* ==== 91. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -27354,7 +27336,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 94. Removing a body ============================================================================
+/* ==== 92. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, abrupt changes, creating a world, adding a body.
@@ -27647,7 +27629,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 95. Forces and drives ==========================================================================
+/* ==== 93. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -27896,7 +27878,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 96. Joints of a world ==========================================================================
+/* ==== 94. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body, forces and drives.
@@ -28290,7 +28272,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 97. Settings and reset =========================================================================
+/* ==== 95. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -28573,7 +28555,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 98. Queries ====================================================================================
+/* ==== 96. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -28947,7 +28929,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 99. Ready shapes ==============================================================================
+/* ==== 97. Ready shapes ==============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -29077,7 +29059,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 100. Contact events =============================================================================
+/* ==== 98. Contact events ==============================================================================
  * Compares the pairs that touch with those of the step before; both are sorted. Sums forces of a body over a grid.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
  * parameters of bodies and pairs, creating a world, shape of a new body.   Checked by: tests/test_game.c */
@@ -29221,7 +29203,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 101. Poses of bodies ===========================================================================
+/* ==== 99. Poses of bodies ============================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -29643,7 +29625,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 }
 #endif /* EMBIPC_NO_POSES */
 
-/* ==== 102. Debug drawing =============================================================================
+/* ==== 100. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -29818,7 +29800,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 #endif
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 103. Rays and regions ==========================================================================
+/* ==== 101. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -30116,7 +30098,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 104. Copies of worlds ==========================================================================
+/* ==== 102. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -30208,7 +30190,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 105. Validation ================================================================================
+/* ==== 103. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -30404,7 +30386,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 106. Words of snapshots ========================================================================
+/* ==== 104. Words of snapshots ========================================================================
  * A snapshot is a row of 64-bit words, the lowest byte first: a head, the descriptions of all bodies, and the state.
  * Loading creates all bodies again, by the calls and checks that a caller meets, and then sets their state. So no tree,
  * matrix or list of candidates is read, and all that a step uses as an index is checked in a few places. Of what steps
@@ -30540,7 +30522,7 @@ static void embi_stream_list(embi_stream *s, embi_memory *m, void *list, int *co
 
 #endif
 
-/* ==== 107. Snapshots =================================================================================
+/* ==== 105. Snapshots =================================================================================
  * What a world hands on to its next step, passed as words: bodies, drives, joints, reports and reused factors.
  * Uses: part I, part II, part III, part IV, part VI.   Checked by: tests/test_snapshot.c, tests/fuzz_snapshot.c */
 
@@ -31175,7 +31157,7 @@ EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, con
 
 #endif /* EMBIPC_NO_SNAPSHOT */
 
-/* ==== 108. Steps of frames and of several worlds =====================================================
+/* ==== 106. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget. Worlds share nothing: each may have a thread.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
  * Checked by: tests/test_game.c, tests/test_threads.c */
@@ -31266,7 +31248,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 109. Sparse LDL^T for callers ==================================================================
+/* ==== 107. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -31330,7 +31312,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 110. Repair of surfaces ========================================================================
+/* ==== 108. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -31670,7 +31652,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 111. Surfaces that overlap =====================================================================
+/* ==== 109. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
@@ -32076,7 +32058,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
-/* ==== 112. Shifts and rotations ======================================================================
+/* ==== 110. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, sorting and sets, solids and checks of meshes, surfaces that overlap.
@@ -32351,7 +32333,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 113. Separating surfaces =======================================================================
+/* ==== 111. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Errors name the pairs that stay.
@@ -32624,7 +32606,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 114. Self-test =================================================================================
+/* ==== 112. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
