@@ -966,7 +966,7 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
  * that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the surface.
- * Writes at most capacity node numbers, ascending. Returns how many there are, or -1: handle, NULL, nan, lo above hi. */
+ * Writes at most capacity node numbers, ascending. Returns how many there are; -1: handle, NULL, nan, lo above hi. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -10044,8 +10044,8 @@ static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_norma
     return 1;
 }
 
-/* The loop. Its first choice is a step to where the gap, at its present rate, would be all but closed; it is taken if
- * the rotating direction proves it free. Else steps are shorter, down to what the fixed direction proves. */
+/* The loop. It keeps the path proved free up to `now.t`. First choice: a step to where the gap, at its present rate, is
+ * all but closed, if the rotating direction proves it. Else shorter steps, down to what the fixed one proves. */
 static int embi_ccd_search(const embi_ccd_path *path, double t_max, double *toi)
 {
     embi_ccd_normal now, next;
@@ -20613,8 +20613,8 @@ static void embi_body_interrupt(embipc_world *w, embi_body *b)
  * Links bodies to islands, and collects their bodies, pairs, springs, rods and unknowns. Islands are independent
  * between searches: a far body changes no bit of an island. So threads share the small ones of a round, in runs
  * without threads inside. A large one, with more than half of the work, is solved alone and shares its loops.
- * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, searches within a step, drives,
- * joints, sleep, structure and reuse of factors, drives that yield.
+ * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, searches within a step,
+ * drives, joints, sleep, structure and reuse of factors, drives that yield.
  * Checked by: tests/test_threads.c, tests/world_guarantee.h */
 
 /* Adds pair n to the list, behind others of the same bodies. */
