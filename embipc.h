@@ -3790,46 +3790,36 @@ static void embi_bsr_unique(embi_bsr *A)
 
 /* The pattern of n nodes with the given couplings: pairs[k].key = embi_pack(i, j), in any order, repeated as often as
  * you like, either index first; they are only read. There is no room for values yet. Two bucket passes, first by
- * column, then by row: columns end up ascending without a sort. O(n + pairs). */
+ * column, then by row: columns end up ascending without a sort. O(n + pairs). While a bucket is filled, its next place
+ * stands one entry later than its start will: so nothing has to be moved back. */
 static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *pairs, int pair_count)
 {
     int *next, *list, blocks;
     A->n = 0;
     if (n > INT_MAX / 9 - pair_count) { m->failed = 1; return 0; }
     blocks = n + pair_count;
-    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) || !EMBI_GROW(m, A->work, blocks + 1)) return 0;
-    next = A->work;        /* (n + 1) */
-    list = A->work + n + 1;   /* (pair_count): rows coupled to column 0, to column 1, ... */
-    memset(next, 0, (size_t)(n + 1) * sizeof *next);
-    for (int i = 0; i <= n; i++) A->row[i] = i;   /* the diagonal */
+    if (!EMBI_GROW(m, A->row, n + 2) || !EMBI_GROW(m, A->col, blocks) || !EMBI_GROW(m, A->work, blocks + 2)) return 0;
+    next = A->work;           /* (n + 2) */
+    list = A->work + n + 2;   /* (pair_count): rows coupled to column 0, to column 1, ... */
+    memset(next, 0, (size_t)(n + 2) * sizeof *next);
+    memset(A->row, 0, (size_t)(n + 2) * sizeof *A->row);
     for (int k = 0; k < pair_count; k++) {
         int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key);
         EMBIPC_ASSERT(i >= 0 && i < n && j >= 0 && j < n);
-        if (i != j) next[embi_min_int(i, j)]++;
+        if (i != j) next[embi_min_int(i, j) + 2]++;
     }
-    for (int j = 0, sum = 0; j <= n; j++) {   /* counts to first places */
-        int count = next[j];
-        next[j] = sum;
-        sum += count;
-    }
+    for (int j = 0; j < n; j++) next[j + 2] += next[j + 1];
     for (int k = 0; k < pair_count; k++) {
         int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key);
         if (i == j) continue;
-        list[next[embi_min_int(i, j)]++] = embi_max_int(i, j);
-        A->row[embi_max_int(i, j) + 1]++;
+        list[next[embi_min_int(i, j) + 1]++] = embi_max_int(i, j);
+        A->row[embi_max_int(i, j) + 2]++;
     }
-    for (int i = 0, extra = 0; i < n; i++) {   /* row[i + 1] is i + 1 + its own couplings: sum them up */
-        extra += A->row[i + 1] - (i + 1);
-        A->row[i + 1] = i + 1 + extra;
-    }
-    /* next[j] is now the end of list j, which is the begin of list j + 1; row[i] serves as the place of
-     * the next block of row i and is moved back by one row afterwards */
+    for (int i = 0; i < n; i++) A->row[i + 2] += A->row[i + 1] + 1;   /* 1: the diagonal */
     for (int j = 0; j < n; j++) {
-        for (int k = j ? next[j - 1] : 0; k < next[j]; k++) A->col[A->row[list[k]]++] = j;
-        A->col[A->row[j]++] = j;
+        for (int k = next[j]; k < next[j + 1]; k++) A->col[A->row[list[k] + 1]++] = j;
+        A->col[A->row[j + 1]++] = j;
     }
-    for (int i = n; i > 0; i--) A->row[i] = A->row[i - 1];
-    A->row[0] = 0;
     A->n = n;
     embi_bsr_unique(A);
     return 1;
@@ -6934,7 +6924,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     if (!EMBI_GROW(m, s->tet, 4 * s->padded) || !EMBI_GROW(m, s->grad, 12 * s->padded) ||
         !EMBI_GROW(m, s->volume, s->padded) || !EMBI_GROW(m, s->rotation, 18 * s->padded) ||
         !EMBI_GROW(m, s->rotation_start, 9 * s->padded) || !EMBI_GROW(m, s->rotation_next, 9 * s->padded) ||
-        !EMBI_GROW(m, s->node_volume, n) || !EMBI_GROW(m, s->patch_row, n + 1) || !EMBI_GROW(m, s->patch_tet, 4 * nt))
+        !EMBI_GROW(m, s->node_volume, n) || !EMBI_GROW(m, s->patch_row, n + 2) || !EMBI_GROW(m, s->patch_tet, 4 * nt))
         return 0;
     embi_material_set(&s->material, mat);
     s->nonlinear = !embi_material_lagged(&s->material);
@@ -6942,7 +6932,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     s->averaged = mat->averaged > 0 && s->material.lambda != 0 && !s->cells.count;
     memcpy(s->tet, tet, (size_t)(4 * nt) * sizeof *tet);
     memset(s->node_volume, 0, (size_t)n * sizeof *s->node_volume);
-    memset(s->patch_row, 0, (size_t)(n + 1) * sizeof *s->patch_row);
+    memset(s->patch_row, 0, (size_t)(n + 2) * sizeof *s->patch_row);
     for (int t = 0; t < nt; t++) {
         embipc_real XT[12], whole;
         embi_tet_gather(XT, X, tet + 4 * t);
@@ -6950,7 +6940,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         s->volume[t] = embi_max(volume[t], EMBI_GHOST_FILL * whole) * (factor ? factor[t] : 1);
         for (int a = 0; a < 4; a++) {
             s->node_volume[tet[4 * t + a]] += s->volume[t] / 4;
-            s->patch_row[tet[4 * t + a] + 1]++;
+            s->patch_row[tet[4 * t + a] + 2]++;
         }
     }
     for (int t = nt; t < s->padded; t++) {
@@ -6959,11 +6949,9 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         s->volume[t] = 0;
     }
     embi_elastic_unturn(s);
-    for (int i = 0; i < n; i++) s->patch_row[i + 1] += s->patch_row[i];
-    for (int t = 0; t < nt; t++)   /* fill each row, then shift the starts back */
-        for (int a = 0; a < 4; a++) s->patch_tet[s->patch_row[tet[4 * t + a]]++] = t;
-    for (int i = n; i > 0; i--) s->patch_row[i] = s->patch_row[i - 1];
-    s->patch_row[0] = 0;
+    for (int i = 0; i < n; i++) s->patch_row[i + 2] += s->patch_row[i + 1];
+    for (int t = 0; t < nt; t++)   /* patch_row[i + 1] is the next place of node i */
+        for (int a = 0; a < 4; a++) s->patch_tet[s->patch_row[tet[4 * t + a] + 1]++] = t;
     return 1;
 }
 
@@ -7808,8 +7796,8 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *nodes, 
 static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
 {
     if (!s->averaged) return 1;
-    if (!EMBI_GROW(m, s->near_row, s->n + 1)) return 0;
-    memset(s->near_row, 0, (size_t)(s->n + 1) * sizeof *s->near_row);
+    if (!EMBI_GROW(m, s->near_row, s->n + 2)) return 0;
+    memset(s->near_row, 0, (size_t)(s->n + 2) * sizeof *s->near_row);
     for (int fill = 0; fill < 2; fill++) {   /* count, then write: j comes to all its neighbours in turn */
         for (int i = 0; i < s->n; i++) mark[i] = -1;
         for (int j = 0; j < s->n; j++)
@@ -7817,15 +7805,13 @@ static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
                 int i = s->tet[4 * s->patch_tet[k / 4] + k % 4];
                 if (mark[i] == j) continue;
                 mark[i] = j;
-                if (fill) s->near_node[s->near_row[i]++] = j;
-                else s->near_row[i + 1]++;
+                if (fill) s->near_node[s->near_row[i + 1]++] = j;
+                else s->near_row[i + 2]++;
             }
         if (fill) break;
-        for (int i = 0; i < s->n; i++) s->near_row[i + 1] += s->near_row[i];
-        if (!EMBI_GROW(m, s->near_node, s->near_row[s->n])) return 0;
+        for (int i = 0; i < s->n; i++) s->near_row[i + 2] += s->near_row[i + 1];
+        if (!EMBI_GROW(m, s->near_node, s->near_row[s->n + 1])) return 0;
     }
-    for (int i = s->n; i > 0; i--) s->near_row[i] = s->near_row[i - 1];
-    s->near_row[0] = 0;
     if (!EMBI_GROW(m, s->corner, 16 * s->nt)) return 0;
     for (int k = 0; k < 16 * s->nt; k++) {
         int a = s->tet[k / 4], first = s->near_row[a], count = s->near_row[a + 1] - first;
