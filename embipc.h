@@ -5727,10 +5727,9 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
                                 "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1], p[2]);
     }
     if (sound && !embi_in_range(x, vertex_count, &most, &size))
-        return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
-                               "a mesh %g m wide at coordinates of up to %g m: coordinates must lie within %g m, and a "
-                               "mesh must be wider than %g m; scale it",
-                               size, most, EMBI_MESH_RANGE, 1 / EMBI_MESH_RANGE);
+        return embi_refuse_value(e, most, "a mesh %g m wide at coordinates of up to %g m: coordinates must lie "
+                                 "within %g m, and a mesh must be wider than %g m; scale it",
+                                 size, most, EMBI_MESH_RANGE, 1 / EMBI_MESH_RANGE);
     for (int t = 0; t < count; t++) {
         const int *v = element + (size_t)corners * (size_t)t;
         for (int i = 0; i < corners; i++) {
@@ -8743,7 +8742,6 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
 static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                      embipc_real *trace, int *place, int *next, embipc_real *weight, embi_bsr *whole)
 {
-    int changes = s->nonlinear && !s->follows;
     embi_bsr own, *A = whole;
     if (s->cells.count) {
         memset(&own, 0, sizeof own);
@@ -8754,7 +8752,7 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
     embi_cells_follow(s, q);
     if (s->follows) embi_elastic_follow(s, q);
     if (s->averaged && embi_volume_follows_F(s)) embi_elastic_pressure(s, q, trace);
-    if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
+    if (s->nonlinear && !s->follows) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
     if (s->follows) embi_follow_add_hessian(s, q, scale, A);
     embi_elastic_add_averaged(s, q, scale, trace, place, next, weight, A);
@@ -8801,7 +8799,6 @@ static embipc_result embi_check_mooney(const embipc_material *a, embipc_error *e
 /* Parameters within their ranges, in words that name the value; also those of other models. */
 static embipc_result embi_check_material(const embipc_material *a, embipc_error *e)
 {
-    int negative = a->poisson < 0 && EMBI_MATERIALS;
     embipc_result r;
     if ((r = embi_check_value(e, "density", a->density, " kg/m^3", 0)) != EMBIPC_OK ||
         (r = embi_check_value(e, "young", a->young, " Pa", 0)) != EMBIPC_OK ||
@@ -8818,11 +8815,11 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
     if (!EMBI_MATERIALS && a->model > EMBIPC_ORTHOGONALITY)
         return embi_refuse(e, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
                            "linear corotated or orthogonality", (int)a->model);
-    if (negative && (a->model == EMBIPC_FIXED_COROTATED || a->model == EMBIPC_NEO_HOOKEAN))
-        return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, a->poisson,
-                               "poisson is %g; it must not be negative for %s, whose energy would have no least value: "
-                               "take EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
-                               a->model == EMBIPC_NEO_HOOKEAN ? "EMBIPC_NEO_HOOKEAN" : "EMBIPC_FIXED_COROTATED");
+    if (EMBI_MATERIALS && a->poisson < 0 && (a->model == EMBIPC_FIXED_COROTATED || a->model == EMBIPC_NEO_HOOKEAN))
+        return embi_refuse_value(e, a->poisson,
+                                 "poisson is %g; it must not be negative for %s, whose energy would have no least "
+                                 "value: take EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
+                                 a->model == EMBIPC_NEO_HOOKEAN ? "EMBIPC_NEO_HOOKEAN" : "EMBIPC_FIXED_COROTATED");
     if (EMBI_MATERIALS && a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     if (!embi_all_finite(a->mooney, 3))
         return embi_refuse(e, "mooney (%g, %g, %g) is not finite", a->mooney[0], a->mooney[1], a->mooney[2]);
@@ -9726,7 +9723,7 @@ static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidat
                                    embipc_real kappa, int pair, const embi_seams *seams, const embi_point p[4], int k)
 {
     int i = k + 1, j = (k + 1) % 3 + 1, turned = c->v[i] > c->v[j];
-    embi_u64 key = turned ? embi_pack(c->v[j], c->v[i]) : embi_pack(c->v[i], c->v[j]);
+    embi_u64 key = embi_pack_edge(c->v[i], c->v[j]);
     for (int n = embi_seam_find(seams, key); n < seams->count && seams->list[n].key == key; n++) {
         const embi_seam *seam = seams->list + n;
         embi_closest part;
@@ -9744,8 +9741,7 @@ static int embi_candidate_places(const embi_candidate *c, const embi_seams *seam
     int n = 1;
     for (int parts = c->parts & 63; parts; parts &= parts - 1) n++;
     for (int k = 0; k < 3 && c->parts >> 6; k++) {
-        int u = c->v[k + 1], v = c->v[(k + 1) % 3 + 1];
-        embi_u64 key = embi_pack_edge(u, v);
+        embi_u64 key = embi_pack_edge(c->v[k + 1], c->v[(k + 1) % 3 + 1]);
         if (c->parts >> 6 >> k & 1) n += embi_seam_find(seams, key + 1) - embi_seam_find(seams, key);
     }
     return n;
@@ -26436,9 +26432,8 @@ static embipc_result embi_check_cells(const embipc_cage *cage, embipc_error *e)
         for (int i = 0; i < 3; i++)
             most = embi_max(most, embi_abs(embi_dot(edge + 3 * i, edge + 3 * ((i + 1) % 3))) / size);
         if (!(most <= EMBI_EITHER(1e-6, 1e-5) * size) || !(embi_m3_det(edge) > 0))
-            return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most, "cell %d of the cage is no box: "
-                                   "a corner or an edge is %g m off; without cells (cell_count 0) its tets may have "
-                                   "any shape", k, most);
+            return embi_refuse_value(e, most, "cell %d of the cage is no box: a corner or an edge is %g m off; "
+                                     "without cells (cell_count 0) its tets may have any shape", k, most);
     }
     for (int k = 0; k < 4 * cage->tet_count && cage->cell_count; k++) {
         int cell = cage->tet_cell[k / 4], a = 0;
@@ -27679,9 +27674,9 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
 {
     embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
     if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
-    return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, way <= limit ? angle : way,
-                           "%s of the drive is %g m and %g rad away; the limits are %g m, %g of its sizes, and %g "
-                           "rad", what, way, angle, limit, EMBI_SIZES, EMBI_SIZES);
+    return embi_refuse_value(e, way <= limit ? angle : way,
+                             "%s of the drive is %g m and %g rad away; the limits are %g m, %g of its sizes, and %g "
+                             "rad", what, way, angle, limit, EMBI_SIZES, EMBI_SIZES);
 }
 
 /* Checks the keys: rows of 7, with increasing times. */
@@ -27993,9 +27988,8 @@ static embipc_result embi_check_target(const embipc_real t[3], embipc_error *e)
 {
     embipc_real most = embi_max(embi_max(embi_abs(t[0]), embi_abs(t[1])), embi_abs(t[2]));
     if (embi_all_finite(t, 3) && most <= 1e9) return EMBIPC_OK;
-    return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
-                           "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite",
-                           t[0], t[1], t[2]);
+    return embi_refuse_value(e, most, "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite",
+                             t[0], t[1], t[2]);
 }
 
 /* Checks the limits of a joint against its kind. */
