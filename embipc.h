@@ -2344,6 +2344,18 @@ static void embi_axpy(embipc_real r[3], embipc_real s, const embipc_real a[3])
     r[0] += s * a[0]; r[1] += s * a[1]; r[2] += s * a[2];
 }
 
+/* r = a + s b */
+static void embi_add_scaled(embipc_real r[3], const embipc_real a[3], embipc_real s, const embipc_real b[3])
+{
+    embi_set(r, a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]);
+}
+
+/* r += s (a - b) */
+static void embi_add_change(embipc_real r[3], embipc_real s, const embipc_real a[3], const embipc_real b[3])
+{
+    for (int i = 0; i < 3; i++) r[i] += s * (a[i] - b[i]);
+}
+
 static void embi_scale(embipc_real r[3], embipc_real s, const embipc_real a[3])
 {
     r[0] = s * a[0]; r[1] = s * a[1]; r[2] = s * a[2];
@@ -6107,12 +6119,9 @@ static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, con
 /* r = p - sum w_i X_i, computed relative to node 0, so a far origin causes no rounding error */
 static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const embipc_real w[4], const embipc_real p[3])
 {
-    embipc_real d[3], total = w[0] + w[1] + w[2] + w[3];
+    embipc_real total = w[0] + w[1] + w[2] + w[3];
     embi_sub(r, p, X);
-    for (int i = 1; i < 4; i++) {
-        embi_sub(d, X + 3 * i, X);
-        embi_axpy(r, -w[i], d);
-    }
+    for (int i = 1; i < 4; i++) embi_add_change(r, -w[i], X + 3 * i, X);
     embi_axpy(r, 1 - total, X);
 }
 
@@ -17308,14 +17317,11 @@ static void embi_turning_look_back(embi_state *s, const embi_body *b, const embi
     before.Mr = s->scratch.nodes + o;
     embi_turning_of(b, s->last.q, s->last.v, &before);
     embi_add_rotation(b, -1, w, before.r, before.u);
-    embi_sub(d, p->L, before.L);
-    embi_axpy(L, (embipc_real)1 / 3, d);
+    embi_add_change(L, (embipc_real)1 / 3, p->L, before.L);
     embi_sub(d, s->qn + o, s->last.q + o);   /* displacement of the centre */
     embi_add(d, d, p->c);
-    embi_sub(d, d, before.c);
-    embi_axpy(p->c, (embipc_real)1 / 3, d);
-    embi_sub(d, p->vc, before.vc);
-    embi_axpy(p->vc, (embipc_real)1 / 3, d);
+    embi_add_change(p->c, (embipc_real)1 / 3, d, before.c);
+    embi_add_change(p->vc, (embipc_real)1 / 3, p->vc, before.vc);
     for (int i = 0; i < 3 * b->nn; i += 3) {
         embipc_real r[3], u[3];
         embi_m3_tmulv(r, R, before.r + i);
@@ -17348,14 +17354,12 @@ static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turni
     embi_copy(b->flight.carried, p->vc);
     embi_m3_mulv(b->flight.end_spin, b->flight.turn, w);
     for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_scale(t, b->step.c * b->step.c, qt + i);
-        embi_add(t, t, p->r + i);
+        embi_add_scaled(t, p->r + i, b->step.c * b->step.c, qt + i);
         embi_m3_mulv(qt + i, b->flight.turn, t);
         embi_add(qt + i, qt + i, base);
         embi_axpy(qt + i, b->step.c, p->vc);
         embi_cross(t, w, p->r + i);
-        embi_scale(t, -b->step.c, t);
-        embi_add(t, t, qc + i);
+        embi_add_scaled(t, qc + i, -b->step.c, t);
         embi_m3_mulv(qc + i, b->flight.turn, t);
         embi_add(qc + i, qc + i, base);
     }
@@ -17484,16 +17488,14 @@ static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embi
     const embi_flight *f = &b->flight;
     embipc_real r[3], u[3], t[3], c[3];
     if (!embi_body_arcs(b)) {
-        embi_copy(x, s->qn + 3 * i);
-        embi_axpy(x, s->h, s->vn + 3 * i);
+        embi_add_scaled(x, s->qn + 3 * i, s->h, s->vn + 3 * i);
         return;
     }
     embi_add(c, s->qn + 3 * b->node0, f->centre);
     embi_sub(r, s->qn + 3 * i, c);
     embi_cross(t, f->spin, r);
     embi_sub(u, s->vn + 3 * i, f->velocity);
-    embi_sub(u, u, t);
-    embi_axpy(r, s->h, u);
+    embi_add_change(r, s->h, u, t);
     embi_m3_mulv(x, f->turn, r);
     embi_add(x, x, c);
     embi_axpy(x, s->h, f->velocity);
@@ -17781,8 +17783,7 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
         int i = 3 * (b->node0 + d->nodes[k]);
         embipc_real move[3], change[3];
         embi_sub(move, s->driven.target + i, s->q + i);
-        embi_copy(change, move);
-        embi_axpy(change, -s->h, s->v + i);
+        embi_add_scaled(change, move, -s->h, s->v + i);
         if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->rules.tolerance)) return 1;
     }
     return 0;
@@ -19043,8 +19044,7 @@ static void embi_friction_bend(const embi_state *s, const embi_body *a, const em
             embi_m3_mulv(turned, of->flight.turn, arm);
             embi_cross(t, of->flight.end_spin, turned);
             embi_scale(bend, 1 - end, bend);
-            embi_sub(turned, turned, arm);
-            embi_axpy(bend, end, turned);
+            embi_add_change(bend, end, turned, arm);
             embi_axpy(bend, -end * s->h, t);
         }
         embi_axpy(bend, -s->h, of->rules.surface_velocity);
@@ -19055,12 +19055,10 @@ static void embi_friction_bend(const embi_state *s, const embi_body *a, const em
 /* Does a contact slip by more than what counts as sticking? While nothing has moved, by the velocities at q^n. */
 static int embi_friction_slides(const embi_state *s, const embi_friction *f)
 {
-    embipc_real u[3] = {0, 0, 0}, move[3];
+    embipc_real u[3] = {0, 0, 0};
     int still;
-    for (int k = 0; k < 4; k++) {
-        embi_sub(move, s->x + 3 * f->base.v[k], s->xn + 3 * f->base.v[k]);
-        embi_axpy(u, f->base.w[k], move);
-    }
+    for (int k = 0; k < 4; k++)
+        embi_add_change(u, f->base.w[k], s->x + 3 * f->base.v[k], s->xn + 3 * f->base.v[k]);
     still = u[0] == 0 && u[1] == 0 && u[2] == 0;
     for (int k = 0; k < 4 && still; k++)
         for (int i = 4 * f->base.v[k]; i < 4 * f->base.v[k] + s->J.count[f->base.v[k]]; i++)
@@ -21014,8 +21012,7 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     for (int i = 0; i < 3 * b->nn; i++) d[i] = s->qt[o + i] - s->qc[o + i];
     for (int i = 0; i < b->nn && f->pivot.count; i++) embi_axpy(d + 3 * i, -b->step.c, f->carried);
     embi_cross_sum(Mr, d, b->nn, l);
-    embi_copy(f->loss, f->momentum);
-    embi_axpy(f->loss, -1 / b->step.c, l);
+    embi_add_scaled(f->loss, f->momentum, -1 / b->step.c, l);
     for (int i = 0; i < b->nn; i++) {
         embi_flight_end(s, b, b->node0 + i, c);
         embi_sub(d + 3 * i, s->q + o + 3 * i, c);
@@ -22453,7 +22450,6 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * body would be without forces: these stand in E. A body that rotates takes qt and qc from its free flight. */
 static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 {
-    embipc_real t[3];
     b->step.two_step = two_step;
     b->step.c = two_step ? 2 * s->h / 3 : s->h;
     b->step.inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
@@ -22461,14 +22457,11 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     if (embi_body_fly(s, b)) return;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
         embi_copy(s->qc + i, s->qn + i);
-        embi_copy(s->qt + i, s->qn + i);
-        embi_axpy(s->qt + i, b->step.c, s->vn + i);
+        embi_add_scaled(s->qt + i, s->qn + i, b->step.c, s->vn + i);
         if (!two_step) continue;
-        embi_sub(t, s->qn + i, s->last.q + i);
-        embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
-        embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
-        embi_sub(t, s->vn + i, s->last.v + i);
-        embi_axpy(s->qt + i, b->step.c / 3, t);
+        embi_add_change(s->qc + i, (embipc_real)1 / 3, s->qn + i, s->last.q + i);
+        embi_add_change(s->qt + i, (embipc_real)1 / 3, s->qn + i, s->last.q + i);
+        embi_add_change(s->qt + i, b->step.c / 3, s->vn + i, s->last.v + i);
     }
 }
 
@@ -22529,10 +22522,8 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;   /* rotations follow q for one step only */
     b->elastic.cells.follows = 0;
     embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth && !b->step.jump);
-    for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
-        embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
-        embi_axpy(s->load.f + 3 * i, b->mass.node[i - b->node0], s->gravity);
-    }
+    for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++)
+        embi_add_scaled(s->load.f + 3 * i, w->applied + 3 * i, b->mass.node[i - b->node0], s->gravity);
     embi_body_press(s, b);
 }
 
@@ -27927,8 +27918,7 @@ static void embi_frame_set(const embi_state *s, const embi_joint *j, int side, c
     embi_cross(axis[2], axis[0], axis[1]);
     embi_anchor_set(s, to + EMBI_FRAME_O, j->body[side], tet, p);
     for (int i = 0; i < 3; i++) {
-        embi_copy(at, p);
-        embi_axpy(at, j->arm, axis[i]);
+        embi_add_scaled(at, p, j->arm, axis[i]);
         embi_anchor_set(s, to + EMBI_FRAME_Z + i, j->body[side], tet, at);
     }
 }
@@ -28660,8 +28650,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
                     int p = b->node0 + (turn ? b->A.col[k] : i), q = b->node0 + (turn ? i : b->A.col[k]);
                     embipc_real m = b->mass.block[k], r[3], t[3], L[3];
                     if (pass == 0) {
-                        embi_sub(r, s->q + 3 * q, origin);
-                        embi_axpy(out->centre, m / b->mass.total, r);
+                        embi_add_change(out->centre, m / b->mass.total, s->q + 3 * q, origin);
                         embi_axpy(out->momentum, m, s->v + 3 * q);
                         out->kinetic += m / 2 * embi_dot(s->v + 3 * p, s->v + 3 * q);
                         continue;
@@ -29645,8 +29634,7 @@ static void embi_pen_line(embi_pen *p, const embipc_real from[3], const embipc_r
 static void embi_pen_arrow(embi_pen *p, const embipc_real x[3], embipc_real scale, const embipc_real v[3])
 {
     embipc_real end[3];
-    embi_copy(end, x);
-    embi_axpy(end, scale, v);
+    embi_add_scaled(end, x, scale, v);
     embi_pen_line(p, x, end);
 }
 
@@ -29919,10 +29907,7 @@ static int embi_hit_finish(const embipc_world *w, const embipc_hit *found, const
     v = b->tri + 3 * found->triangle;
     *hit = *found;
     embi_copy(hit->point, x + 3 * v[0]);
-    for (int k = 1; k < 3; k++) {
-        embi_sub(r, x + 3 * v[k], x + 3 * v[0]);
-        embi_axpy(hit->point, hit->weight[k], r);
-    }
+    for (int k = 1; k < 3; k++) embi_add_change(hit->point, hit->weight[k], x + 3 * v[k], x + 3 * v[0]);
     (void)embi_triangle_normal(x, v, hit->normal);
     embi_sub(r, hit->point, from);
     hit->distance = embi_long_norm(r);
@@ -31921,8 +31906,7 @@ static void embi_part_transform(const embi_part_body *b, const embipc_real *from
         embipc_real d[3], r[3];
         embi_sub(d, from + 3 * i, b->centre0);
         embi_m3_mulv(r, b->now.R, d);
-        embi_copy(to + 3 * i, b->now.centre);
-        embi_axpy(to + 3 * i, b->now.scale, r);
+        embi_add_scaled(to + 3 * i, b->now.centre, b->now.scale, r);
     }
 }
 
@@ -32140,8 +32124,7 @@ static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const 
     for (int i = 0; i < 6; i++) {
         embipc_real u[3], e[3], f[3];
         embi_part_across(way->along, e, f);
-        embi_copy(u, way->along);
-        embi_axpy(u, angle * embi_cos(1.0471975511965976 * i), e);
+        embi_add_scaled(u, way->along, angle * embi_cos(1.0471975511965976 * i), e);
         embi_axpy(u, angle * embi_sin(1.0471975511965976 * i), f);
         embi_scale(u, 1 / embi_norm(u), u);
         if (!embi_part_try(p, a, b, u, gap, way)) return 0;
@@ -32423,8 +32406,7 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     embi_m3_mul(pose.R, R, to->now.R);
     embi_sub(d, to->now.centre, q0);
     embi_m3_mulv(e, F, d);
-    embi_copy(pose.centre, q);
-    embi_axpy(pose.centre, 1 / to->now.scale, e);
+    embi_add_scaled(pose.centre, q, 1 / to->now.scale, e);
     pose.scale = 1;
     pose.moved = 1;
     embi_part_put(to, &pose);
