@@ -2764,20 +2764,6 @@ static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
     }
 }
 
-/* R: in a guess, out the rotation of F */
-static void embi_polar(embipc_real R[9], const embipc_real F[9])
-{
-    embipc_real *out[EMBI_LANES];
-    const embipc_real *in[EMBI_LANES];
-    embi_vec M[9];
-    for (int l = 0; l < EMBI_LANES; l++) {
-        out[l] = R;
-        in[l] = F;
-    }
-    for (int i = 0; i < 9; i++) M[i] = embi_load_each(in, i);
-    embi_polars(out, M);
-}
-
 static const embipc_real embi_none[6] = {0, 0, 0, 0, 0, 0};   /* no displacement, or a range of none */
 
 /* ---- Boxes: six numbers, the least coordinates and then the largest ones ---- */
@@ -13200,6 +13186,20 @@ static void embi_shift_take_end(const embi_body *b, embi_shift *to, const embi_s
 {
     embi_shift_copy(b, to, path);
     embi_copy(to->deformation, path->end);
+}
+
+/* R: in a guess, out the rotation of F */
+static void embi_polar(embipc_real R[9], const embipc_real F[9])
+{
+    embipc_real *out[EMBI_LANES];
+    const embipc_real *in[EMBI_LANES];
+    embi_vec M[9];
+    for (int l = 0; l < EMBI_LANES; l++) {
+        out[l] = R;
+        in[l] = F;
+    }
+    for (int i = 0; i < 9; i++) M[i] = embi_load_each(in, i);
+    embi_polars(out, M);
 }
 
 /* The rotation that fits n points at x to those at y best; turn: first guess, then result. cof M = cof(R S) = R cof S
