@@ -2353,7 +2353,7 @@ static void embi_add_scaled(embipc_real r[3], const embipc_real a[3], embipc_rea
 /* r += s (a - b) */
 static void embi_add_change(embipc_real r[3], embipc_real s, const embipc_real a[3], const embipc_real b[3])
 {
-    for (int i = 0; i < 3; i++) r[i] += s * (a[i] - b[i]);
+    r[0] += s * (a[0] - b[0]); r[1] += s * (a[1] - b[1]); r[2] += s * (a[2] - b[2]);
 }
 
 static void embi_scale(embipc_real r[3], embipc_real s, const embipc_real a[3])
@@ -3478,6 +3478,7 @@ static int embi_lo(embi_u64 key) { return (int)(key & 0xffffffffu); }
 /* sorts a[0..n) by key; a[n..2n) is scratch */
 static void embi_sort_keys(embi_key *a, int n)
 {
+    embi_key *sorted = a + n;
     embi_u64 all_or = 0, all_and = ~(embi_u64)0;
     if (n < 24) {   /* insertion sort: stable as well */
         for (int i = 1; i < n; i++) {
@@ -3497,8 +3498,8 @@ static void embi_sort_keys(embi_key *a, int n)
         if ((((all_or ^ all_and) >> shift) & 255) == 0) continue;   /* this byte is the same everywhere */
         for (int i = 0; i < n; i++) count[((a[i].key >> shift) & 255) + 1]++;
         for (int b = 0; b < 256; b++) count[b + 1] += count[b];
-        for (int i = 0; i < n; i++) a[n + count[(a[i].key >> shift) & 255]++] = a[i];
-        memcpy(a, a + n, (size_t)n * sizeof *a);
+        for (int i = 0; i < n; i++) sorted[count[(a[i].key >> shift) & 255]++] = a[i];
+        memcpy(a, sorted, (size_t)n * sizeof *a);
     }
 }
 
