@@ -103,19 +103,18 @@
  *   56 Sleep; 57 Contacts of candidates; 58 Friction within a step; 59 Products with the Hessian;
  *   60 Contact forces as unknowns; 61 Structure and reuse of factors; 62 Corrections of a direction;
  *   63 Bound of a direction; 64 Drives that yield; 65 Predictions; 66 Abrupt changes; 67 Islands of a step;
- *   68 Islands that meet; 69 Velocities at the end; 70 Reports; 71 Statistics and warnings; 72 Proof of a step;
- *   73 Deadlines and errors.
- *   Part V. The step: 74 Begin of a step; 75 Contacts of an island; 76 System of an island; 77 Earlier states;
- *   78 Direction; 79 Line search; 80 Move and stop test; 81 End of an island; 82 Newton loop; 83 End of a step;
- *   84 World step.
- *   Part VI. Around the step: 85 Faults of meshes; 86 Cage lattice and cuts; 87 Cage pieces;
- *   88 Cage nodes and search; 89 Cage builder; 90 Creating a world; 91 Shape of a new body;
- *   92 Mechanics of a new body; 93 Adding a body; 94 Removing a body; 95 Forces and drives;
- *   96 Joints of a world; 97 Settings and reset; 98 Queries; 99 Ready shapes; 100 Contact events;
- *   101 Poses of bodies; 102 Debug drawing; 103 Rays and regions; 104 Copies of worlds; 105 Validation;
- *   106 Words of snapshots; 107 Snapshots; 108 Steps of frames and of several worlds;
- *   109 Sparse LDL^T for callers; 110 Repair of surfaces; 111 Surfaces that overlap; 112 Shifts and rotations;
- *   113 Separating surfaces; 114 Self-test.
+ *   68 Velocities at the end; 69 Reports; 70 Statistics and warnings; 71 Proof of a step;
+ *   72 Deadlines and errors.
+ *   Part V. The step: 73 Begin of a step; 74 Contacts of an island; 75 System of an island; 76 Earlier states;
+ *   77 Direction; 78 Line search; 79 Move and stop test; 80 End of an island; 81 Newton loop; 82 World step.
+ *   Part VI. Around the step: 83 Faults of meshes; 84 Cage lattice and cuts; 85 Cage pieces;
+ *   86 Cage nodes and search; 87 Cage builder; 88 Creating a world; 89 Shape of a new body;
+ *   90 Mechanics of a new body; 91 Adding a body; 92 Removing a body; 93 Forces and drives;
+ *   94 Joints of a world; 95 Settings and reset; 96 Queries; 97 Ready shapes; 98 Contact events;
+ *   99 Poses of bodies; 100 Debug drawing; 101 Rays and regions; 102 Copies of worlds; 103 Validation;
+ *   104 Words of snapshots; 105 Snapshots; 106 Steps of frames and of several worlds;
+ *   107 Sparse LDL^T for callers; 108 Repair of surfaces; 109 Surfaces that overlap; 110 Shifts and rotations;
+ *   111 Separating surfaces; 112 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -498,10 +497,8 @@ typedef struct embipc_world_def {
     embipc_integrator integrator;           /* (EMBIPC_BACKWARD_EULER)                      */
     int keep_spin;                          /* free bodies rotate on arcs and keep their angular momentum, and no step
                                              * ends with added energy (chapter "Rotation"); 0: plain (1) */
-    embipc_real sleep_after;                /* time after which bodies at rest sleep, s, see embipc_body_wake(); 0: none
-                                             * sleeps (0) */
-    embipc_real sleep_speed;                /* a body rests while its nodes are at most this fast, m/s; 0: epsv of the
-                                             * body (0) */
+    embipc_real sleep_after;                /* time after which bodies at rest sleep, s; 0: none sleeps (0) */
+    embipc_real sleep_speed;                /* a body rests while no node is faster, m/s; 0: its epsv (0) */
 } embipc_world_def;
 
 /* Earth gravity, h = 0.01 s, all parameters derived. */
@@ -510,8 +507,7 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void);
 /* Bytes of a block, for embipc_block_allocator(), in which a world within def->limits lives from its creation on. None
  * of these may be 0; embipc_world_needs() of a rehearsal tells them, and a third more leaves room for other contacts.
  * It is an estimate [measured: 1.15 to 1.9 times what 23 worlds of 1 to 125 bodies took; floats take two thirds of
- * that]. Where a block is too small after all, a call fails with EMBIPC_ERR_MEMORY and the number of bytes. error may
- * be NULL. */
+ * that]. Where a block is too small after all, a call fails with EMBIPC_ERR_MEMORY. error may be NULL. */
 EMBIPC_API embipc_result embipc_world_size(const embipc_world_def *def, size_t *bytes, embipc_error *error);
 
 /* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be NULL. */
@@ -621,8 +617,7 @@ typedef struct embipc_body_def {
     int self_contact;                       /* nonzero: the body may touch itself (1) */
     unsigned groups, mask;                  /* bits: two bodies may touch if each has a group of the other's mask. The
                                              * rule of a pair, by embipc_world_set_pair(), counts more (1, ~0u) */
-    const embipc_body *no_contact;          /* bodies that may cross this one, now and later; see
-                                             * embipc_world_set_pair() */
+    const embipc_body *no_contact;          /* bodies that may cross it, as by embipc_world_set_pair() */
     int no_contact_count;
     embipc_real dhat, kappa, friction_velocity, tolerance;   /* of this body; 0: the world's, or derived */
     void *user;                             /* the caller's; see embipc_body_get_user() (NULL) */
@@ -669,8 +664,7 @@ EMBIPC_API embipc_result embipc_body_scale_stiffness(embipc_world *world, embipc
  * step, as of a spring, is stable only while w h < 2, w its frequency; soft drives and joints always are. */
 EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *world, embipc_body body, int vertex,
                                                  const embipc_real force[3]);
-/* Sets the velocity of all nodes to velocity + angular_velocity x (q - centre of mass), m/s, rad/s. Fixed and
- * kinematic bodies ignore it. */
+/* Sets the velocity of dynamic bodies' nodes to velocity + angular_velocity x (q - centre of mass), m/s, rad/s. */
 EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *world, embipc_body body, const embipc_real velocity[3],
                                                   const embipc_real angular_velocity[3]);
 
@@ -793,8 +787,7 @@ typedef struct embipc_joint_def {
                                   * changes the turn by at most 0.5 rad from one step to the next (0, 0) */
     embipc_real motor_limit;     /* largest effort of these two; 0: no limit (0) */
     embipc_real target[3];       /* position, velocity, effort until embipc_joint_set_motor() sets others (0, 0, 0) */
-    embipc_real stiffness;       /* of each held point and limit, N/m; of an attachment, of all vertices together; 0: as
-                                  * above (0) */
+    embipc_real stiffness;       /* of each held point and limit, or of an attachment's sum, N/m; 0: as above (0) */
     int contact;                 /* nonzero: contact of a and b stays as it is. 0: it is switched off, as by
                                   * embipc_world_set_pair(), also of bodies on a rope (0) */
     const int *vertices;         /* of EMBIPC_ATTACH: vertices of b (vertex_count); NULL: all */
@@ -838,8 +831,7 @@ typedef struct embipc_step_stats {
     embipc_real time;            /* s, at the end of the step */
     int converged;               /* 0: some island was cut short */
     int stuck;                   /* islands that stood still with forces far from balance, because gaps or tets block
-                                  * every motion, or the one found would add energy. They may stay so; the log names
-                                  * the bodies */
+                                  * every motion, or the one found would add energy; the log names the bodies */
     int newton_iterations;       /* of the slowest island, with the one that checks convergence */
     int factorizations;          /* factorizations of that island */
     int total_iterations, total_factorizations;   /* of all islands */
@@ -849,12 +841,10 @@ typedef struct embipc_step_stats {
     int candidates;              /* pairs of primitives near enough to be evaluated */
     int contacts;                /* active pairs at the end, before merging */
     int merged_contacts;         /* after merging pairs with the same closest features */
-    int candidate_builds;        /* searches for candidates: one per pair of patches, and another when it leaves its
-                                  * margin or moves far */
+    int candidate_builds;        /* searches for candidates: one per pair of patches, more where it moves far */
     int regularized_pivots;      /* 0 unless a system was singular */
     embipc_real min_distance;    /* m, of the active pairs; inf without any */
-    embipc_real tightest;        /* gap over dhat of the pair with the largest load; inf without any. Below 0.05 kappa
-                                  * is too low for the load */
+    embipc_real tightest;        /* gap over dhat under the largest load; inf without any. < 0.05: kappa is too low */
     embipc_body tight[2];        /* bodies of that pair */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
     embipc_real joint;           /* J, at the end: in gaps and limits of joints */
@@ -893,8 +883,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 #endif
 
 /* Limits for later steps: Newton iterations per island (at least 1), and a flag, which may be NULL. Another thread or
- * an interrupt may set it. Nonzero ends the step after its present iteration, the first at the earliest (exact in free
- * flight). */
+ * an interrupt may set it. Nonzero ends the step after its present iteration, the first at the earliest. */
 EMBIPC_API embipc_result embipc_world_set_limits(embipc_world *world, int max_iterations, const volatile int *stop);
 
 #ifndef EMBIPC_NO_BUDGET
@@ -977,8 +966,7 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
  * that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the surface.
- * Writes at most capacity node numbers, ascending. Returns how many there are, or -1 for an invalid handle, a NULL, a
- * nan, or lo above hi. */
+ * Writes at most capacity node numbers, ascending. Returns how many there are; -1: handle, NULL, nan, lo above hi. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -1017,8 +1005,7 @@ typedef struct embipc_pair_parameters {
     int contact;                         /* 0: never tested */
     embipc_real dhat, kappa, friction_velocity, friction, static_friction;
     embipc_real thickness;               /* sum of both coatings, m */
-    embipc_real clearance;               /* m on either side, where one body fits into the other with less than both
-                                          * dhat; else 0. See DEFAULTS above */
+    embipc_real clearance;               /* m on either side of a fit, see DEFAULTS above; else 0 */
 } embipc_pair_parameters;
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *world, embipc_body a, embipc_body b,
@@ -1214,8 +1201,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *world, embipc_body bo
                                              embipc_body *with);
 
 /* Adds a pressure on the whole surface for the next step, Pa: from outside if it is positive, else from inside. It acts
- * along the normals at the start of the step, which turn with the body's free flight. Fixed and kinematic bodies
- * ignore it. */
+ * on dynamic bodies along the normals at the start of the step, which turn with the body's free flight. */
 EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *world, embipc_body body, embipc_real pressure);
 #endif
 
@@ -1227,8 +1213,7 @@ typedef enum embipc_draw_kind {
     EMBIPC_DRAW_CONTACT,         /* two points and a line: closest points of each contact of the last step */
     EMBIPC_DRAW_FORCE,           /* line: its normal force on a, from its point on a */
     EMBIPC_DRAW_FRICTION,        /* line: friction on a, one for each pair of bodies, at the mean of its contacts */
-    EMBIPC_DRAW_JOINT,           /* two points and three lines: centre of a, joint on a, on b, centre of b. The world
-                                  * has no centre, and no line to it */
+    EMBIPC_DRAW_JOINT,           /* two points and three lines: centre of a, joint on a, on b, centre of b; no world */
     EMBIPC_DRAW_BOX,             /* 12 lines: bounding box of the surface, along the axes of the world */
     EMBIPC_DRAW_AXES,            /* point and three lines: centre, and axes of the pose (red, green, blue), a quarter of
                                   * the box's diagonal long. Without the section Poses the point alone */
@@ -1543,8 +1528,7 @@ typedef struct embipc_part {
 /* Finds the connected parts of a surface.
  *   part              out: the part of each triangle, -1 for collapsed ones (tri_count); may be NULL
  *   list, capacity    receives at most capacity parts, in the order of their smallest triangles
- * Returns the number of parts, or -1 as embipc_surface_faults(). O(n log n), plus for each part O(n) of the parts
- * whose box contains it. */
+ * Returns the number of parts, or -1 as embipc_surface_faults(). O(n log n), and O(n) for each box around a part. */
 EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, const int *tri, int tri_count,
                                     int *part, embipc_part *list, int capacity);
 
@@ -1640,8 +1624,7 @@ typedef struct embipc_overlap {
     embipc_real depth;        /* the smallest separating shift found, m, an upper bound. Linked pairs: the smallest that
                                * keeps the link, or if none was found, the smallest that breaks it */
     int parted;               /* 1: they are separated now */
-    int linked;               /* 1: linked like links of a chain at the start: loops through the middle of their solids
-                               * have a nonzero linking number */
+    int linked;               /* 1: linked like a chain at the start: loops in the solids have a linking number */
 } embipc_overlap;
 
 #ifndef EMBIPC_NO_SEPARATE
@@ -1672,8 +1655,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
  * cells sags by 0.97 of what beam theory says, bends as far as the elastica, and twists by 1.01 of its angle. */
 typedef struct embipc_cage_def {
     unsigned cookie;          /* set by embipc_default_cage_def() */
-    int nodes;                /* wanted number of nodes; 4: a single tet; 0: 30, or 8 for each separate part of the body
-                               * if that is more (30) */
+    int nodes;                /* wanted number of nodes; 4: a single tet; 0: 30, or 8 for each part if more (30) */
     embipc_real cell_size;    /* m; > 0: cells with sides near this size, `nodes` is ignored    (0) */
     int duplicate;            /* 1: a cell for each connected piece of solid in a box of the lattice; 0: shared  (1) */
 } embipc_cage_def;
@@ -1788,8 +1770,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #error "embipc: EMBIPC_PTHREADS needs what EMBIPC_NO_THREADS leaves out"
 #endif
 
-/* The guarantee needs sums in their written order, and inf and nan. Options unknown at compile time are tested by
- * embi_sums_are_exact(). */
+/* The guarantee needs sums in their written order, inf and nan. embi_sums_are_exact() tests what is unknown here. */
 #if defined(__FAST_MATH__) || (defined(__FINITE_MATH_ONLY__) && __FINITE_MATH_ONLY__) || \
     defined(__ASSOCIATIVE_MATH__) || defined(_M_FP_FAST)
 #error "embipc: the guarantee rests on the order of sums, on inf and nan; build without -ffast-math and its parts"
@@ -1810,8 +1791,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #endif
 
 /* ######## Part I. Ground #############################################################################
- * What everything below stands on: numbers, memory, errors, threads, sorting, exact signs, matrices. A reader
- * of the paper skips it. */
+ * Numbers, memory, errors, threads, sorting, exact signs, matrices. A reader of the paper skips it. */
 
 /* ==== 1. Platform ====================================================================================
  * The only system headers, the constants everything below agrees on, and the vectors of the machine.
@@ -1884,8 +1864,7 @@ static int embi_is_one_of(int value, int count) { return value >= 0 && value < c
 /* Finite, without relying on a C99 macro that C++11 may hide: inf - inf and nan - nan are nan. */
 static int embi_finite(embipc_real a) { return a - a == 0; }
 
-/* 1 when none of n numbers is inf or nan. The differences stay 0 unless one of them is, so there is no branch in
- * the loop. */
+/* 1 when none of n numbers is inf or nan. The loop has no branch. */
 static int embi_all_finite(const embipc_real *a, int n)
 {
     embipc_real s = 0;
@@ -1981,11 +1960,10 @@ static embi_vec embi_load_each(const embipc_real *const p[EMBI_LANES], int k)
     return embi_load(part);
 }
 
-/* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as
- * the sum of several. A step then ends at the same place within its tolerance. EMBIPC_PLAIN leaves out what
- * belongs to the search of candidates and to linear systems, and predictions. Behind the colon: a scene where
- * it acts, mostly of the bench list or the examples, and the instructions without it over those with it. The bear
- * has 10 000 triangles and spins; the heap is 20 affine boxes. */
+/* Accelerations that measurements leave out, each by itself: define EMBIPC_WITHOUT as one of these numbers, or as the
+ * sum of several. A step then ends at the same place within its tolerance. EMBIPC_PLAIN leaves out the first six.
+ * Behind the colon: a scene where it acts, mostly of the bench list or the examples, and the instructions without it
+ * over those with it. The bear has 10 000 triangles and spins. */
 enum {
     EMBIPC_WITHOUT_SEARCH = 1 << 0,              /* each iteration tries all pairs of primitives: squeeze-30-cage 11 */
     EMBIPC_WITHOUT_LAST_STEP_FACTOR = 1 << 1,    /* no step begins with the last one's factor: squeeze-70-full 1.31 */
@@ -2027,8 +2005,7 @@ enum {
 /* ==== 2. Tuning ======================================================================================
  * Values that change how fast a step is, or where a heuristic begins, grouped by the chapter they belong to, with the
  * unit in brackets. docs/measured.md has a row for each: what a greater and a smaller value does, and the scene and the
- * numbers that were measured, or that nothing was. Tests define those within #ifndef. EMBI_SHARE() marks work that is
- * worth a range of its own.
+ * numbers that were measured, or that nothing was. Tests define those within #ifndef.
  * Uses: platform. */
 
 /* ---- Threads ---- */
@@ -2203,8 +2180,7 @@ enum {
 /* ---- Elementary functions ----
  * Those of libm differ in the last bit from system to system, and so would all results. These have equal bits wherever
  * sums, products, quotients and roots round as IEEE 754 says. (floor, frexp, ldexp and fmod of libm are exact.) They
- * compute in doubles. Errors are below 2 units in their last place, of acos and atan2 below 4; of sin and cos up to 40
- * rad. */
+ * compute in doubles. Errors are below 2 units in the last place (acos, atan2: 4; sin, cos: up to 40 rad). */
 
 /* c_0 + c_1 z + ... + c_(n-1) z^(n-1), n even: two short chains of sums take less time than a long one. */
 static double embi_series(const double *c, int n, double z)
@@ -2368,6 +2344,18 @@ static void embi_axpy(embipc_real r[3], embipc_real s, const embipc_real a[3])
     r[0] += s * a[0]; r[1] += s * a[1]; r[2] += s * a[2];
 }
 
+/* r = a + s b */
+static void embi_add_scaled(embipc_real r[3], const embipc_real a[3], embipc_real s, const embipc_real b[3])
+{
+    embi_set(r, a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]);
+}
+
+/* r += s (a - b) */
+static void embi_add_change(embipc_real r[3], embipc_real s, const embipc_real a[3], const embipc_real b[3])
+{
+    r[0] += s * (a[0] - b[0]); r[1] += s * (a[1] - b[1]); r[2] += s * (a[2] - b[2]);
+}
+
 static void embi_scale(embipc_real r[3], embipc_real s, const embipc_real a[3])
 {
     r[0] = s * a[0]; r[1] = s * a[1]; r[2] = s * a[2];
@@ -2497,8 +2485,7 @@ static void embi_m3_rotation(embipc_real R[9], const embipc_real w[3])
     R[6] -= s * u[1]; R[7] += s * u[0];
 }
 
-/* The least singular value of A, from below: by the roots of the characteristic polynomial of A^T A [SMITH61], less
- * what acos() makes of their rounding where two are alike. */
+/* The least singular value of A, from below: by roots of a cubic [SMITH61], less their rounding where two are alike. */
 static embipc_real embi_m3_least_stretch(const embipc_real A[9])
 {
     embipc_real C[9], mean, spread, turn;
@@ -2775,20 +2762,6 @@ static void embi_polars(embipc_real *const R[EMBI_LANES], const embi_vec F[9])
         embi_m3s_one(found ? R[l] : M, found ? Q : F, l);
         if (!found && embi_all_finite(M, 9)) embi_polar_by_quaternion(R[l], M);
     }
-}
-
-/* R: in a guess, out the rotation of F */
-static void embi_polar(embipc_real R[9], const embipc_real F[9])
-{
-    embipc_real *out[EMBI_LANES];
-    const embipc_real *in[EMBI_LANES];
-    embi_vec M[9];
-    for (int l = 0; l < EMBI_LANES; l++) {
-        out[l] = R;
-        in[l] = F;
-    }
-    for (int i = 0; i < 9; i++) M[i] = embi_load_each(in, i);
-    embi_polars(out, M);
 }
 
 static const embipc_real embi_none[6] = {0, 0, 0, 0, 0, 0};   /* no displacement, or a range of none */
@@ -3248,8 +3221,7 @@ static embipc_result embi_fail_at(embipc_error *e, embipc_result code, embipc_pr
 static const char *const embi_counted_name[EMBI_COUNTED] = {"", "bodies", "vertices", "nodes", "tets", "pairs",
                                                             "candidates", "contacts", "factors"};
 
-/* Tells how many bytes the last allocation that failed asked for, and how many are in use; or which limit of the world
- * was too small, and what is needed. */
+/* Tells how many bytes the last allocation that failed asked for; or which limit of the world was too small. */
 static embipc_result embi_fail_memory(const embi_memory *m, embipc_error *e)
 {
     size_t have = m->beyond ? m->limit[m->beyond] : m->bytes;
@@ -3327,8 +3299,7 @@ static int embi_chunks_add(embi_memory *m, embi_chunks *p, int item, int begin, 
     return 1;
 }
 
-/* fn over 0 .. count - 1, so many at a time that each time there is enough work; in one go where there is not
- * enough for two */
+/* fn over 0 .. count - 1, so many at a time that there is enough work; in one go where there is not enough for two */
 static void embi_for_work(const embi_threads *t, int count, long long work, int enough, embipc_range_fn *fn, void *arg)
 {
     long long grain = work < 2 * (long long)enough ? INT_MAX : (long long)count * enough / work;
@@ -3361,8 +3332,7 @@ struct embipc_pool {
     int posted, busy;            /* loops so far; ranges at work: looked at without the lock as well */
 };
 
-/* Loops of a step follow each other by microseconds. So a thread that waits looks so many times, yielding the
- * processor, before it sleeps (EMBI_POOL_LOOKS): for 0.1 ms or two. */
+/* Loops follow each other by microseconds. So a thread looks EMBI_POOL_LOOKS times, for 0.1 ms or two, then sleeps. */
 #if EMBI_ATOMIC
 static int embi_atomic_get(const int *p) { return __atomic_load_n(p, __ATOMIC_ACQUIRE); }
 #else                            /* only under the lock */
@@ -3403,8 +3373,7 @@ static void embi_pool_drain(embipc_pool *p, embi_worker *self)
     if (p->busy == 0) pthread_cond_broadcast(&p->done);
 }
 
-/* A thread's whole life: it works while ranges are left, looks for the next loop for a moment, then sleeps. It
- * holds the lock except while it works or waits. */
+/* A thread's whole life: it works, looks for the next loop for a moment, then sleeps. It holds the lock except then. */
 static void *embi_pool_worker(void *arg)
 {
     embi_worker *self = (embi_worker *)arg;
@@ -3460,8 +3429,7 @@ EMBIPC_API embipc_pool *embipc_pool_create(int threads)
     return p;
 }
 
-/* The ranges are split evenly among the threads, the caller included. It works too, and then waits for those still
- * at work. Only one loop may run in a pool at a time. */
+/* Ranges are split evenly among threads. The caller works too, then waits for the others. One loop at a time. */
 EMBIPC_API void embipc_pool_for(int count, int grain, embipc_range_fn *fn, void *arg, void *pool)
 {
     embipc_pool *p = (embipc_pool *)pool;
@@ -3507,9 +3475,10 @@ static embi_u64 embi_pack_edge(int u, int v) { return embi_pack(embi_min_int(u, 
 static int embi_hi(embi_u64 key) { return (int)(key >> 32); }
 static int embi_lo(embi_u64 key) { return (int)(key & 0xffffffffu); }
 
-/* sorts a[0..n) by key; tmp holds n elements too */
-static void embi_sort_keys(embi_key *a, embi_key *tmp, int n)
+/* sorts a[0..n) by key; a[n..2n) is scratch */
+static void embi_sort_keys(embi_key *a, int n)
 {
+    embi_key *sorted = a + n;
     embi_u64 all_or = 0, all_and = ~(embi_u64)0;
     if (n < 24) {   /* insertion sort: stable as well */
         for (int i = 1; i < n; i++) {
@@ -3529,8 +3498,8 @@ static void embi_sort_keys(embi_key *a, embi_key *tmp, int n)
         if ((((all_or ^ all_and) >> shift) & 255) == 0) continue;   /* this byte is the same everywhere */
         for (int i = 0; i < n; i++) count[((a[i].key >> shift) & 255) + 1]++;
         for (int b = 0; b < 256; b++) count[b + 1] += count[b];
-        for (int i = 0; i < n; i++) tmp[count[(a[i].key >> shift) & 255]++] = a[i];
-        memcpy(a, tmp, (size_t)n * sizeof *a);
+        for (int i = 0; i < n; i++) sorted[count[(a[i].key >> shift) & 255]++] = a[i];
+        memcpy(a, sorted, (size_t)n * sizeof *a);
     }
 }
 
@@ -3577,8 +3546,7 @@ static double embi_two_sum(double a, double b, double *err)
     return s;
 }
 
-/* Do sums round one by one, as all of this takes for granted? Not every compiler that was told to reorder them
- * says so beforehand. */
+/* Do sums round one by one, as all of this takes for granted? Not every compiler that reorders them says so. */
 static int embi_sums_are_exact(void)
 {
     volatile double one = 1, tiny = DBL_EPSILON / 256;
@@ -3821,46 +3789,36 @@ static void embi_bsr_unique(embi_bsr *A)
 
 /* The pattern of n nodes with the given couplings: pairs[k].key = embi_pack(i, j), in any order, repeated as often as
  * you like, either index first; they are only read. There is no room for values yet. Two bucket passes, first by
- * column, then by row: columns end up ascending without a sort. O(n + pairs). */
+ * column, then by row: columns end up ascending without a sort. O(n + pairs). While a bucket is filled, its next place
+ * stands one entry later than its start will: so nothing has to be moved back. */
 static int embi_bsr_couple(embi_memory *m, embi_bsr *A, int n, const embi_key *pairs, int pair_count)
 {
     int *next, *list, blocks;
     A->n = 0;
     if (n > INT_MAX / 9 - pair_count) { m->failed = 1; return 0; }
     blocks = n + pair_count;
-    if (!EMBI_GROW(m, A->row, n + 1) || !EMBI_GROW(m, A->col, blocks) || !EMBI_GROW(m, A->work, blocks + 1)) return 0;
-    next = A->work;        /* (n + 1) */
-    list = A->work + n + 1;   /* (pair_count): rows coupled to column 0, to column 1, ... */
-    memset(next, 0, (size_t)(n + 1) * sizeof *next);
-    for (int i = 0; i <= n; i++) A->row[i] = i;   /* the diagonal */
+    if (!EMBI_GROW(m, A->row, n + 2) || !EMBI_GROW(m, A->col, blocks) || !EMBI_GROW(m, A->work, blocks + 2)) return 0;
+    next = A->work;           /* (n + 2) */
+    list = A->work + n + 2;   /* (pair_count): rows coupled to column 0, to column 1, ... */
+    memset(next, 0, (size_t)(n + 2) * sizeof *next);
+    memset(A->row, 0, (size_t)(n + 2) * sizeof *A->row);
     for (int k = 0; k < pair_count; k++) {
         int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key);
         EMBIPC_ASSERT(i >= 0 && i < n && j >= 0 && j < n);
-        if (i != j) next[embi_min_int(i, j)]++;
+        if (i != j) next[embi_min_int(i, j) + 2]++;
     }
-    for (int j = 0, sum = 0; j <= n; j++) {   /* counts to first places */
-        int count = next[j];
-        next[j] = sum;
-        sum += count;
-    }
+    for (int j = 0; j < n; j++) next[j + 2] += next[j + 1];
     for (int k = 0; k < pair_count; k++) {
         int i = embi_hi(pairs[k].key), j = embi_lo(pairs[k].key);
         if (i == j) continue;
-        list[next[embi_min_int(i, j)]++] = embi_max_int(i, j);
-        A->row[embi_max_int(i, j) + 1]++;
+        list[next[embi_min_int(i, j) + 1]++] = embi_max_int(i, j);
+        A->row[embi_max_int(i, j) + 2]++;
     }
-    for (int i = 0, extra = 0; i < n; i++) {   /* row[i + 1] is i + 1 + its own couplings: sum them up */
-        extra += A->row[i + 1] - (i + 1);
-        A->row[i + 1] = i + 1 + extra;
-    }
-    /* next[j] is now the end of list j, which is the begin of list j + 1; row[i] serves as the place of
-     * the next block of row i and is moved back by one row afterwards */
+    for (int i = 0; i < n; i++) A->row[i + 2] += A->row[i + 1] + 1;   /* 1: the diagonal */
     for (int j = 0; j < n; j++) {
-        for (int k = j ? next[j - 1] : 0; k < next[j]; k++) A->col[A->row[list[k]]++] = j;
-        A->col[A->row[j]++] = j;
+        for (int k = next[j]; k < next[j + 1]; k++) A->col[A->row[list[k] + 1]++] = j;
+        A->col[A->row[j + 1]++] = j;
     }
-    for (int i = n; i > 0; i--) A->row[i] = A->row[i - 1];
-    A->row[0] = 0;
     A->n = n;
     embi_bsr_unique(A);
     return 1;
@@ -3961,8 +3919,7 @@ static void embi_bsr_multiply(const embi_bsr *A, const embipc_real *x, embipc_re
  * Uses: tuning, threads.   Checked by: tests/test_ldlt.c */
 
 /* Kernels work on vectors. Builds for any x86-64 machine compile each of them for AVX too, and ask the one they run on
- * whether it has that. Every number comes from the same operations in the same order, so no bit depends on the answer.
- * EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
+ * whether it has that. No bit depends on the answer. EMBIPC_PLAIN_KERNEL, or -Os: do not ask. */
 #if EMBI_LANES > 1
 #define EMBI_KERNEL static inline __attribute__((always_inline))
 #else
@@ -4238,8 +4195,7 @@ static int embi_panel_factor(const embi_threads *threads, int w, int columns, em
     return 1;
 }
 
-/* The lower triangle is mirrored first, because the panels work on rows of the upper one. Small matrices go row by
- * row. */
+/* The lower triangle is mirrored first: the panels work on rows of the upper one. Small matrices go row by row. */
 EMBIPC_API int embipc_dense_ldlt_factor(int n, embipc_real *A, int ld)
 {
     embi_pivots pivots = {NULL, 0, 0};
@@ -4293,8 +4249,7 @@ typedef struct embi_dissection {
     int *queue;      /* (n) nodes of a part, by distance */
 } embi_dissection;
 
-/* Distances of all nodes that a node reaches in its part, which must be unknown. The nodes go behind the first `count`
- * of queue. Returns how many nodes queue then has. */
+/* Distances of nodes that a node reaches in its part. They go behind the first `count` of queue. Returns its length. */
 static int embi_dissection_walk(embi_dissection *d, int begin, int from, int count)
 {
     d->distance[from] = 0;
@@ -4700,8 +4655,7 @@ static int embi_ldlt_graph(embi_memory *m, embi_ldlt *F, const embi_bsr *A, int 
     return 1;
 }
 
-/* Sets up the quotient graph on the work arrays (15 n + 1 ints), with a copy of the graph as its lists. Levels of
- * nodes are 0 to `last`. */
+/* Sets up the quotient graph on the work arrays (15 n + 1 ints), from a copy of the graph. Levels: 0 to `last`. */
 static void embi_amd_begin(embi_amd *q, int n, const int *graph_start, const int *level, int last, int *work)
 {
     int **const arrays[14] = {&q->start, &q->length, &q->elements, &q->size, &q->degree, &q->weight,
@@ -4923,8 +4877,7 @@ static int embi_ldlt_parent(const embi_ldlt *F, int s)
     return embi_ldlt_row_count(F, s) ? F->owner[F->row[F->row_start[s]]] : -1;
 }
 
-/* Cuts the tree where the cost of a subtree falls below a share of the whole, and gives the subtrees to tasks,
- * each to the one with the least so far. */
+/* Cuts the tree where a subtree costs less than a share of the whole. Each goes to the task with the least so far. */
 static void embi_ldlt_share(embi_ldlt *F)
 {
     embipc_real *cost = F->vectors, load[EMBI_TASKS];
@@ -5078,8 +5031,7 @@ static void embi_ldlt_zero(embi_ldlt *F)
     memset(F->value, 0, (size_t)F->panel[F->supernodes] * sizeof *F->value);
 }
 
-/* The supernode that holds the diagonal block of node i. Blocks of i with others are in it too, or in those of
- * the others. */
+/* The supernode that holds the diagonal block of node i. Blocks of i with others are in it, or in theirs. */
 static int embi_ldlt_owner(const embi_ldlt *F, int i) { return F->owner[F->place[i]]; }
 
 /* Empties the supernodes that are open, those that were touched, and those that either send something to, for
@@ -5236,8 +5188,7 @@ static void embi_ldlt_factor_work(void *arg, int begin, int end)
         }
 }
 
-/* Numeric factorisation of what has been added. Returns the number of replaced pivots, EMBI_NOT_FINITE when inf or nan
- * was met, or EMBI_TOO_LATE. */
+/* Factors what has been added. Returns the number of replaced pivots, EMBI_NOT_FINITE or EMBI_TOO_LATE. */
 static int embi_ldlt_factor(embi_ldlt *F)
 {
     int n = F->n, bad = 0, replaced = 0;
@@ -5435,8 +5386,7 @@ static int embi_cg(const embi_threads *watch, const embi_bsr *A, const embipc_re
     }
 }
 
-/* A thin wrapper of embi_cg() with a block Jacobi preconditioner. work: the inverse diagonal blocks first, then the
- * vectors. */
+/* embi_cg() with a block Jacobi preconditioner. work: the inverse diagonal blocks first, then the vectors. */
 EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embipc_real *val,
                                const embipc_real *b, embipc_real *x, embipc_real tolerance,
                                int max_iterations, embipc_real *work, embipc_real *residual)
@@ -5467,42 +5417,26 @@ EMBIPC_API int embipc_cg_solve(int n, const int *row, const int *col, const embi
 #define EMBI_MAX_ELEMENTS (INT_MAX / 16)
 #define EMBI_MESH_RANGE EMBI_EITHER(1e40, 1e5)   /* m; some formulas multiply up to seven lengths */
 
-/* two key arrays for the radix sort */
-typedef struct embi_keys {
-    embi_key *a, *tmp;
-} embi_keys;
-
-static int embi_keys_reserve(embi_memory *m, embi_keys *k, int n)
-{
-    return EMBI_GROW(m, k->a, n) && EMBI_GROW(m, k->tmp, n);
-}
-
-static void embi_keys_release(embi_memory *m, embi_keys *k)
-{
-    EMBI_RELEASE(m, k->a);
-    EMBI_RELEASE(m, k->tmp);
-}
-
 /* end vertex of a half-edge, and the corner of its triangle opposite to it */
 static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 : h + 1]; }
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
 /* Fills a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
- * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. tmp (3 n): scratch. */
-static void embi_sort_half_edges(embi_key *a, embi_key *tmp, const int *tri, int n)
+ * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. */
+static void embi_sort_half_edges(embi_key *a, const int *tri, int n)
 {
     for (int h = 0; h < 3 * n; h++) {
         a[h].key = embi_pack_edge(tri[h], embi_half_end(tri, h));
         a[h].value = h;
     }
-    embi_sort_keys(a, tmp, 3 * n);
+    embi_sort_keys(a, 3 * n);
 }
 
-/* The same into k->a, with room for them. */
-static int embi_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
+/* The same into *k, with room for them. */
+static int embi_half_edges(embi_memory *m, embi_key **k, const int *tri, int n)
 {
-    if (!embi_keys_reserve(m, k, 3 * n)) return 0;
-    embi_sort_half_edges(k->a, k->tmp, tri, n);
+    if (n > EMBI_MAX_ELEMENTS || !EMBI_GROW(m, *k, 6 * n)) return 0;
+    embi_sort_half_edges(*k, tri, n);
     return 1;
 }
 
@@ -5514,24 +5448,25 @@ static void embi_sort3(int v[3], int a, int b, int c)
     v[1] = a ^ b ^ c ^ v[0] ^ v[2];
 }
 
-/* Fills k->a[0..n) with the faces in face[3*n]: key = (smallest, middle vertex), value = face. They are sorted by
- * all three vertices, equal faces by number. */
-static int embi_sort_faces(embi_memory *m, embi_keys *k, const int *face, int n)
+/* Fills (*k)[0..n) with the faces in face[3*n]: key = (smallest, middle vertex). Sorted by all three vertices. */
+static int embi_sort_faces(embi_memory *m, embi_key **k, const int *face, int n)
 {
+    embi_key *a;
     int v[3];
-    if (!embi_keys_reserve(m, k, n)) return 0;
+    if (!EMBI_GROW(m, *k, 2 * n)) return 0;
+    a = *k;
     for (int i = 0; i < n; i++) {
         embi_sort3(v, face[3 * i], face[3 * i + 1], face[3 * i + 2]);
-        k->a[i].key = (embi_u64)(unsigned)v[2];
-        k->a[i].value = i;
+        a[i].key = (embi_u64)(unsigned)v[2];
+        a[i].value = i;
     }
-    embi_sort_keys(k->a, k->tmp, n);
+    embi_sort_keys(a, n);
     for (int i = 0; i < n; i++) {   /* the sort is stable: equal keys stay sorted by the largest vertex */
-        const int *f = face + 3 * k->a[i].value;
+        const int *f = face + 3 * a[i].value;
         embi_sort3(v, f[0], f[1], f[2]);
-        k->a[i].key = embi_pack(v[0], v[1]);
+        a[i].key = embi_pack(v[0], v[1]);
     }
-    embi_sort_keys(k->a, k->tmp, n);
+    embi_sort_keys(a, n);
     return 1;
 }
 
@@ -5551,20 +5486,19 @@ static int embi_same_sense(const int *f, const int *g)
     return g[(i + 1) % 3] == f[1];
 }
 
-/* Each edge once, with its triangles. Of an edge with more than two (embipc_surface_check() refuses it) the first
- * two. */
+/* Each edge once, with its triangles. Of one with more (embipc_surface_check() refuses it) the first two. */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     int count = -1, n;
     embi_memory_init(&m, NULL);
     if (!tri || tri_count < 0 || tri_count > INT_MAX / 3 || capacity < 0 || (capacity > 0 && !edge)) return -1;
     n = 3 * tri_count;
     if (embi_half_edges(&m, &keys, tri, tri_count)) count = 0;
     for (int i = 0, end; count >= 0 && i < n; i = end, count++) {
-        const embi_key *k = keys.a + i;
-        end = embi_run_end(keys.a, n, i);
+        const embi_key *k = keys + i;
+        end = embi_run_end(keys, n, i);
         if (count >= capacity) continue;
         edge[2 * count] = embi_hi(k->key);
         edge[2 * count + 1] = embi_lo(k->key);
@@ -5572,7 +5506,7 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
         edge_tri[2 * count] = k->value / 3;
         edge_tri[2 * count + 1] = end > i + 1 ? k[1].value / 3 : -1;
     }
-    embi_keys_release(&m, &keys);
+    EMBI_RELEASE(&m, keys);
     return count;
 }
 
@@ -5580,7 +5514,7 @@ EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, in
 static const int embi_tet_face[4][3] = {{1, 2, 3}, {0, 3, 2}, {0, 1, 3}, {0, 2, 1}};
 
 /* Writes the face of tet t opposite to its node i to (*face)[3 * (4*t + i)], and sorts the faces: embi_sort_faces(). */
-static int embi_tet_faces(embi_memory *m, embi_keys *k, int **face, const int *tets, int n)
+static int embi_tet_faces(embi_memory *m, embi_key **k, int **face, const int *tets, int n)
 {
     if (!EMBI_GROW(m, *face, 12 * n)) return 0;
     for (int t = 0; t < n; t++)
@@ -5592,24 +5526,25 @@ static int embi_tet_faces(embi_memory *m, embi_keys *k, int **face, const int *t
 /* Collects the boundary triangles of n tets in *tri, which the caller owns. */
 static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, int **tri, int *tri_count)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL, *marks;
     int *face = NULL, count = 0, ok = embi_tet_faces(m, &keys, &face, tets, n);
     *tri_count = 0;
     /* only faces of a single tet are marked: they are the boundary */
+    marks = ok ? keys + 4 * n : NULL;
     for (int i = 0, next; ok && i < 4 * n; i = next) {
-        const int *f = face + 3 * keys.a[i].value;
-        for (next = i + 1; next < 4 * n && embi_same_face(f, face + 3 * keys.a[next].value);) next++;
-        for (int j = i; j < next; j++) keys.tmp[keys.a[j].value].value = next - i == 1;
+        const int *f = face + 3 * keys[i].value;
+        for (next = i + 1; next < 4 * n && embi_same_face(f, face + 3 * keys[next].value);) next++;
+        for (int j = i; j < next; j++) marks[keys[j].value].value = next - i == 1;
         count += next - i == 1;
     }
     ok = ok && EMBI_GROW(m, *tri, 3 * count);
     for (int f = 0; ok && f < 4 * n; f++) {
-        if (!keys.tmp[f].value) continue;
+        if (!marks[f].value) continue;
         for (int j = 0; j < 3; j++) (*tri)[3 * *tri_count + j] = face[3 * f + j];
         (*tri_count)++;
     }
     EMBI_RELEASE(m, face);
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return ok ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
@@ -5633,8 +5568,7 @@ EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, in
  * vertices of a triangle seen from an origin o, d = a . (b x c), s = a + b + c:
  *   volume = sum d/6,  integral x = sum d/24 s,  integral x x^T = sum d/120 (s s^T + a a^T + b b^T + c c^T)
  * The winding number of the surface about p is the sum of the solid angles over 4 pi. Triangles with a common edge form
- * a part. Its depth is the winding number of the other parts about one of its points. A check names the first fault
- * that it finds.
+ * a part. Its depth is the winding number of the other parts about one of its points.
  * Uses: small math, memory, errors, sorting and sets, edges and faces.   Checked by: tests/test_mesh.c */
 
 /* six times the signed volume of the tet (o, a, b, c) */
@@ -5749,8 +5683,7 @@ static void embi_join(int *parent, int a, int b)
     else parent[a] = b;
 }
 
-/* label[t] = the smallest triangle of its connected part. k: sorted half-edges, `count` of them; parts have common
- * edges among these. */
+/* label[t] = the smallest triangle of its connected part. k: sorted half-edges; parts have common edges among these. */
 static void embi_label_parts(int *label, int n, const embi_key *k, int count)
 {
     for (int t = 0; t < n; t++) label[t] = t;
@@ -5759,8 +5692,7 @@ static void embi_label_parts(int *label, int n, const embi_key *k, int count)
     for (int t = 0; t < n; t++) label[t] = embi_root(label, t);
 }
 
-/* Checks that products of lengths of n finite points neither overflow nor underflow. A box without extent passes.
- * most: largest |coordinate|; size: longest side of the box. */
+/* Do products of lengths of n points stay in range? most: largest |coordinate|; size: longest side of the box, or 0. */
 static int embi_in_range(const embipc_real *x, int n, embipc_real *most, embipc_real *size)
 {
     embipc_real box[6];
@@ -5794,10 +5726,9 @@ static embipc_result embi_check_arrays(const embipc_real *x, int vertex_count, c
                                 "%s %d is at (%g, %g, %g): not a finite position", vertex, i, p[0], p[1], p[2]);
     }
     if (sound && !embi_in_range(x, vertex_count, &most, &size))
-        return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
-                               "a mesh %g m wide at coordinates of up to %g m: coordinates must lie within %g m, and a "
-                               "mesh must be wider than %g m; scale it",
-                               size, most, EMBI_MESH_RANGE, 1 / EMBI_MESH_RANGE);
+        return embi_refuse_value(e, most, "a mesh %g m wide at coordinates of up to %g m: coordinates must lie "
+                                 "within %g m, and a mesh must be wider than %g m; scale it",
+                                 size, most, EMBI_MESH_RANGE, 1 / EMBI_MESH_RANGE);
     for (int t = 0; t < count; t++) {
         const int *v = element + (size_t)corners * (size_t)t;
         for (int i = 0; i < corners; i++) {
@@ -5886,12 +5817,12 @@ static int embi_repeated(const int *v, int n)
 }
 
 /* Sorts the half-edges of all triangles without repeated vertices. Returns their number, or -1. */
-static int embi_sound_half_edges(embi_memory *m, embi_keys *k, const int *tri, int n)
+static int embi_sound_half_edges(embi_memory *m, embi_key **k, const int *tri, int n)
 {
     int count = 0;
     if (!embi_half_edges(m, k, tri, n)) return -1;
     for (int i = 0; i < 3 * n; i++)
-        if (embi_repeated(tri + 3 * (k->a[i].value / 3), 3) < 0) k->a[count++] = k->a[i];
+        if (embi_repeated(tri + 3 * ((*k)[i].value / 3), 3) < 0) (*k)[count++] = (*k)[i];
     return count;
 }
 
@@ -5910,7 +5841,7 @@ typedef struct embi_parts {
     int count;
     int *number, *order;   /* part of each triangle; triangles sorted by part */
     embi_part *part;
-    embi_keys keys;        /* `edges` half-edges of triangles without repeated vertices, sorted */
+    embi_key *keys;        /* `edges` half-edges of triangles without repeated vertices, sorted */
     int edges;
 } embi_parts;
 
@@ -5920,14 +5851,14 @@ static void embi_parts_release(embi_memory *m, embi_parts *s)
     EMBI_RELEASE(m, s->number);
     EMBI_RELEASE(m, s->order);
     EMBI_RELEASE(m, s->part);
-    embi_keys_release(m, &s->keys);
+    EMBI_RELEASE(m, s->keys);
 }
 
 /* Triangles with a common edge form a part. Numbers parts by their smallest triangles, and measures each. s: zeros */
 static int embi_parts_build(embi_memory *m, embi_parts *s, const embipc_real *x, const int *tri, int n)
 {
     int first = 0, edges = s->edges = embi_sound_half_edges(m, &s->keys, tri, n);
-    const embi_key *k = s->keys.a;
+    const embi_key *k = s->keys;
     s->x = x;
     s->tri = tri;
     if (edges < 0 || !EMBI_GROW(m, s->number, n) || !EMBI_GROW(m, s->order, n)) return 0;
@@ -6036,13 +5967,13 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
     if (r == EMBIPC_OK) r = embi_check_used(m, vertex_count, tri, n, 3, e);
     if (r == EMBIPC_OK && !embi_sort_faces(m, &s.keys, tri, n)) r = embi_fail_memory(m, e);
     for (int i = 1; r == EMBIPC_OK && i < n; i++) {
-        int t = s.keys.a[i - 1].value, u = s.keys.a[i].value;
+        int t = s.keys[i - 1].value, u = s.keys[i].value;
         if (embi_same_face(tri + 3 * t, tri + 3 * u))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TRIANGLE, u, (embipc_real)t,
                              "triangles %d and %d have the same three vertices: remove one or both", t, u);
     }
     if (r == EMBIPC_OK && !embi_parts_build(m, &s, x, tri, n)) r = embi_fail_memory(m, e);
-    if (r == EMBIPC_OK) r = embi_check_edges(s.keys.a, 3 * n, tri, closed, e);
+    if (r == EMBIPC_OK) r = embi_check_edges(s.keys, 3 * n, tri, closed, e);
     if (r == EMBIPC_OK && closed) r = embi_check_solid(&s, e);
     embi_parts_release(m, &s);
     return r;
@@ -6051,24 +5982,24 @@ static embipc_result embi_surface_check(embi_memory *m, const embipc_real *x, in
 /* A face belongs to at most two tets, which lie on opposite sides of it. */
 static embipc_result embi_check_tet_faces(embi_memory *m, const int *tets, int n, embipc_error *e)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     embipc_result r = EMBIPC_OK;
     int *face = NULL;
     if (!embi_tet_faces(m, &keys, &face, tets, n)) r = embi_fail_memory(m, e);
     for (int i = 1; r == EMBIPC_OK && i < 4 * n; i++) {
-        int a = keys.a[i - 1].value, b = keys.a[i].value;
+        int a = keys[i - 1].value, b = keys[i].value;
         const int *f = face + 3 * a, *g = face + 3 * b;
         if (!embi_same_face(f, g)) continue;
-        if (i > 1 && embi_same_face(f, face + 3 * keys.a[i - 2].value))
+        if (i > 1 && embi_same_face(f, face + 3 * keys[i - 2].value))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TET, b / 4, (embipc_real)(a / 4),
                              "tets %d, %d and %d share one face: remove what is double",
-                             keys.a[i - 2].value / 4, a / 4, b / 4);
+                             keys[i - 2].value / 4, a / 4, b / 4);
         else if (embi_same_sense(f, g))
             r = embi_fail_at(e, EMBIPC_ERR_MANIFOLD, EMBIPC_TET, b / 4, (embipc_real)(a / 4),
                              "tets %d and %d lie on the same side of their common face, so they overlap", a / 4, b / 4);
     }
     embi_free(m, face);
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return r;
 }
 
@@ -6125,8 +6056,7 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
  * A surface vertex x stays in one tet of its cage, with constant weights:
  *   x = sum w_i q_i,  sum w_i = 1                                                   [EIPC24 eqs. 13, 14]
  * A uniform grid over the cage finds the tets near a point. A vertex that is outside by rounding only takes the
- * nearest tet; one farther outside is an error. So is an edge of the surface between parts of the cage that
- * have no common nodes.
+ * nearest tet; one farther outside is an error. So is an edge between parts of the cage without common nodes.
  * Uses: small math, memory, errors, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_embedding.c */
 
@@ -6176,17 +6106,13 @@ static void embi_barycentric_at(embipc_real w[4], const embi_barycentric *b, con
 /* r = p - sum w_i X_i, computed relative to node 0, so a far origin causes no rounding error */
 static void embi_tet_residual(embipc_real r[3], const embipc_real X[12], const embipc_real w[4], const embipc_real p[3])
 {
-    embipc_real d[3], total = w[0] + w[1] + w[2] + w[3];
+    embipc_real total = w[0] + w[1] + w[2] + w[3];
     embi_sub(r, p, X);
-    for (int i = 1; i < 4; i++) {
-        embi_sub(d, X + 3 * i, X);
-        embi_axpy(r, -w[i], d);
-    }
+    for (int i = 1; i < 4; i++) embi_add_change(r, -w[i], X + 3 * i, X);
     embi_axpy(r, 1 - total, X);
 }
 
-/* Weights of p in the tet X, accurate to rounding: one step of refinement makes them so for slender tets too.
- * Returns 0 when the tet is flat. */
+/* Weights of p in the tet X, accurate to rounding, refined once for slender tets. Returns 0 when the tet is flat. */
 static int embi_tet_weights(const embipc_real X[12], const embipc_real p[3], embipc_real w[4])
 {
     embi_barycentric b;
@@ -6312,8 +6238,7 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
 
 /* ---- Points into tets ---- */
 
-/* The largest distance of p beyond a face plane, m: a lower bound of its distance to the tet. It is 0 inside, and
- * infinite for a flat tet. */
+/* The largest distance of p beyond a face plane, m, at most that to the tet; 0 inside, infinite for a flat tet. */
 static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p[3])
 {
     embipc_real w[4], out = 0;
@@ -6492,8 +6417,7 @@ typedef struct embi_holding {
     embi_stretch *stretch;
 } embi_holding;
 
-/* 1 when the tets along edge number `edge`, from vertex v at a to vertex w at b, are connected. Returns -1 out of
- * memory. */
+/* 1 when the tets along an edge, from vertex v at a to vertex w at b, are connected. Returns -1 out of memory. */
 static int embi_edge_held(embi_memory *m, embi_holding *h, int edge, int v, const embipc_real *a, int w,
                           const embipc_real *b)
 {
@@ -6576,9 +6500,8 @@ typedef struct embi_piece {
     embipc_real v;         /* signed volume */
 } embi_piece;
 
-/* Adds the part of a piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut in two
- * there; the volumes are in the ratio of the edge's parts. Each coordinate needs at most four cuts in a row, so
- * the stack holds at most 17. */
+/* Adds the part of a piece with w >= 0 to volume and moment. A piece with an edge across w_i = 0 is cut in two there;
+ * the volumes are in the ratio of the edge's parts. Each coordinate needs at most four cuts, so the stack holds 17. */
 static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc_real moment[10])
 {
     embi_piece stack[17];
@@ -6614,8 +6537,7 @@ static void embi_clip_piece(const embi_piece *whole, embipc_real *volume, embipc
     }
 }
 
-/* Rounding may make the symmetric 4x4 matrix of moments indefinite. Negative eigenvalues, which are of the size of
- * rounding, are set to 0. */
+/* Rounding may make the symmetric 4x4 matrix of moments indefinite. Negative eigenvalues are set to 0. */
 static void embi_moment_project(embipc_real moment[10])
 {
     embipc_real A[16], V[16];
@@ -6726,9 +6648,8 @@ static embipc_real embi_solid_in_tets(embi_memory *m, const embipc_real *X, cons
     return held;
 }
 
-/* As embi_solid_in_tets(), scaled so that the sums equal the integrals over the surface's solid to 1e-9. Triangles
- * may stick out of a cage made round the vertices, so a loss up to EMBI_COVER_TOLERANCE is scaled away. A larger
- * loss is an error, and so are overlapping tets. */
+/* As embi_solid_in_tets(), scaled so that the sums equal the integrals over the surface's solid to 1e-9. Triangles may
+ * stick out of a cage: a loss up to EMBI_COVER_TOLERANCE is scaled away. More is an error, as are overlapping tets. */
 static embipc_result embi_cage_integrals(embi_memory *m, const embipc_real *X, const int *tets, int tet_count,
                                          const embipc_real *x, int vertex_count, const int *tri,
                                          int tri_count, embipc_real *volume, embipc_real *moment, embipc_error *e)
@@ -6772,8 +6693,7 @@ typedef struct embi_material {
     int damped;                    /* stiffness damping needs rotations */
 } embi_material;
 
-/* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k of a cell lies at the low (0) or high (1) end along each
- * of its three axes. */
+/* The cells of a cage: chapter "Cells". Corner i + 2 j + 4 k is at the low (0) or high (1) ends of its axes. */
 typedef struct embi_cells {
     int count;                     /* 0: the elements are the body's tets */
     int follows;                   /* the bending part's rotations are those of q for the rest of the step */
@@ -6823,8 +6743,7 @@ static const size_t embi_elastic_arrays[] = {
 
 static void embi_elastic_free(embi_memory *m, embi_elastic *s) { EMBI_RELEASE_ALL(m, s, embi_elastic_arrays); }
 
-/* Lame parameters, Pa, from Young's modulus and Poisson's ratio. ARAP, orthogonality and Mooney-Rivlin have
- * parameters of their own. */
+/* Lame parameters, Pa, from Young's modulus and Poisson's ratio. Three models have parameters of their own. */
 static void embi_material_set(embi_material *w, const embipc_material *m)
 {
     memset(w, 0, sizeof *w);
@@ -6990,8 +6909,7 @@ static void embi_elastic_unturn(embi_elastic *s)
     s->ahead = 0;
 }
 
-/* Sets up the elasticity of the cage X, tet with the body's volume in each tet, and a factor on its stiffness
- * that is counted as volume (NULL: 1). */
+/* Elasticity of the cage X, tet with the body's volume in each tet, and factors on it for stiffness (NULL: 1). */
 static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet,
                              int nt, const embipc_real *volume, const embipc_real *factor, const embipc_material *mat)
 {
@@ -7001,7 +6919,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     if (!EMBI_GROW(m, s->tet, 4 * s->padded) || !EMBI_GROW(m, s->grad, 12 * s->padded) ||
         !EMBI_GROW(m, s->volume, s->padded) || !EMBI_GROW(m, s->rotation, 18 * s->padded) ||
         !EMBI_GROW(m, s->rotation_start, 9 * s->padded) || !EMBI_GROW(m, s->rotation_next, 9 * s->padded) ||
-        !EMBI_GROW(m, s->node_volume, n) || !EMBI_GROW(m, s->patch_row, n + 1) || !EMBI_GROW(m, s->patch_tet, 4 * nt))
+        !EMBI_GROW(m, s->node_volume, n) || !EMBI_GROW(m, s->patch_row, n + 2) || !EMBI_GROW(m, s->patch_tet, 4 * nt))
         return 0;
     embi_material_set(&s->material, mat);
     s->nonlinear = !embi_material_lagged(&s->material);
@@ -7009,7 +6927,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
     s->averaged = mat->averaged > 0 && s->material.lambda != 0 && !s->cells.count;
     memcpy(s->tet, tet, (size_t)(4 * nt) * sizeof *tet);
     memset(s->node_volume, 0, (size_t)n * sizeof *s->node_volume);
-    memset(s->patch_row, 0, (size_t)(n + 1) * sizeof *s->patch_row);
+    memset(s->patch_row, 0, (size_t)(n + 2) * sizeof *s->patch_row);
     for (int t = 0; t < nt; t++) {
         embipc_real XT[12], whole;
         embi_tet_gather(XT, X, tet + 4 * t);
@@ -7017,7 +6935,7 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         s->volume[t] = embi_max(volume[t], EMBI_GHOST_FILL * whole) * (factor ? factor[t] : 1);
         for (int a = 0; a < 4; a++) {
             s->node_volume[tet[4 * t + a]] += s->volume[t] / 4;
-            s->patch_row[tet[4 * t + a] + 1]++;
+            s->patch_row[tet[4 * t + a] + 2]++;
         }
     }
     for (int t = nt; t < s->padded; t++) {
@@ -7026,11 +6944,9 @@ static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real 
         s->volume[t] = 0;
     }
     embi_elastic_unturn(s);
-    for (int i = 0; i < n; i++) s->patch_row[i + 1] += s->patch_row[i];
-    for (int t = 0; t < nt; t++)   /* fill each row, then shift the starts back */
-        for (int a = 0; a < 4; a++) s->patch_tet[s->patch_row[tet[4 * t + a]]++] = t;
-    for (int i = n; i > 0; i--) s->patch_row[i] = s->patch_row[i - 1];
-    s->patch_row[0] = 0;
+    for (int i = 0; i < n; i++) s->patch_row[i + 2] += s->patch_row[i + 1];
+    for (int t = 0; t < nt; t++)   /* patch_row[i + 1] is the next place of node i */
+        for (int a = 0; a < 4; a++) s->patch_tet[s->patch_row[tet[4 * t + a] + 1]++] = t;
     return 1;
 }
 
@@ -7249,8 +7165,7 @@ static void embi_cell_store(const embi_cell *c, const embi_material *m, embipc_r
     }
 }
 
-/* shared: for each cell, embi_cell.shared, 0 before. key: scratch, 12 count. A face has the nodes at both ends of its
- * diagonal. */
+/* shared: for each cell, embi_cell.shared, 0 before. key: scratch, 12 count. A diagonal's ends name a face. */
 static void embi_cells_share(const int *node, int count, embi_key *key, int *shared)
 {
     int n = 6 * count;
@@ -7260,7 +7175,7 @@ static void embi_cells_share(const int *node, int count, embi_key *key, int *sha
         key[k].key = embi_pack_edge(v[low], v[low | (7 ^ 1 << axis)]);
         key[k].value = k;
     }
-    embi_sort_keys(key, key + n, n);
+    embi_sort_keys(key, n);
     for (int k = 0; k < n; k++)
         if ((k > 0 && key[k - 1].key == key[k].key) || (k + 1 < n && key[k + 1].key == key[k].key))
             shared[key[k].value / 6] |= 1 << key[k].value % 6;
@@ -7351,8 +7266,7 @@ static const embipc_real *embi_elastic_corners(const embi_elastic *s, const embi
     return s->cells.count ? embi_cells_map(&s->cells, q, s->cells.z) : q;
 }
 
-/* Where forces on corners of the elements are added: y, or with cells scratch for those of strain tets, cleared
- * here. */
+/* Where forces on corners of the elements are added: y, or with cells scratch of strain tets, cleared here. */
 static embipc_real *embi_elastic_forces_begin(const embi_elastic *s, embipc_real *y)
 {
     if (!s->cells.count) return y;
@@ -7417,8 +7331,7 @@ static void embi_elastic_swap(embi_elastic *s)
     s->rotation_next = start;
 }
 
-/* w: how far the tet turned that turned most since the rotations that are held, the axis times the tangent of the
- * angle. Returns that tangent. */
+/* w: how far the tet turned most from the rotation held, axis times tangent of the angle. Returns the tangent. */
 static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_real *q, embipc_real w[3])
 {
     embipc_real most = 0;
@@ -7647,8 +7560,7 @@ EMBI_KERNEL void embi_cell_modes_half(const embipc_real *mode, int first, embipc
             }
 }
 
-/* K_ab = sum_m mode_m(a) W_m(b) for one b and all a from `first` on; K: number i of K_ab at [i][a]. Those of a < b are
- * not used. */
+/* K_ab = sum_m mode_m(a) W_m(b) for one b and all a from `first` on; K: number i of K_ab at [i][a], a >= b. */
 EMBI_KERNEL void embi_cell_column(const embipc_real *mode, int first, embipc_real W[7][9][4], int b,
                                   embipc_real K[9][8])
 {
@@ -7729,8 +7641,7 @@ static embipc_real embi_elastic_node_strain(const embi_elastic *s, int a, const 
 /* Is the volume strain averaged that of a material which follows F? Orthogonality has none. */
 static int embi_volume_follows_F(const embi_elastic *s) { return EMBI_MATERIALS && s->nonlinear && !s->follows; }
 
-/* theta of every tet of a nonlinear energy (trace, padded), and behind it the mean pressure of its nodes, of
- * U'(thetabar_a) (padded) */
+/* theta of each tet of a nonlinear energy (trace), then the mean pressure of its nodes, of U'(thetabar_a) (padded) */
 static void embi_elastic_pressure(const embi_elastic *s, const embipc_real *q, embipc_real *trace)
 {
     embipc_real *pressure = trace + s->padded, first, second;
@@ -7772,8 +7683,7 @@ static embi_vec embi_tets_fibre(const embi_elastic *s, const embi_vec R[9], cons
     return embi_m3s_inner(D, H);
 }
 
-/* Psi(q) of a lagged energy, J, but for the bending part of cells, with the rotations held, or with `now` those in
- * rotation_next. trace: scratch (padded). */
+/* Psi(q) of a lagged energy, J, without bending of cells, by the rotations held, or with `now` rotation_next. */
 static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace)
 {
     embipc_real sum = 0, mu = s->material.mu, lambda = s->averaged ? 0 : s->material.lambda;
@@ -7810,8 +7720,7 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
     return sum + embi_elastic_averaged_energy(s, trace);
 }
 
-/* H = F R^T becomes the stress P R^T = 2 mu (sym(H) - I) + p I (+ the fibre's); of a change of F, of which F = R
- * is no part: at_rest 0 */
+/* H = F R^T becomes the stress P R^T = 2 mu (sym(H) - I) + p I (+ the fibre's); of a change of F: at_rest 0 */
 static inline void embi_tets_stress(const embi_elastic *s, int t, embipc_real at_rest, embi_vec p, embi_vec H[9])
 {
     embipc_real mu = s->material.mu;
@@ -7885,8 +7794,8 @@ static void embi_lagged_forces(const embi_elastic *s, const embipc_real *nodes, 
 static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
 {
     if (!s->averaged) return 1;
-    if (!EMBI_GROW(m, s->near_row, s->n + 1)) return 0;
-    memset(s->near_row, 0, (size_t)(s->n + 1) * sizeof *s->near_row);
+    if (!EMBI_GROW(m, s->near_row, s->n + 2)) return 0;
+    memset(s->near_row, 0, (size_t)(s->n + 2) * sizeof *s->near_row);
     for (int fill = 0; fill < 2; fill++) {   /* count, then write: j comes to all its neighbours in turn */
         for (int i = 0; i < s->n; i++) mark[i] = -1;
         for (int j = 0; j < s->n; j++)
@@ -7894,15 +7803,13 @@ static int embi_elastic_neighbours(embi_memory *m, embi_elastic *s, int *mark)
                 int i = s->tet[4 * s->patch_tet[k / 4] + k % 4];
                 if (mark[i] == j) continue;
                 mark[i] = j;
-                if (fill) s->near_node[s->near_row[i]++] = j;
-                else s->near_row[i + 1]++;
+                if (fill) s->near_node[s->near_row[i + 1]++] = j;
+                else s->near_row[i + 2]++;
             }
         if (fill) break;
-        for (int i = 0; i < s->n; i++) s->near_row[i + 1] += s->near_row[i];
-        if (!EMBI_GROW(m, s->near_node, s->near_row[s->n])) return 0;
+        for (int i = 0; i < s->n; i++) s->near_row[i + 2] += s->near_row[i + 1];
+        if (!EMBI_GROW(m, s->near_node, s->near_row[s->n + 1])) return 0;
     }
-    for (int i = s->n; i > 0; i--) s->near_row[i] = s->near_row[i - 1];
-    s->near_row[0] = 0;
     if (!EMBI_GROW(m, s->corner, 16 * s->nt)) return 0;
     for (int k = 0; k < 16 * s->nt; k++) {
         int a = s->tet[k / 4], first = s->near_row[a], count = s->near_row[a + 1] - first;
@@ -7922,8 +7829,7 @@ static int embi_elastic_pair_count(const embi_elastic *s)
     return count < INT_MAX ? (int)count : -1;
 }
 
-/* Node pairs that K couples: 10 per tet or 36 per cell, and with averaging all pairs of nodes near the same node. Pairs
- * come more than once. Returns their number. */
+/* Node pairs that K couples, some more than once: 10 per tet or 36 per cell; averaging adds those near one node. */
 static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
 {
     int count = 0, corners = s->cells.count ? 8 : 4;
@@ -7938,8 +7844,7 @@ static int embi_elastic_pairs(const embi_elastic *s, embi_key *pairs)
     return count;
 }
 
-/* Where the blocks of each element stand in a matrix of the pattern of A, found once. Those of strain tets stand side
- * by side, in a matrix of their own. */
+/* Where the blocks of each element stand in the pattern of A. Those of strain tets have a matrix of their own. */
 static int embi_elastic_places(embi_memory *m, embi_elastic *s, const embi_bsr *A)
 {
     int corners = s->cells.count ? 8 : 4, *place;
@@ -8136,8 +8041,7 @@ static void embi_follow_add_hessian(const embi_elastic *s, const embipc_real *q,
     }
 }
 
-/* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest in each iteration would end in
- * rounding, and turn inside out there. */
+/* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest per iteration would end in rounding. */
 
 /* The least det D of tet t: its rows of grad are D0^-1 at rest. Nodes are rounded by at most EPS times their largest
  * coordinate, and det D then changes by 3 |D|^2 times that. Far away, a tet that is stretched to hundreds of its size
@@ -8309,8 +8213,7 @@ static inline void embi_m3s_turn_columns(embi_vec M[9], int p, int q, embi_vec c
     }
 }
 
-/* Makes columns p and q of B orthogonal by a rotation of both, and of V with them, where they are not. Returns
- * where. */
+/* Makes columns p and q of B orthogonal, by a rotation of both and of V, where they are not. Returns where. */
 static inline embi_mask embi_svd3s_rotate(embi_vec B[9], embi_vec V[9], int p, int q)
 {
     embi_vec pp = B[p] * B[p] + B[3 + p] * B[3 + p] + B[6 + p] * B[6 + p],
@@ -8337,8 +8240,7 @@ static void embi_m3s_swap_columns(embi_mask there, embi_vec B[9], int p, int q)
     }
 }
 
-/* a becomes a unit vector; its length is returned. Where that is as good as nothing a becomes a normal of the unit
- * vector n, and 0 is returned. */
+/* a becomes a unit vector; its length is returned. Where that is nothing a becomes a normal of n, and 0 is returned. */
 static embi_vec embi_unit_each(embi_vec a[3], const embi_vec n[3])
 {
     const embi_vec zero = embi_all(0);
@@ -8356,9 +8258,8 @@ static embi_vec embi_unit_each(embi_vec a[3], const embi_vec n[3])
     return size;
 }
 
-/* U, s, V of F = U diag(s) V^T as above, by one-sided Jacobi rotations: small singular values come out with
- * their own relative precision, where those of F^T F would drown [DV92]. Flat, linear and zero F are fine. An
- * F that is not finite gives s = nan. */
+/* U, s, V of F = U diag(s) V^T as above, by one-sided Jacobi rotations: small singular values come out with their own
+ * relative precision, where those of F^T F would drown [DV92]. Every finite F is fine; others give s = nan. */
 static void embi_svd3s(const embi_vec F[9], embi_vec U[9], embi_vec s[3], embi_vec V[9])
 {
     const embi_vec zero = embi_all(0), one = embi_all(1);
@@ -8457,15 +8358,13 @@ typedef struct embi_modes {
     embi_vec stretch[9], same[3], swap[3];
 } embi_modes;
 
-/* eigenvalues, or, where they are negative, the share of them that is kept: none makes what they belong to positive
- * semi-definite, all leaves it as it is */
+/* eigenvalues, of negative ones the share that is kept: 0 makes what they belong to positive semi-definite */
 static embi_vec embi_softened_each(embi_vec value, embipc_real keep)
 {
     return embi_where(embi_less(value, embi_all(0)), keep * value, value);
 }
 
-/* A, symmetric matrices side by side, with softened eigenvalues. Those are computed where a leading minor is not
- * positive. */
+/* A, symmetric matrices side by side, with softened eigenvalues. They are computed where a minor is not positive. */
 static void embi_m3s_soften(embi_vec A[9], embipc_real keep)
 {
     embipc_real minor[3][EMBI_LANES], M[9], Q[9], D[9];
@@ -8563,15 +8462,13 @@ static embi_vec embi_material_by_rotation(const embi_material *w, const embi_vec
     return psi;
 }
 
-/* What psi of the others consists of: e1 = tr E, e2 = the sum of its principal minors, j = J - 1, and gap = e1 - j;
- * E = (F^T F - I)/2. Differences of large numbers near rest, all of them, but for det F^T F = J^2 = 1 + 2 e1 + 4 e2
- * + 8 det E. */
+/* What psi of the others consists of: e1 = tr E, e2 = the sum of its principal minors, j = J - 1, and gap = e1 - j; E =
+ * (F^T F - I)/2. Differences of large numbers near rest, but for det F^T F = J^2 = 1 + 2 e1 + 4 e2 + 8 det E. */
 typedef struct embi_invariants {
     embi_vec E[9], e1, e2, J, j, gap;
 } embi_invariants;
 
-/* The strain and its invariants from F. Where J is above 1/2 the differences are formed without cancellation;
- * elsewhere there is none to fear. */
+/* The strain and its invariants from F. Where J is above 1/2 they are formed without cancellation. */
 static void embi_invariants_of(const embi_vec F[9], embi_invariants *v)
 {
     embi_vec *E = v->E, e3;
@@ -8713,8 +8610,7 @@ static embi_vec embi_nonlinear_stress(const embi_elastic *s, int t, const embipc
     return embi_material_stress(&s->material, F, rotation + 9 * t, s->averaged ? &pressure : NULL, P);
 }
 
-/* Psi(q), J. *force: sum of all nodal forces' lengths, N: what the rounding of q costs, per metre. trace:
- * scratch (2 padded). */
+/* Psi(q), J. *force: sum of nodal forces' lengths, N: the cost of rounding per metre. trace: scratch (2 padded). */
 static embipc_real embi_nonlinear_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace,
                                          embipc_real *force)
 {
@@ -8756,8 +8652,7 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *no
     embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
-/* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep. trace: theta and
- * pressures as above. */
+/* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep. trace: as above. */
 static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                        const embipc_real *trace, embi_bsr *A)
 {
@@ -8786,8 +8681,7 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* The bending part of cells, J: with `now` at the rotations of rotation_next; else at those held, plus lean energy, or
- * at those of q where they follow it */
+/* The bending part of cells, J: with `now` by rotation_next; else by those held, plus lean energy, or those of q */
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
     const embipc_real *R = now || s->cells.follows ? s->rotation_next : s->cells.turn;
@@ -8847,7 +8741,6 @@ static void embi_elastic_gradient(const embi_elastic *s, const embipc_real *q, e
 static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                      embipc_real *trace, int *place, int *next, embipc_real *weight, embi_bsr *whole)
 {
-    int changes = s->nonlinear && !s->follows;
     embi_bsr own, *A = whole;
     if (s->cells.count) {
         memset(&own, 0, sizeof own);
@@ -8858,7 +8751,7 @@ static void embi_elastic_add_hessian(const embi_elastic *s, const embipc_real *q
     embi_cells_follow(s, q);
     if (s->follows) embi_elastic_follow(s, q);
     if (s->averaged && embi_volume_follows_F(s)) embi_elastic_pressure(s, q, trace);
-    if (changes) embi_nonlinear_add_hessian(s, q, scale, trace, A);
+    if (s->nonlinear && !s->follows) embi_nonlinear_add_hessian(s, q, scale, trace, A);
     else embi_lagged_add_hessian(s, scale, A);
     if (s->follows) embi_follow_add_hessian(s, q, scale, A);
     embi_elastic_add_averaged(s, q, scale, trace, place, next, weight, A);
@@ -8902,11 +8795,9 @@ static embipc_result embi_check_mooney(const embipc_material *a, embipc_error *e
     return EMBIPC_OK;
 }
 
-/* Parameters within their ranges, in words that name the value. Those of other models are checked too: they have
- * sound defaults. */
+/* Parameters within their ranges, in words that name the value; also those of other models. */
 static embipc_result embi_check_material(const embipc_material *a, embipc_error *e)
 {
-    int negative = a->poisson < 0 && EMBI_MATERIALS;
     embipc_result r;
     if ((r = embi_check_value(e, "density", a->density, " kg/m^3", 0)) != EMBIPC_OK ||
         (r = embi_check_value(e, "young", a->young, " Pa", 0)) != EMBIPC_OK ||
@@ -8923,11 +8814,11 @@ static embipc_result embi_check_material(const embipc_material *a, embipc_error 
     if (!EMBI_MATERIALS && a->model > EMBIPC_ORTHOGONALITY)
         return embi_refuse(e, "this build has no material model %d (EMBIPC_NO_MATERIALS): take "
                            "linear corotated or orthogonality", (int)a->model);
-    if (negative && (a->model == EMBIPC_FIXED_COROTATED || a->model == EMBIPC_NEO_HOOKEAN))
-        return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, a->poisson,
-                               "poisson is %g; it must not be negative for %s, whose energy would have no least value: "
-                               "take EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
-                               a->model == EMBIPC_NEO_HOOKEAN ? "EMBIPC_NEO_HOOKEAN" : "EMBIPC_FIXED_COROTATED");
+    if (EMBI_MATERIALS && a->poisson < 0 && (a->model == EMBIPC_FIXED_COROTATED || a->model == EMBIPC_NEO_HOOKEAN))
+        return embi_refuse_value(e, a->poisson,
+                                 "poisson is %g; it must not be negative for %s, whose energy would have no least "
+                                 "value: take EMBIPC_STABLE_NEO_HOOKEAN or EMBIPC_STVK", a->poisson,
+                                 a->model == EMBIPC_NEO_HOOKEAN ? "EMBIPC_NEO_HOOKEAN" : "EMBIPC_FIXED_COROTATED");
     if (EMBI_MATERIALS && a->model == EMBIPC_MOONEY_RIVLIN && (r = embi_check_mooney(a, e)) != EMBIPC_OK) return r;
     if (!embi_all_finite(a->mooney, 3))
         return embi_refuse(e, "mooney (%g, %g, %g) is not finite", a->mooney[0], a->mooney[1], a->mooney[2]);
@@ -9006,8 +8897,7 @@ EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *materia
 /* Bit of a mask, besides those of vertices: the closest point on an edge is a fixed point of it. */
 #define EMBI_FIXED_POINT 16
 
-/* Pointer to the coordinates of one of a pair's four points. Copying them first would be slower: wide loads would
- * wait for the stores of single numbers. */
+/* Pointer to the coordinates of one of a pair's four points. Wide loads of copies would wait for single stores. */
 typedef const embipc_real *embi_point;
 
 static void embi_points_of(embi_point p[4], const embipc_real x[12])
@@ -9080,8 +8970,7 @@ static double embi_segment_parameter(const double e[3], const double r[3])
     return er > 0 ? (er < ee ? er / ee : 1) : 0;
 }
 
-/* r = sum_k w_k x_k, from differences to the vertex of largest weight on each side. The common position cancels
- * before anything is multiplied. */
+/* r = sum_k w_k x_k, from differences to each side's vertex of largest weight: the common position cancels first. */
 static void embi_separation(const embi_point x[4], const embipc_real w[4], double r[3])
 {
     int i = 0, j = 0;
@@ -9619,9 +9508,8 @@ EMBIPC_API embipc_real embipc_friction(embipc_real y, embipc_real e, embipc_real
     return y - e / 3;
 }
 
-/* S += weight d2D/du2 in the plane normal to n; u lies in that plane. expected: probable |u| at the end of the
- * step. At u = 0 the secant slope to there, 2/e - min(expected, e)/e^2, replaces the tangent 2/e. Then one linear
- * solve finds a steady creep. */
+/* S += weight d2D/du2 in the plane normal to n; u lies in that plane. expected: probable |u| at the end of the step. At
+ * u = 0 the secant slope to there, 2/e - min(expected, e)/e^2, replaces 2/e: one solve finds a steady creep. */
 static void embi_friction_hessian(const embipc_real u[3], const embipc_real n[3], embipc_real e, embipc_real expected,
                                   embipc_real weight, embipc_real S[9])
 {
@@ -9670,9 +9558,8 @@ typedef struct embi_element {
     embipc_real in_factor;       /* its stiffness in the last factor, as stiffness() of its kind returns it */
 } embi_element;
 
-/* Closest points of one candidate at the present positions. Its base has the energy kappa m b with multiplicity,
- * first = kappa m b' (N; positive where the contact is subtracted), and the normal as dir; extra is the gradient of the
- * mollifier. */
+/* Closest points of one candidate at the present positions. Its base has the energy kappa m b with multiplicity, first
+ * = kappa m b' (N; positive where it is subtracted), and the normal as dir; extra: the gradient of the mollifier. */
 typedef struct embi_contact {
     embi_element base;
     int mask, edge_edge;
@@ -9722,9 +9609,8 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
 #define EMBI_SNAP ((embipc_real)4e-8)
 #define EMBI_LOW ((embipc_real)-1e-3)   /* only weights above this are tested for it */
 
-/* Moves a closest point within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have negative
- * weights, so j is the vertex with the largest part of the point. It takes over weights that move the point no
- * farther than that. */
+/* Moves a closest point within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have negative weights,
+ * so j is the vertex with the largest part of the point. It takes over weights that move it no farther. */
 static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
 {
     embipc_real *w = k->base.w;
@@ -9788,8 +9674,7 @@ static void embi_contact_times(embi_contact *k, int multiplicity)
     k->second *= (embipc_real)multiplicity;
 }
 
-/* A part t[0] .. t[1] of an edge along which two fixed bodies are joined. key: the two vertices of the edge. t
- * counts from the one with the lower number. */
+/* A part t[0] .. t[1] of an edge that joins two fixed bodies. key: its vertices; t counts from the lower one. */
 typedef struct embi_seam {
     embi_u64 key;
     embipc_real t[2];
@@ -9832,13 +9717,12 @@ static void embi_closest_on_edge(const embi_point x[4], int i, int j, const embi
     out->d = embi_weighted_distance(x, out->w);
 }
 
-/* Contacts of the seams on edge k of the triangle that are within reach, in places from `to` on. Returns the next
- * place. */
+/* Contacts of the seams within reach on edge k of the triangle, from the place `to` on. Returns the next place. */
 static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidate *c, const embipc_real *x,
                                    embipc_real kappa, int pair, const embi_seams *seams, const embi_point p[4], int k)
 {
     int i = k + 1, j = (k + 1) % 3 + 1, turned = c->v[i] > c->v[j];
-    embi_u64 key = turned ? embi_pack(c->v[j], c->v[i]) : embi_pack(c->v[i], c->v[j]);
+    embi_u64 key = embi_pack_edge(c->v[i], c->v[j]);
     for (int n = embi_seam_find(seams, key); n < seams->count && seams->list[n].key == key; n++) {
         const embi_seam *seam = seams->list + n;
         embi_closest part;
@@ -9850,15 +9734,13 @@ static int embi_contact_make_seams(embi_contacts *s, int to, const embi_candidat
     return to;
 }
 
-/* Number of places that a candidate takes among the contacts: one of its own, and one for each part and each seam
- * of its triangle. */
+/* Number of places of a candidate among the contacts: its own, and one for each part and seam of its triangle. */
 static int embi_candidate_places(const embi_candidate *c, const embi_seams *seams)
 {
     int n = 1;
     for (int parts = c->parts & 63; parts; parts &= parts - 1) n++;
     for (int k = 0; k < 3 && c->parts >> 6; k++) {
-        int u = c->v[k + 1], v = c->v[(k + 1) % 3 + 1];
-        embi_u64 key = embi_pack_edge(u, v);
+        embi_u64 key = embi_pack_edge(c->v[k + 1], c->v[(k + 1) % 3 + 1]);
         if (c->parts >> 6 >> k & 1) n += embi_seam_find(seams, key + 1) - embi_seam_find(seams, key);
     }
     return n;
@@ -9890,8 +9772,7 @@ static int embi_contact_make_parts(embi_contacts *s, int to, const embi_candidat
 }
 
 /* A hash of the feature of a point-point or point-edge contact. It is the same for every pair that leads to this
- * feature, and 0 for contacts that are never merged. Numbers are local to the two bodies (base_a, base_b: first
- * vertices). */
+ * feature, and 0 for contacts that are never merged. Numbers are local to the bodies (base: first vertices). */
 static embi_u64 embi_contact_feature(const embi_contact *k, int base_a, int base_b, int split_vertex)
 {
     embi_u64 key = 1469598103934665603ull;
@@ -9928,7 +9809,7 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
         keys[n].key = feature;
         keys[n++].value = i;
     }
-    if (n > 1) embi_sort_keys(keys, keys + n, n);
+    embi_sort_keys(keys, n);
     for (int i = 1; i < n; i++)   /* distances of one feature may be rounded in several ways */
         for (int j = i - 1; j >= 0 && keys[j].key == keys[i].key; j--) {
             embi_contact *to = s->list + keys[j].value, *from = s->list + keys[i].value;
@@ -9955,8 +9836,7 @@ static void embi_contacts_merge(embi_contacts *s, int begin, int base_a, int bas
     }
 }
 
-/* A friction contact. Vertices, weights, normal and lambda are lagged. dir of base:
- * tangential displacement u, m. */
+/* A friction contact, all lagged but dir of base: the tangential displacement u, m. */
 typedef struct embi_friction {
     embi_element base;
     embipc_real n[3];
@@ -10031,8 +9911,7 @@ typedef struct embi_rod {
 #define EMBI_CCD_KEEP ((embipc_real)0.0999)
 #define EMBI_CCD_DEEP ((embipc_real)0.008)
 #define EMBI_CCD_MEET ((embipc_real)1e-9)
-/* One evaluation leaves EMBI_CCD_LEAVE of the present gap for the next: a little below a tenth, so that mostly the
- * first evaluation finds the time to return. */
+/* One evaluation leaves EMBI_CCD_LEAVE of the present gap for the next: so mostly the first one finds the time. */
 
 /* One query, in coordinates relative to vertex 0. Its numbers are doubles: only directions may be floats. */
 typedef struct embi_ccd_path {
@@ -10146,9 +10025,8 @@ static int embi_ccd_free_between(const embi_ccd_path *path, const embi_ccd_norma
     return 1;
 }
 
-/* The loop. Its first choice is a step to where the gap, at its present rate, would be all but closed; it is taken
- * if the rotating direction proves it free. Otherwise steps are shorter, down to the step that the fixed direction
- * proves. The path is always proved free up to `now.t`. */
+/* The loop. It keeps the path proved free up to `now.t`. First choice: a step to where the gap, at its present rate, is
+ * all but closed, if the rotating direction proves it. Else shorter steps, down to what the fixed one proves. */
 static int embi_ccd_search(const embi_ccd_path *path, double t_max, double *toi)
 {
     embi_ccd_normal now, next;
@@ -10207,8 +10085,7 @@ static embi_ccd_path embi_ccd_path_of(const embipc_real x[12], const embipc_real
     return path;
 }
 
-/* Contact on a path within [0, t_max], t_max <= 1. Returns 0 and *toi = t_max when there is none, else 1 and a time
- * before it, as embipc_ccd_point_triangle() does. */
+/* Contact on a path within [0, t_max], t_max <= 1. Returns as embipc_ccd_point_triangle(); without one *toi = t_max. */
 static int embi_ccd_on(embi_ccd_path *path, embipc_real min_separation, embipc_real t_max, embipc_real *toi)
 {
     double size = 0, until;
@@ -10351,12 +10228,11 @@ static int embi_system_surely_dense(int n, int method)
     return method == EMBI_SYSTEM_DENSE || (method == EMBI_SYSTEM_AUTO && n <= 20);
 }
 
-/* Prepares for n nodes coupled by `pairs` (as in embi_bsr_pattern; only read), values zero. What was made for
- * the very same pattern serves again: the result never depends on what was analysed before.
- * Automatic choice: up to 20 nodes one dense panel, without a look at the pattern; above, sparse, unless its
- * predicted cost is no smaller than the dense one. Measured on tet meshes: the two factor equally fast at 16
- * nodes; at 24 dense needs 11 us, sparse 5.7 us and 4.3 us once for the analysis.
- * Returns 0 when out of memory (S is then empty, n = 0). */
+/* Prepares for n nodes coupled by `pairs` (as in embi_bsr_pattern; only read), values zero. What was made for the very
+ * same pattern serves again: the result never depends on what was analysed before. Automatic choice: up to 20 nodes one
+ * dense panel, without a look at the pattern; above, sparse, unless its predicted cost is no smaller than the dense
+ * one. Measured on tet meshes: the two factor equally fast at 16 nodes; at 24 dense needs 11 us, sparse 5.7 us and 4.3
+ * us once for the analysis. Out of memory S is empty, n = 0. */
 static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi_key *pairs, int pair_count, int method)
 {
     int same = S->n == n && S->asked == method;
@@ -10912,7 +10788,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
             b->own[i / 3] |= (1u << EMBI_OWN_VERTEX | 1u << EMBI_OWN_POINT_PAIRS) << i % 3;
         }
     /* equal edges are neighbours after sorting; the first is the owner */
-    embi_sort_half_edges(keys, keys + edges, tri, nt);
+    embi_sort_half_edges(keys, tri, nt);
     for (int i = 0; i < edges; i++)
         if (i == 0 || keys[i].key != keys[i - 1].key)
             b->own[keys[i].value / 3] |= (1u << EMBI_OWN_EDGE | 1u << EMBI_OWN_EDGE_PAIRS) << keys[i].value % 3;
@@ -10920,8 +10796,7 @@ static int embi_bvh_build(embi_memory *m, embi_bvh *b, const embipc_real *x, con
     return 1;
 }
 
-/* 1 when the triangles of both half-edges h and g of an edge are coplanar, on opposite sides of it. away: the largest
- * |coordinate| */
+/* 1 when the triangles of both half-edges of an edge are coplanar, on opposite sides. away: the largest |coordinate| */
 static int embi_is_flat(const embipc_real *x, const int *tri, int h, int g, embipc_real away)
 {
     const embipc_real *p = x + 3 * tri[h];
@@ -11056,7 +10931,7 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
         keys[t].key = (embi_u64)embi_root(b->face, t);
         keys[t].value = t;
     }
-    embi_sort_keys(keys, keys + nt, nt);
+    embi_sort_keys(keys, nt);
     for (int begin = 0, end; begin < nt; begin = end) {
         embi_plane p;
         end = embi_run_end(keys, nt, begin);
@@ -11072,10 +10947,9 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
     }
 }
 
-/* Removes the edge-edge pairs of edges inside flat faces that stay flat. If another edge comes near such an edge,
- * one of its ends or the face's border is as near. home: per vertex, the part of the body that moves as one affine
- * map; NULL: the whole body. keys: sorted edges from embi_bvh_build(), then as many for scratch. sharp (3 per
- * vertex): scratch. */
+/* Removes the edge-edge pairs of edges inside flat faces that stay flat. If another edge comes near such an edge, one
+ * of its ends or the face's border is as near. home: per vertex, the part of the body that moves as one affine map;
+ * NULL: the whole body. keys: sorted edges of embi_bvh_build(), then scratch; sharp (3 per vertex), too. */
 static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                                const int *home, embi_key *keys, int *sharp)
 {
@@ -11135,8 +11009,7 @@ static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int 
     }
 }
 
-/* Returns |J_a - J_b|_1 <= 2 for two vertices. Their displacements differ by at most half of it times the diagonal
- * of the box of all nodes' displacements. */
+/* Returns |J_a - J_b|_1 <= 2 for two vertices. Displacements differ by half of it times the box of the nodes'. */
 static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 {
     const int *na = J->node + 4 * (size_t)a, *nb = J->node + 4 * (size_t)b;
@@ -11255,8 +11128,7 @@ static int embi_ranges_meet(const embipc_real a[6], const embipc_real range[6], 
     return 1;
 }
 
-/* 1 when two boxes can come within reach while both move by the same fraction t in [0, 1] of a displacement in
- * `one` and one in `two`. Empty boxes have lo > hi. */
+/* Can two boxes come within reach while both move by the fraction t in [0, 1] of displacements in `one` and `two`? */
 static int embi_boxes_pass(const embipc_real a[6], const embipc_real one[6], embipc_real reach, const embipc_real b[6],
                            const embipc_real two[6])
 {
@@ -11412,8 +11284,7 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
     return embi_traverse_all(m, &w, list, count);
 }
 
-/* Splits a traversal into node pairs whose traversals, one after the other, equal it. Returns its own start if that
- * has many pairs, otherwise pairs below these, in `start`. */
+/* Splits a traversal into node pairs whose traversals equal it: its own start if that has many, else pairs below. */
 static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_STARTS][2], int *starts)
 {
     const int *first = embi_traverse_begin(w, starts);
@@ -11581,8 +11452,7 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     return t;
 }
 
-/* Box of the points of the first surface that can come within reach of the box b of the second. share: fraction of
- * the displacements that they can use. */
+/* Box of the first surface's points that can reach the box b of the second. share: of displacements that they use. */
 static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_real reach, const embipc_real b[6],
                               embipc_real box[6])
 {
@@ -11797,8 +11667,7 @@ typedef struct embi_swept_surface {
     embipc_real box[6];
 } embi_swept_surface;
 
-/* Appends the primitives of `size` vertices whose boxes meet the box `in`: the vertices and edges that triangles
- * own in the given way, or all triangles. */
+/* Appends the primitives of `size` vertices whose boxes meet `in`: what triangles own in that way, or all of them. */
 static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size, int kind, int joined,
                            const embipc_real in[6], embi_primitives *to)
 {
@@ -12435,8 +12304,7 @@ static int embi_crossings(embi_memory *m, const embi_surface *a, const embi_surf
  * of a body that does not move in this step; several islands may read it. */
 enum { EMBI_VERTEX_UNKNOWN, EMBI_VERTEX_STARTED, EMBI_VERTEX_LIVE, EMBI_VERTEX_LISTED, EMBI_VERTEX_STILL };
 
-/* The part of a tet that holds its surface vertices: points whose k-th weight is at least least[k]. It is a copy of
- * the tet, scaled by rest = 1 - sum least. */
+/* The part of a tet that holds its surface vertices: k-th weight >= least[k]. A copy scaled by rest = 1 - sum least. */
 typedef struct embi_shrunk {
     int tet;
     embipc_real least[4], rest;
@@ -12685,8 +12553,7 @@ typedef struct embi_given {
 typedef struct embi_caller {
     embipc_real rotation[9], position[3];   /* of the description */
     void *user;
-    unsigned *apart;             /* bit i: the pair callback keeps the body apart from that of slot i, which is lower
-                                  * than its own; NULL: from none */
+    unsigned *apart;             /* bit i: the pair callback keeps it apart from that of the lower slot i; NULL: none */
     embipc_real pressure;        /* on the whole surface in the next step, Pa */
     int viewed;                  /* the caller has a view: x = J q after each step */
 #ifndef EMBIPC_NO_SNAPSHOT
@@ -13325,6 +13192,20 @@ static void embi_shift_take_end(const embi_body *b, embi_shift *to, const embi_s
     embi_copy(to->deformation, path->end);
 }
 
+/* R: in a guess, out the rotation of F */
+static void embi_polar(embipc_real R[9], const embipc_real F[9])
+{
+    embipc_real *out[EMBI_LANES];
+    const embipc_real *in[EMBI_LANES];
+    embi_vec M[9];
+    for (int l = 0; l < EMBI_LANES; l++) {
+        out[l] = R;
+        in[l] = F;
+    }
+    for (int i = 0; i < 9; i++) M[i] = embi_load_each(in, i);
+    embi_polars(out, M);
+}
+
 /* The rotation that fits n points at x to those at y best; turn: first guess, then result. cof M = cof(R S) = R cof S
  * has the same rotation as M = R S. It is added because M alone is not enough when all points lie in one plane. */
 static void embi_turn_fit(const embipc_real *x, const embipc_real *y, int n, embipc_real turn[9])
@@ -13542,7 +13423,7 @@ static embipc_real embi_body_strays(const embi_state *s, const embi_body *b, emb
     int at = 3 * b->node0;
     const embipc_real *q = s->q + at, *next = s->trial_q + at, *from = s->reference.path_q + at;
     const embipc_real *way = s->reference.path_way + at;
-    embipc_real *d = s->scratch.nodes + at, sum[3] = {0, 0, 0}, ways[3] = {0, 0, 0}, off[3], box[6];
+    embipc_real *d = s->scratch.nodes + at, sum[3] = {0, 0, 0}, ways[3] = {0, 0, 0}, box[6];
     embipc_real along = 0, square = 0, share;
     for (int i = 0; i < 3 * b->nn; i++) d[i] = q[i] - from[i] + t * (next[i] - q[i]);
     for (int i = 0; i < b->nn; i++) {
@@ -13559,12 +13440,10 @@ static embipc_real embi_body_strays(const embi_state *s, const embi_body *b, emb
         embi_axpy(d + 3 * i, -share, way + 3 * i);
         embi_box_add(box, d + 3 * i);
     }
-    embi_sub(off, box + 3, box);
-    return embi_norm(off) * (1 + 8 * EMBI_EPS) + 8 * EMBI_EPS * (embi_sqrt(embi_abs(square)) + b->diagonal);
+    return embi_box_diagonal(box) * (1 + 8 * EMBI_EPS) + 8 * EMBI_EPS * (embi_sqrt(embi_abs(square)) + b->diagonal);
 }
 
-/* Is a body that was searched for itself along a path within the slack of it, now and on its direction? What holds in
- * two states holds between them. */
+/* Is a body within the slack of the path it was searched along, now and at its direction's end, so on the way too? */
 static int embi_body_keeps_path(const embi_state *s, const embi_body *b)
 {
     embipc_real slack = b->search.own_path.slack;
@@ -13933,8 +13812,7 @@ static void embi_island_go_on(embi_island *isle)
 /* Does a drive still move? */
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
-/* Is the minimum of this pass so near that its forces show whether embi_island_ask_pass() adds another one? Then that
- * begins now: the last digits of this pass would be lost. */
+/* Is the minimum so near that forces show whether embi_island_ask_pass() adds a pass? Then it saves the last digits. */
 static int embi_island_is_near(const embi_island *isle)
 {
     return isle->active && !isle->converged && isle->passes_left == 1 && !embi_is_driving(isle) &&
@@ -14063,8 +13941,7 @@ static embipc_real embi_body_rounding(const embi_body *b)
     return 4 * EMBI_EPS * embi_max(b->scale_x, b->step.scale_q);
 }
 
-/* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding of x and of
- * q. */
+/* A short move of a body, m: by its tolerance, at most dhat/10. The fraction `limit` of it exceeds rounding. */
 static embipc_real embi_body_short(const embi_body *b, embipc_real limit)
 {
     return embi_max(embi_min(b->step.c * b->rules.tolerance, b->rules.dhat / 10), embi_body_rounding(b) / limit);
@@ -14205,8 +14082,7 @@ typedef struct embi_tiles {
     int due;                     /* fixed bodies came or went since the last search for seams */
 } embi_tiles;
 
-/* The force of an element of an island that sleeps, N, by vertices of bodies: numbers of both may change. key, u: of a
- * friction contact, as in embi_lagged. */
+/* The force of an element that sleeps, N, by vertices of bodies: numbers may change. key, u: as in embi_lagged. */
 typedef struct embi_rested {
     embipc_body of;              /* a body that sleeps with that island */
     embipc_body body[4];
@@ -14470,10 +14346,9 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
     return b->mass.total > 0 ? b->mass.total * (gravity + speed / w->def.time_step) / 3 : 0;
 }
 
-/* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of
- * 1e6 Pa between plates that close by 60 %: without the pressure load the plates give up after a quarter.) The
- * pressure load must not lift a body at rest above 0.9 dhat. Contacts that only graze their barrier flicker, and
- * their lagged friction is wrong. */
+/* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of 1e6
+ * Pa between plates that close by 60 %: without the pressure load the plates give up after a quarter.) The pressure
+ * load must not lift a body at rest above 0.9 dhat. Contacts that graze their barrier flicker, with wrong friction. */
 static embipc_real embi_derive_kappa(const embipc_world *w, const embi_body *b)
 {
     embipc_real weight = b->mass.total * embi_norm(w->def.gravity), load = embi_body_load(w, b);
@@ -14687,7 +14562,7 @@ static int embi_searched_forget(embipc_world *w)
         w->search.tri_pairs[n].key = (embi_u64)s->pair[k].first;
         w->search.tri_pairs[n++].value = k;
     }
-    embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + n, n);
+    embi_sort_keys(w->search.tri_pairs, n);
     for (int k = 0; k < w->search.due_count; k++) s->pair[w->search.due[k].pair].count = 0;
     for (int k = 0; k < n; k++) {
         embi_pair *pair = s->pair + w->search.tri_pairs[k].value;
@@ -14835,8 +14710,7 @@ static embipc_real embi_cached_room(const embi_state *s, const embi_cached *k, c
     return embi_cached_pace(k, pair) > most ? 0 : room;
 }
 
-/* Prepares a search at the reference positions. |u| + |h - u| <= sqrt(2) |h| for 0 <= u <= h, so the radius exceeds
- * that of the range by this factor. */
+/* Prepares a search at the reference positions. The radius is sqrt(2) |h|, as |u| + |h - u| <= that for 0 <= u <= h. */
 static void embi_cached_begin(embi_state *s, embi_cached *k, const embi_pair *pair, embipc_real reach)
 {
     const embi_body *A = s->body + k->a, *B = s->body + k->b;
@@ -15454,7 +15328,7 @@ static int embi_search_keep(embipc_world *w, const embi_pair *pair, const embi_s
 /* The body is searched for itself along its present direction. */
 static void embi_body_take_path(embi_state *s, embi_body *b)
 {
-    embipc_real t = b->search.has_direction ? b->search.own_path.end : (embipc_real)0, box[6], off[3];
+    embipc_real t = b->search.has_direction ? b->search.own_path.end : (embipc_real)0, box[6];
     embi_box_clear(box);
     for (int i = b->node0; i < b->node0 + b->nn; i++) {
         embi_copy(s->reference.path_q + 3 * i, s->q + 3 * i);
@@ -15462,8 +15336,7 @@ static void embi_body_take_path(embi_state *s, embi_body *b)
         embi_scale(s->reference.path_way + 3 * i, t, s->reference.path_way + 3 * i);
         embi_box_add(box, s->reference.path_way + 3 * i);
     }
-    embi_sub(off, box + 3, box);
-    b->search.own_path.slack = b->rules.dhat / 2 + EMBI_PATH_SLACK * embi_norm(off);
+    b->search.own_path.slack = b->rules.dhat / 2 + EMBI_PATH_SLACK * embi_box_diagonal(box);
 }
 
 /* Searches the candidates of a pair along the present direction, and appends them to the lane. */
@@ -15709,7 +15582,7 @@ static int embi_seams_sort(embipc_world *w)
         w->search.tri_pairs[count].key = embi_edge_key(w->s.body + one->body[n % 2], one->edge[n % 2]);
         w->search.tri_pairs[count++].value = n;
     }
-    if (count) embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + count, count);
+    embi_sort_keys(w->search.tri_pairs, count);
     return count;
 }
 
@@ -15798,7 +15671,7 @@ static int embi_seams_ends(embipc_world *w)
         embi_seam_end(w, ends[n].value, p);
         ends[n].key = unit > 0 ? (embi_u64)((p[0] - lo) / unit) : 0;
     }
-    if (count) embi_sort_keys(ends, ends + count, count);
+    embi_sort_keys(ends, count);
     for (int begin = 0, end; begin < count; begin = end) {
         embi_seam_end(w, ends[begin].value, p);
         end = begin + 1;
@@ -15834,7 +15707,7 @@ static int embi_seams_list(embipc_world *w)
         k[n].value = n;
         to->list[to->count + n] = to->list[n];
     }
-    if (to->count) embi_sort_keys(k, k + to->count, to->count);
+    embi_sort_keys(k, to->count);
     for (int n = 0; n < to->count; n++) to->list[n] = to->list[to->count + k[n].value];
     return 1;
 }
@@ -15859,8 +15732,7 @@ static int embi_seams_join(embipc_world *w)
         b->search.joined.surface = 1 + embi_root(next, i);
         w->tiles.joined[w->tiles.joined_count++].key = embi_pack(b->search.joined.surface, i);
     }
-    if (w->tiles.joined_count)
-        embi_sort_keys(w->tiles.joined, w->tiles.joined + w->tiles.joined_count, w->tiles.joined_count);
+    embi_sort_keys(w->tiles.joined, w->tiles.joined_count);
     return 1;
 }
 
@@ -15902,7 +15774,7 @@ static int embi_seams_surfaces(embipc_world *w, const int *first, int *next)
             w->search.tri_pairs[count].key = embi_pack(embi_root(next, first[i] + w->s.body[i].bvh.face[t]), i);
             w->search.tri_pairs[count++].value = t;
         }
-    if (count) embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + count, count);
+    embi_sort_keys(w->search.tri_pairs, count);
     return count;
 }
 
@@ -16115,7 +15987,7 @@ static int embi_regions_sort(embipc_world *w)
         w->search.tri_pairs[i].key = one->begin;
         w->search.tri_pairs[i].value = i;
     }
-    embi_sort_keys(w->search.tri_pairs, w->search.tri_pairs + n, n);
+    embi_sort_keys(w->search.tri_pairs, n);
     for (int i = 0; i < n; i++) w->search.swept[i] = w->search.swept[n + w->search.tri_pairs[i].value];
     return n;
 }
@@ -16159,7 +16031,7 @@ static int embi_pairs_join(embipc_world *w)
         if (n < old) k[n].key = embi_pair_key(s->pair + n);
         k[n].value = n;
     }
-    embi_sort_keys(k, k + old + found, old + found);   /* of equal ones those that exist come first */
+    embi_sort_keys(k, old + found);   /* of equal ones those that exist come first */
     for (int begin = 0, end; begin < old + found; begin = end) {
         embi_u64 bodies = k[begin].key / (EMBI_PATCHES * EMBI_PATCHES);
         int head = -1;
@@ -16489,8 +16361,7 @@ static int embi_point_unknowns(const embi_rows *J, const int *local, const int v
     return n;
 }
 
-/* sum_k w_k y_k over the vertices of an element: the motion of its point, where vertices move by y. For a contact it
- * is the relative motion of the closest points. */
+/* sum_k w_k y_k over the vertices of an element: the motion of its point by y. Of a contact: of the closest points. */
 static void embi_point_motion(const int v[4], const embipc_real w[4], const embipc_real *y, embipc_real r[3])
 {
     embipc_real r0 = 0, r1 = 0, r2 = 0;
@@ -16504,8 +16375,7 @@ static void embi_point_motion(const int v[4], const embipc_real w[4], const embi
     embi_set(r, r0, r1, r2);
 }
 
-/* Forces of contacts are summed by vertex, and from there by node, g += J^T f. So a row of J is used once, however
- * many contacts share the vertex. */
+/* Forces of contacts are summed by vertex, and from there by node, g += J^T f. So a row of J is used once. */
 typedef struct embi_pull {
     embipc_real *f;              /* (3 per vertex), N; 0 outside of such a sum */
     const unsigned char *known;  /* EMBI_VERTEX_...; STILL ones take no force */
@@ -16663,11 +16533,9 @@ static embipc_real embi_friction_secant(const embi_friction *f)
 /* Sets the stiffness S of a friction contact: its Hessian at u, or the secant of embi_friction_secant(). */
 static void embi_friction_stiffness(embi_friction *f, int first)
 {
-    static const embipc_real none[3] = {0, 0, 0};
-    int secant = f->reverses || first;
     memset(f->S, 0, sizeof f->S);
     if (f->weight > 0)   /* subtracted contacts have no stiffness */
-        embi_friction_hessian(secant ? none : f->base.dir, f->n, f->e,
+        embi_friction_hessian(f->reverses || first ? embi_none : f->base.dir, f->n, f->e,
                               f->reverses ? f->e : first ? f->expected : 0, f->weight, f->S);
 }
 
@@ -16718,17 +16586,15 @@ static void embi_spring_hessian(const embi_element *e, embipc_real S[9])
     for (int i = 0; i < 9 && e->first < 1; i++) S[i] -= e->first * e->dir[i / 3] * e->dir[i % 3] / p->rKr;
 }
 
-/* The share. At the limit the stiffness along the force ends, so a spring within it counts as four times as
- * stiff. */
+/* The share. At the limit the stiffness along the force ends: a spring within it counts as four times as stiff. */
 static embipc_real embi_spring_stiffness(const embi_element *e, int first)
 {
     (void)first;
     return e->first < 1 ? e->first : 4;
 }
 
-/* Does the force of a spring, evaluated at y, differ from its linear model at x by more than a hundredth of
- * the limit? A spring can reach its limit within a motion that counts as converged. Then another direction is
- * needed. */
+/* Does the force of a spring, evaluated at y, differ from its linear model at x by more than a hundredth of the limit?
+ * It may reach its limit within a motion that counts as converged. Then a new direction is due. */
 static int embi_spring_misses(const embi_element *e, const embipc_real *x, const embipc_real *y)
 {
     embi_spring p = *(const embi_spring *)e;
@@ -16899,15 +16765,6 @@ static int embi_element_stamp(embi_system *system, const embi_rows *J, const int
     return embi_system_stamp(system, n, node, coef, scale, S);
 }
 
-/* Marks the blocks of the system that an element will change. */
-static void embi_element_mark(embi_system *system, const embi_rows *J, const int *local, const embi_element *e)
-{
-    int node[EMBI_STAMP];
-    embipc_real coef[EMBI_STAMP];
-    int n = embi_point_unknowns(J, local, e->v, e->w, node, coef);
-    embi_system_mark(system, n, node);
-}
-
 /* Appends the pairs of unknown nodes that a candidate would couple. Returns 0 out of memory. */
 static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *local, const int v[4],
                                  embi_key **pairs, int *count)
@@ -16939,8 +16796,7 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
  * the step: those of the expected end; with keep_spin = 0 those of q^n, and for BDF2 of qt. Friction, D, takes
  * the displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M + h^2
  * (1 + beta/c) K is constant within a step: it is that of the lagged form. Of a nonlinear material it stands in
- * the damping part only, which so leaves rotations alone; its energy, gradient and projected Hessian (the tangent) are
- * evaluated at each iterate.
+ * the damping part only, which so leaves rotations alone; its energy, gradient and tangent are those of each iterate.
  * Uses: part I, linear corotated energy, materials over a body, positions of vertices, islands.
  * Checked by: tests/test_integrator.c, tests/test_elastic.c */
 
@@ -16969,6 +16825,22 @@ static void embi_mass_multiply(const embi_body *b, const embipc_real *x, embipc_
 static embipc_real embi_node_share(const embi_body *b, int i)
 {
     return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
+}
+
+/* The mean over a body's mass of x, or of x less `from`; both of all nodes. from: NULL or not */
+static void embi_body_mean(const embi_body *b, const embipc_real *x, const embipc_real *from, embipc_real mean[3])
+{
+    embi_set(mean, 0, 0, 0);
+    for (int i = 0, at = 3 * b->node0; i < b->nn; i++, at += 3)
+        for (int c = 0; c < 3; c++) mean[c] += embi_node_share(b, i) * (from ? x[at + c] - from[at + c] : x[at + c]);
+}
+
+/* The mean velocity of a body that moves with v, and the energy of its motion about its centre, of `kinetic`, J */
+static embipc_real embi_body_turning_energy(const embi_body *b, const embipc_real *v, embipc_real kinetic,
+                                            embipc_real mean[3])
+{
+    embi_body_mean(b, v, NULL, mean);
+    return embi_max(kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
 }
 
 /* Factor of K in A, with damping. K of a nonlinear material is in A for its damping only. */
@@ -17139,8 +17011,7 @@ static void embi_body_energies(embi_state *s, embi_body *b)
     b->past.elastic += embi_elastic_bending(&b->elastic, s->q + o, 1);
 }
 
-/* Largest change of a velocity in a step, m/s, that counts as smooth for BDF2: by gravity, plus a tenth of the
- * speed, plus what counts as nothing. */
+/* Largest smooth change of a velocity in a step of BDF2, m/s: by gravity, a tenth of the speed, and `nothing`. */
 static embipc_real embi_jump_limit(const embi_state *s, embipc_real speed, embipc_real nothing)
 {
     return s->h * embi_norm(s->gravity) + speed / 10 + nothing;
@@ -17302,8 +17173,7 @@ static embi_hold embi_hold_first(const embi_body *b)
     return k;
 }
 
-/* Finds the next point that a body is held at: driven nodes, then points of ball joints and hinges on the ground.
- * Returns 0 where there is none. */
+/* The next point that a body is held at: driven nodes, then points of joints on the ground. Returns 0 for none. */
 static int embi_body_held(const embi_state *s, const embi_body *b, embi_hold *k, embi_anchor *p)
 {
     memset(p, 0, sizeof *p);
@@ -17327,8 +17197,7 @@ static int embi_body_held(const embi_state *s, const embi_body *b, embi_hold *k,
     return 0;
 }
 
-/* What a body can rotate about: its centre; the one point that it is held at; the axis through such points in a line;
- * or nothing. */
+/* What a body can rotate about: its centre; the one point that holds it; the axis through such points; or nothing. */
 static embi_axle embi_body_pivot(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -17376,8 +17245,7 @@ static void embi_body_about(const embi_body *b, const embi_anchor *pivot, const 
     for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
 }
 
-/* The rotation R of a rigid body in free flight over the time h. Its inverse inertia in its own frame changes from
- * K0 to K1. */
+/* The rotation R of a rigid body in free flight over the time h. K0, K1: its inverse inertia in its frame. */
 static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9],
                              const embipc_real L[3], embipc_real h, embipc_real R[9])
 {
@@ -17429,19 +17297,19 @@ static void embi_turning_of(const embi_body *b, const embipc_real *x, const embi
     embi_inertia_inverse(b, p->r, p->Mr, p->K);
 }
 
-/* y -= w x r over the nodes of a body */
-static void embi_subtract_rotation(const embi_body *b, const embipc_real w[3], const embipc_real *r, embipc_real *y)
+/* y += z w x r over the nodes of a body */
+static void embi_add_rotation(const embi_body *b, embipc_real z, const embipc_real w[3], const embipc_real *r,
+                              embipc_real *y)
 {
     embipc_real t[3];
     for (int i = 0; i < 3 * b->nn; i += 3) {
         embi_cross(t, w, r + i);
-        embi_sub(y + i, y + i, t);
+        embi_axpy(y + i, z, t);
     }
 }
 
-/* The terms that BDF2 adds, in the frame of the free flight through q^n. R^T is the rotation of the last step in
- * this frame, w the spin. r, u, the centre and L get a third of their changes since the last step. qc: out, r plus
- * its third. */
+/* The terms that BDF2 adds, in the frame of the free flight through q^n. R^T is the rotation of the last step in this
+ * frame, w the spin. r, u, the centre and L get a third of their changes since then. qc: out, r plus its third. */
 static void embi_turning_look_back(embi_state *s, const embi_body *b, const embipc_real R[9], const embipc_real w[3],
                                    embi_turning *p, embipc_real *qc, embipc_real L[3])
 {
@@ -17452,15 +17320,12 @@ static void embi_turning_look_back(embi_state *s, const embi_body *b, const embi
     before.u = s->g + o;
     before.Mr = s->scratch.nodes + o;
     embi_turning_of(b, s->last.q, s->last.v, &before);
-    embi_subtract_rotation(b, w, before.r, before.u);
-    embi_sub(d, p->L, before.L);
-    embi_axpy(L, (embipc_real)1 / 3, d);
+    embi_add_rotation(b, -1, w, before.r, before.u);
+    embi_add_change(L, (embipc_real)1 / 3, p->L, before.L);
     embi_sub(d, s->qn + o, s->last.q + o);   /* displacement of the centre */
     embi_add(d, d, p->c);
-    embi_sub(d, d, before.c);
-    embi_axpy(p->c, (embipc_real)1 / 3, d);
-    embi_sub(d, p->vc, before.vc);
-    embi_axpy(p->vc, (embipc_real)1 / 3, d);
+    embi_add_change(p->c, (embipc_real)1 / 3, d, before.c);
+    embi_add_change(p->vc, (embipc_real)1 / 3, p->vc, before.vc);
     for (int i = 0; i < 3 * b->nn; i += 3) {
         embipc_real r[3], u[3];
         embi_m3_tmulv(r, R, before.r + i);
@@ -17484,8 +17349,7 @@ static void embi_turning_fictitious(const embi_body *b, const embi_turning *p, c
     }
 }
 
-/* qt and qc of a body's free flight, from r, u and qc in the frame of q^n. qt holds the acceleration a at first; w:
- * spin at the end. */
+/* qt and qc of a body's free flight, from r, u, qc in the frame of q^n. qt: a at first; w: spin at the end. */
 static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turning *p, const embipc_real w[3])
 {
     int o = 3 * b->node0;
@@ -17494,14 +17358,12 @@ static void embi_turning_end(const embi_state *s, embi_body *b, const embi_turni
     embi_copy(b->flight.carried, p->vc);
     embi_m3_mulv(b->flight.end_spin, b->flight.turn, w);
     for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_scale(t, b->step.c * b->step.c, qt + i);
-        embi_add(t, t, p->r + i);
+        embi_add_scaled(t, p->r + i, b->step.c * b->step.c, qt + i);
         embi_m3_mulv(qt + i, b->flight.turn, t);
         embi_add(qt + i, qt + i, base);
         embi_axpy(qt + i, b->step.c, p->vc);
         embi_cross(t, w, p->r + i);
-        embi_scale(t, -b->step.c, t);
-        embi_add(t, t, qc + i);
+        embi_add_scaled(t, qc + i, -b->step.c, t);
         embi_m3_mulv(qc + i, b->flight.turn, t);
         embi_add(qc + i, qc + i, base);
     }
@@ -17515,7 +17377,7 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
     embipc_real *a = s->qt + 3 * b->node0, *qc = s->qc + 3 * b->node0, K0[9], w[3], l[3], t[3];
     memcpy(K0, p->K, sizeof K0);
     memcpy(qc, p->r, (size_t)(3 * b->nn) * sizeof *qc);
-    embi_subtract_rotation(b, f->spin, p->r, p->u);
+    embi_add_rotation(b, -1, f->spin, p->r, p->u);
     if (embi_is_two_step(b)) {
         embi_flight_turn(b, K0, K0, p->L, -s->h, f->turn);
         embi_flight_spin(K0, f->turn, p->L, w);
@@ -17531,14 +17393,13 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
     embi_turning_fictitious(b, p, w, a);
     embi_cross_sum(p->Mr, a, b->nn, l);   /* its spin is exact already: a has no torque */
     embi_m3_mulv(t, p->K, l);
-    embi_subtract_rotation(b, t, p->r, a);
+    embi_add_rotation(b, -1, t, p->r, a);
     embi_turning_end(s, b, p, w);
     return 1;
 }
 
-/* Does a body turn so little that its arc, h^2 w^2 D/2 off its tangent, changes velocities by less than a
- * hundredth of what the step stops at? Then its flight is q^n + h v^n, and the spin that the last step ended with
- * is all it takes. */
+/* Does a body turn so little that its arc, h^2 w^2 D/2 off its tangent, changes velocities by less than a hundredth of
+ * what the step stops at? Then its flight is q^n + h v^n, with the spin that the last step ended with. */
 static int embi_flight_is_straight(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -17625,23 +17486,20 @@ static void embi_flight_turns(const embi_body *b, const embipc_real d[3], embipc
     else embi_copy(turned, d);
 }
 
-/* Where node i of a body ends its free flight, m, without forces and without deformation by the centrifugal
- * force */
+/* Where node i of a body ends its free flight, m, without forces or the centrifugal force */
 static void embi_flight_end(const embi_state *s, const embi_body *b, int i, embipc_real x[3])
 {
     const embi_flight *f = &b->flight;
     embipc_real r[3], u[3], t[3], c[3];
     if (!embi_body_arcs(b)) {
-        embi_copy(x, s->qn + 3 * i);
-        embi_axpy(x, s->h, s->vn + 3 * i);
+        embi_add_scaled(x, s->qn + 3 * i, s->h, s->vn + 3 * i);
         return;
     }
     embi_add(c, s->qn + 3 * b->node0, f->centre);
     embi_sub(r, s->qn + 3 * i, c);
     embi_cross(t, f->spin, r);
     embi_sub(u, s->vn + 3 * i, f->velocity);
-    embi_sub(u, u, t);
-    embi_axpy(r, s->h, u);
+    embi_add_change(r, s->h, u, t);
     embi_m3_mulv(x, f->turn, r);
     embi_add(x, x, c);
     embi_axpy(x, s->h, f->velocity);
@@ -17660,8 +17518,7 @@ static int embi_body_foresee_twist(const embi_state *s, const embi_body *b, embi
     return 1;
 }
 
-/* Rotations that a lagged material holds, those at the expected end: the rotations of q^n, rotated with the body,
- * or for BDF2 those of its free flight. */
+/* Rotations that a lagged material holds: those of q^n, rotated with the body, or for BDF2 those of its free flight. */
 static void embi_body_hold_rotations(embi_state *s, embi_body *b)
 {
     embi_elastic *e = &b->elastic;
@@ -17683,8 +17540,7 @@ static void embi_body_hold_rotations(embi_state *s, embi_body *b)
     embi_elastic_hold(e, e->rotation, twists ? T : NULL);
 }
 
-/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. A steady torque
- * rotates a body in each step, an impact once. */
+/* Expected rotation by forces in the next step: the smaller of the last two if alike, else 0. An impact acts once. */
 static void embi_body_foretell_twist(embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -17698,8 +17554,7 @@ static void embi_body_foretell_twist(embi_body *b)
     else embi_set(f->twist, 0, 0, 0);
 }
 
-/* Largest distance of a node from its force-free target, minus the mean, over the diagonal. 0 for a nonlinear
- * material. */
+/* Largest distance of a node from its target qt, minus the mean, over the diagonal. 0 for a nonlinear material. */
 static embipc_real embi_body_stray(const embi_state *s, const embi_body *b)
 {
     embipc_real mean[3] = {0, 0, 0}, most = 0, d[3];
@@ -17714,33 +17569,18 @@ static embipc_real embi_body_stray(const embi_state *s, const embi_body *b)
     return embi_sqrt(most) / b->diagonal;
 }
 
-/* Velocity of a body as a whole at q^n */
-static void embi_body_start_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
-{
-    embi_set(v, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++) embi_axpy(v, embi_node_share(b, i), s->vn + 3 * (b->node0 + i));
-}
-
-/* Kinetic energy at q^n of the body's motion about its centre, J */
-static embipc_real embi_body_turning_energy(const embi_state *s, const embi_body *b)
-{
-    embipc_real v[3];
-    embi_body_start_velocity(s, b, v);
-    return embi_max(b->past.kinetic - b->mass.total * embi_dot(v, v) / 2, 0);
-}
-
 /* Do the held rotations hide too much energy of strain? It may be as much as the kinetic energy at the start; with
  * `exact` a hundredth of that of the motions about the centres, or a share of all that rounding leaves to be seen. */
 static int embi_island_is_blown_up(embi_state *s, const embi_island *isle, int exact)
 {
-    embipc_real kinetic = 0, about = 0, unseen = 0, force;
+    embipc_real kinetic = 0, about = 0, unseen = 0, force, v[3];
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embi_elastic *e = &b->elastic;
         if (!embi_is_dynamic(b)) continue;
         kinetic += b->past.kinetic;
         if (e->nonlinear) continue;
-        if (exact) about += embi_body_turning_energy(s, b);
+        if (exact) about += embi_body_turning_energy(b, s->vn, b->past.kinetic, v);
         embi_elastic_look_ahead(e, s->q + 3 * b->node0);
         unseen += embi_elastic_energy(e, s->q + 3 * b->node0, 1, s->scratch.trace + b->scratch.trace, &force) -
                   embi_elastic_energy(e, s->q + 3 * b->node0, 0, s->scratch.trace + b->scratch.trace, &force);
@@ -17842,8 +17682,7 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
  * now; x^n, y^n at the start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
- * Spring and damper together are one spring of chapter "Contact elements". Its Hessian is that of one vertex, which
- * fits into any pattern.
+ * Both together are one spring of chapter "Contact elements". Its Hessian, of one vertex, fits into any pattern.
  * Uses: small math, memory, part III, contact elements, energy of a body.   Checked by: tests/world_drive.h */
 
 /* The drive of an island that follows d; NULL: its first one, or no other */
@@ -17948,11 +17787,18 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
         int i = 3 * (b->node0 + d->nodes[k]);
         embipc_real move[3], change[3];
         embi_sub(move, s->driven.target + i, s->q + i);
-        embi_copy(change, move);
-        embi_axpy(change, -s->h, s->v + i);
+        embi_add_scaled(change, move, -s->h, s->v + i);
         if (embi_norm(change) > s->h * embi_jump_limit(s, embi_norm(move) / s->h, b->rules.tolerance)) return 1;
     }
     return 0;
+}
+
+/* The largest distance of a drive's nodes from its centre at creation, m */
+static embipc_real embi_drive_lever(const embi_drive *d)
+{
+    embipc_real lever = 0;
+    for (int k = 0; k < d->node_count; k++) lever = embi_max(lever, embi_distance(d->start + 3 * k, d->centre));
+    return lever;
 }
 
 /* change: by how much the pose of a soft drive moves in this step. Returns whether it jumps: its springs and dampers
@@ -17960,34 +17806,27 @@ static int embi_drive_jumps(const embi_state *s, const embi_drive *d)
 static int embi_soft_drive_jumps(const embi_state *s, const embi_drive *d, embipc_real change[6])
 {
     const embi_body *b = s->body + d->body;
-    embipc_real K = embi_max(embi_max(d->stiffness[0], d->stiffness[1]), d->stiffness[2]), lever = 0;
+    embipc_real K = embi_max(embi_max(d->stiffness[0], d->stiffness[1]), d->stiffness[2]);
     K *= (embipc_real)d->node_count * (s->h + d->damping);
-    for (int k = 0; k < d->node_count; k++) lever = embi_max(lever, embi_distance(d->start + 3 * k, d->centre));
     for (int i = 0; i < 6; i++) change[i] = d->pose_next[i] - d->pose[i];
-    return embi_is_abrupt(6, change, d->moved, d->bent, lever, b->rules.tolerance * b->mass.total / K);
+    return embi_is_abrupt(6, change, d->moved, d->bent, embi_drive_lever(d), b->rules.tolerance * b->mass.total / K);
 }
 
-/* Aims every drive at the end of the step. A rotation has increments whose chords are less than 0.1 dhat from the arc:
- * radius (1 - cos(angle/2)) <= 0.1 dhat. */
+/* Aims drives at the end of the step. Chords of arcs keep within 0.1 dhat: radius (1 - cos(angle/2)) <= 0.1 dhat. */
 static void embi_drives_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     for (int n = 0; n < embi_drive_count(s); n++) {
         embi_drive *d = s->driven.list + n;
         embi_body *b = s->body + d->body;
-        embipc_real turn[3], angle, radius = 0, chord, change[6];
+        embipc_real angle, radius, chord, change[6];
         embi_drive_pose(d, w->time + s->h, d->pose_next);
         if (d->soft) {
             if (embi_is_second_order(s) && b->in_island && embi_soft_drive_jumps(s, d, change)) b->step.jump = 1;
             continue;
         }
-        embi_sub(turn, d->pose_next + 3, d->pose + 3);
-        angle = embi_norm(turn);
-        for (int k = 0; k < d->node_count; k++) {
-            embipc_real r[3];
-            embi_sub(r, d->start + 3 * k, d->centre);
-            radius = embi_max(radius, embi_norm(r));
-        }
+        angle = embi_distance(d->pose_next + 3, d->pose + 3);
+        radius = embi_drive_lever(d);
         chord = radius > 0 ? (embipc_real)0.1 * b->rules.dhat / radius : 1;
         d->rotating = angle > 0;
         d->increments = d->rotating && chord < 1 ? 1 + (int)embi_min(1e6, angle / (2 * embi_acos(1 - chord))) : 1;
@@ -18070,6 +17909,17 @@ static void embi_soft_drive_finish(embi_state *s, embi_drive *d)
     memcpy(d->pose, d->pose_next, sizeof d->pose);
 }
 
+/* The largest distance of a hard drive's nodes from their targets, with the nodes at q, m */
+static embipc_real embi_drive_distance(const embi_state *s, const embi_drive *d, const embipc_real *q)
+{
+    embipc_real most = 0;
+    for (int k = 0; k < d->node_count; k++) {
+        int i = 3 * (s->body[d->body].node0 + d->nodes[k]);
+        most = embi_max(most, embi_distance(s->driven.target + i, q + i));
+    }
+    return most;
+}
+
 /* Pose that each drive reached, its shortfall, and its force. g = grad E at driven nodes. */
 static void embi_drives_finish(embipc_world *w)
 {
@@ -18094,11 +17944,7 @@ static void embi_drives_finish(embipc_world *w)
             for (int i = 0; i < 6; i++) d->pose[i] += share * (d->pose_next[i] - d->pose[i]);
             d->increment = d->increments - 1;
             embi_drive_aim(s, d);   /* the target of the whole step */
-            for (int k = 0; k < d->node_count; k++) {
-                embipc_real r[3];
-                embi_sub(r, s->driven.target + 3 * (b->node0 + d->nodes[k]), s->q + 3 * (b->node0 + d->nodes[k]));
-                d->reached.shortfall = embi_max(d->reached.shortfall, embi_norm(r));
-            }
+            d->reached.shortfall = embi_drive_distance(s, d, s->q);
         }
         for (int k = 0; k < d->node_count; k++) {
             int i = 3 * (b->node0 + d->nodes[k]);
@@ -18313,8 +18159,7 @@ static embipc_real embi_twist_lever(const embipc_real *x, embipc_real d[3], embi
     *share = size > 0 ? embi_dot(n, d) / size : 0;
     embi_axpy(d, -*share, along);
     embi_cross(side, n, d);
-    size = embi_norm(side);
-    embi_scale(side, size > 0 ? 1 / size : 0, side);
+    (void)embi_direction(side, side);
     return turn;
 }
 
@@ -18411,8 +18256,7 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real
 
 /* ---- begin of a step ---- */
 
-/* Lists the joints of each body, sums the masses of bodies that joints link, and counts the joints that hold a body to
- * the ground. parent: scratch for union-find. */
+/* Joints of each body, masses that joints link, and counts of joints to the ground. parent: scratch for union-find. */
 static void embi_joints_weigh(embi_state *s, int *parent)
 {
     for (int i = 0; i < s->body_count && EMBI_JOINTS; i++) {
@@ -18467,8 +18311,7 @@ static embipc_real embi_joint_call(const embi_joint *j)
     return j->def.motor_stiffness * j->target[0] + j->def.motor_damping * j->target[1] + j->target[2];
 }
 
-/* change: by how much that differs from the last step. Returns whether it jumps: it could then change the velocity of
- * the lighter body by more than its tolerance. */
+/* change: by how much that differs from the last step. Does it jump, by more than the lighter body's tolerance? */
 static int embi_joint_jumps(const embi_state *s, const embi_joint *j, embipc_real *change)
 {
     embipc_real nothing = EMBI_HUGE;
@@ -18493,8 +18336,7 @@ static void embi_joints_jump(embi_state *s)
     }
 }
 
-/* The effort that the caller set, as forces: on b, and the opposite on a. A torque is a couple at o and u of either
- * frame. */
+/* The effort that the caller set, as forces: on b, and opposite on a. A torque is a couple at o and u of the frame. */
 static void embi_joint_push(embi_state *s, const embi_joint *j)
 {
     const embipc_real *x = s->xn + 3 * j->first;
@@ -18538,8 +18380,7 @@ static void embi_twist_pin(const embi_state *s, const embi_joint *j)
     }
 }
 
-/* Places the anchors of all joints behind the vertices of all bodies, and sets the caller's efforts. Loads of bodies
- * are set before. */
+/* Places the anchors of joints behind the vertices of bodies, and adds the caller's efforts to loads. */
 static void embi_joints_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -18649,7 +18490,7 @@ static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_r
 /* State of a joint, from its rods at the end of the step. */
 static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
 {
-    embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], swung[2][3], size;
+    embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], swung[2][3];
     embipc_real twist = j->reached.twist, change;
     int jumps, holding, count = embi_joint_rods(s, j, start, rod, &holding);
     int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - embi_joint_effort_count(j);
@@ -18660,8 +18501,7 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
     j->reached.velocity = (j->reached.position - start) / s->h;
     if (j->def.kind == EMBIPC_BALL) j->reached.twist = embi_joint_twist(s->x + 3 * j->first, twist, swung);
     embi_sub(axis, s->x + 3 * (j->first + EMBI_FRAME_Z), s->x + 3 * j->first);
-    size = embi_norm(axis);
-    embi_scale(axis, size > 0 ? 1 / size : 0, axis);
+    (void)embi_direction(axis, axis);
     for (int n = 0; n < count; n++) {
         embi_rod_evaluate(&rod[n].base, s->xn, s->x);
         embi_copy(before, total);
@@ -18832,10 +18672,8 @@ static void embi_sleep_undo(embipc_world *w)
  * (What falls is slow at first, and large bodies count as slow for long.) Without gravity nothing needs to. */
 static int embi_body_is_borne(const embi_state *s, const embi_body *b)
 {
-    embipc_real change[3] = {0, 0, 0}, fall = s->h * embi_norm(s->gravity);
-    for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++)
-            change[c] += embi_node_share(b, i - b->node0) * (s->v[3 * i + c] - s->vn[3 * i + c]);
+    embipc_real change[3], fall = s->h * embi_norm(s->gravity);
+    embi_body_mean(b, s->v, s->vn, change);
     return !(fall > 0) || embi_norm(change) <= fall / 10 + b->rules.tolerance / 1000;
 }
 
@@ -18845,11 +18683,8 @@ static int embi_body_rests(const embipc_world *w, const embi_body *b)
     const embi_state *s = &w->s;
     const embipc_real speed = w->def.sleep_speed > 0 ? w->def.sleep_speed : b->rules.epsv;
     const embipc_real most = embi_max(s->h * speed, 16 * EMBI_EPS * b->scale_x);
-    for (int i = b->node0; i < b->node0 + b->nn; i++) {
-        embipc_real d[3];
-        embi_sub(d, s->q + 3 * i, s->qn + 3 * i);
-        if (!(embi_norm(d) <= most)) return 0;
-    }
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3)
+        if (!(embi_distance(s->q + i, s->qn + i) <= most)) return 0;
     return !embi_body_has_applied(w, b) && embi_body_is_borne(s, b);
 }
 
@@ -18969,8 +18804,7 @@ static void embi_sleep_report(embipc_world *w)
 /* ==== 57. Contacts of candidates =====================================================================
  * Contacts at vertices x: closest points of candidates, and a contact for each within dhat. Candidates that are far
  * away are not measured again until the bodies have moved far enough. Threads share the others in chunks, in two
- * rounds. The first counts contacts, so that in the second each has its place, and their order does not depend on
- * threads.
+ * rounds. The first counts contacts, so that in the second each has its place, whatever the threads.
  * Uses: part I, distances, contacts, positions of vertices, rotation and deformation bounds, islands.
  * Checked by: tests/test_contact.c */
 
@@ -19122,8 +18956,7 @@ static int embi_island_count_contacts(embi_memory *m, embi_state *s, embi_island
            EMBI_GROW(m, contacts->extra, 12 * edges) && EMBI_GROW(m, isle->keys, 2 * count);
 }
 
-/* Contacts of the island at the live vertices x, where search.drift of its bodies was computed. Returns 0 out of
- * memory. */
+/* Contacts of the island at the live vertices x, where search.drift is known. Returns 0 out of memory. */
 static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *isle, const embipc_real *x)
 {
     embipc_stage was = embi_time_stage(s, EMBIPC_STAGE_CONTACT);
@@ -19176,8 +19009,7 @@ static void embi_flight_way(const embi_state *s, const embi_body *b, int v, embi
     embi_axpy(way, s->h, b->flight.velocity);
 }
 
-/* Does a contact that touches at the start of the step touch at the end of the flights, too; or, further: one that
- * touches at the end, at the start? */
+/* Does a contact at the start touch at the end of the flights, too; or, further: one at the end, at the start? */
 static int embi_contact_stays(const embi_state *s, const embi_body *a, const embi_body *b, int further,
                               const embi_contact *c)
 {
@@ -19199,8 +19031,7 @@ static int embi_contact_stays(const embi_state *s, const embi_body *a, const emb
 
 /* Sets what is subtracted from the displacement of a friction contact: the curvature of the free flights of its
  * vertices, less h times the velocities of surfaces that run. What is left is h times the velocity of the flight where
- * the vertices touch: at its start, or in a further pass at its end, where w x R r is another vector than w x r. Where
- * they touch all the time it is the mean of both. */
+ * they touch: at its start, or in a further pass at its end, where w x R r is not w x r; all the time: their mean. */
 static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, int further,
                                const embi_contact *c, embi_friction *f)
 {
@@ -19217,8 +19048,7 @@ static void embi_friction_bend(const embi_state *s, const embi_body *a, const em
             embi_m3_mulv(turned, of->flight.turn, arm);
             embi_cross(t, of->flight.end_spin, turned);
             embi_scale(bend, 1 - end, bend);
-            embi_sub(turned, turned, arm);
-            embi_axpy(bend, end, turned);
+            embi_add_change(bend, end, turned, arm);
             embi_axpy(bend, -end * s->h, t);
         }
         embi_axpy(bend, -s->h, of->rules.surface_velocity);
@@ -19226,16 +19056,13 @@ static void embi_friction_bend(const embi_state *s, const embi_body *a, const em
     }
 }
 
-/* Does a contact slide? It does where its slip in this step exceeds what counts as sticking. While nothing has moved,
- * that is the slip by the velocities at q^n. */
+/* Does a contact slip by more than what counts as sticking? While nothing has moved, by the velocities at q^n. */
 static int embi_friction_slides(const embi_state *s, const embi_friction *f)
 {
-    embipc_real u[3] = {0, 0, 0}, move[3];
+    embipc_real u[3] = {0, 0, 0};
     int still;
-    for (int k = 0; k < 4; k++) {
-        embi_sub(move, s->x + 3 * f->base.v[k], s->xn + 3 * f->base.v[k]);
-        embi_axpy(u, f->base.w[k], move);
-    }
+    for (int k = 0; k < 4; k++)
+        embi_add_change(u, f->base.w[k], s->x + 3 * f->base.v[k], s->xn + 3 * f->base.v[k]);
     still = u[0] == 0 && u[1] == 0 && u[2] == 0;
     for (int k = 0; k < 4 && still; k++)
         for (int i = 4 * f->base.v[k]; i < 4 * f->base.v[k] + s->J.count[f->base.v[k]]; i++)
@@ -19284,49 +19111,50 @@ static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when 
     }
 }
 
-/* Velocity of a body as a whole at q^n. Returns 1/mass, or 0 for bodies that contacts do not move. */
-static embipc_real embi_body_velocity(const embi_state *s, const embi_body *b, embipc_real v[3])
+/* Velocity of body a at q^n relative to b, as a whole, m/s. Returns the sum of 1/mass of those that contacts move. */
+static embipc_real embi_pair_mobility(const embi_state *s, const embi_body *a, const embi_body *b, embipc_real v[3])
 {
-    embi_body_start_velocity(s, b, v);
-    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : 0;
+    const embi_body *const side[2] = {a, b};
+    embipc_real mean[2][3], sum = 0;
+    for (int k = 0; k < 2; k++) {
+        embi_body_mean(side[k], s->vn, NULL, mean[k]);
+        if (embi_is_dynamic(side[k]) && side[k]->driven_nodes < side[k]->nn) sum += 1 / side[k]->mass.total;
+    }
+    embi_sub(v, mean[0], mean[1]);
+    return sum;
 }
 
 /* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? The
- * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than
- * h g, plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds
- * up to the same. After a step that used the forces of its own end friction is not late: a quarter of both limits
- * is enough then. In the first step of a body, or by another kappa, it is a fiftieth, after however many iterations.
- * Any other step gets no pass after two fifths of max_iterations, or four fifths if the last one used the forces of
- * its end. */
+ * change, as a vector, must exceed half of the larger one, and the difference must change velocities by more than h g,
+ * plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds up to the
+ * same. After a step that used the forces of its own end friction is not late: a quarter of both limits is enough then.
+ * In the first step of a body, or by another kappa, it is a fiftieth, after however many iterations. Any other step
+ * gets no pass after two fifths of max_iterations, or four fifths if the last one did so. */
 static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
     const embipc_real *now = pair->force[EMBI_NOW], *lagged = pair->force[EMBI_AS_LAGGED];
-    embipc_real va[3], vb[3], change[3], mobility, share, force;
+    embipc_real v[3], mobility, share, force;
     int fresh = (embi_is_dynamic(a) && !a->past.continues) || (embi_is_dynamic(b) && !b->past.continues);
     int own = a->past.own_friction || b->past.own_friction;
     if (pair->a == pair->b || !(pair->rule.mu > 0) ||
         (!fresh && 5 * iterations > (own ? 4 : 2) * s->settings.max_iterations)) return 0;
-    embi_sub(change, now, lagged);
-    force = embi_norm(change);
+    force = embi_distance(now, lagged);
     share = fresh ? EMBI_PASS_FRESH : own ? EMBI_PASS_OWN : 1;
     if (!(force > share / 2 * embi_max(embi_norm(now), embi_norm(lagged)))) return 0;
-    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
-    embi_sub(va, va, vb);
+    mobility = embi_pair_mobility(s, a, b, v);
     return s->h * mobility * pair->rule.mu * force >
-               share * embi_jump_limit(s, embi_norm(va) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
+               share * embi_jump_limit(s, embi_norm(v) / 10, embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
-/* Does a body turn on another by more than a rad? Friction of the first pass acts on what touched at q^n, which has
- * left the other body by then. */
+/* Does a body turn on another by more than a rad? Friction of the first pass acts on what touched at q^n, and left. */
 static int embi_pair_turns(const embi_state *s, const embi_pair *pair)
 {
     embipc_real turn = embi_max(embi_body_turns(s, s->body + pair->a), embi_body_turns(s, s->body + pair->b));
     return pair->a != pair->b && pair->rule.mu > 0 && pair->in_contact[EMBI_NOW] && turn > EMBI_TURN_FREE;
 }
 
-/* Does any pair of the island need another pass, with friction by the present normal forces? Without an iteration left
- * for it there is none. */
+/* Does any pair need another pass, with friction by the present normal forces, and is an iteration left? */
 static int embi_island_ask_pass(embi_state *s, embi_island *isle)
 {
     const embi_pair *before = NULL;
@@ -19425,8 +19253,7 @@ static void embi_body_subtract_product(const embi_bodies_task *t, embi_body *b, 
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->rhs[i] -= s->Ap[i];
 }
 
-/* rhs -= H p, with contacts of rank one. Leaves A p in Ap. p is the driven motion, 0 on other nodes, or a vector of the
- * solver. */
+/* rhs -= H p, with contacts of rank one. Leaves A p in Ap. p: the driven motion, or the solver's vector. */
 static void embi_island_subtract_product(embi_state *s, embi_island *isle)
 {
     embi_pull to = embi_pull_of(s);
@@ -19448,8 +19275,7 @@ static void embi_island_subtract_product(embi_state *s, embi_island *isle)
  * most of H's factor stays from one iteration to the next: a grasp by a cage of 108 nodes 1.15 [measured].
  * Uses: part I, contacts, part III, contact elements, products with the Hessian.   Checked by: tests/test_dual.c */
 
-/* Do contact forces as unknowns pay? They do with few columns against the unknowns, no body that has most of these, and
- * no K that changes in the step. */
+/* Do contact forces as unknowns pay? With few columns, no body that has most unknowns, and no K that changes. */
 static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
 {
     int columns = isle->tune.full_hessian ? isle->contacts.count : 0;
@@ -19466,8 +19292,7 @@ static int embi_island_wants_dual(const embi_state *s, const embi_island *isle)
     return 1;
 }
 
-/* First unknowns of the bodies, and memory for a factor of A of each body that lacks one. Returns 0 out of
- * memory. */
+/* First unknowns of the bodies, and memory for a factor of A where one lacks. Returns 0 out of memory. */
 static int embi_dual_bodies(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -19574,12 +19399,11 @@ static int embi_dual_links(embi_memory *m, embi_state *s, embi_island *isle)
         return 0;
     for (int k = 0; k < most; k++)
         if (!embi_dual_element(m, s, isle, embi_element_at(isle, k))) return 0;
-    embi_sort_keys(isle->keys, isle->keys + most, D->count);
+    embi_sort_keys(isle->keys, D->count);
     return 1;
 }
 
-/* Groups the columns of U in triples that act on the same one or two bodies, since blocks are 3x3. Returns 0 out of
- * memory. */
+/* Groups columns of U in triples on the same one or two bodies, since blocks are 3x3. Returns 0 out of memory. */
 static int embi_dual_columns(embi_memory *m, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -19602,8 +19426,7 @@ static int embi_dual_columns(embi_memory *m, embi_island *isle)
     return 1;
 }
 
-/* Lists the triples by body, with room for each body's part of K. The answer is no where
- * there are too many. */
+/* Lists the triples by body, with room for its part of K. No: there are too many. */
 static embi_answer embi_dual_members(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_dual *D = isle->dual;
@@ -19888,7 +19711,8 @@ static void embi_island_store_stiffness(embi_state *s, embi_island *isle)
 /* Sets the system to zero; or only the part that elements reach, while A is that of the last factor. */
 static void embi_island_clear_system(embi_state *s, embi_island *isle)
 {
-    int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN);
+    int keeps = embi_system_keeps(&isle->system) && !EMBI_WITHOUT(REOPEN), node[EMBI_STAMP];
+    embipc_real coef[EMBI_STAMP];
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         keeps = keeps && !(embi_is_dynamic(b) && b->elastic.nonlinear);
@@ -19897,8 +19721,10 @@ static void embi_island_clear_system(embi_state *s, embi_island *isle)
         embi_system_zero(&isle->system);
         return;
     }
-    for (int k = 0; k < embi_element_count(isle); k++)
-        embi_element_mark(&isle->system, &s->J, s->local, embi_element_at(isle, k));
+    for (int k = 0; k < embi_element_count(isle); k++) {
+        const embi_element *e = embi_element_at(isle, k);
+        embi_system_mark(&isle->system, embi_point_unknowns(&s->J, s->local, e->v, e->w, node, coef), node);
+    }
     embi_system_reopen(&isle->system);
 }
 
@@ -20469,8 +20295,7 @@ static void embi_island_progress(embi_state *s, embi_island *isle, embipc_real a
     if (rigid && alpha == 1) embi_island_secure(s, isle);
 }
 
-/* Change of a candidate's gap by one drive alone, m: by its motion, and the response of the free nodes with the
- * present factor. Negative: it closes the gap. */
+/* Change of a candidate's gap, m, by the motion of one drive and the response of free nodes; negative: it closes. */
 static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, const embi_drive *d, const embi_candidate *c,
                                        const embi_closest *closest)
 {
@@ -20494,19 +20319,6 @@ static embipc_real embi_drive_approach(embi_state *s, embi_island *isle, const e
     (void)embi_normal(p, closest->w, closest->mask, c->edge_edge, n);
     embi_point_motion(c->v, closest->w, s->path.motion, r);
     return embi_dot(n, r);
-}
-
-/* Largest displacement of nodes of a rotating drive in one of its increments, m */
-static embipc_real embi_drive_increment_length(const embi_state *s, const embi_drive *d)
-{
-    const embi_body *b = s->body + d->body;
-    embipc_real most = 0, r[3];
-    for (int k = 0; k < d->node_count; k++) {
-        int i = 3 * (b->node0 + d->nodes[k]);
-        embi_sub(r, s->driven.target + i, s->driven.safe_q + i);
-        most = embi_max(most, embi_norm(r));
-    }
-    return most;
 }
 
 /* Stores the direction of the island (p and A p) in arrays that are free at this point, or restores it. */
@@ -20546,8 +20358,8 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
     }
     embi_island_save_direction(s, isle, 1);
     if (!worst || most > -1e-6 * c->dhat) return 0;
-    if (worst->rotating && worst->increments < 1000000 &&
-        embi_drive_increment_length(s, worst) > EMBI_INCREMENT_LENGTH * c->dhat) {
+    if (worst->rotating && worst->increments < 1000000 &&   /* is an increment long? */
+        embi_drive_distance(s, worst, s->driven.safe_q) > EMBI_INCREMENT_LENGTH * c->dhat) {
         worst->increments *= 4;   /* a rotation ends only where an increment does: smaller ones get nearer */
         worst->increment *= 4;
         worst->safe_increment *= 4;
@@ -20561,8 +20373,7 @@ static int embi_island_block(embi_state *s, embi_island *isle, int limit)
 }
 
 /* Drives give up the rest of this step because tets of the island may not invert further. Then the bodies that they
- * bend can settle. Nothing else would end the step: a guarded tet that is flat stays flat, and no contact is to
- * blame. */
+ * bend can settle. Nothing else would end the step: a flat guarded tet stays so, and no contact is to blame. */
 static void embi_island_give_up(embi_state *s, const embi_island *isle)
 {
     for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
@@ -20598,8 +20409,7 @@ static void embi_predict(const embi_state *s, const embi_body *b, int order, int
     if (order > 1) embi_predict_add(s, b, i, d);
 }
 
-/* most[n]: largest component of the difference between the displacement d of node i and the prediction of order n +
- * 1, m */
+/* most[n]: largest component of the displacement d of node i less the prediction of order n + 1, m */
 static void embi_prediction_errors(const embi_state *s, const embi_body *b, int i, const embipc_real d[3],
                                    embipc_real most[2])
 {
@@ -20611,10 +20421,9 @@ static void embi_prediction_errors(const embi_state *s, const embi_body *b, int 
     }
 }
 
-/* Predicts the end of the step, to trial_q. Free nodes fly freely, and change their velocity by dv. That is the
- * change in the last step, at most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to
- * q + h v while blocked. So a falling body goes on falling, and a resting one stays. Only the number of candidates
- * depends on this. */
+/* Predicts the end of the step, to trial_q. Free nodes fly freely, and change their velocity by dv. That is the change
+ * in the last step, at most h f/m, and h f/m in the first step. Driven nodes go to their targets, or to q + h v while
+ * blocked. So a falling body falls on, and a resting one stays. Only the number of candidates depends on this. */
 static void embi_body_expect(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
@@ -20739,14 +20548,12 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    embipc_real va[3], vb[3], change[3], mobility;
+    embipc_real v[3], mobility;
     if (pair->in_contact[EMBI_AT_START] != pair->in_contact[EMBI_NOW]) return 1;
     if (pair->a == pair->b || !pair->in_contact[EMBI_NOW]) return 0;
-    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
-    embi_sub(va, va, vb);
-    embi_sub(change, pair->force[EMBI_NOW], pair->force[EMBI_AT_START]);
-    return s->h * mobility * embi_norm(change) >
-           embi_jump_limit(s, embi_norm(va), embi_max(a->rules.tolerance, b->rules.tolerance));
+    mobility = embi_pair_mobility(s, a, b, v);
+    return s->h * mobility * embi_distance(pair->force[EMBI_NOW], pair->force[EMBI_AT_START]) >
+           embi_jump_limit(s, embi_norm(v), embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
 /* Did a rod become taut or slack in the step? The gap of its joint, and how it turns, shift its limits a little. */
@@ -20790,8 +20597,9 @@ static void embi_body_interrupt(embipc_world *w, embi_body *b)
  * Links bodies to islands, and collects their bodies, pairs, springs, rods and unknowns. Islands are independent
  * between searches: a far body changes no bit of an island. So threads share the small ones of a round, in runs
  * without threads inside. A large one, with more than half of the work, is solved alone and shares its loops.
- * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, drives, joints, structure
- * and reuse of factors.   Checked by: tests/test_threads.c */
+ * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, searches within a step,
+ * drives, joints, sleep, structure and reuse of factors, drives that yield.
+ * Checked by: tests/test_threads.c, tests/world_guarantee.h */
 
 /* Adds pair n to the list, behind others of the same bodies. */
 static void embi_island_list_pair(const embi_state *s, embi_island *isle, int n)
@@ -20930,10 +20738,8 @@ static void embi_each_work(void *arg, int begin, int end)
 static void embi_each_body(embipc_world *w, embi_each_fn *fn)
 {
     embi_state *s = &w->s;
-    embi_each t;
+    embi_each t = {w, fn};
     long long work = 0;
-    t.w = w;
-    t.fn = fn;
     for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k);
     embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_work, &t);
 }
@@ -21032,12 +20838,10 @@ static embipc_result embi_round_share(embi_round *t, int first)
 static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
 {
     embi_state *s = &w->s;
-    embi_round t;
+    embi_round t = {w, fn};
     embipc_result r = EMBIPC_OK;
     int *round = w->islands.round, largest = 0, most = 0, alone;   /* alone: the largest is solved by itself, first */
     long long total = 0;
-    t.w = w;
-    t.fn = fn;
     for (int k = 0; k < w->islands.round_count && EMBI_ATOMIC && embi_has_threads(&s->threads); k++) {
         int work = embi_island_work(s, w->islands.list[round[k]]);
         total += work;
@@ -21060,10 +20864,7 @@ static embipc_result embi_islands_round(embipc_world *w, embi_island_fn *fn)
     return embi_round_share(&t, alone);
 }
 
-/* ==== 68. Islands that meet ==========================================================================
- * Islands whose bodies may touch along their directions become one. Their directions are void then.
- * Uses: memory, searches within a step, sleep, drives that yield.
- * Checked by: tests/world_guarantee.h, tests/test_threads.c */
+/* ---- islands that meet: whose bodies may touch along their directions, which are void then ---- */
 
 /* Appends to the list of embipc_world_iterations(). */
 static int embi_iteration_record(embipc_world *w, const embipc_iteration *r)
@@ -21172,7 +20973,7 @@ static int embi_islands_cover(embipc_world *w, int *changed)
     return 1;
 }
 
-/* ==== 69. Velocities at the end ======================================================================
+/* ==== 68. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
  * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
@@ -21188,8 +20989,7 @@ static int embi_islands_cover(embipc_world *w, int *changed)
  * drives, joints, friction within a step.
  * Checked by: tests/test_motion.c, tests/test_integrator.c, tests/test_joint.c */
 
-/* v += w1 x d, without the rotation in it, which dL gives back. d: from the end of the flight to q, by node, m; it is
- * overwritten. r, Mr: of q */
+/* v += w1 x d, without the rotation in it, which dL gives back. d: flight's end to q, m; overwritten. r, Mr: of q */
 static void embi_body_carry_spin(embi_state *s, const embi_body *b, const embipc_real *r, const embipc_real *Mr,
                                  embipc_real *d)
 {
@@ -21200,7 +21000,7 @@ static void embi_body_carry_spin(embi_state *s, const embi_body *b, const embipc
     for (int i = 0; i < 3 * b->nn; i += 3) embi_cross(d + i, b->flight.end_spin, away + i);
     embi_cross_sum(Mr, d, b->nn, l);
     embi_m3_mulv(w, b->end.inverse, l);
-    embi_subtract_rotation(b, w, r, d);
+    embi_add_rotation(b, -1, w, r, d);
     for (int i = 0; i < 3 * b->nn; i++) s->v[o + i] += d[i];
 }
 
@@ -21216,8 +21016,7 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     for (int i = 0; i < 3 * b->nn; i++) d[i] = s->qt[o + i] - s->qc[o + i];
     for (int i = 0; i < b->nn && f->pivot.count; i++) embi_axpy(d + 3 * i, -b->step.c, f->carried);
     embi_cross_sum(Mr, d, b->nn, l);
-    embi_copy(f->loss, f->momentum);
-    embi_axpy(f->loss, -1 / b->step.c, l);
+    embi_add_scaled(f->loss, f->momentum, -1 / b->step.c, l);
     for (int i = 0; i < b->nn; i++) {
         embi_flight_end(s, b, b->node0 + i, c);
         embi_sub(d + 3 * i, s->q + o + 3 * i, c);
@@ -21227,22 +21026,6 @@ static void embi_body_spin_loss(embi_state *s, embi_body *b, embipc_real *r, emb
     embi_body_carry_spin(s, b, r, Mr, d);
     embi_cross_sum(Mr, s->v + o, b->nn, b->end.momentum);
     embi_m3_mulv(b->end.spin, b->end.inverse, b->end.momentum);
-}
-
-/* The mean of x over the mass of a body; x: of all nodes */
-static void embi_body_mean(const embi_body *b, const embipc_real *x, embipc_real mean[3])
-{
-    embi_set(mean, 0, 0, 0);
-    for (int i = 0; i < b->nn; i++) embi_axpy(mean, b->mass.node[i] / b->mass.total, x + 3 * (b->node0 + i));
-}
-
-/* By how much the centre of a body moved in the step, m */
-static void embi_body_move(const embi_state *s, const embi_body *b, embipc_real move[3])
-{
-    embi_set(move, 0, 0, 0);
-    for (int i = b->node0; i < b->node0 + b->nn; i++)
-        for (int c = 0; c < 3; c++)
-            move[c] += b->mass.node[i - b->node0] / b->mass.total * (s->q[3 * i + c] - s->qn[3 * i + c]);
 }
 
 /* The group of a body, or NULL. The first body of a group is in its island, else it holds the others. */
@@ -21283,11 +21066,11 @@ static void embi_island_find_groups(embi_state *s, const embi_island *isle)
         embipc_real x[3];
         if (!g) continue;
         g->mass += b->mass.total;
-        embi_body_move(s, b, x);
+        embi_body_mean(b, s->q, s->qn, x);
         embi_axpy(g->move, b->mass.total, x);
-        embi_body_mean(b, s->vn, x);
+        embi_body_mean(b, s->vn, NULL, x);
         embi_axpy(g->velocity, b->mass.total, x);
-        embi_body_mean(b, s->q, x);
+        embi_body_mean(b, s->q, NULL, x);
         embi_axpy(g->to, b->mass.total, x);
     }
     for (int k = 0; k < isle->body_count; k++) {
@@ -21304,7 +21087,7 @@ static embipc_real embi_body_centre_motion(embi_state *s, const embi_body *b, em
 {
     const embi_group *g = embi_body_group(s, b);
     if (g) embi_copy(move, g->move);
-    else embi_body_move(s, b, move);
+    else embi_body_mean(b, s->q, s->qn, move);
     return g ? g->mass : b->mass.total;
 }
 
@@ -21315,16 +21098,16 @@ static void embi_group_add(const embi_state *s, embi_group *g, const embi_body *
                            const embipc_real *Mr)
 {
     embipc_real d[3], v[3], t[3], J[9], m = b->mass.total;
-    embi_body_move(s, b, d);
+    embi_body_mean(b, s->q, s->qn, d);
     embi_sub(d, d, g->move);
-    embi_body_mean(b, s->vn, v);
+    embi_body_mean(b, s->vn, NULL, v);
     embi_sub(v, v, g->velocity);
     embi_cross(t, v, d);
     embi_axpy(g->loss, m, t);
-    embi_body_mean(b, s->q, d);
+    embi_body_mean(b, s->q, NULL, d);
     embi_sub(d, d, g->to);
     embi_add(g->own, g->own, b->flight.loss);
-    embi_body_mean(b, s->v, v);
+    embi_body_mean(b, s->v, NULL, v);
     embi_sub(v, v, g->velocity);
     embi_cross(t, d, v);
     embi_axpy(g->momentum, m, t);
@@ -21372,8 +21155,7 @@ static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real
 }
 
 /* Work of the hard drives of the island, J: forces of the end times displacements. On an arc the centripetal force
- * would do work along the chord. So the displacement is h v at the end, where that is more; v goes on as in the last
- * step. Takes grad E from g. */
+ * would do work along the chord. So it is h v at the end where that is more; v goes on. Takes grad E from g. */
 static embipc_real embi_island_drive_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0, r[3];
@@ -21495,16 +21277,13 @@ static embipc_real embi_spin_fraction(embipc_real room, embipc_real linear, embi
 static embipc_real embi_body_speed_up(embi_state *s, embi_body *b, embipc_real more)
 {
     int o = 3 * b->node0;
-    embipc_real w[3], t[3], has = embi_dot(b->end.spin, b->end.momentum) / 2;
+    embipc_real w[3], has = embi_dot(b->end.spin, b->end.momentum) / 2;
     more = embi_min(more, has);
     if (!(more > 0)) return 0;
     embi_scale(w, embi_sqrt(1 + more / has) - 1, b->end.spin);
     embi_add(b->end.spin, b->end.spin, w);
     embi_scale(b->end.momentum, embi_sqrt(1 + more / has), b->end.momentum);
-    for (int i = 0; i < 3 * b->nn; i += 3) {
-        embi_cross(t, w, s->p + o + i);
-        embi_add(s->v + o + i, s->v + o + i, t);
-    }
+    embi_add_rotation(b, 1, w, s->p + o, s->v + o);
     return more;
 }
 
@@ -21528,21 +21307,10 @@ static void embi_group_spin_up(embi_state *s, const embi_group *g, embi_body *b,
 static void embi_body_spin_up(embi_state *s, embi_body *b, embipc_real z)
 {
     int o = 3 * b->node0;
-    embipc_real t[3];
-    for (int i = 0; i < 3 * b->nn && z > 0; i += 3) {
-        embi_cross(t, b->end.turn, s->p + o + i);
-        embi_axpy(s->v + o + i, z, t);
-    }
+    if (z > 0) embi_add_rotation(b, z, b->end.turn, s->p + o, s->v + o);
     embi_axpy(b->end.spin, z, b->end.turn);
     embi_axpy(b->end.momentum, z, b->flight.loss);
     b->end.kinetic += z * (b->end.linear + z * b->end.square);
-}
-
-/* The velocity of a body's centre, and the kinetic energy of its motion about it, J */
-static embipc_real embi_body_mean_velocity(const embi_state *s, const embi_body *b, embipc_real mean[3])
-{
-    embi_body_mean(b, s->v, mean);
-    return embi_max(b->end.kinetic - b->mass.total * embi_dot(mean, mean) / 2, 0);
 }
 
 /* May the bound take energy from the body? in_contact: only from bodies in contact */
@@ -21551,15 +21319,14 @@ static int embi_body_may_pay(const embi_body *b, int in_contact)
     return embi_is_dynamic(b) && !b->driven_nodes && (b->end.in_contact || !in_contact);
 }
 
-/* Takes `excess`, J, from the bodies: rotations and deformations slow down, and when that is not enough all
- * motions. Returns what is left of it. */
+/* Takes `excess`, J: rotations and deformations slow down, and if that is not enough all motions. Returns the rest. */
 static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int in_contact)
 {
     embipc_real about = 0, all = 0, turn, move, mean[3];
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_body_may_pay(b, in_contact)) continue;
-        about += embi_body_mean_velocity(s, b, mean);
+        about += embi_body_turning_energy(b, s->v, b->end.kinetic, mean);
         all += b->end.kinetic;
     }
     turn = about > excess ? embi_sqrt(1 - excess / about) : (embipc_real)0;
@@ -21568,7 +21335,7 @@ static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embip
         embi_body *b = s->body + isle->bodies[k];
         embipc_real less;
         if (!embi_body_may_pay(b, in_contact)) continue;
-        less = (1 - turn * turn) * embi_body_mean_velocity(s, b, mean);
+        less = (1 - turn * turn) * embi_body_turning_energy(b, s->v, b->end.kinetic, mean);
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
             s->v[i] = move * mean[i % 3] + turn * (s->v[i] - mean[i % 3]);
         embi_scale(b->end.spin, turn, b->end.spin);
@@ -21637,8 +21404,7 @@ static void embi_body_mark_contact(embi_body *b)
     if (b->in_island) b->end.in_contact = 1;
 }
 
-/* Marks bodies in contact, and sums the terms of the island's energy, J: kinetic, and linear and square of the
- * corrections. */
+/* Marks bodies in contact, and sums energies of the island, J: kinetic, and linear and square of the corrections. */
 static void embi_island_sum_energies(embi_state *s, embi_island *isle, embipc_real *kinetic, embipc_real *linear,
                                      embipc_real *square, embipc_real *owed)
 {
@@ -21705,10 +21471,9 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 70. Reports ====================================================================================
+/* ==== 69. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the terms
- * of E at the end of the step, so they are the forces that the step used. Also the list of iterations, and x = J q of
- * bodies that the caller views.
+ * of E at the end of the step: the forces that it used. Also the list of iterations, and x = J q of viewed bodies.
  * Uses: part I, part III, sleep.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
 /* Forgets the forces of the last step. */
@@ -21789,8 +21554,7 @@ static void embi_report_force(embipc_world *w, const embi_element *e)
     embi_report_pair(w, e->pair, f, e->kind == EMBI_ELEMENT_FRICTION);
 }
 
-/* Stores which bodies touched, for the events of the next step: in builds without events, too, as snapshots and hashes
- * of all builds are the same. */
+/* Stores which bodies touched, for the next step's events; in all builds, whose snapshots and hashes are the same. */
 static void embi_report_keep(embipc_world *w)
 {
     embi_step_report *r = &w->report;
@@ -21822,7 +21586,7 @@ static void embi_report(embipc_world *w)
                 embi_friction_remember(w, ((const embi_friction *)e)->key, embi_norm(e->dir));
         }
     }
-    if (w->lagged.count) embi_sort_keys(w->lagged.key, w->lagged.key + w->lagged.count, w->lagged.count);
+    embi_sort_keys(w->lagged.key, w->lagged.count);
 }
 
 /* Sorts the rows by bodies. Insertion sort, because they are nearly sorted. */
@@ -21895,7 +21659,7 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* ==== 71. Statistics and warnings ====================================================================
+/* ==== 70. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
  * Uses: small math, barrier, part III, part IV.   Checked by: tests/test_world_step.c, tests/test_defaults.c */
@@ -21918,8 +21682,7 @@ static embipc_real embi_drive_work(const embipc_world *w)
     return work;
 }
 
-/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat where a barrier has this force;
- * INFINITY without contact. */
+/* Contact with the largest force over its barrier, or NULL. *ratio: gap over dhat by that force; or INFINITY. */
 static const embi_contact *embi_tightest(const embipc_world *w, embipc_real *ratio)
 {
     const embi_contact *tight = NULL;
@@ -22003,8 +21766,7 @@ static const embi_island *embi_islands_stuck(const embipc_world *w, int *count)
     return first;
 }
 
-/* Warns which bodies stand still and why, in the first, second, fourth, ... such step in a row. stuck: NULL, or the
- * first island that does. */
+/* Warns which bodies stand still and why, in such steps 1, 2, 4, ... in a row. stuck: the first island, or NULL. */
 static void embi_warn_stuck(embipc_world *w, const embi_island *stuck)
 {
     const embi_state *s = &w->s;
@@ -22155,7 +21917,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     memcpy(t->stage_time, s->timer.spent, sizeof s->timer.spent);
 }
 
-/* ==== 72. Proof of a step ============================================================================
+/* ==== 71. Proof of a step ============================================================================
  * A second computation that nothing crosses in a step (EMBIPC_PROOF). In an accepted move all vertices of an island run
  * along straight lines. So the difference of a point of one primitive and a point of another,
  *   f(t, u, v) = g0(t) + u g1(t) + v g2(t),   t, u, v in [0, 1],
@@ -22191,8 +21953,7 @@ typedef struct embi_prover {
 /* A part of the way of a pair: ranges of t, u and v. */
 typedef struct embi_proof_part { double lo[3], hi[3]; } embi_proof_part;
 
-/* Least value of f along n on the part. g[k][0], g[k][1]: g0, g1, g2 at t = 0 and 1. *wide: along which of t, u, v it
- * varies most. */
+/* Least value of f along n on the part. g[k]: g0, g1, g2 at t = 0, 1. *wide: which of t, u, v it varies most with. */
 static double embi_proof_least(const double g[3][2][3], const double n[3], const embi_proof_part *part, int *wide)
 {
     double h[3][2], least = DBL_MAX, size = 0, vary[3];
@@ -22324,8 +22085,7 @@ static int embi_proof_list(embi_prover *p, int body, int corners, const int *v, 
     return 1;
 }
 
-/* Lists the points, edges and triangles of a body on its way from q to `to`, NULL: it stands still. An edge of an open
- * surface may come twice. */
+/* Lists the primitives of a body on its way from q to `to`, NULL: it stands still. Edges at borders may come twice. */
 static int embi_proof_body(embi_prover *p, int k, const embipc_real *to)
 {
     embi_state *s = &p->w->s;
@@ -22404,7 +22164,7 @@ static int embi_proof_sweep(embi_prover *p)
         p->key[i].key = embi_proof_order(p->list[i].box[0]);
         p->key[i].value = i;
     }
-    embi_sort_keys(p->key, p->key + p->count, p->count);
+    embi_sort_keys(p->key, p->count);
     for (int i = 0; i < p->count; i++) {
         const embi_prove *a = p->list + p->key[i].value;
         for (int j = i + 1; j < p->count && !(p->list[p->key[j].value].box[0] > a->box[3]); j++)
@@ -22498,7 +22258,7 @@ EMBIPC_API embipc_result embipc_world_set_proof(embipc_world *w, embipc_proof *p
 }
 #endif
 
-/* ==== 73. Deadlines and errors =======================================================================
+/* ==== 72. Deadlines and errors =======================================================================
  * The deadline of a step, and what happens where a step fails: all that it changed is restored. An error names the
  * body, and the node where a number is not finite.
  * Uses: small math, errors, elasticity, cells, part III, part IV.
@@ -22591,8 +22351,7 @@ static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real
     return NULL;
 }
 
-/* May a solved step end? Its numbers must be finite, and there must be memory for its reports and views. *lost, *away:
- * a body too far from the origin. */
+/* May a solved step end? With finite numbers, and memory for reports and views. *lost, *away: a body too far away. */
 static embipc_result embi_step_check(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     const embi_state *s = &w->s;
@@ -22685,7 +22444,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * the same friction forces and rotations. Increment: part of a drive's motion in the step. Chapter "Newton loop" has
  * the loop; embi_step() has the lines around it. */
 
-/* ==== 74. Begin of a step ============================================================================
+/* ==== 73. Begin of a step ============================================================================
  * State, qt, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where 0 has
  * another meaning; pointer functions return NULL.
  * Uses: small math, solids and checks of meshes, elasticity, cells, materials over a body, part III, part IV.
@@ -22695,7 +22454,6 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * body would be without forces: these stand in E. A body that rotates takes qt and qc from its free flight. */
 static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
 {
-    embipc_real t[3];
     b->step.two_step = two_step;
     b->step.c = two_step ? 2 * s->h / 3 : s->h;
     b->step.inertia = two_step ? (embipc_real)2.25 : (embipc_real)1;
@@ -22703,14 +22461,11 @@ static void embi_body_integrate(embi_state *s, embi_body *b, int two_step)
     if (embi_body_fly(s, b)) return;
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i += 3) {
         embi_copy(s->qc + i, s->qn + i);
-        embi_copy(s->qt + i, s->qn + i);
-        embi_axpy(s->qt + i, b->step.c, s->vn + i);
+        embi_add_scaled(s->qt + i, s->qn + i, b->step.c, s->vn + i);
         if (!two_step) continue;
-        embi_sub(t, s->qn + i, s->last.q + i);
-        embi_axpy(s->qc + i, (embipc_real)1 / 3, t);
-        embi_axpy(s->qt + i, (embipc_real)1 / 3, t);
-        embi_sub(t, s->vn + i, s->last.v + i);
-        embi_axpy(s->qt + i, b->step.c / 3, t);
+        embi_add_change(s->qc + i, (embipc_real)1 / 3, s->qn + i, s->last.q + i);
+        embi_add_change(s->qt + i, (embipc_real)1 / 3, s->qn + i, s->last.q + i);
+        embi_add_change(s->qt + i, b->step.c / 3, s->vn + i, s->last.v + i);
     }
 }
 
@@ -22771,10 +22526,8 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;   /* rotations follow q for one step only */
     b->elastic.cells.follows = 0;
     embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth && !b->step.jump);
-    for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++) {
-        embi_copy(s->load.f + 3 * i, w->applied + 3 * i);
-        embi_axpy(s->load.f + 3 * i, b->mass.node[i - b->node0], s->gravity);
-    }
+    for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++)
+        embi_add_scaled(s->load.f + 3 * i, w->applied + 3 * i, b->mass.node[i - b->node0], s->gravity);
     embi_body_press(s, b);
 }
 
@@ -22829,7 +22582,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* ==== 75. Contacts of an island ======================================================================
+/* ==== 74. Contacts of an island ======================================================================
  * The elements of an island at its present positions, and the part of E that is not quadratic. At the start of a step
  * and of each further pass friction takes lambda and its tangent planes from the contacts there: it is lagged.
  * Uses: part I, positions of vertices, islands, part IV.   Checked by: tests/test_contact.c, tests/test_friction.c */
@@ -22890,8 +22643,7 @@ static embipc_real embi_island_objective(embi_state *s, const embi_island *isle,
 }
 
 /* Where friction of a pair is whole, m: at epsv h, but at no less than what rounding moves points of its bodies by. A
- * shorter move counts as short, so a block that has to slide would stick for ever. With floats this is 5e-7 of the
- * distance from the origin. */
+ * shorter move counts as short, so a block that has to slide would stick for ever. Floats: 5e-7 of the coordinates. */
 static embipc_real embi_pair_slip(const embi_state *s, const embi_pair *pair)
 {
     embipc_real slip = pair->rule.epsv * s->h;
@@ -22944,7 +22696,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
-/* ==== 76. System of an island ========================================================================
+/* ==== 75. System of an island ========================================================================
  * Sums over bodies and elements of an island, and factors H:
  *   g = grad E,   H = A + tangents of nonlinear materials + h^2 J^T (d2/dx2 of elements) J      [EIPC24 eq. 17]
  * The Hessian of a contact is kappa m b'' n n^T, of rank one. After slow moves it is the full one, without its
@@ -23052,7 +22804,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 77. Earlier states =============================================================================
+/* ==== 76. Earlier states =============================================================================
  * An island may go back to q^n, or to the last state in which bodies that drives rotate were rigid. All is evaluated
  * again there. Here it also changes from BDF2 to backward Euler within a step.
  * Uses: part III, part IV, begin of a step, contacts of an island.
@@ -23078,8 +22830,7 @@ static int embi_island_move_back(embi_memory *m, embi_state *s, embi_island *isl
     return 1;
 }
 
-/* The island goes back to q^n. Friction has the normal forces of q^n again, so its passes begin anew. Returns 0 out of
- * memory. */
+/* The island goes back to q^n. Friction has the normal forces of q^n again, so its passes begin anew. */
 static int embi_island_back_to_start(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->has_moved = 0;   /* no deadline may end its step here */
@@ -23136,7 +22887,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* ==== 78. Direction ==================================================================================
+/* ==== 77. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the present increment of drives:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * A new factor of H solves that exactly; conjugate gradients with the factor of an earlier solve or step, to the
@@ -23276,17 +23027,13 @@ static embipc_result embi_island_solve_unhindered(embi_memory *m, embi_state *s,
 static embipc_real embi_island_drive_left(const embi_state *s, const embi_island *isle)
 {
     embipc_real left = 0;
-    for (int n = 0; n < embi_drive_count(s); n++) {
-        const embi_drive *d = s->driven.list + n;
-        if (s->body[d->body].island == isle->index && !d->done)
-            left = embi_max(left, 1 - ((embipc_real)d->increment + d->phi) / (embipc_real)d->increments);
-    }
+    for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;)
+        if (!d->done) left = embi_max(left, 1 - ((embipc_real)d->increment + d->phi) / (embipc_real)d->increments);
     return left;
 }
 
-/* The direction p at q: gradient, solution of the system, and the measure for the stop test. The solution is changed
- * where tets are at their bound, and corrected to second order unless it is short. A contact whose friction reverses
- * along p changes the next matrix. */
+/* The direction p at q: gradient, solution, and measure for the stop test. It is changed where tets are at their bound,
+ * and corrected to second order unless short. Friction that reverses changes the next matrix. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -23318,7 +23065,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 79. Line search ================================================================================
+/* ==== 78. Line search ================================================================================
  * Moves an island along its direction: q += alpha p, within the part of p on which every gap stays open, "Bound of a
  * direction". Within it E must not grow [EIPC24 III-C]. The line search looks at the slope p.grad E, too:
  * halving alone accepts the zigzag between slip and stick. Two kinds of move have no line search. While drives have
@@ -23409,8 +23156,7 @@ static void embi_body_try(const embi_bodies_task *t, embi_body *b, int k)
     embi_shift_take_end(b, &b->search.drift, &b->search.drift_next);
 }
 
-/* The trial state: trial_q = q + alpha p, trial_x = J trial_q, its contacts, and energy.nonquadratic there. Returns 0
- * out of memory. */
+/* The trial state: trial_q = q + alpha p, trial_x = J trial_q, its contacts, and energy.nonquadratic. */
 static int embi_island_try(embi_memory *m, embi_state *s, embi_island *isle, embipc_real alpha)
 {
     embi_for_bodies(s, isle, embi_body_try, NULL, NULL, alpha);
@@ -23470,8 +23216,7 @@ static void embi_island_accept(embi_state *s, embi_island *isle, embipc_real alp
     isle->record.alpha = alpha;
 }
 
-/* The body's part of p . grad E at the trial state, but for elements, J s^2, to part[k]. Overwrites g of a nonlinear
- * body; the next direction forms g again. */
+/* part[k]: p . grad E of the body at the trial state, but for elements, J s^2. Overwrites g of a nonlinear body. */
 static void embi_body_slope(const embi_bodies_task *t, embi_body *b, int k)
 {
     embi_state *s = t->s;
@@ -23591,7 +23336,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_try_finite(m, s, isle, alpha);
 }
 
-/* ==== 80. Move and stop test =========================================================================
+/* ==== 79. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_move(): the move, drives that yield, and the stop test. An
  * island has converged after a short direction that it took as a whole, with forces as the linear model has them. The
  * measure of a direction is embi_island_length() or embi_island_gap_change(), whichever is larger. The tolerance is a
@@ -23601,8 +23346,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
  * Uses: tuning, memory, pairs of primitives, contacts, part III, part IV, part V.
  * Checked by: tests/world_drive.h, tests/test_world_step.c */
 
-/* Is the stiffness of an element wrong in the last factor, by more than a factor of two? Contacts were compared where
- * they were found. */
+/* Is the stiffness of an element wrong in the last factor by more than 2? Contacts were compared when found. */
 static int embi_island_stiffness_is_wrong(const embi_state *s, const embi_island *isle)
 {
     if (isle->contacts.changed) return 1;
@@ -23677,13 +23421,12 @@ static int embi_island_is_noise(const embi_state *s, const embi_island *isle)
 }
 
 /* Is the direction so short that it needs no line search, and ends a pass if it is taken as a whole? No friction
- * contact may reverse along it, and none may have had a secant in place of its own force. Let a contact that
- * sticks be y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction
- * moves it by (delta + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv ends no pass
- * where more than 1 % is missing. A test by the contraction theta of the last two directions was tried: theta/(1 -
- * theta) of this one below a tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10
- * times as far from balance. In the last iteration that it may make the tolerance itself will do. A direction that
- * gains less than rounding of positions costs is short, too. */
+ * contact may reverse along it, and none may have had a secant in place of its own force. Let a contact that sticks be
+ * y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction moves it by (delta
+ * + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv ends no pass where more than 1 % is
+ * missing. A test by the contraction theta of the last two directions was tried: theta/(1 - theta) of this one below a
+ * tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10 times as far from balance. In its
+ * last iteration the tolerance itself will do. So does a gain less than rounding costs. */
 static int embi_island_is_short(const embi_state *s, const embi_island *isle)
 {
     embipc_real limit = isle->iterations < s->settings.max_iterations ? embi_island_short_limit(isle) : (embipc_real)1;
@@ -23691,8 +23434,7 @@ static int embi_island_is_short(const embi_state *s, const embi_island *isle)
     return (isle->measure < limit && embi_island_is_rounding(s, isle)) || embi_island_is_noise(s, isle);
 }
 
-/* bound.safe, computed again unless it is valid for the present candidates. *limit: the candidate that limits it, or
- * -1. Returns 0 for lack of memory or time. */
+/* bound.safe, computed again unless it is known. *limit: its candidate, or -1. Returns 0 for lack of memory or time. */
 static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, int *limit)
 {
     (void)embi_time_stage(s, EMBIPC_STAGE_CCD);
@@ -23703,8 +23445,7 @@ static int embi_island_safe(embi_memory *m, embi_state *s, embi_island *isle, in
 }
 
 /* Is the direction blocked while drives have motion left: by a candidate at its gap floor, or by tets that may not
- * invert? Then a drive divides its increments, or gives up the rest of its motion. limit: as from embi_island_safe().
- * Returns whether one did. */
+ * invert? Then a drive divides its increments, or gives up the rest of its motion. limit: of embi_island_safe(). */
 static int embi_island_yields(embi_state *s, embi_island *isle, int limit)
 {
     const embi_closest *closest;
@@ -23827,7 +23568,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     return EMBIPC_OK;
 }
 
-/* ==== 81. End of an island ===========================================================================
+/* ==== 80. End of an island ===========================================================================
  * What ends the step of an island: velocities, and three reasons to go on in another way: BDF2 does not serve, held
  * rotations are wrong, or with keep_spin the energy would be too high.
  * Uses: small math, dense LDL^T, elasticity, materials over a body, positions of vertices, islands, searches within a
@@ -23855,8 +23596,7 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
 }
 
 /* The velocities of an island, and in g the forces of its drives: a body that is driven as a whole has the rotations
- * that it has reached. With keep_spin the velocities are corrected within the energy bound. may_go_on: as for
- * embi_island_keep_spin(). */
+ * that it has reached. With keep_spin velocities are corrected within the energy bound. may_go_on: as there. */
 static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, int may_go_on)
 {
     int drives = 0;
@@ -23927,9 +23667,8 @@ static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_islan
     return 1;
 }
 
-/* Ends the step of an island, if its energy is within the bound. Otherwise there are three ways: where held rotations
- * are the reason, another pass; after BDF2, again with backward Euler; else it goes back to q^n. By the first two it is
- * active again. */
+/* Ends the step of an island, if its energy is within the bound. Else three ways: where held rotations are the reason,
+ * another pass; after BDF2, again with backward Euler; or back to q^n. By the first two it is active again. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_set_velocities(s, isle, isle->converged && embi_island_may_renew(isle));
@@ -23942,7 +23681,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* ==== 82. Newton loop ================================================================================
+/* ==== 81. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12].
  * Uses: positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV, part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
@@ -24010,8 +23749,7 @@ static int embi_island_refresh(embi_memory *m, embi_state *s, embi_island *isle)
     return embi_island_unify_integrator(m, s, isle);
 }
 
-/* Begins another pass, with the present friction forces. So E is another one, and its elements are evaluated again: at
- * q^n, to compare with, and at q. Returns 0 out of memory. */
+/* Begins another pass, with the present friction forces: elements of another E are evaluated, at q^n and at q. */
 static int embi_island_next_pass(embi_memory *m, embi_state *s, embi_island *isle)
 {
     isle->converged = 0;
@@ -24081,8 +23819,7 @@ static int embi_island_is_at_limit(embi_state *s, const embi_island *isle)
            (isle->iterations == most && (!embi_search_is_far(s, isle) || !(embi_island_rise(s, isle) > 0)));
 }
 
-/* Ends the step of islands at max_iterations, or of all where the caller has set `stop`. Lists the active ones for the
- * round; bodies of the others have no direction. */
+/* Ends islands at max_iterations, or all if the caller has set `stop`. Lists active ones; others have no direction. */
 static embipc_result embi_islands_begin_round(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24113,8 +23850,7 @@ static int embi_bodies_lack_start(embipc_world *w)
 }
 
 /* argmin E for all islands [EIPC24 eq. 12], in rounds, until each has converged, found no descent, or was cut. Each
- * pass minimises its own E: friction forces or rotations change between passes. Ends early if a body must wake: then
- * embi_step() begins again. */
+ * pass minimises its own E: friction forces or rotations change between passes. Ends early if a body must wake. */
 static embipc_result embi_iterate(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -24151,10 +23887,10 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 83. End of a step ==============================================================================
- * Velocities of bodies in no island, what each body hands on to the next step, and forces of drives.
- * Uses: elasticity, cells, state, positions of vertices, predictions, system of an island.
- * Checked by: tests/test_undo.c, tests/world_drive.h */
+/* ==== 82. World step =================================================================================
+ * embi_step(): begin, iterate, finish.
+ * Uses: memory, elasticity, cells, part III, part IV, part V.
+ * Checked by: tests/test_world_step.c, tests/test_one_step.c, tests/test_undo.c, tests/world_drive.h */
 
 /* v of bodies in no island, and the history for the next step. */
 static void embi_velocities_finish(embi_state *s)
@@ -24197,15 +23933,10 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* ==== 84. World step =================================================================================
- * embi_step(): begin, iterate, finish.
- * Uses: memory, part III, part IV, part V.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
-
 /* Is the attempt of a step void: must a body wake, or an island keep its candidates at q^n? */
 static int embi_step_begins_again(const embipc_world *w) { return w->sleep.disturbed || w->search.again; }
 
-/* Begin and iterate: q at the end of the step, and v of bodies in islands; void where the step begins again. *lost,
- * *away: a body too far from the origin, and how far, m. */
+/* Begin and iterate: q at the end, v of islands; void where the step begins again. *lost, *away: a body too far, m. */
 static embipc_result embi_step_solve(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     embi_state *s = &w->s;
@@ -24285,7 +24016,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part VI. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 85. Faults of meshes ===========================================================================
+/* ==== 83. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists the parts and all faults of a surface or of a tet mesh.
  * Checks stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -24306,8 +24037,7 @@ static int embi_cell_list(const embipc_real p[3], const embipc_real lo[3], embip
     return (int)(h % (embi_u64)n);
 }
 
-/* Returns the first remaining vertex within the tolerance of p, or -1. head[k]: a remaining vertex of list k of n;
- * next links the others. */
+/* The first remaining vertex within the tolerance of p, or -1. head[k]: one of list k of n; next links the others. */
 static int embi_find_near(const embipc_real *x, const embipc_real p[3], const embipc_real lo[3],
                           embipc_real tolerance, int n, const int *head, const int *next)
 {
@@ -24386,10 +24116,10 @@ static embipc_result embi_scale_begin(embi_memory *m, embi_scaled *s, const embi
 }
 
 /* mate[h] = the other half-edge of an edge with two triangles, or -1. Returns how many half-edges are sorted, or -1. */
-static int embi_mates(embi_memory *m, embi_keys *keys, const int *tri, int n, int *mate)
+static int embi_mates(embi_memory *m, embi_key **keys, const int *tri, int n, int *mate)
 {
     int count = embi_sound_half_edges(m, keys, tri, n);
-    const embi_key *k = keys->a;
+    const embi_key *k = *keys;
     for (int h = 0; h < 3 * n; h++) mate[h] = -1;
     for (int i = 0, end; i < count; i = end) {
         end = embi_run_end(k, count, i);
@@ -24415,10 +24145,10 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     const embi_key *k;
     int count = embi_sound_half_edges(m, &keys, tri, n);
-    k = keys.a;
+    k = keys;
     for (int i = 0, end; i < count; i = end) {
         int a = embi_hi(k[i].key), b = embi_lo(k[i].key), t = k[i].value / 3, u = -1, bad;
         end = embi_run_end(k, count, i);
@@ -24433,29 +24163,28 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
         }
         if (bad) embi_fault_add(f, t, u, a, b, (embipc_real)(end - i));
     }
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return count >= 0;
 }
 
-/* fans (vertex_count), zeros: becomes how many fans of triangles each vertex has. Corners joined across edges form a
- * fan. A vertex with more than one is pinched. */
+/* fans: how many fans of triangles each vertex has. Corners joined across edges form a fan; two pinch a vertex. */
 static int embi_count_fans(embi_memory *m, const int *tri, int n, int *fans)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     int *parent = (int *)embi_alloc(m, 3 * n, sizeof *parent);
     int count = parent ? embi_sound_half_edges(m, &keys, tri, n) : -1;
     for (int i = 0; count >= 0 && i < 3 * n; i++) parent[i] = i;
     for (int i = 1; i < count; i++) {
-        int g = keys.a[i - 1].value, h = keys.a[i].value, same = tri[g] == tri[h];
+        int g = keys[i - 1].value, h = keys[i].value, same = tri[g] == tri[h];
         int g2 = 3 * (g / 3) + (g + 1) % 3, h2 = 3 * (h / 3) + (h + 1) % 3;
-        if (keys.a[i].key != keys.a[i - 1].key) continue;
+        if (keys[i].key != keys[i - 1].key) continue;
         embi_join(parent, g, same ? h : h2);
         embi_join(parent, g2, same ? h2 : h);
     }
     for (int i = 0; count >= 0 && i < 3 * n; i++)
         if (parent[i] == i && embi_repeated(tri + 3 * (i / 3), 3) < 0) fans[tri[i]]++;
     embi_free(m, parent);
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return count >= 0;
 }
 
@@ -24495,17 +24224,17 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
 static int embi_face_faults(embi_memory *m, const int *element, int n, int corners, embipc_fault_kind kind,
                             embi_faults *f)
 {
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     int is_tet = corners == 4, count = is_tet ? 4 * n : n, *faces = NULL;
     int ok = is_tet ? embi_tet_faces(m, &keys, &faces, element, n) : embi_sort_faces(m, &keys, element, n);
     const int *face = is_tet ? faces : element;
     for (int i = 0, end; ok && i < count; i = end) {
-        for (end = i + 1; end < count && embi_same_face(face + 3 * keys.a[i].value,
-                                                        face + 3 * keys.a[end].value);) end++;
+        for (end = i + 1; end < count && embi_same_face(face + 3 * keys[i].value,
+                                                        face + 3 * keys[end].value);) end++;
         if (kind == EMBIPC_FAULT_CROWDED && end - i > 2)
-            embi_fault_add(f, keys.a[i].value / 4, keys.a[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
+            embi_fault_add(f, keys[i].value / 4, keys[i + 1].value / 4, -1, -1, (embipc_real)(end - i));
         for (int j = i + 1; j < end && kind != EMBIPC_FAULT_CROWDED; j++) {
-            const int a = keys.a[i].value, b = keys.a[j].value, p = element[a], q = element[b], *g = face + 3 * a;
+            const int a = keys[i].value, b = keys[j].value, p = element[a], q = element[b], *g = face + 3 * a;
             /* equal tets share four faces; count only the one opposite to the largest node */
             int twin = is_tet ? p == q && p > g[0] && p > g[1] && p > g[2] : embi_repeated(g, 3) < 0;
             if (kind == EMBIPC_FAULT_DOUBLE && twin)
@@ -24515,7 +24244,7 @@ static int embi_face_faults(embi_memory *m, const int *element, int n, int corne
         }
     }
     embi_free(m, faces);
-    embi_keys_release(m, &keys);
+    EMBI_RELEASE(m, keys);
     return ok;
 }
 
@@ -24608,7 +24337,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 86. Cage lattice and cuts ======================================================================
+/* ==== 84. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -24711,8 +24440,7 @@ typedef struct embi_carriers {
     embipc_real *depth;
 } embi_carriers;
 
-/* The best of the lattices tried; n[0] = 0: none. Of those that miss the wish by more than allowed the nearest one is
- * best. */
+/* The best of the lattices tried; n[0] = 0: none. Of those that miss the wish by too much the nearest is best. */
 typedef struct embi_cage_choice {
     int n[3];
     embipc_real score, miss;
@@ -24749,7 +24477,7 @@ typedef struct embi_caging {
     int faulty;                      /* the result depends on rounding: another lattice is needed */
     int doubt, crosses;              /* two rays disagree; they always do, as the surface crosses itself */
     int *number, *local;             /* scratch: of nodes and cells; number of each triangle within a tet */
-    embi_keys keys;
+    embi_key *keys;
     struct embi_pocket *pocket;
 } embi_caging;
 
@@ -25096,7 +24824,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 87. Cage pieces ================================================================================
+/* ==== 85. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  * Nodes with winding number > 0 are in the solid. Two cuts with a common side are connected. So are neighbours (cuts
@@ -25108,8 +24836,7 @@ static int embi_cut_surface(embi_caging *c)
  * n2:
  *   integral over the piece = sum over cuts (n0, cut) + over sides p->q of cuts in the face n1 n2 n3 of
  *   (n0, n1, q, p) + over crossings c of the edge 23 of +-(n0, n1, n2, c) + winding(n3) (n0, n1, n2, n3)
- * (a, b, c, d) is the integral over that tet with its sign. The sums are exact, and their cost grows with the
- * number of cuts.
+ * (a, b, c, d) is the integral over that tet with its sign. The sums are exact; their cost grows with the cuts.
  * Uses: small math, memory, part II, cage lattice and cuts.   Checked by: tests/test_cage.c */
 
 /* A crossing of cut k with an edge of the tet, which runs from its lower to its higher node. */
@@ -25390,12 +25117,11 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 88. Cage nodes and search ======================================================================
+/* ==== 86. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
- * position. The search varies the number of boxes along each axis. It aims at the wished node count and at cells that
- * can follow the body's bending.
+ * position. The search varies the boxes along each axis, for the wished node count and cells that follow bending.
  * Uses: tuning, small math, memory, part II, cage lattice and cuts, cage pieces.   Checked by: tests/test_cage.c */
 
 /* Connects copies a and b of neighbouring tets, whose pieces meet in the face between them. */
@@ -25593,10 +25319,9 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
     return EMBIPC_OK;
 }
 
-/* Tries one lattice, unless it was tried before. A cell follows each displacement that is quadratic in the position.
- * So its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3)
- * this depends on the shape of the cells only. Deviation from the wished count raises the score.
- * *count: nodes, or 0 for no cage. */
+/* Tries one lattice, unless it was tried before. A cell follows each displacement that is quadratic in the position. So
+ * its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3) this
+ * depends on the shape of the cells only. Deviation from the wish raises it. *count: nodes, or 0. */
 static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int *count)
 {
     embi_cage_choice *best = &c->best;
@@ -25661,10 +25386,9 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 89. Cage builder ===============================================================================
+/* ==== 87. Cage builder ===============================================================================
  * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
- * one tet may stand round everything, or one round each separate part. The last cage that was built is stored, and
- * serves again for an equal surface.
+ * one tet may stand round everything, or one round each separate part. The last cage is stored for an equal surface.
  * Uses: part I, part II, world data, part VI.   Checked by: tests/test_cage.c */
 
 /* Allocates the arrays of a cleared cage. If that fails, embi_cage_release() frees what there is. */
@@ -25902,7 +25626,7 @@ static void embi_caging_release(embi_caging *c)
         EMBI_OFFSETS4(embi_pocket, parent, piece, crossing, anchored), offsetof(embi_pocket, sum)};
     EMBI_RELEASE_ALL(c->m, c, arrays);
     EMBI_RELEASE_ALL(c->m, c->pocket, pocket);
-    embi_keys_release(c->m, &c->keys);
+    EMBI_RELEASE(c->m, c->keys);
 }
 
 /* Turns the surface to its principal axes if its box becomes smaller by more than a percent. */
@@ -26088,7 +25812,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 90. Creating a world ===========================================================================
+/* ==== 88. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, proof of a step, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -26331,8 +26055,7 @@ static void embi_drive_free(embi_memory *m, embi_drive *d)
     EMBI_RELEASE_ALL(m, d, arrays);
 }
 
-/* Arrays with 3 reals per node, and per vertex, each group in the order of its block of memory: where their pointers
- * stand. */
+/* Where pointers to arrays of 3 reals per node, and per vertex, stand, in the order of their blocks of memory. */
 static const size_t embi_node_fields[] = {
     EMBI_OFFSETS4(embi_state, q, v, qn, vn), EMBI_OFFSETS4(embi_state, last.q, last.v, last.gain, qt),
     EMBI_OFFSETS4(embi_state, qc, load.f, p, gq), EMBI_OFFSETS4(embi_state, g, Ap, rhs, driven.target),
@@ -26436,7 +26159,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 91. Shape of a new body ========================================================================
+/* ==== 89. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, part VI.
@@ -26480,8 +26203,7 @@ static embipc_real embi_unorthogonal(const embipc_real R[9])
     return off;
 }
 
-/* R = the rotation nearest to M. M that is one to the rounding of a product stays as it is: its caller finds it again
- * to the bit. */
+/* R = the rotation nearest to M. M that is one to a product's rounding stays: its caller finds it to the bit. */
 static void embi_nearest_rotation(embipc_real R[9], const embipc_real M[9])
 {
     if (embi_unorthogonal(M) > 16 * EMBI_EPS) embi_polar_by_quaternion(R, M);
@@ -26705,9 +26427,8 @@ static embipc_result embi_check_cells(const embipc_cage *cage, embipc_error *e)
         for (int i = 0; i < 3; i++)
             most = embi_max(most, embi_abs(embi_dot(edge + 3 * i, edge + 3 * ((i + 1) % 3))) / size);
         if (!(most <= EMBI_EITHER(1e-6, 1e-5) * size) || !(embi_m3_det(edge) > 0))
-            return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most, "cell %d of the cage is no box: "
-                                   "a corner or an edge is %g m off; without cells (cell_count 0) its tets may have "
-                                   "any shape", k, most);
+            return embi_refuse_value(e, most, "cell %d of the cage is no box: a corner or an edge is %g m off; "
+                                     "without cells (cell_count 0) its tets may have any shape", k, most);
     }
     for (int k = 0; k < 4 * cage->tet_count && cage->cell_count; k++) {
         int cell = cage->tet_cell[k / 4], a = 0;
@@ -26782,7 +26503,7 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* ==== 92. Mechanics of a new body ====================================================================
+/* ==== 90. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -27082,7 +26803,7 @@ static int embi_build_widths(embi_memory *m, embi_body *b, const embipc_real *x)
         keys[count].key = embi_axis_key(n, &back);
         keys[count++].value = 2 * t + back;
     }
-    if (ok) embi_sort_keys(keys, keys + b->nt, count);
+    if (ok) embi_sort_keys(keys, count);
     for (int i = 0, end; i < count; i = end) {
         end = embi_run_end(keys, count, i);
         embi_widths_along(b, x, keys, i, end);
@@ -27115,7 +26836,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 93. Adding a body ==============================================================================
+/* ==== 91. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -27492,8 +27213,7 @@ static int embi_body_fits(embipc_world *w, const embi_body *b)
 }
 
 /* The description with a rotation to the last digit, as another would strain the body, and without what has no effect
- * on such a body. Nothing checks that, and a snapshot must not keep it: its reader refuses numbers that are not
- * sound. */
+ * on such a body. Nothing checks that, and the reader of a snapshot refuses numbers that are not sound. */
 static embipc_body_def embi_effective_def(const embipc_body_def *d)
 {
     embipc_body_def e = *d;
@@ -27592,7 +27312,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 94. Removing a body ============================================================================
+/* ==== 92. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, abrupt changes, creating a world, adding a body.
@@ -27885,7 +27605,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 95. Forces and drives ==========================================================================
+/* ==== 93. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -27949,9 +27669,9 @@ static embipc_result embi_check_pose(const embi_body *b, const embipc_real pose[
 {
     embipc_real way = embi_long_norm(pose), angle = embi_long_norm(pose + 3), limit = EMBI_SIZES * b->diagonal;
     if (way <= limit && angle <= EMBI_SIZES) return EMBIPC_OK;
-    return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, way <= limit ? angle : way,
-                           "%s of the drive is %g m and %g rad away; the limits are %g m, %g of its sizes, and %g "
-                           "rad", what, way, angle, limit, EMBI_SIZES, EMBI_SIZES);
+    return embi_refuse_value(e, way <= limit ? angle : way,
+                             "%s of the drive is %g m and %g rad away; the limits are %g m, %g of its sizes, and %g "
+                             "rad", what, way, angle, limit, EMBI_SIZES, EMBI_SIZES);
 }
 
 /* Checks the keys: rows of 7, with increasing times. */
@@ -28134,7 +27854,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 96. Joints of a world ==========================================================================
+/* ==== 94. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body, forces and drives.
@@ -28202,8 +27922,7 @@ static void embi_frame_set(const embi_state *s, const embi_joint *j, int side, c
     embi_cross(axis[2], axis[0], axis[1]);
     embi_anchor_set(s, to + EMBI_FRAME_O, j->body[side], tet, p);
     for (int i = 0; i < 3; i++) {
-        embi_copy(at, p);
-        embi_axpy(at, j->arm, axis[i]);
+        embi_add_scaled(at, p, j->arm, axis[i]);
         embi_anchor_set(s, to + EMBI_FRAME_Z + i, j->body[side], tet, at);
     }
 }
@@ -28263,9 +27982,8 @@ static embipc_result embi_check_target(const embipc_real t[3], embipc_error *e)
 {
     embipc_real most = embi_max(embi_max(embi_abs(t[0]), embi_abs(t[1])), embi_abs(t[2]));
     if (embi_all_finite(t, 3) && most <= 1e9) return EMBIPC_OK;
-    return embi_fail_value(e, EMBIPC_ERR_ARGUMENT, most,
-                           "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite",
-                           t[0], t[1], t[2]);
+    return embi_refuse_value(e, most, "position %g, velocity %g or effort %g of a motor is above 1e9 or not finite",
+                             t[0], t[1], t[2]);
 }
 
 /* Checks the limits of a joint against its kind. */
@@ -28528,7 +28246,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 97. Settings and reset =========================================================================
+/* ==== 95. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -28811,7 +28529,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 98. Queries ====================================================================================
+/* ==== 96. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -28936,8 +28654,7 @@ static void embi_dynamic_state(const embipc_world *w, const embi_body *b, embipc
                     int p = b->node0 + (turn ? b->A.col[k] : i), q = b->node0 + (turn ? i : b->A.col[k]);
                     embipc_real m = b->mass.block[k], r[3], t[3], L[3];
                     if (pass == 0) {
-                        embi_sub(r, s->q + 3 * q, origin);
-                        embi_axpy(out->centre, m / b->mass.total, r);
+                        embi_add_change(out->centre, m / b->mass.total, s->q + 3 * q, origin);
                         embi_axpy(out->momentum, m, s->v + 3 * q);
                         out->kinetic += m / 2 * embi_dot(s->v + 3 * p, s->v + 3 * q);
                         continue;
@@ -29136,8 +28853,7 @@ typedef embipc_real embi_bound_fn(const void *query, const embipc_real box[6]);
 /* Takes a triangle. Returns 1 to end the search. */
 typedef int embi_meet_fn(void *query, int triangle);
 
-/* Visits the triangles of a tree, nearer boxes first, where the bound is at most *most, which may shrink on the way.
- * Returns 1 if it was ended. */
+/* Visits triangles of a tree, nearer boxes first, with a bound of at most *most, which may shrink. 1: it was ended. */
 static inline int embi_bvh_visit(const embi_bvh *b, int nt, embi_bound_fn *bound, embi_meet_fn *meet, void *query,
                                  const embipc_real *most)
 {
@@ -29186,7 +28902,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 99. Ready shapes ==============================================================================
+/* ==== 97. Ready shapes ==============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -29316,9 +29032,8 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 100. Contact events =============================================================================
- * Compares the pairs that touch with those of the step before, when the caller asks. Both lists are sorted by bodies.
- * Sums the forces on a body over a grid, too.
+/* ==== 98. Contact events ==============================================================================
+ * Compares the pairs that touch with those of the step before; both are sorted. Sums forces of a body over a grid.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
  * parameters of bodies and pairs, creating a world, shape of a new body.   Checked by: tests/test_game.c */
 
@@ -29390,8 +29105,7 @@ EMBIPC_API int embipc_world_contact_events(const embipc_world *w, embipc_contact
 
 /* ---- forces on a grid ---- */
 
-/* The row of n taxels over `size` that p falls into, or -1. The rim belongs to the grid, to a millionth of a row: a
- * pad's own border vertices lie there. */
+/* The row of n taxels over `size` that p is in, or -1. The rim, with a pad's border vertices, belongs to the grid. */
 static int embi_taxel_row(embipc_real p, embipc_real size, int n)
 {
     embipc_real at = (p / size + (embipc_real)0.5) * (embipc_real)n;
@@ -29462,7 +29176,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 101. Poses of bodies ===========================================================================
+/* ==== 99. Poses of bodies ============================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -29884,7 +29598,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 }
 #endif /* EMBIPC_NO_POSES */
 
-/* ==== 102. Debug drawing =============================================================================
+/* ==== 100. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -29924,8 +29638,7 @@ static void embi_pen_line(embi_pen *p, const embipc_real from[3], const embipc_r
 static void embi_pen_arrow(embi_pen *p, const embipc_real x[3], embipc_real scale, const embipc_real v[3])
 {
     embipc_real end[3];
-    embi_copy(end, x);
-    embi_axpy(end, scale, v);
+    embi_add_scaled(end, x, scale, v);
     embi_pen_line(p, x, end);
 }
 
@@ -29966,9 +29679,8 @@ static void embi_pen_axes(embi_pen *p, const embipc_world *w, embipc_body body, 
 static void embi_pen_body(embi_pen *p, const embipc_world *w, const embi_body *b)
 {
     const embipc_real *x = w->s.x + 3 * b->vert0, *q = w->s.q + 3 * b->node0;
-    embipc_real box[6], size[3];
+    embipc_real box[6];
     embi_box_points(box, x, b->nv);
-    embi_sub(size, box + 3, box);
     if (embi_pen_take(p, EMBIPC_DRAW_SURFACE, b->handle))
         for (int t = 0; t < b->nt; t++) {
             embipc_real corner[9];
@@ -29983,7 +29695,7 @@ static void embi_pen_body(embi_pen *p, const embipc_world *w, const embi_body *b
                 for (int j = 0; j < i; j++) embi_pen_line(p, q + 3 * b->tet[4 * t + j], q + 3 * b->tet[4 * t + i]);
     if (embi_pen_take(p, EMBIPC_DRAW_BOX, b->handle) && b->nv) embi_pen_box(p, box);
     if (embi_pen_take(p, EMBIPC_DRAW_SLEEPING, b->handle) && embi_is_asleep(b)) embi_pen_box(p, box);
-    if (embi_pen_take(p, EMBIPC_DRAW_AXES, b->handle)) embi_pen_axes(p, w, b->handle, embi_norm(size) / 4);
+    if (embi_pen_take(p, EMBIPC_DRAW_AXES, b->handle)) embi_pen_axes(p, w, b->handle, embi_box_diagonal(box) / 4);
 }
 
 /* Contacts and their normal forces. */
@@ -30060,7 +29772,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 #endif
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 103. Rays and regions ==========================================================================
+/* ==== 101. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -30199,10 +29911,7 @@ static int embi_hit_finish(const embipc_world *w, const embipc_hit *found, const
     v = b->tri + 3 * found->triangle;
     *hit = *found;
     embi_copy(hit->point, x + 3 * v[0]);
-    for (int k = 1; k < 3; k++) {
-        embi_sub(r, x + 3 * v[k], x + 3 * v[0]);
-        embi_axpy(hit->point, hit->weight[k], r);
-    }
+    for (int k = 1; k < 3; k++) embi_add_change(hit->point, hit->weight[k], x + 3 * v[k], x + 3 * v[0]);
     (void)embi_triangle_normal(x, v, hit->normal);
     embi_sub(r, hit->point, from);
     hit->distance = embi_long_norm(r);
@@ -30358,7 +30067,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 104. Copies of worlds ==========================================================================
+/* ==== 102. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -30450,7 +30159,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 105. Validation ================================================================================
+/* ==== 103. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -30646,7 +30355,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 106. Words of snapshots ========================================================================
+/* ==== 104. Words of snapshots ========================================================================
  * A snapshot is a row of 64-bit words, the lowest byte first: a head, the descriptions of all bodies, and the state.
  * Loading creates all bodies again, by the calls and checks that a caller meets, and then sets their state. So no tree,
  * matrix or list of candidates is read, and all that a step uses as an index is checked in a few places. Of what steps
@@ -30782,7 +30491,7 @@ static void embi_stream_list(embi_stream *s, embi_memory *m, void *list, int *co
 
 #endif
 
-/* ==== 107. Snapshots =================================================================================
+/* ==== 105. Snapshots =================================================================================
  * What a world hands on to its next step, passed as words: bodies, drives, joints, reports and reused factors.
  * Uses: part I, part II, part III, part IV, part VI.   Checked by: tests/test_snapshot.c, tests/fuzz_snapshot.c */
 
@@ -31417,9 +31126,8 @@ EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, con
 
 #endif /* EMBIPC_NO_SNAPSHOT */
 
-/* ==== 108. Steps of frames and of several worlds =====================================================
- * A frame of a game takes as many steps as are due, within one budget of time. Worlds share nothing, so that each may
- * take its step in a thread of its own.
+/* ==== 106. Steps of frames and of several worlds =====================================================
+ * A frame of a game takes as many steps as are due, within one budget. Worlds share nothing: each may have a thread.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
  * Checked by: tests/test_game.c, tests/test_threads.c */
 
@@ -31509,7 +31217,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 109. Sparse LDL^T for callers ==================================================================
+/* ==== 107. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -31542,8 +31250,7 @@ EMBIPC_API void embipc_sparse_ldlt_destroy(embipc_sparse_ldlt *f)
     embi_free(&m, f);
 }
 
-/* Order and structure are kept while the new pattern fits into the old one. Both (i, j) and (j, i) stand for one
- * block of the lower triangle. */
+/* Order and structure are kept while the new pattern fits into the old one. (i, j) and (j, i) are one lower block. */
 EMBIPC_API embipc_result embipc_sparse_ldlt_factor(embipc_sparse_ldlt *f, int n, int count, const int *pairs,
                                                    const embipc_real *blocks, int *replaced)
 {
@@ -31574,7 +31281,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 110. Repair of surfaces ========================================================================
+/* ==== 108. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -31583,8 +31290,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
 
 #ifndef EMBIPC_NO_MESH_REPAIR
 
-/* turn[t] = 1 where t must be reversed to agree with its part; the smaller group is reversed. turn: zeros; seen and
- * queue (n): scratch, seen zeros */
+/* turn[t] = 1 where t is of the smaller group, to be reversed. turn: zeros; seen and queue (n): scratch, seen zeros */
 static void embi_agree(const int *tri, int n, const int *mate, int *seen, unsigned char *turn, int *queue)
 {
     for (int t = 0; t < n; t++) {
@@ -31627,7 +31333,7 @@ static int embi_part_turns(const embi_parts *s, int i)
 EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     embi_parts parts;
     embi_scaled s;
     int n = tri_count, count = 0, ok = 0, *mate, *seen;
@@ -31653,7 +31359,7 @@ EMBIPC_API int embipc_surface_orient(const embipc_real *x, int vertex_count, int
     embi_free(&m, mate);
     embi_free(&m, turn);
     embi_parts_release(&m, &parts);
-    embi_keys_release(&m, &keys);
+    EMBI_RELEASE(&m, keys);
     embi_free(&m, s.copy);
     return ok ? count : -1;
 }
@@ -31693,7 +31399,7 @@ static int embi_flip(const embipc_real *x, int *tri, int h, int g, const embi_ke
 EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, int *tri, int tri_count)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     int n = tri_count, total = 0, flips = 1, edges = 0, *mate;
     unsigned char *touched;
     embi_scaled scaled;
@@ -31714,7 +31420,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
             h = 3 * t + embi_longest_side(x, tri + 3 * t);
             s = mate[h] / 3;
             if (mate[h] < 0 || touched[t] || touched[s]) continue;
-            if (!embi_flip(x, tri, h, mate[h], keys.a, edges)) continue;
+            if (!embi_flip(x, tri, h, mate[h], keys, edges)) continue;
             for (int i = 0; i < 3; i++) {   /* neighbours wait for the next round */
                 if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
                 if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
@@ -31727,7 +31433,7 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
     if (!mate || !touched || edges < 0) total = -1;
     embi_free(&m, mate);
     embi_free(&m, touched);
-    embi_keys_release(&m, &keys);
+    EMBI_RELEASE(&m, keys);
     embi_free(&m, scaled.copy);
     return total;
 }
@@ -31799,7 +31505,7 @@ static int embi_loops_build(embi_memory *m, embi_loops *l, const int *tri, int n
 EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, int *start, int capacity)
 {
     embi_memory m;
-    embi_keys keys = {NULL, NULL};
+    embi_key *keys = NULL;
     embi_loops l;
     int count = -1, edges;
     if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
@@ -31809,13 +31515,13 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     embi_memory_init(&m, NULL);
     memset(&l, 0, sizeof l);
     edges = embi_sound_half_edges(&m, &keys, tri, tri_count);
-    if (edges >= 0 && embi_loops_build(&m, &l, tri, tri_count, keys.a, edges) && (!capacity || l.edges <= capacity)) {
+    if (edges >= 0 && embi_loops_build(&m, &l, tri, tri_count, keys, edges) && (!capacity || l.edges <= capacity)) {
         count = l.count;
         for (int i = 0; capacity && i < l.start[count]; i++) vertex[i] = embi_half_end(tri, l.half[i]);
         for (int i = 0; capacity && i <= count; i++) start[i] = l.start[i];
     }
     embi_loops_release(&m, &l);
-    embi_keys_release(&m, &keys);
+    EMBI_RELEASE(&m, keys);
     return count;
 }
 
@@ -31882,7 +31588,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
     memset(&l, 0, sizeof l);
     memset(&parts, 0, sizeof parts);
     ok = embi_parts_build(&m, &parts, x, tri, tri_count) &&
-         embi_loops_build(&m, &l, tri, tri_count, parts.keys.a, parts.edges);
+         embi_loops_build(&m, &l, tri, tri_count, parts.keys, parts.edges);
     for (int i = 0; ok && i < l.count; i++) {
         int size = l.start[i + 1] - l.start[i];
         if (size <= max_edges) most = embi_max_int(most, size);
@@ -31897,9 +31603,9 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
         int size = l.start[i + 1] - l.start[i];
         if (size < 3 || size > most) continue;
         for (int j = 0; j < size; j++) v[j] = embi_half_end(tri, half[j]);
-        cost = embi_cut_polygon(x, v, size, parts.keys.a, parts.edges, EMBI_FLAT, best, cut);
+        cost = embi_cut_polygon(x, v, size, parts.keys, parts.edges, EMBI_FLAT, best, cut);
         if (!(cost < EMBI_HUGE))   /* a crack */
-            cost = embi_cut_polygon(x, v, size, parts.keys.a, parts.edges, -1, best, cut);
+            cost = embi_cut_polygon(x, v, size, parts.keys, parts.edges, -1, best, cut);
         if (!(cost < EMBI_HUGE && cost <= parts.part[parts.number[half[0] / 3]].p.area / 2)) continue;
         count = embi_emit_polygon(v, size, cut, v + most, lid, capacity, count);
         lids++;
@@ -31915,7 +31621,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 111. Surfaces that overlap =====================================================================
+/* ==== 109. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
@@ -32204,8 +31910,7 @@ static void embi_part_transform(const embi_part_body *b, const embipc_real *from
         embipc_real d[3], r[3];
         embi_sub(d, from + 3 * i, b->centre0);
         embi_m3_mulv(r, b->now.R, d);
-        embi_copy(to + 3 * i, b->now.centre);
-        embi_axpy(to + 3 * i, b->now.scale, r);
+        embi_add_scaled(to + 3 * i, b->now.centre, b->now.scale, r);
     }
 }
 
@@ -32321,7 +32026,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
-/* ==== 112. Shifts and rotations ======================================================================
+/* ==== 110. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, sorting and sets, solids and checks of meshes, surfaces that overlap.
@@ -32423,8 +32128,7 @@ static int embi_part_try_around(embi_parting *p, const embi_part_body *a, const 
     for (int i = 0; i < 6; i++) {
         embipc_real u[3], e[3], f[3];
         embi_part_across(way->along, e, f);
-        embi_copy(u, way->along);
-        embi_axpy(u, angle * embi_cos(1.0471975511965976 * i), e);
+        embi_add_scaled(u, way->along, angle * embi_cos(1.0471975511965976 * i), e);
         embi_axpy(u, angle * embi_sin(1.0471975511965976 * i), f);
         embi_scale(u, 1 / embi_norm(u), u);
         if (!embi_part_try(p, a, b, u, gap, way)) return 0;
@@ -32596,11 +32300,10 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 113. Separating surfaces =======================================================================
+/* ==== 111. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
- * The growth is simulated in a world of its own. Then the whole search is put together, and errors name the
- * pairs that stay.
+ * The growth is simulated in a world of its own. Errors name the pairs that stay.
  * Uses: part I, solids and checks of meshes, elasticity, cells, part III, world step, part VI.
  * Checked by: tests/test_doctor.c */
 
@@ -32707,8 +32410,7 @@ static void embi_part_take(embi_part_body *to, const embipc_world *w, const embi
     embi_m3_mul(pose.R, R, to->now.R);
     embi_sub(d, to->now.centre, q0);
     embi_m3_mulv(e, F, d);
-    embi_copy(pose.centre, q);
-    embi_axpy(pose.centre, 1 / to->now.scale, e);
+    embi_add_scaled(pose.centre, q, 1 / to->now.scale, e);
     pose.scale = 1;
     pose.moved = 1;
     embi_part_put(to, &pose);
@@ -32870,7 +32572,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 114. Self-test =================================================================================
+/* ==== 112. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */
@@ -33262,17 +32964,7 @@ EMBIPC_API int embipc_selftest(const embipc_allocator *allocator, embipc_selftes
 #endif /* EMBIPC_IMPLEMENTATION */
 
 /* ---- Change log -----------------------------------------------------------------------------
- * 0.1  (EMBIPC_VERSION 1) First version: bodies fixed, kinematic, affine, cage, full; linear corotated and
- *      orthogonality energies; barrier and friction; drives, hard and soft; BDF2; cage builder; toolbox.
- *      Materials: ARAP, fixed corotated, stable and log neo-Hookean, StVK, Mooney-Rivlin;
- *      fibres; stiffness and density per tet; embipc_material_evaluate(). Faults, parts, loops and crossings of
- *      meshes. Cages with a copy of a cell per piece of solid. Times of the parts of a step.
- *      embipc_separate(). Parts that can be left out (EMBIPC_NO_...), the reference method (EMBIPC_PLAIN).
- *      embipc_selftest() (EMBIPC_SELFTEST). embipc_body_island(), embipc_iteration.limit. Sleep; copies of worlds, and
- *      steps of several; budgets of time and frames; pair callback; debug drawing; taxels; embipc_body_replace().
- *      Joints; surfaces that run; static friction. Worlds in one block, with limits. Proofs of steps (EMBIPC_PROOF).
- *      embipc_world_def.accuracy.
- *      Renamed since its first text, old -> new:
+ * 0.1  (EMBIPC_VERSION 1) First version. Renamed since its first text, old -> new:
  *        embipc_drive_state.short_m -> shortfall
  *        embipc_intersection -> embipc_crossing, one type also for a surface by itself
  *
