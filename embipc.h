@@ -507,7 +507,8 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void);
 /* Bytes of a block, for embipc_block_allocator(), in which a world within def->limits lives from its creation on. None
  * of these may be 0; embipc_world_needs() of a rehearsal tells them, and a third more leaves room for other contacts.
  * It is an estimate [measured: 1.15 to 1.9 times what 23 worlds of 1 to 125 bodies took; floats take two thirds of
- * that]. Where a block is too small after all, a call fails with EMBIPC_ERR_MEMORY. error may be NULL. */
+ * that]. Where a block is too small after all, a call fails with EMBIPC_ERR_MEMORY and the number of bytes. error may
+ * be NULL. */
 EMBIPC_API embipc_result embipc_world_size(const embipc_world_def *def, size_t *bytes, embipc_error *error);
 
 /* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be NULL. */
