@@ -11153,13 +11153,14 @@ typedef struct embi_traversal {
     embipc_real reach;
     int paths;                   /* both move along their paths, by equal fractions: the range is ignored */
     int first_only;              /* stop at the first pair of triangles */
+    embipc_real slack;           /* two points of a surface may be off their paths so far, relative to each other, m */
 } embi_traversal;
 
 /* A traversal with a range of displacements. */
 static embi_traversal embi_traverse_of(const embi_surface *a, const embi_surface *b, const embipc_real range[6],
                                        embipc_real reach)
 {
-    const embi_traversal w = {a, b, range, reach, 0, 0};
+    const embi_traversal w = {a, b, range, reach, 0, 0, 0};
     return w;
 }
 
@@ -11176,11 +11177,11 @@ static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
     w->first_only = 1;
 }
 
-/* 1 when box i of the first and box j of the second side can come within reach along the paths. */
+/* 1 when box i of the first and box j of the second side can come within reach along the paths. share: of the slack */
 static int embi_traverse_lets(const embi_traversal *w, const embipc_real *one, const embipc_real *ways_one, int i,
-                              const embipc_real *two, const embipc_real *ways_two, int j)
+                              const embipc_real *two, const embipc_real *ways_two, int j, embipc_real share)
 {
-    return embi_boxes_pass(one, w->a->way ? ways_one + 6 * i : embi_none, w->reach, two,
+    return embi_boxes_pass(one, w->a->way ? ways_one + 6 * i : embi_none, w->reach + share * w->slack, two,
                            w->b->way ? ways_two + 6 * j : embi_none);
 }
 
@@ -11196,8 +11197,8 @@ static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_rea
     const embipc_real *one = a->bvh->box + 6 * i, *two = w->b->bvh->box + 6 * j;
     embipc_real own[6];
     int self = a->base == w->b->base;
-    *share = 1;
-    if (w->paths) return embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j);
+    *share = w->paths && w->slack > 0 ? embi_bvh_share(a, i, j) : 1;
+    if (w->paths) return embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j, *share);
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
     if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_meet(one, two))) return 1;
     *share = embi_bvh_share(a, i, j);
@@ -11247,7 +11248,7 @@ static int embi_traverse_pairs(embi_memory *m, const embi_traversal *w, int i, i
             for (int q = self && i == j ? p + 1 : jb; q < jb + EMBI_LEAF && q < w->b->nt; q++) {
                 int ta = A->order[p], tb = B->order[q];
                 if (w->paths ? !embi_traverse_lets(w, A->tri_box + 6 * ta, A->tri_way, ta, B->tri_box + 6 * tb,
-                                               B->tri_way, tb)
+                                               B->tri_way, tb, share)
                              : !embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb))
                     continue;
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
@@ -11437,6 +11438,7 @@ typedef struct embi_approach {
     embipc_real reach;             /* m */
     int own;                       /* reach contains dhat + xi: a candidate's `less` is subtracted */
     int paths;                     /* paths replace mid and half */
+    embipc_real slack;             /* of paths, as in embi_traversal: a pair takes its share of it */
 } embi_approach;
 
 /* Middle, half width and radius of a range (6). The factor covers later rounding. */
@@ -11450,6 +11452,7 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     t.radius = embi_norm(t.half);
     t.reach = reach * (1 + 8 * EMBI_EPS);
     t.own = t.paths = 0;
+    t.slack = 0;
     return t;
 }
 
@@ -11483,21 +11486,22 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
 }
 
 /* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal fractions of
- * their displacements. Their boxes must meet on the way, and the relative displacement must bridge the distance. */
+ * their displacements, give or take the slack. Their boxes must meet on the way, and the relative displacement must
+ * bridge the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
-    embipc_real one[6], two[6], ways[2][6], away[3], w[4];
+    embipc_real one[6], two[6], ways[2][6], away[3], w[4], reach = t->reach + c->share * t->slack;
     int split = c->edge_edge ? 2 : 1, mask;
     embi_box_of_points(one, x, split);
     embi_box_of_points(two, x + split, 4 - split);
     embi_path_ways(ways[0], a, v, split);
     embi_path_ways(ways[1], b, v + split, 4 - split);
-    if (!embi_boxes_pass(one, ways[0], t->reach, two, ways[1])) return 0;
+    if (!embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
     for (int i = 0; i < 3; i++)
         away[i] = embi_max(embi_abs(ways[0][3 + i] - ways[1][i]), embi_abs(ways[1][3 + i] - ways[0][i]));
     c->apart = embi_closest_distance(x, c->edge_edge, w, &mask);
-    return c->apart <= t->reach + embi_norm(away) * (1 + 8 * EMBI_EPS);
+    return c->apart <= reach + embi_norm(away) * (1 + 8 * EMBI_EPS);
 }
 
 /* 1 when the two sides share a vertex. */
@@ -11547,8 +11551,8 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->parts = (short)parts;
     c->less = 0;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
-    if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
     c->share = self ? embi_vertices_share(a, v, split) : 1;
+    if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
     if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
     embi_candidate_complete(c, a, b, v, rule);
     if (self && t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
@@ -15357,7 +15361,7 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     if (!kept || !embi_body_sweep(w, A) || !embi_body_sweep(w, B)) return 0;
     if (own) {
         embi_body_take_path(s, A);
-        walk.reach = t.reach = t.reach + A->search.own_path.slack;
+        walk.slack = t.slack = A->search.own_path.slack * (1 + 8 * EMBI_EPS);
     }
     a = embi_body_paths(w, A);
     b = embi_body_paths(w, B);
