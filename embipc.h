@@ -12584,6 +12584,7 @@ typedef struct embi_body_step {
     embipc_real scale_q;         /* largest |coordinate| of nodes at q^n, m: an affine body's are outside of it */
     int two_step;                /* this step is one of BDF2 */
     int jump;                    /* the velocity changes abruptly in this step */
+    embipc_real push[3];         /* change of the sum of its contact forces, but friction, in this step, N (BDF2) */
     int assembled;               /* A holds the values of this step */
     embipc_real objective_start; /* its part of E at q^n, J s^2; negative where it is not known */
     embipc_real pressure_work;   /* work of the caller's pressure in free flight, less that of its part of load.f, J */
@@ -20732,17 +20733,34 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
  * friction within a step.
  * Checked by: tests/test_integrator.c */
 
-/* Did the bodies of a pair come into contact or separate, or did the force between them change abruptly? */
+/* Sets the changes of the contact forces of all bodies of the island, N. */
+static void embi_island_pushes(embi_state *s, const embi_island *isle)
+{
+    for (int k = 0; k < isle->body_count; k++) embi_set(s->body[isle->bodies[k]].step.push, 0, 0, 0);
+    for (int n = 0; n < isle->pair_count; n++) {
+        const embi_pair *pair = s->pair + isle->pairs[n];
+        embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+        embipc_real change[3];
+        if (pair->head != isle->pairs[n] || pair->a == pair->b) continue;
+        embi_sub(change, pair->force[EMBI_NOW], pair->force[EMBI_AT_START]);
+        if (embi_is_dynamic(a)) embi_axpy(a->step.push, 1, change);
+        if (embi_is_dynamic(b)) embi_axpy(b->step.push, -1, change);
+    }
+}
+
+/* Did the bodies of a pair come into contact or separate, or did contact forces change their relative velocity abruptly?
+ * All forces on each of them count: those on a light body below a heavy one change far more than their sum. */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    embipc_real va[3], vb[3], change[3], mobility;
+    embipc_real va[3], vb[3], change[3] = {0, 0, 0};
     if (pair->in_contact[EMBI_AT_START] != pair->in_contact[EMBI_NOW]) return 1;
     if (pair->a == pair->b || !pair->in_contact[EMBI_NOW]) return 0;
-    mobility = embi_body_velocity(s, a, va) + embi_body_velocity(s, b, vb);
+    /* a body that no contact moves has 0 in place of 1/mass, and no push */
+    embi_axpy(change, embi_body_velocity(s, a, va), a->step.push);
+    embi_axpy(change, -embi_body_velocity(s, b, vb), b->step.push);
     embi_sub(va, va, vb);
-    embi_sub(change, pair->force[EMBI_NOW], pair->force[EMBI_AT_START]);
-    return s->h * mobility * embi_norm(change) >
+    return s->h * embi_norm(change) >
            embi_jump_limit(s, embi_norm(va), embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
@@ -20761,6 +20779,7 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
     int jump = cut, two_step = 0;
     if (!embi_is_second_order(s)) return 0;
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
+    embi_island_pushes(s, isle);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) jump |= d->blocked;
     for (int n = 0; EMBI_JOINTS && n < isle->rods.count; n++)
