@@ -270,8 +270,9 @@ static void test_turntable(void)
 /* Adds stone `k` of an arch of n, of radius 1 and thickness t: its outside has five corners, its inside two. */
 static void arch_stone(scene *s, int k, int n, double t)
 {
-    static const int f[60] = {0, 2, 1, 1, 2, 3, 2, 4, 3, 3, 4, 5, 4, 6, 5, 5, 6, 7, 6, 8, 7, 7, 8, 9, 8, 10, 9, 9, 10, 11,
-                              10, 12, 11, 11, 12, 13, 12, 0, 13, 13, 0, 1, 0, 4, 2, 0, 6, 4, 0, 8, 6, 0, 10, 8, 0, 12, 10};
+    static const int f[60] = {0, 2, 1, 1, 2, 3, 2, 4, 3, 3, 4, 5, 4, 6, 5, 5, 6, 7, 6, 8,
+                              7, 7, 8, 9, 8, 10, 9, 9, 10, 11, 10, 12, 11, 11, 12, 13, 12, 0, 13, 13,
+                              0, 1, 0, 4, 2, 0, 6, 4, 0, 8, 6, 0, 10, 8, 0, 12, 10};
     embipc_body_def d = scene_def("stone", EMBIPC_AFFINE, 0, 0, 2e-4);
     test_mesh m = test_mesh_make(14, 24, 0);
     double from = EMBI_PI * k / n + (k ? 1.5e-4 : 0), to = EMBI_PI * (k + 1) / n - (k < n - 1 ? 1.5e-4 : 0);
@@ -312,7 +313,8 @@ static void test_arch(void)
     }
 }
 
-/* Books at the edge of a table reach out by L/2 (1 + 1/2 + ... + 1/n): by 0.99 of it they stay, by 1.02 of it they fall. */
+/* Books at the edge of a table reach out by L/2 (1 + 1/2 + ... + 1/n): by 0.99 of it they stay, by
+ * 1.02 of it they fall. */
 static void test_books(void)
 {
     for (int k = 0; k < 4; k++) {

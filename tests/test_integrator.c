@@ -630,8 +630,8 @@ static void test_objective(void)
     ENSURE(switched > 50);
 }
 
-/* A heavy box bounces on a light elastic one, without friction: after five periods BDF2 still has its amplitude. The forces
- * on the light box change far more than their sum. Looked at pair by pair they seemed to be impacts, and each step was
+/* A heavy box bounces on a light elastic one, without friction: after four periods BDF2 still has its amplitude.
+ * The forces on the light box change far more than their sum. Looked at pair by pair they seemed to be impacts, and each step was
  * one of backward Euler: 0.22 was left. */
 static void test_heavy_on_light(void)
 {
@@ -671,8 +671,8 @@ static double bar_strain(const scene *s, double length)
     return (hi - lo) / length - 1;
 }
 
-/* A free bar of length L vibrates along its axis with w = pi/L sqrt(E/rho). BDF2 makes the period longer by (w h)^2/3, and
- * leaves exp(-pi (w h)^3) of the energy after each. */
+/* A free bar of length L vibrates along its axis with w = pi/L sqrt(E/rho). BDF2 makes the period longer by (w h)^2/3,
+ * and leaves exp(-pi (w h)^3) of the energy after each. */
 static void test_free_bar(void)
 {
     for (int k = 0; k < 2; k++) {

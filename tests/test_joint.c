@@ -1367,7 +1367,8 @@ static int rope_end(scene *s, double angle, const double end[3], const double ou
     return body;
 }
 
-/* A rope of 24 links slides half around a fixed drum: the pull is exp(mu pi) times the force at its tail [Euler, Eytelwein]. */
+/* A rope of 24 links slides half around a fixed drum: the pull is exp(mu pi) times the force at its
+ * tail [Euler, Eytelwein]. */
 static void test_capstan(void)
 {
     enum { LINKS = 24, SIDES = 360 };

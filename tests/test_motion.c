@@ -286,12 +286,13 @@ static void test_slide_to_roll(void)
             }
 }
 
-/* A rod between a wall and a floor, both smooth, slides from rest at 1.2 rad. It leaves the wall at 2/3 of its first height,
- * with v = L w sin(a)/2, w^2 = 3 g (sin a0 - sin a)/L, and keeps this speed along the floor. */
+/* A rod between a wall and a floor, both smooth, slides from rest at 1.2 rad. It leaves the wall at 2/3 of its first
+ * height, with v = L w sin(a)/2, w^2 = 3 g (sin a0 - sin a)/L, and keeps this speed along the floor. */
 static void test_ladder(void)
 {
     for (int k = 0; k < 4; k++) {
-        const double a0 = 1.2, thin = 0.002, low = sin(a0) * 2 / 3, want = sqrt(3 * GRAVITY * (sin(a0) - low)) * low / 2;
+        const double a0 = 1.2, thin = 0.002, low = sin(a0) * 2 / 3;
+        const double want = sqrt(3 * GRAVITY * (sin(a0) - low)) * low / 2;
         embipc_world_def wd = embipc_default_world_def();
         embipc_body_def d = scene_def("wall", EMBIPC_FIXED, -0.05, 0, 1.0005);
         double z = sin(a0) / 2 + thin / 2 * cos(a0) + 5e-4, leaves = 0;
