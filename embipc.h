@@ -20749,7 +20749,8 @@ static void embi_island_pushes(embi_state *s, const embi_island *isle)
 }
 
 /* Did the bodies of a pair come into contact or separate, or did contact forces change their relative velocity
- * abruptly? All forces on each of them count: those on a light body below a heavy one change far more than their sum. */
+ * abruptly? All forces on each of them count: those on a light body below a heavy one change far more than their
+ * sum. */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
