@@ -12460,6 +12460,7 @@ typedef struct embi_body_step {
     embipc_real scale_q;         /* largest |coordinate| of nodes at q^n, m: an affine body's are outside of it */
     int two_step;                /* this step is one of BDF2 */
     int jump;                    /* the velocity changes abruptly in this step */
+    embipc_real push[3];         /* change of the sum of its contact forces, but friction, in this step, N (BDF2) */
     int assembled;               /* A holds the values of this step */
     embipc_real objective_start; /* its part of E at q^n, J s^2; negative where it is not known */
     embipc_real pressure_work;   /* work of the caller's pressure in free flight, less that of its part of load.f, J */
@@ -15362,6 +15363,7 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     if (own) {
         embi_body_take_path(s, A);
         walk.slack = t.slack = A->search.own_path.slack * (1 + 8 * EMBI_EPS);
+        walk.reach = t.reach = t.reach + 16 * EMBI_EPS * A->diagonal;   /* rounding has no share */
     }
     a = embi_body_paths(w, A);
     b = embi_body_paths(w, B);
@@ -19116,17 +19118,20 @@ static void embi_island_pair_forces(embi_state *s, embi_island *isle, embi_when 
     }
 }
 
+/* 1/mass of a body that contacts move, else 0. */
+static embipc_real embi_body_mobility(const embi_body *b)
+{
+    return embi_is_dynamic(b) && b->driven_nodes < b->nn ? 1 / b->mass.total : 0;
+}
+
 /* Velocity of body a at q^n relative to b, as a whole, m/s. Returns the sum of 1/mass of those that contacts move. */
 static embipc_real embi_pair_mobility(const embi_state *s, const embi_body *a, const embi_body *b, embipc_real v[3])
 {
-    const embi_body *const side[2] = {a, b};
-    embipc_real mean[2][3], sum = 0;
-    for (int k = 0; k < 2; k++) {
-        embi_body_mean(side[k], s->vn, NULL, mean[k]);
-        if (embi_is_dynamic(side[k]) && side[k]->driven_nodes < side[k]->nn) sum += 1 / side[k]->mass.total;
-    }
+    embipc_real mean[2][3];
+    embi_body_mean(a, s->vn, NULL, mean[0]);
+    embi_body_mean(b, s->vn, NULL, mean[1]);
     embi_sub(v, mean[0], mean[1]);
-    return sum;
+    return embi_body_mobility(a) + embi_body_mobility(b);
 }
 
 /* Does the force between two bodies differ so much from the lagged one that another pass of friction is due? The
@@ -20549,15 +20554,34 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
  * friction within a step.
  * Checked by: tests/test_integrator.c */
 
-/* Did the bodies of a pair come into contact or separate, or did the force between them change abruptly? */
+/* Sets the changes of the contact forces of all bodies of the island, N. */
+static void embi_island_pushes(embi_state *s, const embi_island *isle)
+{
+    for (int k = 0; k < isle->body_count; k++) embi_set(s->body[isle->bodies[k]].step.push, 0, 0, 0);
+    for (int n = 0; n < isle->pair_count; n++) {
+        const embi_pair *pair = s->pair + isle->pairs[n];
+        embi_body *a = s->body + pair->a, *b = s->body + pair->b;
+        embipc_real change[3];
+        if (pair->head != isle->pairs[n] || pair->a == pair->b) continue;
+        embi_sub(change, pair->force[EMBI_NOW], pair->force[EMBI_AT_START]);
+        if (embi_is_dynamic(a)) embi_axpy(a->step.push, 1, change);
+        if (embi_is_dynamic(b)) embi_axpy(b->step.push, -1, change);
+    }
+}
+
+/* Did the bodies of a pair come into contact or separate, or did contact forces change their relative velocity
+ * abruptly? All forces on each of them count: those on a light body below a heavy one change far more than their
+ * sum. */
 static int embi_pair_jumps(const embi_state *s, const embi_pair *pair)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
-    embipc_real v[3], mobility;
+    embipc_real v[3], change[3] = {0, 0, 0};
     if (pair->in_contact[EMBI_AT_START] != pair->in_contact[EMBI_NOW]) return 1;
     if (pair->a == pair->b || !pair->in_contact[EMBI_NOW]) return 0;
-    mobility = embi_pair_mobility(s, a, b, v);
-    return s->h * mobility * embi_distance(pair->force[EMBI_NOW], pair->force[EMBI_AT_START]) >
+    (void)embi_pair_mobility(s, a, b, v);
+    embi_axpy(change, embi_body_mobility(a), a->step.push);
+    embi_axpy(change, -embi_body_mobility(b), b->step.push);
+    return s->h * embi_norm(change) >
            embi_jump_limit(s, embi_norm(v), embi_max(a->rules.tolerance, b->rules.tolerance));
 }
 
@@ -20576,6 +20600,7 @@ static int embi_island_jumps(embi_state *s, embi_island *isle, int cut)
     int jump = cut, two_step = 0;
     if (!embi_is_second_order(s)) return 0;
     embi_island_pair_forces(s, isle, EMBI_NOW, 0);
+    embi_island_pushes(s, isle);
     for (int n = 0; n < isle->pair_count; n++) jump |= embi_pair_jumps(s, s->pair + s->pair[isle->pairs[n]].head);
     for (embi_drive *d = NULL; (d = embi_island_drive(s, isle, d)) != NULL;) jump |= d->blocked;
     for (int n = 0; EMBI_JOINTS && n < isle->rods.count; n++)

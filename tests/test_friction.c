@@ -267,6 +267,82 @@ static void test_turntable(void)
     }
 }
 
+/* Adds stone `k` of an arch of n, of radius 1 and thickness t: its outside has five corners, its inside two. */
+static void arch_stone(scene *s, int k, int n, double t)
+{
+    static const int f[60] = {0, 2, 1, 1, 2, 3, 2, 4, 3, 3, 4, 5, 4, 6, 5, 5, 6, 7, 6, 8,
+                              7, 7, 8, 9, 8, 10, 9, 9, 10, 11, 10, 12, 11, 11, 12, 13, 12, 0, 13, 13,
+                              0, 1, 0, 4, 2, 0, 6, 4, 0, 8, 6, 0, 10, 8, 0, 12, 10};
+    embipc_body_def d = scene_def("stone", EMBIPC_AFFINE, 0, 0, 2e-4);
+    test_mesh m = test_mesh_make(14, 24, 0);
+    double from = EMBI_PI * k / n + (k ? 1.5e-4 : 0), to = EMBI_PI * (k + 1) / n - (k < n - 1 ? 1.5e-4 : 0);
+    for (int i = 0; i < 14; i++) {
+        int at = i / 2;
+        double r = at < 5 ? 1 + t / 2 : 1 - t / 2, a = at < 5 ? from + (to - from) * at / 4 : at == 5 ? to : from;
+        embi_set(m.x + 3 * i, r * cos(a), i % 2 ? -0.1 : 0.1, r * sin(a));
+    }
+    memcpy(m.tri, f, 57 * sizeof *f);
+    for (int i = 0; i < 5; i++) {   /* the other cap */
+        int *c = m.tri + 57 + 3 * i;
+        c[0] = 1;
+        c[1] = 3 + 2 * i;
+        c[2] = 5 + 2 * i;
+    }
+    d.friction = 1;
+    d.material.young = 1e9;
+    scene_add_mesh(s, &d, &m, 0);
+}
+
+/* A semicircular arch stands on its own where it is at least 0.1074 of its radius thick [Milankovitch, 1907]. */
+static void test_arch(void)
+{
+    for (int k = 0; k < 4; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        double t = k % 2 ? 0.102 : 0.113, sunk;
+        scene s;
+        wd.integrator = (embipc_integrator)(k / 2);
+        s = scene_empty(&wd);
+        scene_ground(&s, 4, 1);
+        for (int n = 0; n < 21; n++) arch_stone(&s, n, 21, t);
+        sunk = scene_state(s.w, s.body[11]).centre[2];
+        for (int n = 0; n < (k % 2 ? 40 : 60) && scene_step(&s); n++) ENSURE(s.stats.converged);
+        sunk -= scene_state(s.w, s.body[11]).centre[2];
+        printf("  an arch %.3f thick sinks by %.4f of its radius\n", t, sunk);
+        ENSURE(k % 2 ? sunk > 0.05 : sunk < 0.003 && sunk > 0);
+        scene_end(&s);
+    }
+}
+
+/* Books at the edge of a table reach out by L/2 (1 + 1/2 + ... + 1/n): by 0.99 of it they stay, by
+ * 1.02 of it they fall. */
+static void test_books(void)
+{
+    for (int k = 0; k < 4; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("table", EMBIPC_FIXED, -0.5, 0, -0.05);
+        double x = -0.1, z = 2e-4, share = k % 2 ? 1.02 : 0.99, fell;
+        scene s;
+        wd.integrator = (embipc_integrator)(k / 2);
+        s = scene_empty(&wd);
+        d.friction = 0.5;
+        scene_box(&s, d, 1, 1, 0.1, 0);
+        d.kind = EMBIPC_AFFINE;
+        d.material.young = 1e9;
+        for (int n = 5; n > 0; n--, z += 0.0202) {
+            x += share * 0.1 / n;
+            d.position[0] = x;
+            d.position[2] = z + 0.01;
+            scene_box(&s, d, 0.2, 0.15, 0.02, 0);
+        }
+        fell = scene_state(s.w, s.body[5]).centre[2];
+        for (int n = 0; n < 100 && scene_step(&s); n++) ENSURE(s.stats.converged);
+        fell -= scene_state(s.w, s.body[5]).centre[2];
+        printf("  books that reach out by %.2f of the limit fall by %.4f m\n", share, fell);
+        ENSURE(k % 2 ? fell > 0.05 : fell < 1e-3);
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -277,5 +353,7 @@ int main(int argc, char **argv)
     RUN(creep);
     RUN(block_slides);
     RUN(disc);
+    RUN(arch);
+    RUN(books);
     return test_end("test_friction");
 }

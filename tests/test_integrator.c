@@ -630,6 +630,95 @@ static void test_objective(void)
     ENSURE(switched > 50);
 }
 
+/* A heavy box bounces on a light elastic one, without friction: after four periods BDF2 still has its amplitude.
+ * The forces on the light box change far more than their sum. Looked at pair by pair they seemed to be
+ * impacts, and each step was one of backward Euler: 0.33 was left. */
+static void test_heavy_on_light(void)
+{
+    for (int k = 0; k < 2; k++) {
+        double ratio = k ? 1000 : 100, wh = 0.1, h = 1e-3, low[12], before = 0;
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("light", EMBIPC_AFFINE, 0, 0, 0.0501);
+        int turns = 0;
+        scene s;
+        wd.integrator = EMBIPC_BDF2;
+        wd.time_step = h;
+        s = scene_empty(&wd);
+        scene_ground(&s, 2, 0);
+        d.material.poisson = 0;
+        d.material.young = wh * wh / (h * h) * (ratio + 0.33) / 0.1;   /* w^2 = E A/(L (m + m_light/3)) */
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        d.position[2] = 0.1503;
+        d.material.density *= ratio;
+        scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+        for (int n = 0; n < 500 && turns < 12 && scene_step(&s); n++) {
+            embipc_body_state at = scene_state(s.w, s.body[2]);
+            if (before * at.velocity[2] < 0) low[turns++] = at.centre[2];
+            before = at.velocity[2];
+        }
+        ENSURE(turns == 12);
+        printf("  %g on 1: %.4f of the amplitude after 4 periods\n", ratio, (low[11] - low[10]) / (low[3] - low[2]));
+        ENSURE_CLOSE((low[11] - low[10]) / (low[3] - low[2]), 1, 0.03);
+        scene_end(&s);
+    }
+}
+
+/* Length of a bar over that at rest, less 1, from the ends of its box */
+static double bar_strain(const scene *s, double length)
+{
+    double lo, hi;
+    scene_extent(s->w, s->body[0], 0, &lo, &hi);
+    return (hi - lo) / length - 1;
+}
+
+/* A free bar of length L vibrates along its axis with w = pi/L sqrt(E/rho). BDF2 makes the period longer by (w h)^2/3,
+ * and leaves exp(-pi (w h)^3) of the energy after each. */
+static void test_free_bar(void)
+{
+    for (int k = 0; k < 2; k++) {
+        double L = 0.5, w = EMBI_PI / L * sqrt(1e6 / 1000), h = (k ? 0.2 : 0.1) / w, first = 0, last = 0, before = 0;
+        double energy[2] = {0, 0};
+        embipc_world_def wd = scene_still(EMBIPC_BDF2, h);
+        embipc_body_def d = scene_def("bar", EMBIPC_CAGE, 0, 0, 0);
+        embipc_body_view v;
+        test_mesh m = scene_mesh_tet_box(20, 2, 2, L, 0.05, 0.05);
+        int periods = -1;
+        scene s;
+        wd.tolerance = 1e-7;
+        s = scene_empty(&wd);
+        m.tet_count = 0;
+        test_mesh_compact(&m);
+        d.material.young = 1e6;
+        d.material.poisson = 0.3;
+        d.cage_nodes = 200;
+        scene_add_mesh(&s, &d, &m, 0);
+        ENSURE(embipc_body_get_view(s.w, s.body[0], &v) == EMBIPC_OK);
+        for (int n = 0; n < 600 && periods < 5; n++) {
+            double now;
+            for (int i = 0; i < v.vertex_count && n < 10; i++) {
+                double f[3] = {0, 0, 0};
+                f[0] = 3e-3 * sin(EMBI_PI * v.x[3 * i] / L);
+                (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[0], i, f));
+            }
+            scene_step(&s);
+            now = bar_strain(&s, L);
+            if (n > 10 && before < 0 && now >= 0) {
+                last = (n + 1 - now / (now - before)) * h;
+                if (periods++ < 0) first = last;
+                energy[periods > 0] = s.stats.kinetic + s.stats.elastic;
+            }
+            before = now;
+        }
+        ENSURE(periods == 5);
+        last = 2 * EMBI_PI * periods / (last - first) / w * (1 + w * h * w * h / 3);
+        energy[1] /= energy[0] * exp(-EMBI_PI * periods * pow(w * h, 3));
+        printf("  w h %.1f: a free bar has %.4f of its frequency, %.4f of its energy\n", w * h, last, energy[1]);
+        ENSURE_CLOSE(last, 1, 0.004);
+        ENSURE_CLOSE(energy[1], 1, 0.015);
+        scene_end(&s);
+    }
+}
+
 int main(int argc, char **argv)
 {
     test_begin(argc, argv);
@@ -649,6 +738,8 @@ int main(int argc, char **argv)
     RUN(smooth_calls);
     RUN(scenes);
     RUN(objective);
+    RUN(heavy_on_light);
+    RUN(free_bar);
     test_unused();
     meshio_test_unused();
     return test_end("test_integrator");

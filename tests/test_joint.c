@@ -1355,6 +1355,80 @@ static void test_attach_near(void)
 
 /* ---- calls ---- */
 
+/* A box with joint: tail and puller of the rope below. Each slides along `out`, away from the end of the rope. */
+static int rope_end(scene *s, double angle, const double end[3], const double out[3], embipc_joint_def *slider)
+{
+    embipc_body_def d = scene_def("end", EMBIPC_AFFINE, end[0] + 0.03 * out[0] + 0.01 * cos(angle), 0,
+                                  end[2] + 0.03 * out[2] + 0.01 * sin(angle));
+    int body;
+    d.material.young = 1e9;
+    body = scene_box(s, d, 0.01, 0.01, 0.01, 0);
+    *slider = scene_joint_def(s, EMBIPC_SLIDER, -1, body, end[0], 0, end[2], out);
+    return body;
+}
+
+/* A rope of 24 links slides half around a fixed drum: the pull is exp(mu pi) times the force at its
+ * tail [Euler, Eytelwein]. */
+static void test_capstan(void)
+{
+    enum { LINKS = 24, SIDES = 360 };
+    const double mu = 0.3, half = EMBI_PI / LINKS / 2, thick = 0.002, R = 0.1 + 2e-5, v = 0.002, down[3] = {0, 0, -1};
+    const double y[3] = {0, 1, 0}, size[3] = {0.1, 0.1, 0};
+    embipc_world_def wd = scene_still(EMBIPC_BACKWARD_EULER, 0.0025);
+    embipc_body_def d = scene_def("drum", EMBIPC_FIXED, 0, 0, 0);
+    embipc_joint_def jd;
+    embipc_joint rope[2], motor;
+    embipc_joint_state st[2];
+    double end[LINKS + 1][3], sum = 0;
+    test_mesh m = test_mesh_make(2 * SIDES + 2, 4 * SIDES, 0);
+    int tail, pull, steps = 0;
+    scene s;
+    wd.tolerance = 0;
+    s = scene_empty(&wd);
+    ENSURE(embipc_shape(EMBIPC_CYLINDER, size, SIDES, m.x, m.tri, 4 * SIDES) == 4 * SIDES);
+    d.friction = mu;
+    d.rotation[4] = d.rotation[8] = 0;   /* its axis along y */
+    d.rotation[5] = -1;
+    d.rotation[7] = 1;
+    scene_add_mesh(&s, &d, &m, 0);
+    for (int k = 0; k <= LINKS; k++)
+        embi_set(end[k], -R / cos(half) * cos(2 * half * k), 0, R / cos(half) * sin(2 * half * k));
+    for (int k = 0; k < LINKS; k++) {
+        double a = EMBI_PI - half * (2 * k + 1), turn = EMBI_PI / 2 - a;
+        d = scene_def("link", EMBIPC_AFFINE, (R + thick / 2) * cos(a), 0, (R + thick / 2) * sin(a));
+        d.friction = mu;
+        d.material.young = 1e9;
+        d.rotation[0] = d.rotation[8] = cos(turn);
+        d.rotation[2] = sin(turn);
+        d.rotation[6] = -sin(turn);
+        scene_box(&s, d, 1.8 * R * tan(half), 0.02, thick, 0);
+        if (k) (void)scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, k, k + 1, end[k][0], 0, end[k][2], y));
+    }
+    tail = rope_end(&s, EMBI_PI, end[0], down, &jd);
+    (void)scene_joint(&s, jd);
+    pull = rope_end(&s, 0, end[LINKS], down, &jd);
+    jd.motor_stiffness = 1e4;
+    jd.motor_damping = 100;
+    motor = scene_joint(&s, jd);
+    for (int k = 0; k < 2; k++) {
+        const double *at = end[k * LINKS];
+        jd = scene_joint_def(&s, EMBIPC_ROD, k ? pull : tail, k ? LINKS : 1, at[0], 0, at[2] - 0.03, NULL);
+        jd.point_b[2] = at[2];
+        rope[k] = scene_joint(&s, jd);
+    }
+    for (; steps < 240; steps++) {
+        const double force[3] = {0, 0, -1};
+        (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[tail], -1, force));
+        (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, motor, v * s.stats.time + v * wd.time_step, v, 0));
+        if (!scene_step(&s)) break;
+        for (int k = 0; k < 2; k++) ENSURE(embipc_joint_get_state(s.w, rope[k], st + k) == EMBIPC_OK);
+        if (steps >= 120) sum += embi_norm(st[1].force) / embi_norm(st[0].force) / 120;
+    }
+    printf("  a rope around a drum: pull over tail %.4f, exp(mu pi) = %.4f\n", sum, exp(mu * EMBI_PI));
+    ENSURE_REL(sum, exp(mu * EMBI_PI), 0.01);
+    scene_end(&s);
+}
+
 /* What is refused says why, and leaves the world as it is. */
 static void test_refusals(void)
 {
@@ -1485,6 +1559,7 @@ int main(int argc, char **argv)
     RUN(twist_energy);
     RUN(limits_energy);
     RUN(catenary);
+    RUN(capstan);
     RUN(heap);
     RUN(rods);
     RUN(rod_misses);

@@ -286,6 +286,44 @@ static void test_slide_to_roll(void)
             }
 }
 
+/* A rod between a wall and a floor, both smooth, slides from rest at 1.2 rad. It leaves the wall at 2/3 of its first
+ * height, with v = L w sin(a)/2, w^2 = 3 g (sin a0 - sin a)/L, and keeps this speed along the floor. */
+static void test_ladder(void)
+{
+    for (int k = 0; k < 4; k++) {
+        const double a0 = 1.2, thin = 0.002, low = sin(a0) * 2 / 3;
+        const double want = sqrt(3 * GRAVITY * (sin(a0) - low)) * low / 2;
+        embipc_world_def wd = embipc_default_world_def();
+        embipc_body_def d = scene_def("wall", EMBIPC_FIXED, -0.05, 0, 1.0005);
+        double z = sin(a0) / 2 + thin / 2 * cos(a0) + 5e-4, leaves = 0;
+        embipc_body_state at;
+        scene s;
+        wd.integrator = (embipc_integrator)(k / 2);
+        wd.time_step = k % 2 ? 0.0025 : 0.01;
+        s = scene_empty(&wd);
+        scene_ground(&s, 10, 0);
+        scene_box(&s, d, 0.1, 4, 2, 0);
+        d = scene_def("rod", EMBIPC_AFFINE, cos(a0) / 2 + thin / 2 * sin(a0) + 5e-4, 0, z);
+        d.material.young = 1e9;
+        d.rotation[0] = d.rotation[8] = cos(a0);
+        d.rotation[2] = sin(a0);
+        d.rotation[6] = -sin(a0);
+        scene_box(&s, d, 1, 0.02, thin, 0);
+        do {
+            embipc_pair_force f[2];
+            int n = scene_step(&s) ? embipc_world_pair_forces(s.w, f, 2) : 0;
+            at = scene_state(s.w, s.body[2]);
+            for (int i = 0; i < n; i++)
+                if (f[i].a.index1 == s.body[1].index1) leaves = at.centre[2];
+        } while (at.centre[2] > 0.5 * z && s.stats.time < 2);
+        printf("  h %.4f, %-14s: the rod leaves the wall at %.4f of its height, at %.4f of the speed\n", wd.time_step,
+               rule_name[wd.integrator], leaves / z, at.velocity[0] / want);
+        ENSURE_CLOSE(leaves / z, 2.0 / 3, 0.025);
+        ENSURE_REL(at.velocity[0], want, k % 2 ? 0.005 : 0.02);
+        scene_end(&s);
+    }
+}
+
 /* ---- free spin ---- */
 
 static const char *const model_name[EMBIPC_MODEL_COUNT] = {
@@ -1215,6 +1253,7 @@ int main(int argc, char **argv)
     RUN(roll_braked);
     RUN(roll_slope);
     RUN(slide_to_roll);
+    RUN(ladder);
     RUN(free_spin);
     RUN(stiff_spin_in_a_fall);
     RUN(fast_spin);
