@@ -271,7 +271,8 @@ typedef enum embipc_result {
     EMBIPC_RESULT_COUNT
 } embipc_result;
 
-/* Handle of a body, passed by value. {0, 0} is none. Every call checks it. */
+/* Handle of a body, passed by value. {0, 0} is none, and what a call that makes something writes where it fails. Every
+ * call checks it. */
 typedef struct embipc_body { int index1; unsigned generation; } embipc_body;
 /* Of a drive, likewise. */
 typedef struct embipc_drive { int index1; unsigned generation; } embipc_drive;
@@ -816,7 +817,9 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *world, const embipc_j
 /* Removes a joint. Contact of its bodies stays as it is: embipc_world_set_pair() can switch it on. */
 EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint joint);
 /* Target of the motor from the next step on: position, rad or m, and velocity, rad/s or m/s. effort, N m or N, is added
- * as it is, also without a motor: a torque-controlled arm has only this. For hinge and slider. */
+ * as it is, also without a motor: a torque-controlled arm has only this. For hinge and slider. A damping of your own,
+ * effort = -c velocity, acts a step late. It diverges where c h is above twice the inertia that the effort moves with
+ * all other joints free. motor_damping with the target velocity 0 is the same damper, and never diverges. */
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort);
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
@@ -1071,10 +1074,12 @@ EMBIPC_API void *embipc_body_get_user(const embipc_world *world, embipc_body bod
 EMBIPC_API embipc_result embipc_body_set_user(embipc_world *world, embipc_body body, void *user);
 
 /* ---- Contact events -------------------------------------------------------------------------
- * Which bodies the last step brought together, held together, and parted: for sounds, damage, a finger's sensor. */
+ * Which bodies the last step brought together, held together, and parted: for sounds, damage, a finger's sensor. Two
+ * bodies push each other where embipc_world_pair_forces() has a row of them. Friction acts where contacts were at the
+ * start of the step, so a pair that parts within it may persist once more, without contacts. */
 typedef enum embipc_contact_phase {
     EMBIPC_CONTACT_BEGIN,        /* the two push each other in this step, and did not in the one before */
-    EMBIPC_CONTACT_PERSIST,
+    EMBIPC_CONTACT_PERSIST,      /* they did before, and still do */
     EMBIPC_CONTACT_END           /* they did in the step before, and do not now */
 } embipc_contact_phase;
 
@@ -1241,7 +1246,8 @@ typedef struct embipc_draw {
 
 #ifndef EMBIPC_NO_DRAW
 /* Draws. Callbacks may not change the world. No allocation, and no bit of later steps changes. Returns the number of
- * primitives, those for NULL callbacks included, or -1 for a NULL or a scale that is not finite. */
+ * primitives, those for NULL callbacks included, or -1 for a NULL or a scale that is not finite. All coordinates are
+ * finite: lines too long for a number end at a quarter of the largest one. */
 EMBIPC_API int embipc_world_draw(const embipc_world *world, const embipc_draw *draw);
 #endif
 
@@ -1273,7 +1279,8 @@ EMBIPC_API int embipc_world_cast_ray(const embipc_world *world, const embipc_rea
  *   point   m
  *   reach   m >= 0: surfaces farther away do not count; INFINITY: all count
  *   hit     as above
- * Returns 1, 0 if there is none, or -1 as above. */
+ * Returns 1, 0 if there is none, or -1 as above. Takes microseconds near a surface or with a small reach, and more where
+ * many triangles are about equally near: see chapter "Rays and regions". */
 EMBIPC_API int embipc_world_closest(const embipc_world *world, const embipc_real point[3], embipc_real reach,
                                     unsigned groups, embipc_hit *hit);
 
@@ -29664,11 +29671,13 @@ static void embi_pen_line(embi_pen *p, const embipc_real from[3], const embipc_r
     if (p->to->line) (p->to->line)(from, to, &p->paint, p->to->ctx);
 }
 
-/* The line from x along v, times scale. */
+/* The line from x along v, times scale. Its end is finite, whatever the scale. */
 static void embi_pen_arrow(embi_pen *p, const embipc_real x[3], embipc_real scale, const embipc_real v[3])
 {
+    const embipc_real most = EMBI_HUGE / 4;   /* x is far smaller */
     embipc_real end[3];
-    embi_add_scaled(end, x, scale, v);
+    scale = embi_max(-most, embi_min(scale, most));   /* inf * 0 is no number */
+    for (int i = 0; i < 3; i++) end[i] = x[i] + embi_max(-most, embi_min(scale * v[i], most));
     embi_pen_line(p, x, end);
 }
 
@@ -29806,7 +29815,11 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
- * 2.9 microseconds each with cold caches, on a core shared with six other runs [measured].
+ * 2.9 microseconds each with cold caches, on a core shared with six other runs [measured]. Closest points of a sphere of
+ * 1e6 triangles and radius R take 3 microseconds on it, 11 at R/50 from it, 150 at a distance of R, 330 halfway to its
+ * centre, and up to a look at each triangle there [measured]. Boxes cannot tell what is nearest then: a search that
+ * knows the distance beforehand looks into 0.96 of them, halfway to the centre 0.83. With a reach of R/50 points in a
+ * box of 4 R take 0.2 microseconds, as most have nothing near.
  * Uses: small math, exact predicates, part II, part III, creating a world, queries.
  * Checked by: tests/test_game.c, tests/test_game_large.c */
 

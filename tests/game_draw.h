@@ -211,6 +211,33 @@ static void test_what_is_drawn(void)
     ENSURE(contacts > 20 && asleep > 0);
     scene_end(&s);
 }
+/* Whatever the scale of forces, lines end at numbers: that of 3 N upwards at a quarter of the largest one, straight up. */
+static void test_huge_arrows(void)
+{
+    static const double scale[4] = {1e300, -1e300, DBL_MAX, -DBL_MAX};
+    undo_rig rig;
+    embipc_joint rope[2];
+    scene s = draw_scene(&rig, rope);
+    embipc_draw d;
+    int longest = 0;
+    memset(&d, 0, sizeof d);
+    d.kinds = 1u << EMBIPC_DRAW_FORCE | 1u << EMBIPC_DRAW_FRICTION | 1u << EMBIPC_DRAW_AXES;
+    d.line = draw_line;
+    d.ctx = &draw_list;
+    for (int n = 0; n < 20; n++) scene_step(&s);
+    for (int k = 0; k < 4; k++) {
+        d.force_scale = scale[k];
+        draw_list.count = 0;
+        ENSURE(embipc_world_draw(s.w, &d) > draw_list.count);   /* and the points, which have no callback */
+        for (int i = 0; i < draw_list.count; i++) {
+            const double *end = draw_list.one[i].x + 3;
+            ENSURE(isfinite(end[0]) && isfinite(end[1]) && isfinite(end[2]));
+            longest += k >= 2 && fabs(end[2]) == DBL_MAX / 4 && draw_list.one[i].paint.kind == EMBIPC_DRAW_FORCE;
+        }
+    }
+    ENSURE(longest > 10);
+    scene_end(&s);
+}
 /* A world that is drawn after each step has the bits of its twin, and allocates no more. */
 static void test_drawing_changes_nothing(void)
 {
@@ -230,6 +257,7 @@ static void test_drawing_changes_nothing(void)
 static void game_draw(void)
 {
     RUN(what_is_drawn);
+    RUN(huge_arrows);
     RUN(drawing_changes_nothing);
 }
 #endif

@@ -402,6 +402,36 @@ static void test_motor(void)
         linked_end(&s);
     }
 }
+/* A damping of the caller's, effort = -c velocity, acts a step late: each step multiplies the speed by 1 - c h / I, I the
+ * inertia that the effort moves. It grows from c h = 2 I on. That of the motor multiplies it by 1 / (1 + c h / I). Two
+ * free boxes have I = I_a I_b / (I_a + I_b). */
+static void test_late_damping(void)
+{
+    for (int free = 0; free < 2; free++)
+        for (int kind = 0; kind < 3; kind++) {
+            const double h = 0.005, own = 0.04 * (0.01 + 0.0004) / 12, share[3] = {1.9, 2.1, 2.1};
+            const double I = free ? own / 2 : own, c = share[kind] * I / h;
+            scene s = joint_world(h, EMBIPC_BACKWARD_EULER, 0);
+            int b = joint_box(&s, 0.1, 0.02, 0.02, 0, 0, 0), a = free ? joint_box(&s, 0.1, 0.02, 0.02, 0, 0.05, 0) : -1;
+            embipc_joint_def d = scene_joint_def(&s, EMBIPC_HINGE, a, b, 0, 0, 0, Y);
+            embipc_joint j;
+            double speed;
+            if (kind == 2) d.motor_damping = c;
+            j = scene_joint(&s, d);
+            (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, 0, 0, 1e-3 * I / h));
+            linked_step(&s);
+            speed = joint_state(&s, j).velocity;
+            if (kind < 2) ENSURE_REL(speed, 1e-3, 1e-3);
+            for (int n = 0; n < 20; n++) {
+                double now = joint_state(&s, j).velocity;
+                (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, 0, 0, kind < 2 ? -c * now : 0));
+                linked_step(&s);
+            }
+            if (kind < 2) ENSURE_REL(joint_state(&s, j).velocity, speed * pow(1 - share[kind], 20), 0.02);
+            else ENSURE(fabs(joint_state(&s, j).velocity) < 1e-6 * speed);
+            linked_end(&s);
+        }
+}
 
 /* A hinge is stopped by its limit however fast it comes, and however many turns it has made. A loaded arm that friction
  * holds stays, to either side; one in a soft cage too, for which strain across the axis is no slip. */
@@ -1544,6 +1574,7 @@ int main(int argc, char **argv)
     RUN(driven_ground);
     RUN(slider);
     RUN(motor);
+    RUN(late_damping);
     RUN(hinge_friction);
     RUN(hinge_holds);
     RUN(limits);
