@@ -634,7 +634,8 @@ EMBIPC_API embipc_body_def embipc_default_body_def(void);
  * nearer to one than their thickness. Only surfaces count: a body wholly inside another solid is accepted, and
  * stays inside (embipc_separate() finds such bodies). */
 EMBIPC_API embipc_result embipc_body_create(embipc_world *world, const embipc_body_def *def, embipc_body *body);
-/* Removes a body with its drives, joints and pair rules. Handles of other bodies stay valid. */
+/* Removes a body with its drives, joints and pair rules. Handles of other bodies stay valid. Moves 5 kB for each body
+ * made later: to remove one of many, the newest costs least. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *world, embipc_body body);
 
 /* Sets friction and contact of a pair of bodies (a may equal b). friction < 0: the geometric mean. contact = 0:
