@@ -1280,8 +1280,8 @@ EMBIPC_API int embipc_world_cast_ray(const embipc_world *world, const embipc_rea
  *   point   m
  *   reach   m >= 0: surfaces farther away do not count; INFINITY: all count
  *   hit     as above
- * Returns 1, 0 if there is none, or -1 as above. Takes microseconds near a surface or with a small reach, and more where
- * many triangles are about equally near: see chapter "Rays and regions". */
+ * Returns 1, 0 if there is none, or -1 as above. Takes microseconds near a surface or with a small reach. It takes more
+ * where many triangles are about equally near: see chapter "Rays and regions". */
 EMBIPC_API int embipc_world_closest(const embipc_world *world, const embipc_real point[3], embipc_real reach,
                                     unsigned groups, embipc_hit *hit);
 
@@ -29816,11 +29816,11 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
- * 2.9 microseconds each with cold caches, on a core shared with six other runs [measured]. Closest points of a sphere of
- * 1e6 triangles and radius R take 3 microseconds on it, 11 at R/50 from it, 150 at a distance of R, 330 halfway to its
- * centre, and up to a look at each triangle there [measured]. Boxes cannot tell what is nearest then: a search that
- * knows the distance beforehand looks into 0.96 of them, halfway to the centre 0.83. With a reach of R/50 points in a
- * box of 4 R take 0.2 microseconds, as most have nothing near.
+ * 2.9 microseconds each with cold caches, on a core shared with six other runs [measured]. Closest points of a sphere
+ * of 1e6 triangles and radius R take 3 microseconds on it, 11 at R/50 from it, 150 at R, and 330 halfway to its centre,
+ * where all triangles are equally near [measured]. Boxes cannot tell them apart: a search that knew the distance before
+ * would look into 0.96 of the boxes at R, and 0.83 halfway. With a reach of R/50 points at random in a box of 4 R take
+ * 0.2 microseconds, as most have nothing near.
  * Uses: small math, exact predicates, part II, part III, creating a world, queries.
  * Checked by: tests/test_game.c, tests/test_game_large.c */
 
