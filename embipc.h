@@ -12595,6 +12595,7 @@ typedef struct embi_body_sleep {
     embipc_body group;           /* while it sleeps: the first body of its island */
     int contacts, merged;        /* in that first body, what the island adds to the statistics */
     embipc_real min_gap, barrier;
+    int bodies;                  /* in that first body: how many sleep, itself included */
 } embi_body_sleep;
 
 typedef struct embi_body {
@@ -18562,14 +18563,21 @@ static void embi_joints_finish(embipc_world *w)
 
 static int embi_sleeps(const embipc_world *w) { return EMBI_SLEEP && w->def.sleep_after > 0; }
 
-/* A body that sleeps gets this stage, and so do all that fell asleep with it. */
+/* A body that sleeps gets this stage, and so do all that fell asleep with it. Most of them were made soon after the
+ * first one. So the search begins there, and ends when all are found. */
 static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
 {
     const embipc_body group = b->sleep.group;
+    int first, left;
     if (!EMBI_SLEEP || b->sleep.stage != EMBI_ASLEEP) return;
-    for (int k = 0; k < w->s.body_count; k++) {
-        embi_body *one = w->s.body + k;
-        if (one->sleep.stage == EMBI_ASLEEP && embi_same_body(one->sleep.group, group)) one->sleep.stage = stage;
+    first = embi_find_body(w, group);
+    EMBIPC_ASSERT(first >= 0);
+    left = w->s.body[first].sleep.bodies;
+    for (int n = 0; n < w->s.body_count && left > 0; n++) {
+        embi_body *one = w->s.body + (first + n) % w->s.body_count;
+        if (one->sleep.stage != EMBI_ASLEEP || !embi_same_body(one->sleep.group, group)) continue;
+        one->sleep.stage = stage;
+        left--;
     }
     w->sleep.disturbed |= stage == EMBI_DISTURBED;
 }
@@ -18744,6 +18752,7 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
     first->sleep.merged = isle->contacts.count;
     first->sleep.min_gap = isle->contacts.min_gap;
     first->sleep.barrier = isle->contacts.energy;
+    first->sleep.bodies = isle->body_count;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
         embi_body_forget(b);
@@ -31115,7 +31124,21 @@ static embipc_result embi_snapshot_check(embi_stream *s, size_t bytes, embipc_er
     return EMBIPC_OK;
 }
 
-/* Reads the world, and checks that it is sound: numbers, x = J q, no crossing. */
+/* Counts again how many bodies sleep together. Returns 0 if the first of some does not sleep as the first. */
+static int embi_stream_sleepers(embipc_world *w)
+{
+    embi_body *b = w->s.body;
+    for (int k = 0; k < w->s.body_count; k++) b[k].sleep.bodies = 0;
+    for (int k = 0; k < w->s.body_count; k++) {
+        int first = embi_find_body(w, b[k].sleep.group);
+        if (!embi_is_asleep(b + k)) continue;
+        if (first < 0 || !embi_is_asleep(b + first) || !embi_same_body(b[first].sleep.group, b[first].handle)) return 0;
+        b[first].sleep.bodies++;
+    }
+    return 1;
+}
+
+/* Reads the world, and checks that it is sound: numbers, who sleeps, x = J q, no crossing. */
 static embipc_result embi_snapshot_read(embi_stream *s, embipc_world *w)
 {
     embipc_result r;
@@ -31127,7 +31150,7 @@ static embipc_result embi_snapshot_read(embi_stream *s, embipc_world *w)
     w->def.log = log;
     w->def.pair = pair;
     if (w->memory.failed) return embi_fail_memory(&w->memory, &w->error);
-    if (s->failed || (r == EMBIPC_OK && s->at != s->room))
+    if (s->failed || (r == EMBIPC_OK && (s->at != s->room || !embi_stream_sleepers(w))))
         return embi_refuse_value(&w->error, (embipc_real)s->at,
                                  "the snapshot has a number out of range, or ends too soon, before word %.0f of %.0f",
                                  (double)s->at, (double)s->room);

@@ -381,6 +381,57 @@ static void test_no_rest(void)
     scene_end(&s);
 }
 
+/* Each group knows how many bodies it has: 1, 3 or 1 of the rig; also in a copy, from a snapshot, and after an earlier body is
+ * gone. So a search for what wakes ends early. */
+static void sleep_check_groups(const embipc_world *w, int groups)
+{
+    int firsts = 0;
+    for (int k = 0; k < w->s.body_count; k++) {
+        const embi_body *b = w->s.body + k;
+        int members = 0;
+        if (!embi_is_asleep(b) || !embi_same_body(b->sleep.group, b->handle)) continue;
+        for (int n = 0; n < w->s.body_count; n++)
+            members += embi_is_asleep(w->s.body + n) && embi_same_body(w->s.body[n].sleep.group, b->handle);
+        ENSURE(members >= 1 && b->sleep.bodies == members);
+        firsts++;
+    }
+    ENSURE(firsts == groups);
+}
+static void test_groups_are_counted(void)
+{
+    embipc_world_def wd = sleep_def(0.2);
+    scene s = sleep_make(&wd);
+    embipc_world *other;
+    size_t bytes;
+    unsigned char *block;
+    sleep_wait(&s, SLEEP_BODIES - 1);
+    sleep_check_groups(s.w, 5);
+    (void)ENSURE_OK(s.w, embipc_world_copy(s.w, &other));
+    sleep_check_groups(other, 5);
+    embi_body_of(other, other->s.body[SLEEP_TOP].sleep.group)->sleep.bodies = 1;   /* a wrong number shows where it ends */
+    ENSURE(embipc_body_wake(other, s.body[SLEEP_TOP]) == EMBIPC_OK);
+    ENSURE(embipc_body_is_awake(other, s.body[SLEEP_LOW]) + embipc_body_is_awake(other, s.body[SLEEP_MIDDLE]) +
+           embipc_body_is_awake(other, s.body[SLEEP_TOP]) == 1);
+    embipc_world_destroy(other);
+    (void)ENSURE_OK(s.w, embipc_world_save(s.w, NULL, 0, &bytes));
+    block = (unsigned char *)malloc(bytes);
+    (void)ENSURE_OK(s.w, embipc_world_save(s.w, block, bytes, &bytes));
+    ENSURE(embipc_world_load(block, bytes, &wd, &other, NULL) == EMBIPC_OK);
+    sleep_check_groups(other, 5);
+    ENSURE(embipc_body_wake(other, s.body[SLEEP_TOP]) == EMBIPC_OK);
+    for (int k = 0; k < SLEEP_BODIES; k++)
+        ENSURE(embipc_body_is_awake(other, s.body[k]) == (k <= SLEEP_TOP));
+    sleep_check_groups(other, 4);
+    embipc_world_destroy(other);
+    free(block);
+    (void)ENSURE_OK(s.w, embipc_body_destroy(s.w, s.body[SLEEP_LOW]));   /* what it bore wakes, and the others move up */
+    sleep_check_groups(s.w, 4);
+    (void)ENSURE_OK(s.w, embipc_body_wake(s.w, s.body[SLEEP_LONE]));
+    ENSURE(embipc_body_is_awake(s.w, s.body[SLEEP_LONE]) == 1 && embipc_body_is_awake(s.w, s.body[SLEEP_LEFT]) == 0);
+    sleep_check_groups(s.w, 3);
+    embipc_world_destroy(s.w);
+}
+
 /* ---- what meets ---- */
 
 /* What falls does not sleep, however slow it is for its size, and however weak gravity is. Without gravity it does. */
@@ -644,6 +695,7 @@ int main(int argc, char **argv)
     RUN(keeps_what_it_had);
     RUN(wakes_where_it_was);
     RUN(what_wakes);
+    RUN(groups_are_counted);
     RUN(motors_and_drives);
     RUN(moving_support);
     RUN(support_jumps);
