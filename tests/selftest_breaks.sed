@@ -11,7 +11,7 @@ s/^    (void)embi_normal(p, w, mask, edge_edge, n);/&\n    n[2] *= BROKEN(9);/
 s/^    if (hess) embi_distance_hessian(p, w, mask, edge_edge, hess);/&\n    if (hess) { hess[0] *= BROKEN(10); hess[130] *= BROKEN(10); }/
 s/^    \*toi = keep < 0 ? now.t : keep;/    *toi = BROKEN(11) * (keep < 0 ? now.t : keep);/
 s/^    return embi_orient3d_exact(a, b, c, d);/    return BROKEN(12) > 1 ? embi_sign(det) : embi_orient3d_exact(a, b, c, d);/
-s/^        embi_axpy(s->qt + i, b->step.c, s->vn + i);/        embi_axpy(s->qt + i, BROKEN(13) * b->step.c, s->vn + i);/
+s/^        embi_add_scaled(s->qt + i, s->qn + i, b->step.c, s->vn + i);/        embi_add_scaled(s->qt + i, s->qn + i, BROKEN(13) * b->step.c, s->vn + i);/
 s/^                embipc_real mass = b->material.density/                embipc_real mass = BROKEN(14) * b->material.density/
 s/^    if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force/    if (vertex >= 0) embi_vertex_scatter(\&w->s.J, b->vert0 + vertex + (BROKEN(16) > 1), BROKEN(15), force/
 s/^        f->weight = pair->rule.mu \* -c->first;/        f->weight = BROKEN(17) * pair->rule.mu * -c->first;/
