@@ -3487,7 +3487,7 @@ static int embi_lo(embi_u64 key) { return (int)(key & 0xffffffffu); }
 /* sorts a[0..n) by key; a[n..2n) is scratch */
 static void embi_sort_keys(embi_key *a, int n)
 {
-    embi_key *sorted = a + n;
+    embi_key *sorted = n > 0 ? a + n : a;   /* a may be NULL with n = 0 */
     embi_u64 all_or = 0, all_and = ~(embi_u64)0;
     if (n < 24) {   /* insertion sort: stable as well */
         for (int i = 1; i < n; i++) {
@@ -5539,7 +5539,7 @@ static embipc_result embi_tets_boundary(embi_memory *m, const int *tets, int n, 
     int *face = NULL, count = 0, ok = embi_tet_faces(m, &keys, &face, tets, n);
     *tri_count = 0;
     /* only faces of a single tet are marked: they are the boundary */
-    marks = ok ? keys + 4 * n : NULL;
+    marks = ok && n > 0 ? keys + 4 * n : NULL;
     for (int i = 0, next; ok && i < 4 * n; i = next) {
         const int *f = face + 3 * keys[i].value;
         for (next = i + 1; next < 4 * n && embi_same_face(f, face + 3 * keys[next].value);) next++;
