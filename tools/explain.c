@@ -97,8 +97,8 @@ static void explain_cut(const explain *x, const embipc_iteration *it)
     if (it->drive_left > 0) tool_put(x->t, "It moves drives, of whose way %.4g is left. ", it->drive_left);
     if (it->alpha_ccd == 0 && !touched) {
         tool_put(x->t,
-                 "Along this direction it may meet bodies of another island. Both are one from here on, so nothing "
-                 "moves.\n");
+                 "Along this direction it may meet bodies of another island. Both are one island from here on, and "
+                 "this direction moves nothing.\n");
         return;
     }
     tool_put(x->t, "Of this direction %.4f is free of contact", it->alpha_ccd);
