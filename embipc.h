@@ -5437,7 +5437,7 @@ static int embi_half_end(const int *tri, int h) { return tri[h % 3 == 2 ? h - 2 
 static int embi_opposite(const int *tri, int h) { return tri[3 * (h / 3) + (h + 2) % 3]; }
 
 /* Fills a[0..3n) with the half-edges of n triangles: key = (smaller, larger vertex), value = 3*triangle + side.
- * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. */
+ * Side s runs from corner s to corner s+1. Sorting puts the half-edges of an edge together. a[3n..6n): scratch. */
 static void embi_sort_half_edges(embi_key *a, const int *tri, int n)
 {
     for (int h = 0; h < 3 * n; h++) {
@@ -5463,7 +5463,8 @@ static void embi_sort3(int v[3], int a, int b, int c)
     v[1] = a ^ b ^ c ^ v[0] ^ v[2];
 }
 
-/* Fills (*k)[0..n) with the faces in face[3*n]: key = (smallest, middle vertex). Sorted by all three vertices. */
+/* Fills (*k)[0..n) with the faces in face[3*n]: key = (smallest, middle vertex), value = face. They are sorted by all
+ * three vertices, equal faces by number. (*k)[n..2n): scratch, for the caller, too. */
 static int embi_sort_faces(embi_memory *m, embi_key **k, const int *face, int n)
 {
     embi_key *a;
@@ -5501,7 +5502,7 @@ static int embi_same_sense(const int *f, const int *g)
     return g[(i + 1) % 3] == f[1];
 }
 
-/* Each edge once, with its triangles. Of one with more (embipc_surface_check() refuses it) the first two. */
+/* Each edge once, with its triangles: the first two if it has more (embipc_surface_check() refuses that). */
 EMBIPC_API int embipc_surface_edges(const int *tri, int tri_count, int *edge, int *edge_tri, int capacity)
 {
     embi_memory m;
@@ -6071,7 +6072,7 @@ EMBIPC_API embipc_result embipc_mass_properties(const embipc_real *x, int vertex
  * A surface vertex x stays in one tet of its cage, with constant weights:
  *   x = sum w_i q_i,  sum w_i = 1                                                   [EIPC24 eqs. 13, 14]
  * A uniform grid over the cage finds the tets near a point. A vertex that is outside by rounding only takes the
- * nearest tet; one farther outside is an error. So is an edge between parts of the cage without common nodes.
+ * nearest tet; one farther outside is an error. So is a surface edge between cage parts without common nodes.
  * Uses: small math, memory, errors, edges and faces, solids and checks of meshes.
  * Checked by: tests/test_embedding.c */
 
@@ -6253,7 +6254,7 @@ static int embi_tet_grid_build(embi_memory *m, embi_tet_grid *g, const embipc_re
 
 /* ---- Points into tets ---- */
 
-/* The largest distance of p beyond a face plane, m, at most that to the tet; 0 inside, infinite for a flat tet. */
+/* Largest distance of p beyond a face plane, m: a lower bound of that to the tet. 0 inside, infinite for a flat tet. */
 static embipc_real embi_tet_outside(const embipc_real X[12], const embipc_real p[3])
 {
     embipc_real w[4], out = 0;
@@ -6740,8 +6741,8 @@ typedef struct embi_elastic {
     embipc_real *rotation_next;    /* when `ahead`: R of q^n+1, which the next step starts with (9 each) */
     int ahead;
     embipc_real *node_volume;      /* V_a, m^3 (n) */
-    int *patch_row, *patch_tet;    /* tets at each node (n + 1; 4 nt) */
-    int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 1; ..) */
+    int *patch_row, *patch_tet;    /* tets at each node (n + 2; 4 nt) */
+    int *near_row, *near_node;     /* averaged: nodes in a tet with each node, itself too, ascending (n + 2; ..) */
     int *place;                    /* of K_ab, a >= b, of each tet among the blocks of the body's matrix (10 padded) */
     int *corner;                   /* averaged: of node b of a tet among the nodes near its node a (16 nt) */
     embipc_real *lean;             /* k of each element, as the step holds it, N m (3 padded); NULL: all are 0 */
@@ -6924,7 +6925,7 @@ static void embi_elastic_unturn(embi_elastic *s)
     s->ahead = 0;
 }
 
-/* Elasticity of the cage X, tet with the body's volume in each tet, and factors on it for stiffness (NULL: 1). */
+/* Sets up the elasticity of the cage X, tet. volume: of the body in each tet, for stiffness times factor (NULL: 1). */
 static int embi_elastic_init(embi_memory *m, embi_elastic *s, const embipc_real *X, int n, const int *tet,
                              int nt, const embipc_real *volume, const embipc_real *factor, const embipc_material *mat)
 {
@@ -7346,7 +7347,7 @@ static void embi_elastic_swap(embi_elastic *s)
     s->rotation_next = start;
 }
 
-/* w: how far the tet turned most from the rotation held, axis times tangent of the angle. Returns the tangent. */
+/* w: the largest turn of a tet since the rotations held, axis times tangent of the angle. Returns the tangent. */
 static embipc_real embi_elastic_turned_away(const embi_elastic *s, const embipc_real *q, embipc_real w[3])
 {
     embipc_real most = 0;
@@ -7698,7 +7699,8 @@ static embi_vec embi_tets_fibre(const embi_elastic *s, const embi_vec R[9], cons
     return embi_m3s_inner(D, H);
 }
 
-/* Psi(q) of a lagged energy, J, without bending of cells, by the rotations held, or with `now` rotation_next. */
+/* Psi(q) of a lagged energy, J, without bending of cells, by the rotations held, or with `now` by rotation_next.
+ * trace: scratch (padded). */
 static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *q, int now, embipc_real *trace)
 {
     embipc_real sum = 0, mu = s->material.mu, lambda = s->averaged ? 0 : s->material.lambda;
@@ -7735,7 +7737,7 @@ static embipc_real embi_lagged_energy(const embi_elastic *s, const embipc_real *
     return sum + embi_elastic_averaged_energy(s, trace);
 }
 
-/* H = F R^T becomes the stress P R^T = 2 mu (sym(H) - I) + p I (+ the fibre's); of a change of F: at_rest 0 */
+/* H = F R^T becomes the stress P R^T = 2 mu (sym(H) - I) + p I (+ the fibre's). at_rest: 1, or 0 for a change of F */
 static inline void embi_tets_stress(const embi_elastic *s, int t, embipc_real at_rest, embi_vec p, embi_vec H[9])
 {
     embipc_real mu = s->material.mu;
@@ -8056,7 +8058,8 @@ static void embi_follow_add_hessian(const embi_elastic *s, const embipc_real *q,
     }
 }
 
-/* A guarded tet keeps EMBI_FLATTEST of its rest volume: a tenth of the rest per iteration would end in rounding. */
+/* A guarded tet keeps EMBI_FLATTEST of its rest volume. If each iteration left only a tenth of the volume before, it
+ * would end in rounding, and turn inside out there. */
 
 /* The least det D of tet t: its rows of grad are D0^-1 at rest. Nodes are rounded by at most EPS times their largest
  * coordinate, and det D then changes by 3 |D|^2 times that. Far away, a tet that is stretched to hundreds of its size
@@ -8255,7 +8258,7 @@ static void embi_m3s_swap_columns(embi_mask there, embi_vec B[9], int p, int q)
     }
 }
 
-/* a becomes a unit vector; its length is returned. Where that is nothing a becomes a normal of n, and 0 is returned. */
+/* a becomes a unit vector; its length is returned. Where that is tiny a becomes a normal of n, and 0 is returned. */
 static embi_vec embi_unit_each(embi_vec a[3], const embi_vec n[3])
 {
     const embi_vec zero = embi_all(0);
@@ -8373,13 +8376,13 @@ typedef struct embi_modes {
     embi_vec stretch[9], same[3], swap[3];
 } embi_modes;
 
-/* eigenvalues, of negative ones the share that is kept: 0 makes what they belong to positive semi-definite */
+/* Eigenvalues; of negative ones only the share `keep`. With 0 their matrix becomes positive semi-definite. */
 static embi_vec embi_softened_each(embi_vec value, embipc_real keep)
 {
     return embi_where(embi_less(value, embi_all(0)), keep * value, value);
 }
 
-/* A, symmetric matrices side by side, with softened eigenvalues. They are computed where a minor is not positive. */
+/* A, symmetric matrices side by side, with softened eigenvalues, computed where a leading minor is not positive. */
 static void embi_m3s_soften(embi_vec A[9], embipc_real keep)
 {
     embipc_real minor[3][EMBI_LANES], M[9], Q[9], D[9];
@@ -8483,7 +8486,7 @@ typedef struct embi_invariants {
     embi_vec E[9], e1, e2, J, j, gap;
 } embi_invariants;
 
-/* The strain and its invariants from F. Where J is above 1/2 they are formed without cancellation. */
+/* The strain and its invariants from F, without cancellation: where J is at most 1/2 there is none to avoid. */
 static void embi_invariants_of(const embi_vec F[9], embi_invariants *v)
 {
     embi_vec *E = v->E, e3;
@@ -8667,7 +8670,8 @@ static void embi_nonlinear_gradient(const embi_elastic *s, const embipc_real *no
     embi_elastic_forces_end(s, nodes, scale, forces);
 }
 
-/* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep. trace: as above. */
+/* A += scale K at q, each tet projected to positive semi-definite, but for the share s->keep.
+ * trace: from embi_elastic_pressure(). */
 static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real *q, embipc_real scale,
                                        const embipc_real *trace, embi_bsr *A)
 {
@@ -8696,7 +8700,8 @@ static void embi_nonlinear_add_hessian(const embi_elastic *s, const embipc_real 
 
 /* ---- lagged or not ---- */
 
-/* The bending part of cells, J: with `now` by rotation_next; else by those held, plus lean energy, or those of q */
+/* The bending part of cells, J: with `now` by the rotations of rotation_next; else by those held, plus lean energy, or
+ * by those of q where they follow it */
 static embipc_real embi_elastic_bending(const embi_elastic *s, const embipc_real *q, int now)
 {
     const embipc_real *R = now || s->cells.follows ? s->rotation_next : s->cells.turn;
@@ -9574,7 +9579,7 @@ typedef struct embi_element {
 } embi_element;
 
 /* Closest points of one candidate at the present positions. Its base has the energy kappa m b with multiplicity, first
- * = kappa m b' (N; positive where it is subtracted), and the normal as dir; extra: the gradient of the mollifier. */
+ * = kappa m b' (N; positive if the contact is subtracted), and the normal as dir; extra: gradient of the mollifier. */
 typedef struct embi_contact {
     embi_element base;
     int mask, edge_edge;
@@ -9625,7 +9630,7 @@ static embipc_real embi_candidate_kappa(const embi_pair_rule *rule, embipc_real 
 #define EMBI_LOW ((embipc_real)-1e-3)   /* only weights above this are tested for it */
 
 /* Moves a closest point within EMBI_SNAP d of an edge or vertex onto it. A triangle's vertices have negative weights,
- * so j is the vertex with the largest part of the point. It takes over weights that move it no farther. */
+ * so j is the vertex with the largest part of the point. It takes over weights if the point moves no farther. */
 static void embi_contact_snap(embi_contact *k, const embi_point x[4], embipc_real d)
 {
     embipc_real *w = k->base.w;
@@ -10247,7 +10252,7 @@ static int embi_system_surely_dense(int n, int method)
  * same pattern serves again: the result never depends on what was analysed before. Automatic choice: up to 20 nodes one
  * dense panel, without a look at the pattern; above, sparse, unless its predicted cost is no smaller than the dense
  * one. Measured on tet meshes: the two factor equally fast at 16 nodes; at 24 dense needs 11 us, sparse 5.7 us and 4.3
- * us once for the analysis. Out of memory S is empty, n = 0. */
+ * us once for the analysis. Returns 0 when out of memory; S is then empty, n = 0. */
 static int embi_system_analyze(embi_memory *m, embi_system *S, int n, const embi_key *pairs, int pair_count, int method)
 {
     int same = S->n == n && S->asked == method;
@@ -10964,7 +10969,7 @@ static void embi_bvh_check_faces(embi_bvh *b, const embipc_real *x, const int *t
 
 /* Removes the edge-edge pairs of edges inside flat faces that stay flat. If another edge comes near such an edge, one
  * of its ends or the face's border is as near. home: per vertex, the part of the body that moves as one affine map;
- * NULL: the whole body. keys: sorted edges of embi_bvh_build(), then scratch; sharp (3 per vertex), too. */
+ * NULL: the whole body. keys: sorted edges of embi_bvh_build(), then as much scratch. sharp (3 per vertex): scratch. */
 static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x, const int *tri, int nt, int nv,
                                const int *home, embi_key *keys, int *sharp)
 {
@@ -11024,7 +11029,8 @@ static void embi_path_ways(embipc_real box[6], const embi_surface *a, const int 
     }
 }
 
-/* Returns |J_a - J_b|_1 <= 2 for two vertices. Displacements differ by half of it times the box of the nodes'. */
+/* Returns |J_a - J_b|_1 <= 2 for two vertices. Their displacements differ by at most half of it times the diagonal of
+ * the box of all nodes' displacements. */
 static embipc_real embi_row_difference(const embi_rows *J, int a, int b)
 {
     const int *na = J->node + 4 * (size_t)a, *nb = J->node + 4 * (size_t)b;
@@ -11300,7 +11306,8 @@ static int embi_bvh_pairs(embi_memory *m, const embi_surface *a, const embi_surf
     return embi_traverse_all(m, &w, list, count);
 }
 
-/* Splits a traversal into node pairs whose traversals equal it: its own start if that has many, else pairs below. */
+/* Splits a traversal into node pairs. Their traversals, one after the other, equal it. Returns its own start if that
+ * has many pairs, else pairs below, in `start`. */
 static const int *embi_traverse_starts(const embi_traversal *w, int start[EMBI_STARTS][2], int *starts)
 {
     const int *first = embi_traverse_begin(w, starts);
@@ -11470,7 +11477,7 @@ static embi_approach embi_approach_of(const embipc_real range[6], embipc_real re
     return t;
 }
 
-/* Box of the first surface's points that can reach the box b of the second. share: of displacements that they use. */
+/* Box of the first surface's points that can reach the box b of the second. share: factor on t->half. */
 static void embi_approach_box(const embi_approach *t, embipc_real share, embipc_real reach, const embipc_real b[6],
                               embipc_real box[6])
 {
@@ -11500,8 +11507,8 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
 }
 
 /* The same test along the paths of two surfaces; c->apart: the present distance. Both sides move by equal fractions of
- * their displacements, give or take the slack. Their boxes must meet on the way, and the relative displacement must
- * bridge the distance. */
+ * their displacements, but for the slack. Their boxes must meet on the way, and the relative displacement must bridge
+ * the distance. */
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
@@ -11686,7 +11693,7 @@ typedef struct embi_swept_surface {
     embipc_real box[6];
 } embi_swept_surface;
 
-/* Appends the primitives of `size` vertices whose boxes meet `in`: what triangles own in that way, or all of them. */
+/* Appends primitives of `size` vertices whose boxes meet `in`: those that triangles own by `kind`, or all triangles. */
 static int embi_plain_list(embi_memory *m, const embi_swept_surface *a, int size, int kind, int joined,
                            const embipc_real in[6], embi_primitives *to)
 {
@@ -12474,7 +12481,7 @@ typedef struct embi_body_step {
     embipc_real scale_q;         /* largest |coordinate| of nodes at q^n, m: an affine body's are outside of it */
     int two_step;                /* this step is one of BDF2 */
     int jump;                    /* the velocity changes abruptly in this step */
-    embipc_real push[3];         /* change of the sum of its contact forces, but friction, in this step, N (BDF2) */
+    embipc_real push[3];         /* change in this step of its contact forces without friction, N (BDF2) */
     int assembled;               /* A holds the values of this step */
     embipc_real objective_start; /* its part of E at q^n, J s^2; negative where it is not known */
     embipc_real pressure_work;   /* work of the caller's pressure in free flight, less that of its part of load.f, J */
@@ -13833,7 +13840,8 @@ static void embi_island_go_on(embi_island *isle)
 /* Does a drive still move? */
 static int embi_is_driving(const embi_island *isle) { return EMBI_DRIVES && isle->driving; }
 
-/* Is the minimum so near that forces show whether embi_island_ask_pass() adds a pass? Then it saves the last digits. */
+/* Is the minimum so near that forces show whether embi_island_ask_pass() adds another pass? Then that begins now: the
+ * last digits of this pass would be lost. */
 static int embi_island_is_near(const embi_island *isle)
 {
     return isle->active && !isle->converged && isle->passes_left == 1 && !embi_is_driving(isle) &&
@@ -16384,7 +16392,7 @@ static int embi_point_unknowns(const embi_rows *J, const int *local, const int v
     return n;
 }
 
-/* sum_k w_k y_k over the vertices of an element: the motion of its point by y. Of a contact: of the closest points. */
+/* sum_k w_k y_k over the vertices of an element: the motion of its point by y; relative for a contact. */
 static void embi_point_motion(const int v[4], const embipc_real w[4], const embipc_real *y, embipc_real r[3])
 {
     embipc_real r0 = 0, r1 = 0, r2 = 0;
@@ -16850,7 +16858,7 @@ static embipc_real embi_node_share(const embi_body *b, int i)
     return embi_is_dynamic(b) ? b->mass.node[i] / b->mass.total : 1 / (embipc_real)b->nn;
 }
 
-/* The mean over a body's mass of x, or of x less `from`; both of all nodes. from: NULL or not */
+/* The mean over a body's mass of x, or of x less `from`. Both are arrays of all nodes; from may be NULL. */
 static void embi_body_mean(const embi_body *b, const embipc_real *x, const embipc_real *from, embipc_real mean[3])
 {
     embi_set(mean, 0, 0, 0);
@@ -16858,7 +16866,8 @@ static void embi_body_mean(const embi_body *b, const embipc_real *x, const embip
         for (int c = 0; c < 3; c++) mean[c] += embi_node_share(b, i) * (from ? x[at + c] - from[at + c] : x[at + c]);
 }
 
-/* The mean velocity of a body that moves with v, and the energy of its motion about its centre, of `kinetic`, J */
+/* mean: velocity of the centre of a body that moves with v. Returns the energy of its motion about that, J, which is
+ * part of `kinetic`. */
 static embipc_real embi_body_turning_energy(const embi_body *b, const embipc_real *v, embipc_real kinetic,
                                             embipc_real mean[3])
 {
@@ -17705,7 +17714,7 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
  * now; x^n, y^n at the start of the step. beta is the damping:
  *   K (x - y) + beta K (x - x^n - (y - y^n))/h = K (1 + beta/h) (x - c),
  *   c = (y + beta/h (x^n + y - y^n))/(1 + beta/h)
- * Both together are one spring of chapter "Contact elements". Its Hessian, of one vertex, fits into any pattern.
+ * Spring and damper are one spring of chapter "Contact elements". Its Hessian, of one vertex, fits into any pattern.
  * Uses: small math, memory, part III, contact elements, energy of a body.   Checked by: tests/world_drive.h */
 
 /* The drive of an island that follows d; NULL: its first one, or no other */
@@ -18334,7 +18343,8 @@ static embipc_real embi_joint_call(const embi_joint *j)
     return j->def.motor_stiffness * j->target[0] + j->def.motor_damping * j->target[1] + j->target[2];
 }
 
-/* change: by how much that differs from the last step. Does it jump, by more than the lighter body's tolerance? */
+/* change: by how much that differs from the last step. Returns whether it jumps: it could then change the velocity of
+ * the lighter body by more than its tolerance. */
 static int embi_joint_jumps(const embi_state *s, const embi_joint *j, embipc_real *change)
 {
     embipc_real nothing = EMBI_HUGE;
@@ -19040,7 +19050,7 @@ static void embi_flight_way(const embi_state *s, const embi_body *b, int v, embi
     embi_axpy(way, s->h, b->flight.velocity);
 }
 
-/* Does a contact at the start touch at the end of the flights, too; or, further: one at the end, at the start? */
+/* Does a contact that touches at the start touch at the end of the flights, too? further: the other way round. */
 static int embi_contact_stays(const embi_state *s, const embi_body *a, const embi_body *b, int further,
                               const embi_contact *c)
 {
@@ -19062,7 +19072,8 @@ static int embi_contact_stays(const embi_state *s, const embi_body *a, const emb
 
 /* Sets what is subtracted from the displacement of a friction contact: the curvature of the free flights of its
  * vertices, less h times the velocities of surfaces that run. What is left is h times the velocity of the flight where
- * they touch: at its start, or in a further pass at its end, where w x R r is not w x r; all the time: their mean. */
+ * they touch: at its start, or in a further pass at its end, where w x R r is not w x r. If they touch all the time it
+ * is the mean of both. */
 static void embi_friction_bend(const embi_state *s, const embi_body *a, const embi_body *b, int further,
                                const embi_contact *c, embi_friction *f)
 {
@@ -19162,7 +19173,7 @@ static void embi_pair_velocity(const embi_state *s, const embi_body *a, const em
  * plus a hundredth of the relative speed, plus the tolerance. Otherwise friction is one step late, which adds up to the
  * same. After a step that used the forces of its own end friction is not late: a quarter of both limits is enough then.
  * In the first step of a body, or by another kappa, it is a fiftieth, after however many iterations. Any other step
- * gets no pass after two fifths of max_iterations, or four fifths if the last one did so. */
+ * gets no pass after two fifths of max_iterations, or four fifths if the last one used the forces of its end. */
 static int embi_pair_needs_pass(const embi_state *s, const embi_pair *pair, int iterations)
 {
     const embi_body *a = s->body + pair->a, *b = s->body + pair->b;
@@ -21208,7 +21219,8 @@ static void embi_body_spin_energy(embi_body *b, embipc_real *linear, embipc_real
 }
 
 /* Work of the hard drives of the island, J: forces of the end times displacements. On an arc the centripetal force
- * would do work along the chord. So it is h v at the end where that is more; v goes on. Takes grad E from g. */
+ * would do work along the chord. So the displacement is h v at the end, where that is more; v goes on as in the last
+ * step. Takes grad E from g. */
 static embipc_real embi_island_drive_work(const embi_state *s, const embi_island *isle)
 {
     embipc_real work = 0, r[3];
@@ -23085,8 +23097,8 @@ static embipc_real embi_island_drive_left(const embi_state *s, const embi_island
     return left;
 }
 
-/* The direction p at q: gradient, solution, and measure for the stop test. It is changed where tets are at their bound,
- * and corrected to second order unless short. Friction that reverses changes the next matrix. */
+/* The direction p at q: gradient, solution, and measure for the stop test. The solution is changed where tets are at
+ * their bound, and corrected to second order unless short. Friction that reverses along p changes the next matrix. */
 static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embipc_result r;
@@ -23478,8 +23490,8 @@ static int embi_island_is_noise(const embi_state *s, const embi_island *isle)
  * y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction moves it by (delta
  * + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv ends no pass where more than 1 % is
  * missing. A test by the contraction theta of the last two directions was tried: theta/(1 - theta) of this one below a
- * tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10 times as far from balance. In its
- * last iteration the tolerance itself will do. So does a gain less than rounding costs. */
+ * tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10 times as far from balance. In the
+ * last iteration the tolerance itself will do. A direction that gains less than rounding costs is short, too. */
 static int embi_island_is_short(const embi_state *s, const embi_island *isle)
 {
     embipc_real limit = isle->iterations < s->settings.max_iterations ? embi_island_short_limit(isle) : (embipc_real)1;
@@ -23649,7 +23661,8 @@ static void embi_body_set_velocities(const embi_bodies_task *t, embi_body *b, in
 }
 
 /* The velocities of an island, and in g the forces of its drives: a body that is driven as a whole has the rotations
- * that it has reached. With keep_spin velocities are corrected within the energy bound. may_go_on: as there. */
+ * that it has reached. With keep_spin velocities are corrected within the energy bound. may_go_on: as for
+ * embi_island_keep_spin(). */
 static embi_ending embi_island_set_velocities(embi_state *s, embi_island *isle, int may_go_on)
 {
     int drives = 0;
@@ -24220,7 +24233,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
     return count >= 0;
 }
 
-/* fans: how many fans of triangles each vertex has. Corners joined across edges form a fan; two pinch a vertex. */
+/* fans, zeros: becomes each vertex's number of fans. Corners joined across edges form a fan; two pinch a vertex. */
 static int embi_count_fans(embi_memory *m, const int *tri, int n, int *fans)
 {
     embi_key *keys = NULL;
@@ -25374,7 +25387,7 @@ static embipc_result embi_cage_fill_lattice(embi_caging *c, const int n[3], int 
 
 /* Tries one lattice, unless it was tried before. A cell follows each displacement that is quadratic in the position. So
  * its error is that of cubic ones: the sum of solid volume times fourth powers of the sides. Times nodes^(4/3) this
- * depends on the shape of the cells only. Deviation from the wish raises it. *count: nodes, or 0. */
+ * depends on the shape of the cells only. Missing the wish raises the score. *count: nodes, or 0. */
 static embipc_result embi_cage_try(embi_caging *c, const int n[3], int wish, int *count)
 {
     embi_cage_choice *best = &c->best;
@@ -26256,7 +26269,7 @@ static embipc_real embi_unorthogonal(const embipc_real R[9])
     return off;
 }
 
-/* R = the rotation nearest to M. M that is one to a product's rounding stays: its caller finds it to the bit. */
+/* R = the rotation nearest to M. If M is one to the rounding of a product, R = M to the bit, as its caller expects. */
 static void embi_nearest_rotation(embipc_real R[9], const embipc_real M[9])
 {
     if (embi_unorthogonal(M) > 16 * EMBI_EPS) embi_polar_by_quaternion(R, M);
@@ -31130,7 +31143,7 @@ static embipc_result embi_snapshot_check(embi_stream *s, size_t bytes, embipc_er
     return EMBIPC_OK;
 }
 
-/* Counts again how many bodies sleep together. Returns 0 if the first of some does not sleep as the first. */
+/* Counts again how many bodies sleep together. Returns 0 if the first body of a group does not sleep in it. */
 static int embi_stream_sleepers(embipc_world *w)
 {
     embi_body *b = w->s.body;
