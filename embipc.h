@@ -3774,10 +3774,10 @@ EMBIPC_API int embipc_segment_triangle_intersect(const embipc_real x[15])
 
 typedef struct embi_bsr {
     int n;
-    int *row;           /* (n + 1) */
+    int *row;           /* (n + 1), and room for one more while it is made */
     int *col;           /* (row[n]) */
     embipc_real *val;   /* (9 row[n]) */
-    int *work;         /* scratch of embi_bsr_couple */
+    int *work;          /* scratch of embi_bsr_couple() */
 } embi_bsr;
 
 /* Gives back the memory of A, which then has no rows. */
@@ -31149,8 +31149,9 @@ static int embi_stream_sleepers(embipc_world *w)
     embi_body *b = w->s.body;
     for (int k = 0; k < w->s.body_count; k++) b[k].sleep.bodies = 0;
     for (int k = 0; k < w->s.body_count; k++) {
-        int first = embi_find_body(w, b[k].sleep.group);
+        int first;
         if (!embi_is_asleep(b + k)) continue;
+        first = embi_find_body(w, b[k].sleep.group);
         if (first < 0 || !embi_is_asleep(b + first) || !embi_same_body(b[first].sleep.group, b[first].handle)) return 0;
         b[first].sleep.bodies++;
     }
