@@ -133,6 +133,8 @@ static int scene_add_mesh(scene *s, embipc_body_def *d, test_mesh *mesh, int cel
 {
     test_mesh cage = test_mesh_make(0, 0, 0);
     embipc_result r;
+    ENSURE(s->n < SCENE_BODIES);
+    if (s->n >= SCENE_BODIES) { test_mesh_free(mesh); return -1; }
     if (s->far_at == s->n + 1) scene_add_far(s);
     test_mesh_shape(mesh, d);
     if (d->kind == EMBIPC_CAGE && cells > 0) {

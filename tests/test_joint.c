@@ -1401,7 +1401,7 @@ static int rope_end(scene *s, double angle, const double end[3], const double ou
  * tail [Euler, Eytelwein]. */
 static void test_capstan(void)
 {
-    enum { LINKS = 24, SIDES = 360 };
+    enum { LINKS = 20, SIDES = 360 };
     const double mu = 0.3, half = EMBI_PI / LINKS / 2, thick = 0.002, R = 0.1 + 2e-5, v = 0.002, down[3] = {0, 0, -1};
     const double y[3] = {0, 1, 0}, size[3] = {0.1, 0.1, 0};
     embipc_world_def wd = scene_still(EMBIPC_BACKWARD_EULER, 0.0025);
