@@ -11078,6 +11078,7 @@ static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
     if (EMBI_WITHOUT(SHARES) || !a->J || b->sample[i] < 0 || b->sample[j] < 0) return 1;
+    if (b->vary[i] + b->vary[j] >= 2) return 1;
     return embi_min(1, (b->vary[i] + b->vary[j] +
                         embi_row_difference(a->J, a->base + b->sample[i], a->base + b->sample[j])) / 2);
 }
@@ -11088,7 +11089,7 @@ static embipc_real embi_vertices_share(const embi_surface *a, const int v[4], in
     embipc_real most = 0;
     if (EMBI_WITHOUT(SHARES) || !a->J) return 1;
     for (int i = 0; i < split; i++)
-        for (int j = split; j < 4; j++)
+        for (int j = split; j < 4 && most < 2; j++)   /* 2 is the most */
             most = embi_max(most, embi_row_difference(a->J, a->base + v[i], a->base + v[j]));
     return embi_min(1, most / 2);
 }
@@ -11217,8 +11218,13 @@ static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_rea
     const embipc_real *one = a->bvh->box + 6 * i, *two = w->b->bvh->box + 6 * j;
     embipc_real own[6];
     int self = a->base == w->b->base;
-    *share = w->paths && w->slack > 0 ? embi_bvh_share(a, i, j) : 1;
-    if (w->paths) return embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j, *share);
+    *share = 1;
+    if (w->paths) {
+        if (!embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j, 1)) return 0;
+        if (!(w->slack > 0)) return 1;
+        *share = embi_bvh_share(a, i, j);
+        return *share >= 1 || embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j, *share);
+    }
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
     if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_meet(one, two))) return 1;
     *share = embi_bvh_share(a, i, j);
@@ -11512,13 +11518,19 @@ static int embi_candidate_near(embi_candidate *c, const embi_point x[4], const e
 static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const embi_surface *b, const int v[4],
                                  const embi_point x[4], const embi_approach *t)
 {
-    embipc_real one[6], two[6], ways[2][6], away[3], w[4], reach = t->reach + c->share * t->slack;
+    embipc_real one[6], two[6], ways[2][6], away[3], w[4], reach = t->reach + t->slack;
     int split = c->edge_edge ? 2 : 1, mask;
+    c->share = 1;
     embi_box_of_points(one, x, split);
     embi_box_of_points(two, x + split, 4 - split);
     embi_path_ways(ways[0], a, v, split);
     embi_path_ways(ways[1], b, v + split, 4 - split);
     if (!embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
+    if (t->slack > 0) {   /* few come here, so that the share costs little */
+        c->share = embi_vertices_share(a, v, split);
+        reach = t->reach + c->share * t->slack;
+        if (c->share < 1 && !embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
+    }
     for (int i = 0; i < 3; i++)
         away[i] = embi_max(embi_abs(ways[0][3 + i] - ways[1][i]), embi_abs(ways[1][3 + i] - ways[0][i]));
     c->apart = embi_closest_distance(x, c->edge_edge, w, &mask);
@@ -11572,9 +11584,8 @@ static int embi_candidate_add(embi_memory *m, const embi_surface *a, const embi_
     c->parts = (short)parts;
     c->less = 0;
     for (int k = 0; k < 4; k++) p[k] = (k < split ? a->x : b->x) + 3 * v[k];
-    c->share = self ? embi_vertices_share(a, v, split) : 1;
-    if (t->paths && !embi_candidate_passes(c, a, b, v, p, t)) return 1;
-    if (!t->paths && !embi_candidate_near(c, p, t)) return 1;
+    if (!t->paths) c->share = self ? embi_vertices_share(a, v, split) : 1;
+    if (t->paths ? !embi_candidate_passes(c, a, b, v, p, t) : !embi_candidate_near(c, p, t)) return 1;
     embi_candidate_complete(c, a, b, v, rule);
     if (self && t->own && c->apart > t->reach - c->less + c->share * t->radius) return 1;
     ++*count;
