@@ -2074,6 +2074,7 @@ enum {
 #define EMBI_CERTIFICATE_TETS 2   /* [tets] Pairs of so many are not opened */
 #define EMBI_CERTIFICATE_BEND ((embipc_real)2.5)   /* [rho] Pairs with more are opened */
 #define EMBI_CERTIFICATE_DEPTH 4   /* [levels] Nesting of straight pairs; 2 or 0 if that makes too many */
+#define EMBI_CERTIFICATE_FEW 16    /* [triangles per tet] Pairs of more are opened however deep */
 #define EMBI_CERTIFICATE_REACH ((embipc_real)0.75)   /* [longest edge] Distances below are measured */
 #define EMBI_CERTIFICATE_ROOM 96   /* [tets per triangle] Most tet numbers */
 
@@ -12137,6 +12138,15 @@ static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const
     return EMBI_YES;
 }
 
+/* Do the triangles below the current pair cost a search no more than a certificate with so many tets does? */
+static int embi_certifying_is_few(const embi_certifying *f, int tets)
+{
+    const embi_bvh *b = f->s->bvh;
+    int end, other, first = embi_bvh_below(b, f->s->nt, f->i, &end);
+    int second = embi_bvh_below(b, f->s->nt, f->j, &other);
+    return end - first + other - second <= EMBI_CERTIFICATE_FEW * tets;
+}
+
 /* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above. Boxes
  * far apart are not opened: a traversal mostly skips them at once. Returns 0 out of memory, or with too_many. */
 static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, const int nearby[3],
@@ -12160,7 +12170,8 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
         if (straight == EMBI_NO_MEMORY) return 0;
         opened = embi_traverse_opens(&walk, i, j, pair);
     }
-    if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS || depth >= f->deepest)) {
+    if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS ||
+                     (depth >= f->deepest && embi_certifying_is_few(f, out->tet_count - tets)))) {
         if (apart > size / 4) {
             sum->least = apart;
             sum->rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / apart;

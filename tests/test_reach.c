@@ -284,6 +284,32 @@ static int knows_its_way(const embi_state *t, const embi_body *b)
     return strained;
 }
 
+/* However coarse the cage, a certificate stands for few triangles: else one that fails costs a search of many. */
+static void test_certificates_of_fine_surfaces_are_small(void)
+{
+    test_mesh ball = test_mesh_sphere(5);
+    embipc_body_def d = scene_def("ball", EMBIPC_CAGE, 0, 0, 0);
+    embipc_world_def wd = embipc_default_world_def();
+    scene s = scene_empty(&wd);
+    const embi_body *b;
+    int most = 0;
+    d.cage_nodes = 20;
+    ENSURE(scene_add_mesh(&s, &d, &ball, 0) >= 0);
+    b = s.w->s.body;
+    ENSURE(b->search.certificates.count > 1000);
+    for (int n = 0; n < b->search.certificates.count; n++) {
+        const embi_certificate *one = b->search.certificates.list + n;
+        int end, other, first = embi_bvh_below(&b->bvh, b->nt, one->i, &end);
+        int second = embi_bvh_below(&b->bvh, b->nt, one->j, &other), triangles = end - first + other - second;
+        if (one->next == n + 1 && one->tets > EMBI_CERTIFICATE_TETS && triangles / one->tets > most)
+            most = triangles / one->tets;
+    }
+    printf("  %d triangles, %d tets: %d certificates, at most %d triangles a tet\n", b->nt, b->ntet,
+           b->search.certificates.count, most);
+    ENSURE(most <= EMBI_CERTIFICATE_FEW);
+    scene_end(&s);
+}
+
 static void test_a_body_knows_its_way(void)
 {
     int moved = 0;
@@ -976,6 +1002,7 @@ int main(int argc, char **argv)
     RUN(own_candidates_are_complete);
     RUN(warp_bounds_the_way);
     RUN(folds_are_searched_where_they_may_close);
+    RUN(certificates_of_fine_surfaces_are_small);
     RUN(a_body_knows_its_way);
     RUN(the_expected_end);
     RUN(a_tumbling_body_finds_itself);
