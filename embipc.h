@@ -30496,22 +30496,25 @@ static void embi_stream_ints(embi_stream *s, int *x, size_t n)
     }
 }
 
+/* What must hold of words that were read. Returns whether all of it has held so far. */
+static int embi_stream_need(embi_stream *s, int holds)
+{
+    if (!holds) s->failed = 1;
+    return !s->failed;
+}
+
 /* Passes one of `count` choices. */
 static int embi_stream_choice(embi_stream *s, int choice, int count)
 {
     embi_stream_ints(s, &choice, 1);
-    if (embi_is_one_of(choice, count)) return choice;
-    s->failed = 1;
-    return 0;
+    return embi_stream_need(s, embi_is_one_of(choice, count)) ? choice : 0;
 }
 
 /* Passes a number of things that take at least `words` words each. */
 static int embi_stream_count(embi_stream *s, int count, size_t words)
 {
     embi_stream_ints(s, &count, 1);
-    if (!s->from || (count >= 0 && (size_t)count <= (s->room - s->at) / words)) return count;
-    s->failed = 1;
-    return 0;
+    return embi_stream_need(s, !s->from || (count >= 0 && (size_t)count <= (s->room - s->at) / words)) ? count : 0;
 }
 
 /* Members of a struct that are passed: `count` of one type, from one on. */
@@ -30522,20 +30525,23 @@ typedef struct embi_field { size_t at, count; embi_field_type type; } embi_field
 #define EMBI_WORD(type, member) {offsetof(type, member), 1, EMBI_FIELD_WORD}
 #define EMBI_STREAM(s, p, table) embi_stream_fields((s), (p), (table), sizeof(table) / sizeof *(table))
 
+/* Passes `count` values of one type. */
+static void embi_stream_values(embi_stream *s, void *at, size_t count, embi_field_type type)
+{
+    embi_u64 word;
+    if (type == EMBI_FIELD_REAL) embi_stream_reals(s, (embipc_real *)at, count);
+    else if (type == EMBI_FIELD_INT) embi_stream_ints(s, (int *)at, count);
+    else {
+        memcpy(&word, at, sizeof word);
+        word = embi_stream_word(s, word);
+        if (s->from) memcpy(at, &word, sizeof word);
+    }
+}
+
 /* Passes these members of the struct at p. */
 static void embi_stream_fields(embi_stream *s, void *p, const embi_field *f, size_t n)
 {
-    for (; n > 0; n--, f++) {
-        char *at = (char *)p + f->at;
-        embi_u64 word;
-        if (f->type == EMBI_FIELD_REAL) embi_stream_reals(s, (embipc_real *)(void *)at, f->count);
-        else if (f->type == EMBI_FIELD_INT) embi_stream_ints(s, (int *)(void *)at, f->count);
-        else {
-            memcpy(&word, at, sizeof word);
-            word = embi_stream_word(s, word);
-            if (s->from) memcpy(at, &word, sizeof word);
-        }
-    }
+    for (; n > 0; n--, f++) embi_stream_values(s, (char *)p + f->at, f->count, f->type);
 }
 
 /* Room for `count` elements in the array whose pointer stands at `array`, where the stream reads. */
@@ -30543,8 +30549,17 @@ static int embi_stream_room(embi_stream *s, embi_memory *m, void *array, int cou
 {
     void *p;
     memcpy(&p, array, sizeof p);
-    if (s->from && count > embi_capacity(p) && !embi_grow(m, array, count, size, 1, EMBI_UNCOUNTED)) s->failed = 1;
-    return !s->failed;
+    return embi_stream_need(s, !s->from || count <= embi_capacity(p) ||
+                               embi_grow(m, array, count, size, 1, EMBI_UNCOUNTED));
+}
+
+/* Passes an array of numbers or of indices: the pointer to it stands at `array`. */
+static void embi_stream_array(embi_stream *s, embi_memory *m, void *array, int count, embi_field_type type)
+{
+    void *p;
+    if (!embi_stream_room(s, m, array, count, type == EMBI_FIELD_REAL ? sizeof(embipc_real) : sizeof(int))) return;
+    memcpy(&p, array, sizeof p);
+    embi_stream_values(s, p, (size_t)count, type);
 }
 
 /* Passes a list of structs: the pointer to it stands at `list`. */
@@ -30613,20 +30628,15 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
         g->def.name = name;
     }
     words = embi_given_lengths(g, length);
-    if (words < 0 || (s->from && (size_t)words + (size_t)embi_max_int(g->def.cage_nodes, 0) > s->room - s->at))
-        s->failed = 1;
-    for (int k = 0; k < EMBI_GIVEN_ARRAYS && !s->failed; k++) {
-        const int is_number = k < EMBI_GIVEN_NUMBERS;
-        void *p, *array = (char *)g + embi_given_at[k];
-        if (!embi_stream_room(s, &w->memory, array, length[k], is_number ? sizeof(embipc_real) : sizeof(int))) break;
-        memcpy(&p, array, sizeof p);
-        if (is_number) embi_stream_reals(s, (embipc_real *)p, (size_t)length[k]);
-        else embi_stream_ints(s, (int *)p, (size_t)length[k]);
-    }
+    (void)embi_stream_need(s, words >= 0 && (!s->from || (size_t)words + (size_t)embi_max_int(g->def.cage_nodes, 0) <=
+                                                         s->room - s->at));
+    for (int k = 0; k < EMBI_GIVEN_ARRAYS && !s->failed; k++)
+        embi_stream_array(s, &w->memory, (char *)g + embi_given_at[k], length[k],
+                          k < EMBI_GIVEN_NUMBERS ? EMBI_FIELD_REAL : EMBI_FIELD_INT);
     if (!s->from) return r;
     if (g->arrays & EMBI_GIVEN_CAGE) g->def.cage = &g->cage;
-    if (s->failed || !embi_given_has_cage(g, &w->error)) s->failed = 1;
-    else r = embipc_body_create(w, &g->def, &body);
+    if (!s->failed && embi_stream_need(s, embi_given_has_cage(g, &w->error)))
+        r = embipc_body_create(w, &g->def, &body);
     EMBI_RELEASE_ALL(&w->memory, g, embi_given_at);
     return r;
 }
@@ -30649,18 +30659,9 @@ static const embi_field embi_energy_fields[] = {
 static void embi_stream_claim(embi_stream *s, const embi_slots *of, int index1, unsigned generation, int at)
 {
     embi_slot *slot = of->list;
-    if (!s->from) return;
-    if (index1 < 1 || index1 > of->count || slot[index1 - 1].at >= 0 || slot[index1 - 1].generation != generation)
-        s->failed = 1;
-    else slot[index1 - 1].at = at;
-}
-
-/* Passes the generations of slots; where it reads, all of them are free. */
-static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slots *of)
-{
-    static const embi_field fields[] = {EMBI_INTS(embi_slot, generation, 1)};
-    EMBI_STREAM_LIST(s, m, of->list, of->count, fields);
-    for (int i = 0; i < of->count && s->from; i++) of->list[i].at = -1;
+    if (s->from && embi_stream_need(s, index1 >= 1 && index1 <= of->count && slot[index1 - 1].at < 0 &&
+                                       slot[index1 - 1].generation == generation))
+        slot[index1 - 1].at = at;
 }
 
 /* Passes the state of a body, with the rotations that its next step begins with, and what scaled moduli changed. */
@@ -30671,7 +30672,6 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
     const embi_body_rules *r = &b->rules;
     embi_elastic *e = &b->elastic;
     int stage = (int)b->sleep.stage, bits = b->caller.apart ? (b->handle.index1 - 1) / 32 + 1 : 0;
-    embipc_error none;
     while (bits && !b->caller.apart[bits - 1]) bits--;
     embi_stream_ints(s, &stage, 1);
     EMBI_STREAM(s, b, embi_body_fields);
@@ -30685,13 +30685,13 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
     }
     if (!s->from) return;
     b->sleep.stage = stage && embi_sleeps(w) && embi_is_dynamic(b) ? EMBI_ASLEEP : EMBI_AWAKE;
-    if (!s->failed && bits && !EMBI_GROW(&w->memory, b->caller.apart, (b->handle.index1 - 1) / 32 + 1)) s->failed = 1;
-    if (bits > (b->handle.index1 - 1) / 32 + 1 || stage != (int)b->sleep.stage ||
-        embi_check_friction(r->friction, r->static_friction, &none) != EMBIPC_OK ||
-        !(r->thickness >= 0) || !embi_finite(r->thickness) || !embi_all_finite(r->surface_velocity, 3) ||
-        embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, &none) != EMBIPC_OK ||
-        (embi_is_dynamic(b) && embi_check_material(&b->material, &none) != EMBIPC_OK))
-        s->failed = 1;
+    (void)embi_stream_need(s, bits <= (b->handle.index1 - 1) / 32 + 1 && stage == (int)b->sleep.stage &&
+        embi_check_friction(r->friction, r->static_friction, NULL) == EMBIPC_OK &&
+        r->thickness >= 0 && embi_finite(r->thickness) && embi_all_finite(r->surface_velocity, 3) &&
+        embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, NULL) == EMBIPC_OK &&
+        (!embi_is_dynamic(b) || embi_check_material(&b->material, NULL) == EMBIPC_OK));
+    if (!s->failed && bits)
+        (void)embi_stream_room(s, &w->memory, &b->caller.apart, (b->handle.index1 - 1) / 32 + 1, sizeof(unsigned));
     b->search.around = 0;
     b->search.tree_is_at_q = 0;
     if (b->nn) b->started = b->followed = 0;
@@ -30716,18 +30716,14 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
     EMBI_STREAM(s, d, fields);
     nodes = embi_stream_count(s, d->node_count, 4);
     keys = embi_stream_count(s, d->key_count, 7);
-    if (embi_stream_room(s, &w->memory, &d->nodes, nodes, sizeof *d->nodes) &&
-        embi_stream_room(s, &w->memory, &d->start, 3 * nodes, sizeof *d->start) &&
-        embi_stream_room(s, &w->memory, &d->keys, 7 * keys, sizeof *d->keys)) {
-        embi_stream_ints(s, d->nodes, (size_t)nodes);
-        embi_stream_reals(s, d->start, 3 * (size_t)nodes);
-        embi_stream_reals(s, d->keys, 7 * (size_t)keys);
-    }
+    embi_stream_array(s, &w->memory, &d->nodes, nodes, EMBI_FIELD_INT);
+    embi_stream_array(s, &w->memory, &d->start, 3 * nodes, EMBI_FIELD_REAL);
+    embi_stream_array(s, &w->memory, &d->keys, 7 * keys, EMBI_FIELD_REAL);
     if (!s->from) return;
     d->node_count = nodes;
     d->key_count = keys;
-    if (s->failed || !embi_is_one_of(d->body, w->s.body_count) || !embi_all_finite(d->start, 3 * nodes)) s->failed = 1;
-    if (!s->failed) {
+    if (!s->failed && embi_stream_need(s, embi_is_one_of(d->body, w->s.body_count) &&
+                                          embi_all_finite(d->start, 3 * nodes))) {
         b = w->s.body + d->body;
         def.body = b->handle;
         def.keys = d->keys;
@@ -30744,8 +30740,8 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         else if (b->kind >= EMBIPC_CAGE) def.nodes = d->nodes;
         else s->failed = d->node_count != b->nn;
         def.node_count = def.vertex_count = d->node_count;
-        if (!embi_all_finite(d->pose, 6) || !embi_all_finite(d->pose_set, 18) ||
-            embipc_drive_create(w, &def, &made) != EMBIPC_OK) s->failed = 1;
+        (void)embi_stream_need(s, embi_all_finite(d->pose, 6) && embi_all_finite(d->pose_set, 18) &&
+                                  embipc_drive_create(w, &def, &made) == EMBIPC_OK);
     }
     if (!s->failed) {
         embi_drive *to = w->s.driven.list + n, old = *to;
@@ -30789,11 +30785,10 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
     if (!s->from) return;
     half = j->def.kind == EMBIPC_ATTACH ? count / 2 : EMBI_FRAME;
     j->anchor_count = count + (j->def.twist > 0);
-    if (s->failed || half < 1 || count != 2 * half ||
-        embi_check_joint_numbers(&j->def, &w->error) != EMBIPC_OK || !embi_finite(j->arm) ||
-        embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3) ||
-        !embi_all_finite(&j->called, 3))
-        s->failed = 1;
+    (void)embi_stream_need(s, half > 0 && count == 2 * half &&
+        embi_check_joint_numbers(&j->def, &w->error) == EMBIPC_OK && embi_finite(j->arm) &&
+        embi_check_joint_bodies(w, &j->def, j->body) == EMBIPC_OK && embi_all_finite(j->target, 3) &&
+        embi_all_finite(&j->called, 3));
     for (int k = 0; k < count && !s->failed; k++)
         s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half]);
     if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
@@ -30843,17 +30838,16 @@ static void embi_stream_system(embi_stream *s, embi_memory *m, embi_system *S)
     if (s->from) {
         embi_key *keys = (embi_key *)embi_alloc(m, blocks, sizeof *keys);
         size_t n = (size_t)embi_max_int(head[0], 0);
-        if (head[0] < 1 || !embi_is_one_of(head[1], EMBI_SYSTEM_CG) || n > s->room - s->at ||
-            (head[2] && 4 * n * n > s->room - s->at)) s->failed = 1;
+        int sound = keys && head[0] > 0 && embi_is_one_of(head[1], EMBI_SYSTEM_CG) && n <= s->room - s->at &&
+                    (!head[2] || 4 * n * n <= s->room - s->at);
         for (int k = 0; k < blocks && keys; k++) {
             keys[k].key = embi_stream_word(s, 0);
-            if ((keys[k].key >> 32) >= n || (keys[k].key & 0xffffffffu) >= n) s->failed = 1;
+            sound = sound && (keys[k].key >> 32) < n && (keys[k].key & 0xffffffffu) < n;
         }
-        if (!keys || s->failed || !embi_system_analyze(m, S, head[0], keys, blocks, head[2] ? EMBI_SYSTEM_DENSE
-                                                                                            : EMBI_SYSTEM_SPARSE))
-            s->failed = 1;
+        sound = embi_stream_need(s, sound) &&
+                embi_system_analyze(m, S, head[0], keys, blocks, head[2] ? EMBI_SYSTEM_DENSE : EMBI_SYSTEM_SPARSE);
         embi_free(m, keys);
-        if (s->failed) return;
+        if (!embi_stream_need(s, sound)) return;
         S->asked = head[1];
     } else
         for (int i = 0, k = 0; i < S->n && k < blocks; i++)
@@ -30870,11 +30864,9 @@ static void embi_stream_dual(embi_stream *s, embipc_world *w, embi_island *isle)
     embi_dual *D;
     int bodies = isle->factor.of_count, links, triples;
     if (s->from && !isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
-    if ((D = isle->dual) == NULL || !embi_stream_room(s, m, &D->first, bodies + 1, sizeof *D->first) ||
-        !embi_stream_room(s, m, &D->taken, bodies, sizeof *D->taken)) {
-        s->failed = 1;
-        return;
-    }
+    D = isle->dual;
+    if (!embi_stream_need(s, D && embi_stream_room(s, m, &D->first, bodies + 1, sizeof *D->first) &&
+                             embi_stream_room(s, m, &D->taken, bodies, sizeof *D->taken))) return;
     links = embi_stream_count(s, D->count, 4);
     triples = embi_stream_count(s, D->triples, 3);
     if (!embi_stream_room(s, m, &D->link, links, sizeof *D->link)) return;
@@ -30882,33 +30874,29 @@ static void embi_stream_dual(embi_stream *s, embipc_world *w, embi_island *isle)
     for (int k = 0; k < links; k++) {
         embi_link *l = D->link + k;
         EMBI_STREAM(s, l, link);
-        if (!embi_is_one_of(l->count, EMBI_STAMP + 1) || !embi_is_one_of(l->rank, EMBI_BENT + 1) ||
-            !embi_is_one_of(l->split, l->count + 1)) s->failed = 1;
-        if (s->failed) return;
+        if (!embi_stream_need(s, embi_is_one_of(l->count, EMBI_STAMP + 1) && embi_is_one_of(l->rank, EMBI_BENT + 1) &&
+                                 embi_is_one_of(l->split, l->count + 1))) return;
         embi_stream_ints(s, l->node, (size_t)l->count);
-        for (int i = 0; i < l->count; i++) s->failed |= !embi_is_one_of(l->node[i], isle->unknown_count);
+        for (int i = 0; i < l->count; i++) (void)embi_stream_need(s, embi_is_one_of(l->node[i], isle->unknown_count));
         if (!s->from) continue;
         l->at = D->value_count;
-        if ((size_t)D->value_count > s->room) s->failed = 1;
-        else D->value_count += 3 * l->count * l->rank;
+        if (embi_stream_need(s, (size_t)D->value_count <= s->room)) D->value_count += 3 * l->count * l->rank;
     }
-    if (!embi_stream_room(s, m, &D->column, 3 * D->triples, sizeof *D->column) ||
-        !embi_stream_room(s, m, &D->value, D->value_count, sizeof *D->value) ||
-        !embi_stream_room(s, m, &D->work, 3 * isle->unknown_count + 3 * D->triples, sizeof *D->work)) return;
-    embi_stream_ints(s, D->column, 3 * (size_t)D->triples);
-    embi_stream_reals(s, D->value, (size_t)D->value_count);
+    embi_stream_array(s, m, &D->column, 3 * D->triples, EMBI_FIELD_INT);
+    embi_stream_array(s, m, &D->value, D->value_count, EMBI_FIELD_REAL);
+    if (!embi_stream_room(s, m, &D->work, 3 * isle->unknown_count + 3 * D->triples, sizeof *D->work)) return;
     for (int t = 0; t < 3 * D->triples && s->from && !s->failed; t++) {
         const int c = D->column[t];
         s->failed = c < -1 || c >= EMBI_BENT * D->count || (c >= 0 && c % EMBI_BENT >= D->link[c / EMBI_BENT].rank);
     }
     if (D->triples) embi_stream_system(s, m, &D->K);   /* else there is nothing but the bodies' own matrices */
-    if (s->from && D->K.n != D->triples) s->failed = 1;
+    (void)embi_stream_need(s, !s->from || D->K.n == D->triples);
     for (int k = 0, at = -1, unknowns = 0; k < bodies && !s->failed; k++) {
         embi_body *b;
-        if ((at = embi_island_factor_body(&w->s, isle, k, at)) < 0) { s->failed = 1; return; }
+        if (!embi_stream_need(s, (at = embi_island_factor_body(&w->s, isle, k, at)) >= 0)) return;
         b = w->s.body + at;
         if (s->from && !b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
-        if (!b->inverse) { s->failed = 1; return; }
+        if (!embi_stream_need(s, b->inverse != NULL)) return;
         embi_stream_system(s, m, &b->inverse->now.S);
         if (!s->from) continue;
         D->first[k] = unknowns;
@@ -30930,14 +30918,14 @@ static void embi_stream_island(embi_stream *s, embipc_world *w, int at)
     embi_stream_ints(s, head, 2);
     if (!head[0]) return;
     if (s->from && !isle) isle = w->islands.list[at] = (embi_island *)embi_alloc(&w->memory, 1, sizeof *isle);
-    if (!isle || !embi_is_one_of(head[1], w->s.node_count + 1)) { s->failed = 1; return; }
+    if (!embi_stream_need(s, isle && embi_is_one_of(head[1], w->s.node_count + 1))) return;
     if (s->from) isle->unknown_count = head[1];
     bodies = embi_stream_count(s, isle->factor.of_count, 1);
     if (!embi_stream_room(s, &w->memory, &isle->factor.of, bodies, sizeof *isle->factor.of)) return;
     for (int k = 0, last = -1, next; k < bodies; k++, last = next) {
         next = s->from ? 0 : embi_island_factor_body(&w->s, isle, k, last);
         embi_stream_ints(s, &next, 1);
-        if (next <= last || next >= w->s.body_count) { s->failed = 1; return; }
+        if (!embi_stream_need(s, next > last && next < w->s.body_count)) return;
         if (s->from) isle->factor.of[k] = w->s.body[next].revision;
     }
     if (s->from) isle->factor.of_count = bodies;
@@ -31005,43 +30993,43 @@ static void embi_stream_reports(embi_stream *s, embipc_world *w)
     if (embi_stream_room(s, m, &w->search.pressed, n, sizeof *w->search.pressed))
         for (int k = 0; k < n; k++) {
             embi_stream_ints(s, w->search.pressed + k, 1);
-            if (!embi_is_one_of(w->search.pressed[k], w->s.vert_count)) { s->failed = 1; return; }
+            if (!embi_stream_need(s, embi_is_one_of(w->search.pressed[k], w->s.vert_count))) return;
             embi_stream_reals(s, w->s.load.vertex_force + 3 * w->search.pressed[k], 3);
         }
     if (s->from && !s->failed) w->search.pressed_count = n;
-    n = embi_stream_count(s, w->lagged.count, 3);
-    if (!embi_stream_room(s, m, &w->lagged.key, 2 * n, sizeof *w->lagged.key) ||
-        !embi_stream_room(s, m, &w->lagged.u, n, sizeof *w->lagged.u)) return;
-    for (int k = 0; k < n; k++) {
-        EMBI_STREAM(s, w->lagged.key + k, lagged);
-        if (!embi_is_one_of(w->lagged.key[k].value, n)) s->failed = 1;
-    }
-    embi_stream_reals(s, w->lagged.u, (size_t)n);
+    EMBI_STREAM_LIST(s, m, w->lagged.key, w->lagged.count, lagged);
+    embi_stream_array(s, m, &w->lagged.u, w->lagged.count, EMBI_FIELD_REAL);
+    (void)embi_stream_room(s, m, &w->lagged.key, 2 * w->lagged.count, sizeof *w->lagged.key);   /* to sort them */
     if (!s->from || s->failed) return;
-    w->lagged.count = n;
+    for (int k = 0; k < w->lagged.count; k++)
+        (void)embi_stream_need(s, embi_is_one_of(w->lagged.key[k].value, w->lagged.count));
     for (int k = 0; k < w->rule_count; k++)
         s->failed |= !embi_finite(w->rule[k].friction) || w->rule[k].friction > EMBI_FRICTION_MOST;
-    if (!embi_rows_are_sound(w, w->rule, sizeof *w->rule, w->rule_count) || !embi_rested_are_sound(w) ||
-        !embi_rows_are_sound(w, w->report.before, sizeof *w->report.before, w->report.before_count) ||
-        !embi_rows_are_sound(w, w->report.contact, sizeof *w->report.contact, w->report.contact_count) ||
-        !embi_rows_are_sound(w, w->report.pair_force, sizeof *w->report.pair_force, w->report.pair_force_count))
-        s->failed = 1;
+    (void)embi_stream_need(s,
+        embi_rows_are_sound(w, w->rule, sizeof *w->rule, w->rule_count) && embi_rested_are_sound(w) &&
+        embi_rows_are_sound(w, w->report.before, sizeof *w->report.before, w->report.before_count) &&
+        embi_rows_are_sound(w, w->report.contact, sizeof *w->report.contact, w->report.contact_count) &&
+        embi_rows_are_sound(w, w->report.pair_force, sizeof *w->report.pair_force, w->report.pair_force_count));
 }
 
 /* Passes the world behind its description. */
 static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
 {
+    static const embi_field generation[] = {EMBI_INTS(embi_slot, generation, 1)};
     embi_state *t = &w->s;
     int bodies = embi_stream_count(s, t->body_count, 40), drives, joints;
-    for (int k = 0; k < bodies && !s->failed; k++) {
-        embipc_result r = embi_stream_given(s, w, k);
-        if (r != EMBIPC_OK) return r;
-    }
-    {
+    embipc_result r = EMBIPC_OK;
+    for (int k = 0; k < bodies && !s->failed && r == EMBIPC_OK; k++) r = embi_stream_given(s, w, k);
+    if (r != EMBIPC_OK) return r;
+    for (int k = 0; k < 6; k++) {
         embipc_real *const node[6] = {t->q, t->v, t->last.q, t->last.v, t->last.gain, w->applied};
-        for (int k = 0; k < 6; k++) embi_stream_reals(s, node[k], 3 * (size_t)t->node_count);
+        embi_stream_reals(s, node[k], 3 * (size_t)t->node_count);
     }
-    for (int k = 0; k < EMBI_NAMED_KINDS; k++) embi_stream_slots(s, &w->memory, &w->named[k]);
+    for (int k = 0; k < EMBI_NAMED_KINDS; k++) {
+        embi_slots *of = &w->named[k];
+        EMBI_STREAM_LIST(s, &w->memory, of->list, of->count, generation);
+        for (int i = 0; i < of->count && s->from; i++) of->list[i].at = -1;   /* until they are claimed */
+    }
     for (int k = 0; k < t->body_count && !s->failed; k++) embi_stream_body(s, w, k);
     drives = embi_stream_count(s, t->driven.count, 10);
     joints = embi_stream_count(s, t->driven.joint.count, 10);
@@ -31063,7 +31051,8 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         w->sleep.revision = (unsigned)t->body_count;
         t->revision = 2 * (unsigned)t->body_count;
         t->driven.joint.due = 1;
-        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds <= DBL_MAX)) s->failed = 1;
+        (void)embi_stream_need(s, t->settings.max_iterations > 0 && w->budget.seconds >= 0 &&
+                                  w->budget.seconds <= DBL_MAX);
         if (!t->timer.clock) w->budget.seconds = 0;
     }
     if (!s->failed) embi_stream_reports(s, w);
