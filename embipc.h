@@ -396,8 +396,7 @@ typedef struct embipc_material {
  *   P     out: dpsi/dF, the first Piola-Kirchhoff stress, Pa (9). May be NULL
  *   H     out: d2psi/dF2, Pa (81: row 3i+j, column 3k+l), of EMBIPC_COROTATED with R held. May be NULL
  *   project   nonzero: negative eigenvalues of H are set to 0 (of the isotropic part and the fibre separately)
- * P and H are undefined where psi is infinite. Fails on a parameter out of its range or an F that is not finite. No
- * allocation. [SGK19] */
+ * P and H are undefined where psi is infinite. Fails on a parameter or F out of range. No allocation. [SGK19] */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
                                                   embipc_real *psi, embipc_real P[9], embipc_real H[81], int project);
 
@@ -484,8 +483,7 @@ typedef struct embipc_world_def {
     void *pair_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
     embipc_real time_step;                  /* h, s                           (0.01)        */
-    /* 0: derived for each body, see DEFAULTS above and embipc_body_get_parameters(). Another value holds for all
-     * bodies. */
+    /* 0: derived for each body, see DEFAULTS and embipc_body_get_parameters(). Another value holds for all. */
     embipc_real dhat;                       /* barrier activation distance, m               */
     embipc_real kappa;                      /* barrier stiffness, kg/s^2                    */
     embipc_real friction_velocity;          /* epsv: below it friction sticks, m/s          */
@@ -508,8 +506,7 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void);
 /* Bytes of a block, for embipc_block_allocator(), in which a world within def->limits lives from its creation on. None
  * of these may be 0; embipc_world_needs() of a rehearsal tells them, and a third more leaves room for other contacts.
  * It is an estimate [measured: 1.15 to 1.9 times what 23 worlds of 1 to 125 bodies took; floats take two thirds of
- * that]. Where a block is too small after all, a call fails with EMBIPC_ERR_MEMORY and the number of bytes. error may
- * be NULL. */
+ * that]. In a block that is too small a call fails with EMBIPC_ERR_MEMORY. error may be NULL. */
 EMBIPC_API embipc_result embipc_world_size(const embipc_world_def *def, size_t *bytes, embipc_error *error);
 
 /* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be NULL. */
@@ -549,8 +546,7 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world);
 
 /* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
  * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged,
- * if bodies created at different times would cross at their starts. No allocation if all bodies were created before the
- * first step. */
+ * if bodies made at different times would cross at their starts. No allocation if all were made before a step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps them. */
@@ -849,8 +845,7 @@ typedef struct embipc_step_stats {
     int candidate_builds;        /* searches for candidates: one per pair of patches, more where it moves far */
     int regularized_pivots;      /* 0 unless a system was singular */
     embipc_real min_distance;    /* m, of the active pairs; inf without any */
-    embipc_real tightest;        /* gap over dhat of the pair with the largest load; inf without any. Below 0.05 kappa
-                                  * is too low for the load */
+    embipc_real tightest;        /* gap / dhat of the pair with the largest load, or inf; below 0.05 kappa is too low */
     embipc_body tight[2];        /* bodies of that pair */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
     embipc_real joint;           /* J, at the end: in gaps and limits of joints */
@@ -940,8 +935,7 @@ typedef struct embipc_iteration {
 } embipc_iteration;
 /* Returns the number of iterations, of all islands together. *list is NULL for a NULL world. */
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
-/* The island of a body in the last step, as in embipc_iteration. -1: none, for a body that no step has moved, that
- * sleeps or does not exist. */
+/* The island of a body in the last step, as in embipc_iteration. -1: none; it never moved, sleeps or does not exist. */
 EMBIPC_API int embipc_body_island(const embipc_world *world, embipc_body body);
 
 /* ---- Queries --------------------------------------------------------------------------------
@@ -972,8 +966,7 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
  * that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the surface.
- * Writes at most capacity node numbers, ascending. Returns how many there are. It returns -1 for an invalid handle, a
- * NULL, a nan, or lo above hi. */
+ * Writes at most capacity node numbers, ascending. Returns how many there are, or -1: a bad handle, NULL or box. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -1012,8 +1005,7 @@ typedef struct embipc_pair_parameters {
     int contact;                         /* 0: never tested */
     embipc_real dhat, kappa, friction_velocity, friction, static_friction;
     embipc_real thickness;               /* sum of both coatings, m */
-    embipc_real clearance;               /* m on either side, where one body fits into the other: see DEFAULTS above.
-                                          * Else 0 */
+    embipc_real clearance;               /* m on either side, where one fits into the other (see DEFAULTS), else 0 */
 } embipc_pair_parameters;
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *world, embipc_body a, embipc_body b,
@@ -1050,9 +1042,8 @@ typedef struct embipc_crossing {
     int edge[2];                         /* two surface vertices; for a refused body, numbers in its description */
     int edge_triangle, triangle;         /* a triangle with that edge; the triangle that the edge meets */
 } embipc_crossing;
-/* Tests all allowed pairs in exact arithmetic: the guarantee promises 0 crossings. Returns their number, or -1 out
- * of memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has the crossings of
- * the refused body (index1 0). */
+/* Tests all allowed pairs exactly: the guarantee promises 0 crossings. Returns how many, or -1 out of memory. Writes
+ * at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has those of the refused body (index1 0). */
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_crossing *out, int capacity);
 EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_crossing *out, int capacity);
 
@@ -1108,9 +1099,8 @@ typedef struct embipc_taxel {
 } embipc_taxel;
 
 #ifndef EMBIPC_NO_EVENTS
-/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events. Returns how
- * many there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its
- * events with it. No allocation. */
+/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events; 0: out may be
+ * NULL. Returns how many there are, or -1 for a NULL. A destroyed body takes its events with it. No allocation. */
 EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_contact_event *out, int capacity);
 
 /* Sums the contact forces of the last step on a body over a grid. The sum of all taxels is the force on the body if all
@@ -1177,8 +1167,7 @@ EMBIPC_API embipc_result embipc_body_write_vertices(const embipc_world *world, e
  *   keep_velocity   nonzero: velocities turn with the body; 0: it rests
  * The jump itself gives no velocity. The rotation may be rounded as that of an embipc_body_def; the body turns by the
  * nearest one. Fails, with the world unchanged, on: a fixed body, one with a drive that is not soft, or one in a joint;
- * a rotation that is none; a place where it crosses a body that it may touch, or is nearer to one than their thickness.
- * embipc_world_error() names these. */
+ * no rotation; a place where it crosses a body that it may touch, or is nearer to one than their thickness. */
 EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *world, embipc_body body, const embipc_real position[3],
                                               const embipc_real rotation[9], int keep_velocity);
 
@@ -1431,8 +1420,7 @@ EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count,
 
 /* Boundary of a tet mesh: the faces that belong to one tet only, outward, in the order of their tets.
  *   tri, tri_capacity   receives at most tri_capacity triangles (3 node indices each); may be NULL with 0
- * Returns the number of boundary triangles, which may exceed tri_capacity (4*tet_count is always enough), or -1 for
- * bad arguments or lack of memory. O(tets). */
+ * Returns how many there are (at most 4*tet_count), or -1 for bad arguments or lack of memory. O(tets). */
 EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, int tri_capacity);
 
 /* Adjacency of a surface: its edges, in lexicographic order, and the triangles at each.
@@ -1489,8 +1477,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif
 
 /* ---- Meshes that are broken ----
- * embipc_surface_check() and embipc_tets_check() stop at the first fault. These functions list all faults, so that
- * they can be shown and repaired. */
+ * Where embipc_surface_check() and embipc_tets_check() stop at the first fault, these list all, to show or repair. */
 typedef enum embipc_fault_kind {
     EMBIPC_FAULT_UNUSED,      /* element: a vertex in no triangle or tet */
     EMBIPC_FAULT_COLLAPSED,   /* element: a triangle or tet that names the vertex `other` twice */
@@ -11669,8 +11656,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
 /* ==== 36. Plain search of two surfaces ===============================================================
  * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it
  * may be, and those of two surfaces are tried all against all. Tests compare the fast search with it, and
- * EMBIPC_PLAIN uses it. At least what can come within reach is found, and somewhat more.
- * Part of the search.
+ * EMBIPC_PLAIN uses it. At least what can come within reach is found, and somewhat more. Part of the search.
  * Uses: small math, memory, edges and faces, distances, pairs of primitives, trees of boxes, candidates.
  * Checked by: tests/test_plain.c */
 
@@ -24129,9 +24115,8 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     embi_memory m;
     embipc_real box[6];
     int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
-    if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
-        return -1;
-    if (n && !embi_all_finite(x, 3 * n)) return -1;
+    if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance) ||
+        !embi_all_finite(x, 3 * n)) return -1;
     embi_memory_init(&m, NULL);
     embi_box_points(box, x, n);
     for (int k = 0; k < 3 && n; k++)
@@ -24141,14 +24126,13 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     for (int i = 0; i < n; i++) link[i] = -1;
     for (int i = 0; i < n; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
+        int *head = link + embi_cell_list(p, box, tolerance, here, n);
         map[i] = embi_find_near(x, p, box, tolerance, n, link, link + n);
-        if (map[i] < 0) {
-            int *head = link + embi_cell_list(p, box, tolerance, here, n);
-            map[i] = i;
-            link[n + i] = *head;
-            *head = i;
-            count++;
-        }
+        if (map[i] >= 0) continue;
+        map[i] = i;
+        link[n + i] = *head;
+        *head = i;
+        count++;
     }
     embi_free(&m, link);
     return count;
@@ -24160,7 +24144,7 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
 typedef struct embi_scaled {
     const embipc_real *x;
     embipc_real *copy;
-    int count, exponent;
+    int exponent;
 } embi_scaled;
 
 /* Checks the arrays as above. Scales a copy of the points, which the caller frees, if they are out of range. */
@@ -24173,11 +24157,10 @@ static embipc_result embi_scale_begin(embi_memory *m, embi_scaled *s, const embi
     memset(s, 0, sizeof *s);
     s->x = x;
     if (r != EMBIPC_OK || embi_in_range(x, vertex_count, &most, &size)) return r;
-    s->count = 3 * vertex_count;
-    s->x = s->copy = (embipc_real *)embi_alloc(m, s->count, sizeof *s->copy);
+    s->x = s->copy = (embipc_real *)embi_alloc(m, 3 * vertex_count, sizeof *s->copy);
     if (!s->copy) return EMBIPC_ERR_MEMORY;
     (void)frexp(most, &s->exponent);
-    for (int i = 0; i < s->count; i++) s->copy[i] = embi_ldexp(x[i], -s->exponent);
+    for (int i = 0; i < 3 * vertex_count; i++) s->copy[i] = embi_ldexp(x[i], -s->exponent);
     return EMBIPC_OK;
 }
 
@@ -24211,10 +24194,8 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
-    embi_key *keys = NULL;
-    const embi_key *k;
-    int count = embi_sound_half_edges(m, &keys, tri, n);
-    k = keys;
+    embi_key *k = NULL;
+    int count = embi_sound_half_edges(m, &k, tri, n);
     for (int i = 0, end; i < count; i = end) {
         int a = embi_hi(k[i].key), b = embi_lo(k[i].key), t = k[i].value / 3, u = -1, bad;
         end = embi_run_end(k, count, i);
@@ -24229,7 +24210,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
         }
         if (bad) embi_fault_add(f, t, u, a, b, (embipc_real)(end - i));
     }
-    EMBI_RELEASE(m, keys);
+    EMBI_RELEASE(m, k);
     return count >= 0;
 }
 
@@ -24270,16 +24251,13 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
 {
     for (int t = 0; t < n; t++) {
         const int *v = element + (size_t)corners * (size_t)t;
-        int twice = embi_repeated(v, corners), bad;
-        embipc_real shape = 0;
-        if (kind == EMBIPC_FAULT_COLLAPSED) {
-            if (twice >= 0) embi_fault_add(f, t, twice, -1, -1, 0);
-            continue;
-        }
-        if (twice >= 0) continue;
+        int twice = embi_repeated(v, corners);
+        embipc_real shape;
+        if (kind == EMBIPC_FAULT_COLLAPSED && twice >= 0) embi_fault_add(f, t, twice, -1, -1, 0);
+        if (kind == EMBIPC_FAULT_COLLAPSED || twice >= 0) continue;
         shape = corners == 3 ? embi_triangle_shape(x, v) : embi_tet_shape(x, v);
-        bad = kind == EMBIPC_FAULT_FLAT ? !(embi_abs(shape) > EMBI_FLAT) : shape < -EMBI_FLAT;
-        if (bad) embi_fault_add(f, t, -1, -1, -1, shape);
+        if (kind == EMBIPC_FAULT_FLAT ? !(embi_abs(shape) > EMBI_FLAT) : shape < -EMBI_FLAT)
+            embi_fault_add(f, t, -1, -1, -1, shape);
     }
 }
 
@@ -24495,8 +24473,7 @@ typedef struct embi_cuts {
 /* Cells and nodes of the cage. */
 typedef struct embi_joined {
     int *cell;                       /* union-find forest over copies; a tree is a cell */
-    int *slot;                       /* union-find forest over the corners of the copies' boxes (8 each); a tree is a
-                                      * node */
+    int *slot;                       /* the same over the corners of the copies' boxes (8 each); a tree is a node */
     int cell_count, node_count, tet_count;
 } embi_joined;
 
@@ -25209,7 +25186,7 @@ static void embi_cage_share(embi_caging *c, int a, int b)
 /* Connects copies across face f of touched tet i whose pieces share a corner of it, or a triangle that crosses it. */
 static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
 {
-    int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
+    int tet = c->touched[i], other = c->touch[next], v[4], w[4];
     embipc_real X[12];
     embi_lattice_tet(c, tet, v, X);
     embi_lattice_tet(c, next, w, X);
@@ -25219,9 +25196,8 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
                 embi_cage_share(c, c->corner[4 * i + k], c->corner[4 * other + l]);
     for (int s = c->range[i]; s < c->range[i + 1]; s++) {
         const embi_cut *cut = &c->cuts.list[c->order[s]], *beyond;
-        if (!(cut->sides >> (3 + f) & 1) || !(beyond = embi_cut_find(c, cut->tri, next))) continue;
-        if (cut->copy == last_a && beyond->copy == last_b) continue;
-        embi_cage_share(c, last_a = cut->copy, last_b = beyond->copy);
+        if (cut->sides >> (3 + f) & 1 && (beyond = embi_cut_find(c, cut->tri, next)) != NULL)
+            embi_cage_share(c, cut->copy, beyond->copy);
     }
 }
 
@@ -25611,8 +25587,7 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     embi_box_points(box, x, count);
     for (int k = 0; k < 3; k++) longest = embi_max(longest, (box[3 + k] - box[k]) / 2);
     embi_box_middle(o, box);
-    for (int k = 0; k < 3; k++)
-        size[k] = embi_max((box[3 + k] - box[k]) / 2, longest / 3);
+    for (int k = 0; k < 3; k++) size[k] = embi_max((box[3 + k] - box[k]) / 2, longest / 3);
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
         if (way < 72) {   /* rotate normal 0 = (1, 1, 1)/sqrt 3 to the axis, then about it */
@@ -25753,12 +25728,10 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
 {
     embipc_result r = EMBIPC_OK;
     if (def->cell_size > 0) embi_cage_divide(c, def->cell_size, c->best.n);
-    else r = embi_cage_search(c, wish);
-    if (r == EMBIPC_OK && def->cell_size == 0 && (!c->best.n[0] || (c->best.miss > EMBI_CAGE_MISS &&
-                                                                c->best.miss * (embipc_real)wish >
-                                                                    (embipc_real)abs(4 * c->solids - wish)))) {
-        *each = 1;
-        return EMBIPC_OK;
+    else if ((r = embi_cage_search(c, wish)) == EMBIPC_OK) {
+        *each = !c->best.n[0] || (c->best.miss > EMBI_CAGE_MISS &&
+                                  c->best.miss * (embipc_real)wish > (embipc_real)abs(4 * c->solids - wish));
+        if (*each) return EMBIPC_OK;
     }
     if (r == EMBIPC_OK) r = embi_cage_fill_lattice(c, c->best.n, 1);
     if (r == EMBIPC_ERR_ARGUMENT)
@@ -25774,23 +25747,19 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
 static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage, embipc_error *e)
 {
     int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
-    embipc_result r = EMBIPC_OK;
-    if (!embi_caging_begin(c) || !embi_solids_find(c)) r = embi_fail_memory(c->m, e);
+    embipc_result r;
+    if (!embi_caging_begin(c) || !embi_solids_find(c)) return embi_fail_memory(c->m, e);
     if (!wish) wish = embi_max_int(30, 8 * c->solids);
-    if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * c->solids)
-        r = embi_refuse_value(e, (embipc_real)(4 * c->solids),
-                              "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
-                              "or for 4, which is one tet round them all", wish, c->solids, 4 * c->solids);
-    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, &each, e);
-    if (r == EMBIPC_OK) {
-        int built = single || each ? embi_cage_single(c, each, cage) : embi_cage_extract(c, cage);
-        if (!built) r = embi_fail_memory(c->m, e);
-    }
-    if (r == EMBIPC_OK) {
-        embi_cage_measure(c, cage);
-        cage->parts = c->solids;
-    }
-    return r;
+    if (def->cell_size == 0 && !single && wish < 4 * c->solids)
+        return embi_refuse_value(e, (embipc_real)(4 * c->solids),
+                                 "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
+                                 "or for 4, which is one tet round them all", wish, c->solids, 4 * c->solids);
+    if (!single && (r = embi_cage_from_lattice(c, def, wish, &each, e)) != EMBIPC_OK) return r;
+    if (!(single || each ? embi_cage_single(c, each, cage) : embi_cage_extract(c, cage)))
+        return embi_fail_memory(c->m, e);
+    embi_cage_measure(c, cage);
+    cage->parts = c->solids;
+    return EMBIPC_OK;
 }
 
 /* Builds a cage in memory of m. Points count from an origin near them, exactly: far from 0 a lattice would round. */
@@ -26409,11 +26378,9 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
     for (int i = 0; i < 3 * b->nt; i++) b->tri[i] = t->index[b->tri[i]];
     if (!embi_all_finite(t->x, 3 * b->nv))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a vertex is not finite after scaling by %g", d->scale);
-    if (!d->triangles && (r = embi_surface_check(m, t->x, b->nv, b->tri, b->nt, 1, e)) != EMBIPC_OK) {
-        if (e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
-        return r;
-    }
-    return EMBIPC_OK;
+    r = d->triangles ? EMBIPC_OK : embi_surface_check(m, t->x, b->nv, b->tri, b->nt, 1, e);
+    if (r != EMBIPC_OK && e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
+    return r;
 }
 
 /* Nodes of affine and kinematic bodies: a regular tet around a ball that contains the surface. */
@@ -27152,10 +27119,8 @@ static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart
 {
     embi_body *high = a->handle.index1 > b->handle.index1 ? a : b;
     int low = embi_min_int(a->handle.index1, b->handle.index1) - 1, words = (high->handle.index1 - 1) / 32 + 1;
-    if (!high->caller.apart) {
-        if (!apart) return 1;
-        if (!EMBI_GROW(m, high->caller.apart, words)) return 0;
-    }
+    if (!apart && !high->caller.apart) return 1;
+    if (!EMBI_GROW(m, high->caller.apart, words)) return 0;
     if (apart) high->caller.apart[low / 32] |= 1u << (low % 32);
     else high->caller.apart[low / 32] &= ~(1u << (low % 32));
     return 1;
@@ -27934,12 +27899,9 @@ static int embi_tet_at(const embi_state *s, const embi_body *b, const embipc_rea
     embipc_real best = -EMBI_HUGE, X[12], w[4];
     int at = 0;
     for (int t = 0; t < b->ntet; t++) {
-        embipc_real least;
         embi_tet_gather(X, s->q + 3 * b->node0, b->tet + 4 * t);
-        if (!embi_tet_weights(X, p, w)) continue;
-        least = embi_min4(w);
-        if (!(least > best)) continue;
-        best = least;
+        if (!embi_tet_weights(X, p, w) || !(embi_min4(w) > best)) continue;
+        best = embi_min4(w);
         at = t;
     }
     return at;
@@ -28680,8 +28642,9 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body
 static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_state *out)
 {
     const embi_state *s = &w->s;
+    const embipc_real *q = s->q + 3 * b->node0, *v = s->v + 3 * b->node0;
     embipc_solid solid;
-    embipc_real box[6];
+    embipc_real box[6], D[9], V[9], inverse[9], L[9], r[3];
     embi_body_follow(s, b);
     embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
     embi_copy(out->centre, solid.centroid);
@@ -28689,20 +28652,16 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
         embi_box_points(box, s->x + 3 * b->vert0, b->nv);
         embi_box_middle(out->centre, box);
     }
-    if (b->nn == 4) {   /* v = v0 + L (q - q0) with L = [w]x */
-        embipc_real D[9], V[9], inverse[9], L[9], r[3];
-        for (int k = 0; k < 3; k++)
-            for (int i = 0; i < 3; i++) {
-                D[3 * i + k] = s->q[3 * (b->node0 + k + 1) + i] - s->q[3 * b->node0 + i];
-                V[3 * i + k] = s->v[3 * (b->node0 + k + 1) + i] - s->v[3 * b->node0 + i];
-            }
-        if (embi_m3_inverse(inverse, D) == 0) return;
-        embi_m3_mul(L, V, inverse);
-        embi_set(out->angular_velocity, (L[7] - L[5]) / 2, (L[2] - L[6]) / 2, (L[3] - L[1]) / 2);
-        embi_sub(r, out->centre, s->q + 3 * b->node0);
-        embi_m3_mulv(out->velocity, L, r);
-        embi_add(out->velocity, out->velocity, s->v + 3 * b->node0);
+    for (int k = 0; k < 9 && b->nn; k++) {   /* v = v0 + L (q - q0) with L = [w]x */
+        D[k] = q[3 * (k % 3 + 1) + k / 3] - q[k / 3];
+        V[k] = v[3 * (k % 3 + 1) + k / 3] - v[k / 3];
     }
+    if (!b->nn || embi_m3_inverse(inverse, D) == 0) return;
+    embi_m3_mul(L, V, inverse);
+    embi_set(out->angular_velocity, (L[7] - L[5]) / 2, (L[2] - L[6]) / 2, (L[3] - L[1]) / 2);
+    embi_sub(r, out->centre, q);
+    embi_m3_mulv(out->velocity, L, r);
+    embi_add(out->velocity, out->velocity, v);
 }
 
 /* Sums over the nodes with the consistent mass M_ij: centre = sum M_ij q_j / m, and so on. A clock may ask within a
@@ -28813,12 +28772,10 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     if (!b) return EMBIPC_ERR_HANDLE;
     out->volume = b->bvh.closed ? b->solid.volume : 0;
     out->mass = b->mass.total;
-    if (!embi_is_dynamic(b)) {
-        embi_rigid_state(w, b, out);
-        return EMBIPC_OK;
-    }
-    embi_dynamic_state(w, b, out);
-    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.scratch.trace, &force);
+    if (embi_is_dynamic(b)) {
+        embi_dynamic_state(w, b, out);
+        out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.scratch.trace, &force);
+    } else embi_rigid_state(w, b, out);
     return EMBIPC_OK;
 }
 
@@ -28976,7 +28933,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 /* A coarse surface that is divided. */
 typedef struct embi_coarse {
     const signed char *x;        /* coordinates: 1 means 1/2, 2 half the golden section; with signs */
-    const signed char *tri;
+    const int *tri;
     int nv, nt, n;               /* n: parts of an edge */
 } embi_coarse;
 
@@ -28985,7 +28942,7 @@ static int embi_coarse_edge(const embi_coarse *s, int a, int b)
 {
     int count = 0;
     for (int h = 0; h < 3 * s->nt; h++) {
-        int u = s->tri[h], v = s->tri[h % 3 == 2 ? h - 2 : h + 1];
+        int u = s->tri[h], v = embi_half_end(s->tri, h);
         if (u == a && v == b) return count;
         count += u < v;
     }
@@ -28995,8 +28952,7 @@ static int embi_coarse_edge(const embi_coarse *s, int a, int b)
 /* Number of the point of triangle f with weights w / n at its corners. */
 static int embi_coarse_place(const embi_coarse *s, int f, const int w[3])
 {
-    const signed char *v = s->tri + 3 * f;
-    int inner = s->nv + 3 * s->nt / 2 * (s->n - 1);
+    const int *v = s->tri + 3 * f, inner = s->nv + 3 * s->nt / 2 * (s->n - 1);
     for (int k = 0; k < 3; k++)
         if (w[k] == s->n) return v[k];
     for (int k = 0; k < 3; k++) {
@@ -29010,8 +28966,8 @@ static int embi_coarse_place(const embi_coarse *s, int f, const int w[3])
 /* Writes vertices and triangles of the divided surface; of a sphere with points at radius 1. */
 static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, int *tri)
 {
-    const embipc_real unit[3] = {0, 0.5, (embipc_real)0.8090169943749475};   /* 0, 1/2, g/2 */
-    int count = 0;
+    static const embipc_real unit[3] = {0, 0.5, (embipc_real)0.8090169943749475};   /* 0, 1/2, g/2 */
+    static const int half[6] = {0, 1, 2, 1, 3, 2};   /* corners of the two triangles of a rhombus */
     for (int f = 0; f < s->nt; f++)
         for (int i = 0; i <= s->n; i++)
             for (int j = 0; j <= s->n - i; j++) {
@@ -29033,12 +28989,7 @@ static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, 
                     w[0] = s->n - w[1] - w[2];
                     corner[k] = w[0] < 0 ? -1 : embi_coarse_place(s, f, w);
                 }
-                for (int k = 0; k < 3; k++) tri[3 * count + k] = corner[k];
-                count++;
-                if (corner[3] < 0) continue;
-                tri[3 * count] = corner[1];
-                tri[3 * count + 1] = corner[3];
-                tri[3 * count++ + 2] = corner[2];
+                for (int k = 0; k < (corner[3] < 0 ? 3 : 6); k++) *tri++ = corner[half[k]];
             }
 }
 
@@ -29069,13 +29020,12 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
                             int capacity)
 {
     static const signed char cube_x[24] = {-1,-1,-1, 1,-1,-1, -1,1,-1, 1,1,-1, -1,-1,1, 1,-1,1, -1,1,1, 1,1,1};
-    static const signed char cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2,
-                                             1,3,7, 1,7,5};
     static const signed char ball_x[36] = {-1,2,0, 1,2,0, -1,-2,0, 1,-2,0, 0,-1,2, 0,1,2, 0,-1,-2, 0,1,-2, 2,0,-1,
                                            2,0,1, -2,0,-1, -2,0,1};
-    static const signed char ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6,
-                                             7,1,8, 3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7,
-                                             9,8,1};
+    static const int cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7,
+                                     1,7,5};
+    static const int ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6, 7,1,8,
+                                     3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7, 9,8,1};
     const int is_box = kind == EMBIPC_BOX;
     const embi_coarse s = {is_box ? cube_x : ball_x, is_box ? cube_tri : ball_tri, is_box ? 8 : 12, is_box ? 12 : 20,
                            detail};
@@ -30242,12 +30192,13 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
+    embipc_real mass = 0;
     embi_body_follow(s, b);
-    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
+    for (int v = 0; v < b->nv; v++) {
+        const int i = b->vert0 + v;
         embipc_real sum = 0, r[3] = {0, 0, 0};
         if (!embi_all_finite(s->x + 3 * i, 3))
-            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i - b->vert0, s->x[3 * i],
-                                "body \"%.40s\": vertex %d is not finite", b->name, i - b->vert0);
+            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, v, s->x[3 * i], "vertex %d is not finite", v);
         if (!s->J.count[i]) continue;
         for (int k = 0; k < s->J.count[i]; k++) {
             sum += s->J.weight[4 * i + k];
@@ -30255,37 +30206,33 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
         }
         embi_sub(r, r, s->x + 3 * i);
         if (!(embi_abs(sum - 1) < EMBI_EITHER(1e-12, 1e-6)))
-            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, sum,
-                                "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name, i - b->vert0, sum);
+            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, v, sum,
+                                "the weights of vertex %d sum to %.17g", v, sum);
         if (!(embi_norm(r) <= EMBI_EITHER(1e-12, 1e-6) * (b->diagonal + embi_norm(s->x + 3 * i))))
-            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, embi_norm(r),
-                                "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0, embi_norm(r));
+            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, v, embi_norm(r),
+                                "vertex %d is %g m from J q", v, embi_norm(r));
     }
     if (!embi_all_finite(s->q + 3 * b->node0, 3 * b->nn) || !embi_all_finite(s->v + 3 * b->node0, 3 * b->nn))
-        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "body \"%.40s\": a node is not finite", b->name);
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
     for (int t = 0; t < b->elastic.nt && b->material.determinant_bound; t++) {
+        const int is_cell = b->elastic.cells.count > 0;
         embipc_real F[9];
         embi_elastic_F(&b->elastic, t, s->q + 3 * b->node0, F);
         if (!(embi_m3_det(F) > 0))
-            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, b->elastic.cells.count ? EMBIPC_NO_PRIMITIVE : EMBIPC_TET, t,
-                                embi_m3_det(F), "body \"%.40s\": %s %d is inverted, its volume ratio is %g", b->name,
-                                b->elastic.cells.count ? "cell" : "tet", t, embi_m3_det(F));
+            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, is_cell ? EMBIPC_NO_PRIMITIVE : EMBIPC_TET, t, embi_m3_det(F),
+                                "%s %d is inverted, its volume ratio is %g", is_cell ? "cell" : "tet", t,
+                                embi_m3_det(F));
     }
-    if (embi_is_dynamic(b)) {
-        embipc_real mass = 0;
-        for (int i = 0; i < b->nn; i++)
-            for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
-                mass += (b->A.col[k] == i ? 1 : 2) * b->mass.block[k];
-                if (k > b->A.row[i] && b->A.col[k - 1] >= b->A.col[k])
-                    return embi_fail(e, EMBIPC_ERR_INDEX,
-                                     "body \"%.40s\": row %d of its matrix is not sorted", b->name, i);
-            }
-        if (!(mass > 0) || !(embi_abs(mass - b->mass.total) <= EMBI_EITHER(1e-9, 1e-4) * b->mass.total))
-            return embi_fail_value(e, EMBIPC_ERR_DEGENERATE, mass,
-                                   "body \"%.40s\": its nodes weigh %.12g kg, its solid %.12g kg", b->name, mass,
-                                   b->mass.total);
-    }
-    return EMBIPC_OK;
+    if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    for (int i = 0; i < b->nn; i++)
+        for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
+            mass += (b->A.col[k] == i ? 1 : 2) * b->mass.block[k];
+            if (k > b->A.row[i] && b->A.col[k - 1] >= b->A.col[k])
+                return embi_fail(e, EMBIPC_ERR_INDEX, "row %d of its matrix is not sorted", i);
+        }
+    if (mass > 0 && embi_abs(mass - b->mass.total) <= EMBI_EITHER(1e-9, 1e-4) * b->mass.total) return EMBIPC_OK;
+    return embi_fail_value(e, EMBIPC_ERR_DEGENERATE, mass, "its nodes weigh %.12g kg, its solid %.12g kg", mass,
+                           b->mass.total);
 }
 
 /* Bodies first, then all intersections. Reports the first fault. */
@@ -30295,7 +30242,8 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     int n;
     if (!w) return embi_refuse(error, "world is NULL");
     for (int i = 0; i < w->s.body_count; i++) {
-        embipc_result r = embi_validate_body(w, w->s.body + i, error);
+        embipc_result r = embi_blame_body(w, w->s.body + i, embi_validate_body(w, w->s.body + i, &w->error));
+        if (r != EMBIPC_OK && error) *error = w->error;
         if (r != EMBIPC_OK) return r;
     }
     n = embipc_world_intersections(w, &x, 1);
@@ -31491,12 +31439,10 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
         memset(touched, 0, (size_t)n);
         for (int t = 0; t < n; t++) {
             int h, s;
-            if (embi_repeated(tri + 3 * t, 3) >= 0) continue;
-            if (embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
+            if (embi_repeated(tri + 3 * t, 3) >= 0 || embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
             h = 3 * t + embi_longest_side(x, tri + 3 * t);
             s = mate[h] / 3;
-            if (mate[h] < 0 || touched[t] || touched[s]) continue;
-            if (!embi_flip(x, tri, h, mate[h], keys, edges)) continue;
+            if (mate[h] < 0 || touched[t] || touched[s] || !embi_flip(x, tri, h, mate[h], keys, edges)) continue;
             for (int i = 0; i < 3; i++) {   /* neighbours wait for the next round */
                 if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
                 if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
@@ -31521,8 +31467,7 @@ typedef struct embi_loops {
     int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
     int count, edges;        /* number of loops, and of border edges in all */
     int *next, *walk;        /* other half-edges of the list, by half-edge; current path */
-    int *first, *at;         /* by vertex: list of border half-edges that end there and are left; where the path
-                              * leaves it, or -1 */
+    int *first, *at;         /* by vertex: border half-edges left that end there; where the path leaves it, or -1 */
 } embi_loops;
 
 /* Frees the loops. */
@@ -31584,8 +31529,8 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     embi_key *keys = NULL;
     embi_loops l;
     int count = -1, edges;
-    if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
-    if (capacity && (!vertex || !start)) return -1;
+    if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0 ||
+        (capacity && (!vertex || !start))) return -1;
     for (int i = 0; i < 3 * tri_count; i++)
         if (!embi_is_one_of(tri[i], EMBI_MAX_ELEMENTS)) return -1;
     embi_memory_init(&m, NULL);
@@ -31636,11 +31581,8 @@ static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, in
     while (top > 0) {
         int j = stack[--top], i = stack[--top], c = cut[i * n + j];
         if (j - i < 2) continue;
-        if (count < capacity) {
-            lid[3 * count] = v[i];
-            lid[3 * count + 1] = v[c];
-            lid[3 * count + 2] = v[j];
-        }
+        if (count < capacity)
+            for (int k = 0; k < 3; k++) lid[3 * count + k] = v[k == 0 ? i : k == 1 ? c : j];
         count++;
         stack[top++] = i; stack[top++] = c;
         stack[top++] = c; stack[top++] = j;
