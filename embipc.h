@@ -28638,13 +28638,23 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body
     return EMBIPC_OK;
 }
 
+/* r = A (x - from) + to; r must not alias to */
+static void embi_map(embipc_real r[3], const embipc_real A[9], const embipc_real x[3], const embipc_real from[3],
+                     const embipc_real to[3])
+{
+    embipc_real d[3];
+    embi_sub(d, x, from);
+    embi_m3_mulv(r, A, d);
+    embi_add(r, r, to);
+}
+
 /* Motion of a kinematic or fixed body: velocity of its centre, and angular velocity from its tet. */
 static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_state *out)
 {
     const embi_state *s = &w->s;
     const embipc_real *q = s->q + 3 * b->node0, *v = s->v + 3 * b->node0;
     embipc_solid solid;
-    embipc_real box[6], D[9], V[9], inverse[9], L[9], r[3];
+    embipc_real box[6], D[9], V[9], inverse[9], L[9];
     embi_body_follow(s, b);
     embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
     embi_copy(out->centre, solid.centroid);
@@ -28659,9 +28669,7 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
     if (!b->nn || embi_m3_inverse(inverse, D) == 0) return;
     embi_m3_mul(L, V, inverse);
     embi_set(out->angular_velocity, (L[7] - L[5]) / 2, (L[2] - L[6]) / 2, (L[3] - L[1]) / 2);
-    embi_sub(r, out->centre, q);
-    embi_m3_mulv(out->velocity, L, r);
-    embi_add(out->velocity, out->velocity, v);
+    embi_map(out->velocity, L, out->centre, q, v);
 }
 
 /* Sums over the nodes with the consistent mass M_ij: centre = sum M_ij q_j / m, and so on. A clock may ask within a
@@ -29197,16 +29205,6 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
  * Uses: small math, memory, errors, part II, part III, part IV, part VI.   Checked by: tests/test_game.c */
-
-/* r = A (x - from) + to; r must not alias to */
-static void embi_map(embipc_real r[3], const embipc_real A[9], const embipc_real x[3], const embipc_real from[3],
-                     const embipc_real to[3])
-{
-    embipc_real d[3];
-    embi_sub(d, x, from);
-    embi_m3_mulv(r, A, d);
-    embi_add(r, r, to);
-}
 
 /* Nodes at a moment of the last step: q at its end, alpha 1, else a blend in scratch memory. Only those of the body. */
 static const embipc_real *embi_body_nodes(const embi_state *s, const embi_body *b, embipc_real alpha)
