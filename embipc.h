@@ -31218,7 +31218,7 @@ static void embi_batch_work(void *arg, int begin, int end)
 EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int count, embipc_parallel_for_fn *parallel_for,
                                             void *ctx, embipc_step_stats *stats, embipc_result *result)
 {
-    embi_threads threads = {NULL, NULL, NULL, NULL, 0};
+    const embi_threads threads = {parallel_for, ctx, NULL, NULL, 0};
     embi_batch task = {world, stats};
     embipc_result first = EMBIPC_OK;
     if (count < 0 || (count && !world)) return EMBIPC_ERR_ARGUMENT;
@@ -31228,8 +31228,6 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
     }
     for (int n = 0; n < count; n++)
         if (world[n]->batch != n) return EMBIPC_ERR_ARGUMENT;
-    threads.run = parallel_for;
-    threads.ctx = ctx;
     embi_for(&threads, count, 1, embi_batch_work, &task);
     for (int n = count - 1; n >= 0; n--) {
         if (world[n]->stepped) first = world[n]->stepped;
