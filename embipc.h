@@ -24387,8 +24387,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
  * Each triangle of the surface is clipped to the tets of the boxes that it meets. Functions of the builder that
  * allocate return 0 when out of memory, unless their comment says otherwise.
- * Uses: small math, memory, sorting and sets, exact predicates, part II, world data.
- * Checked by: tests/test_cage.c */
+ * Uses: small math, memory, sorting and sets, exact predicates, part II, world data.   Checked by: tests/test_cage.c */
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
 static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m; (void)last; }
@@ -26540,8 +26539,7 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
- * Uses: part I, part II, part III, shape of a new body.
- * Checked by: tests/test_embedding.c, tests/test_defaults.c */
+ * Uses: part I, part II, part III, shape of a new body.   Checked by: tests/test_embedding.c, tests/test_defaults.c */
 
 /* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. No triangle may
  * be torn when the cage moves; overlapping tets of embipc_cage_build() are not traced. */
