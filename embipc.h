@@ -396,8 +396,7 @@ typedef struct embipc_material {
  *   P     out: dpsi/dF, the first Piola-Kirchhoff stress, Pa (9). May be NULL
  *   H     out: d2psi/dF2, Pa (81: row 3i+j, column 3k+l), of EMBIPC_COROTATED with R held. May be NULL
  *   project   nonzero: negative eigenvalues of H are set to 0 (of the isotropic part and the fibre separately)
- * P and H are undefined where psi is infinite. Fails on a parameter out of its range or an F that is not finite. No
- * allocation. [SGK19] */
+ * P and H are undefined where psi is infinite. Fails on a parameter or F out of range. No allocation. [SGK19] */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
                                                   embipc_real *psi, embipc_real P[9], embipc_real H[81], int project);
 
@@ -484,8 +483,7 @@ typedef struct embipc_world_def {
     void *pair_ctx;
     embipc_real gravity[3];                 /* m/s^2                          (0, 0, -9.81) */
     embipc_real time_step;                  /* h, s                           (0.01)        */
-    /* 0: derived for each body, see DEFAULTS above and embipc_body_get_parameters(). Another value holds for all
-     * bodies. */
+    /* 0: derived for each body, see DEFAULTS and embipc_body_get_parameters(). Another value holds for all. */
     embipc_real dhat;                       /* barrier activation distance, m               */
     embipc_real kappa;                      /* barrier stiffness, kg/s^2                    */
     embipc_real friction_velocity;          /* epsv: below it friction sticks, m/s          */
@@ -508,8 +506,7 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void);
 /* Bytes of a block, for embipc_block_allocator(), in which a world within def->limits lives from its creation on. None
  * of these may be 0; embipc_world_needs() of a rehearsal tells them, and a third more leaves room for other contacts.
  * It is an estimate [measured: 1.15 to 1.9 times what 23 worlds of 1 to 125 bodies took; floats take two thirds of
- * that]. Where a block is too small after all, a call fails with EMBIPC_ERR_MEMORY and the number of bytes. error may
- * be NULL. */
+ * that]. In a block that is too small a call fails with EMBIPC_ERR_MEMORY. error may be NULL. */
 EMBIPC_API embipc_result embipc_world_size(const embipc_world_def *def, size_t *bytes, embipc_error *error);
 
 /* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be NULL. */
@@ -549,8 +546,7 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world);
 
 /* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
  * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged,
- * if bodies created at different times would cross at their starts. No allocation if all bodies were created before the
- * first step. */
+ * if bodies made at different times would cross at their starts. No allocation if all were made before a step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps them. */
@@ -849,8 +845,7 @@ typedef struct embipc_step_stats {
     int candidate_builds;        /* searches for candidates: one per pair of patches, more where it moves far */
     int regularized_pivots;      /* 0 unless a system was singular */
     embipc_real min_distance;    /* m, of the active pairs; inf without any */
-    embipc_real tightest;        /* gap over dhat of the pair with the largest load; inf without any. Below 0.05 kappa
-                                  * is too low for the load */
+    embipc_real tightest;        /* gap / dhat of the pair with the largest load, or inf; below 0.05 kappa is too low */
     embipc_body tight[2];        /* bodies of that pair */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
     embipc_real joint;           /* J, at the end: in gaps and limits of joints */
@@ -940,8 +935,7 @@ typedef struct embipc_iteration {
 } embipc_iteration;
 /* Returns the number of iterations, of all islands together. *list is NULL for a NULL world. */
 EMBIPC_API int embipc_world_iterations(const embipc_world *world, const embipc_iteration **list);
-/* The island of a body in the last step, as in embipc_iteration. -1: none, for a body that no step has moved, that
- * sleeps or does not exist. */
+/* The island of a body in the last step, as in embipc_iteration. -1: none; it never moved, sleeps or does not exist. */
 EMBIPC_API int embipc_body_island(const embipc_world *world, embipc_body body);
 
 /* ---- Queries --------------------------------------------------------------------------------
@@ -972,8 +966,7 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
  * that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the surface.
- * Writes at most capacity node numbers, ascending. Returns how many there are. It returns -1 for an invalid handle, a
- * NULL, a nan, or lo above hi. */
+ * Writes at most capacity node numbers, ascending. Returns how many there are, or -1: a bad handle, NULL or box. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -1012,8 +1005,7 @@ typedef struct embipc_pair_parameters {
     int contact;                         /* 0: never tested */
     embipc_real dhat, kappa, friction_velocity, friction, static_friction;
     embipc_real thickness;               /* sum of both coatings, m */
-    embipc_real clearance;               /* m on either side, where one body fits into the other: see DEFAULTS above.
-                                          * Else 0 */
+    embipc_real clearance;               /* m on either side, where one fits into the other (see DEFAULTS), else 0 */
 } embipc_pair_parameters;
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_world_get_pair(const embipc_world *world, embipc_body a, embipc_body b,
@@ -1050,9 +1042,8 @@ typedef struct embipc_crossing {
     int edge[2];                         /* two surface vertices; for a refused body, numbers in its description */
     int edge_triangle, triangle;         /* a triangle with that edge; the triangle that the edge meets */
 } embipc_crossing;
-/* Tests all allowed pairs in exact arithmetic: the guarantee promises 0 crossings. Returns their number, or -1 out
- * of memory; writes at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has the crossings of
- * the refused body (index1 0). */
+/* Tests all allowed pairs exactly: the guarantee promises 0 crossings. Returns how many, or -1 out of memory. Writes
+ * at most capacity. After EMBIPC_ERR_INTERSECTION embipc_world_rejected() has those of the refused body (index1 0). */
 EMBIPC_API int embipc_world_intersections(embipc_world *world, embipc_crossing *out, int capacity);
 EMBIPC_API int embipc_world_rejected(const embipc_world *world, embipc_crossing *out, int capacity);
 
@@ -1108,9 +1099,8 @@ typedef struct embipc_taxel {
 } embipc_taxel;
 
 #ifndef EMBIPC_NO_EVENTS
-/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events. Returns how
- * many there are, or -1 for a NULL world, or for out NULL with a capacity above 0. A body that is destroyed takes its
- * events with it. No allocation. */
+/* One event per pair that touches or has just parted, ordered by (a, b). Writes at most capacity events; 0: out may be
+ * NULL. Returns how many there are, or -1 for a NULL. A destroyed body takes its events with it. No allocation. */
 EMBIPC_API int embipc_world_contact_events(const embipc_world *world, embipc_contact_event *out, int capacity);
 
 /* Sums the contact forces of the last step on a body over a grid. The sum of all taxels is the force on the body if all
@@ -1177,8 +1167,7 @@ EMBIPC_API embipc_result embipc_body_write_vertices(const embipc_world *world, e
  *   keep_velocity   nonzero: velocities turn with the body; 0: it rests
  * The jump itself gives no velocity. The rotation may be rounded as that of an embipc_body_def; the body turns by the
  * nearest one. Fails, with the world unchanged, on: a fixed body, one with a drive that is not soft, or one in a joint;
- * a rotation that is none; a place where it crosses a body that it may touch, or is nearer to one than their thickness.
- * embipc_world_error() names these. */
+ * no rotation; a place where it crosses a body that it may touch, or is nearer to one than their thickness. */
 EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *world, embipc_body body, const embipc_real position[3],
                                               const embipc_real rotation[9], int keep_velocity);
 
@@ -1431,8 +1420,7 @@ EMBIPC_API embipc_result embipc_tets_check(const embipc_real *x, int node_count,
 
 /* Boundary of a tet mesh: the faces that belong to one tet only, outward, in the order of their tets.
  *   tri, tri_capacity   receives at most tri_capacity triangles (3 node indices each); may be NULL with 0
- * Returns the number of boundary triangles, which may exceed tri_capacity (4*tet_count is always enough), or -1 for
- * bad arguments or lack of memory. O(tets). */
+ * Returns how many there are (at most 4*tet_count), or -1 for bad arguments or lack of memory. O(tets). */
 EMBIPC_API int embipc_tets_boundary(const int *tets, int tet_count, int *tri, int tri_capacity);
 
 /* Adjacency of a surface: its edges, in lexicographic order, and the triangles at each.
@@ -1489,8 +1477,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif
 
 /* ---- Meshes that are broken ----
- * embipc_surface_check() and embipc_tets_check() stop at the first fault. These functions list all faults, so that
- * they can be shown and repaired. */
+ * Where embipc_surface_check() and embipc_tets_check() stop at the first fault, these list all, to show or repair. */
 typedef enum embipc_fault_kind {
     EMBIPC_FAULT_UNUSED,      /* element: a vertex in no triangle or tet */
     EMBIPC_FAULT_COLLAPSED,   /* element: a triangle or tet that names the vertex `other` twice */
@@ -11681,8 +11668,7 @@ static int embi_candidates(embi_memory *m, const embi_surface *a, const embi_sur
 /* ==== 36. Plain search of two surfaces ===============================================================
  * What the search stands for, without tree, bound or list: every primitive has a box of all the places where it
  * may be, and those of two surfaces are tried all against all. Tests compare the fast search with it, and
- * EMBIPC_PLAIN uses it. At least what can come within reach is found, and somewhat more.
- * Part of the search.
+ * EMBIPC_PLAIN uses it. At least what can come within reach is found, and somewhat more. Part of the search.
  * Uses: small math, memory, edges and faces, distances, pairs of primitives, trees of boxes, candidates.
  * Checked by: tests/test_plain.c */
 
@@ -24151,9 +24137,8 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     embi_memory m;
     embipc_real box[6];
     int *link, n = vertex_count, count = 0;   /* head (n), then next (n) */
-    if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance))
-        return -1;
-    if (n && !embi_all_finite(x, 3 * n)) return -1;
+    if (n < 0 || n > EMBI_MAX_ELEMENTS || (n && (!x || !map)) || !(tolerance >= 0) || !embi_finite(tolerance) ||
+        !embi_all_finite(x, 3 * n)) return -1;
     embi_memory_init(&m, NULL);
     embi_box_points(box, x, n);
     for (int k = 0; k < 3 && n; k++)
@@ -24163,14 +24148,13 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
     for (int i = 0; i < n; i++) link[i] = -1;
     for (int i = 0; i < n; i++) {
         const embipc_real *p = x + 3 * (size_t)i;
+        int *head = link + embi_cell_list(p, box, tolerance, here, n);
         map[i] = embi_find_near(x, p, box, tolerance, n, link, link + n);
-        if (map[i] < 0) {
-            int *head = link + embi_cell_list(p, box, tolerance, here, n);
-            map[i] = i;
-            link[n + i] = *head;
-            *head = i;
-            count++;
-        }
+        if (map[i] >= 0) continue;
+        map[i] = i;
+        link[n + i] = *head;
+        *head = i;
+        count++;
     }
     embi_free(&m, link);
     return count;
@@ -24182,7 +24166,7 @@ EMBIPC_API int embipc_vertices_merge(const embipc_real *x, int vertex_count, emb
 typedef struct embi_scaled {
     const embipc_real *x;
     embipc_real *copy;
-    int count, exponent;
+    int exponent;
 } embi_scaled;
 
 /* Checks the arrays as above. Scales a copy of the points, which the caller frees, if they are out of range. */
@@ -24195,11 +24179,10 @@ static embipc_result embi_scale_begin(embi_memory *m, embi_scaled *s, const embi
     memset(s, 0, sizeof *s);
     s->x = x;
     if (r != EMBIPC_OK || embi_in_range(x, vertex_count, &most, &size)) return r;
-    s->count = 3 * vertex_count;
-    s->x = s->copy = (embipc_real *)embi_alloc(m, s->count, sizeof *s->copy);
+    s->x = s->copy = (embipc_real *)embi_alloc(m, 3 * vertex_count, sizeof *s->copy);
     if (!s->copy) return EMBIPC_ERR_MEMORY;
     (void)frexp(most, &s->exponent);
-    for (int i = 0; i < s->count; i++) s->copy[i] = embi_ldexp(x[i], -s->exponent);
+    for (int i = 0; i < 3 * vertex_count; i++) s->copy[i] = embi_ldexp(x[i], -s->exponent);
     return EMBIPC_OK;
 }
 
@@ -24233,10 +24216,8 @@ static int embi_folded(const embipc_real *a, const embipc_real *b, const embipc_
 static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri, int n,
                             embipc_fault_kind kind, embi_faults *f)
 {
-    embi_key *keys = NULL;
-    const embi_key *k;
-    int count = embi_sound_half_edges(m, &keys, tri, n);
-    k = keys;
+    embi_key *k = NULL;
+    int count = embi_sound_half_edges(m, &k, tri, n);
     for (int i = 0, end; i < count; i = end) {
         int a = embi_hi(k[i].key), b = embi_lo(k[i].key), t = k[i].value / 3, u = -1, bad;
         end = embi_run_end(k, count, i);
@@ -24251,7 +24232,7 @@ static int embi_edge_faults(embi_memory *m, const embipc_real *x, const int *tri
         }
         if (bad) embi_fault_add(f, t, u, a, b, (embipc_real)(end - i));
     }
-    EMBI_RELEASE(m, keys);
+    EMBI_RELEASE(m, k);
     return count >= 0;
 }
 
@@ -24292,16 +24273,13 @@ static void embi_shape_faults(const embipc_real *x, const int *element, int n, i
 {
     for (int t = 0; t < n; t++) {
         const int *v = element + (size_t)corners * (size_t)t;
-        int twice = embi_repeated(v, corners), bad;
-        embipc_real shape = 0;
-        if (kind == EMBIPC_FAULT_COLLAPSED) {
-            if (twice >= 0) embi_fault_add(f, t, twice, -1, -1, 0);
-            continue;
-        }
-        if (twice >= 0) continue;
+        int twice = embi_repeated(v, corners);
+        embipc_real shape;
+        if (kind == EMBIPC_FAULT_COLLAPSED && twice >= 0) embi_fault_add(f, t, twice, -1, -1, 0);
+        if (kind == EMBIPC_FAULT_COLLAPSED || twice >= 0) continue;
         shape = corners == 3 ? embi_triangle_shape(x, v) : embi_tet_shape(x, v);
-        bad = kind == EMBIPC_FAULT_FLAT ? !(embi_abs(shape) > EMBI_FLAT) : shape < -EMBI_FLAT;
-        if (bad) embi_fault_add(f, t, -1, -1, -1, shape);
+        if (kind == EMBIPC_FAULT_FLAT ? !(embi_abs(shape) > EMBI_FLAT) : shape < -EMBI_FLAT)
+            embi_fault_add(f, t, -1, -1, -1, shape);
     }
 }
 
@@ -24431,8 +24409,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
  * Each triangle of the surface is clipped to the tets of the boxes that it meets. Functions of the builder that
  * allocate return 0 when out of memory, unless their comment says otherwise.
- * Uses: small math, memory, sorting and sets, exact predicates, part II, world data.
- * Checked by: tests/test_cage.c */
+ * Uses: small math, memory, sorting and sets, exact predicates, part II, world data.   Checked by: tests/test_cage.c */
 
 #ifdef EMBIPC_NO_CAGE_BUILDER
 static void embi_last_cage_free(embi_memory *m, embi_last_cage *last) { (void)m; (void)last; }
@@ -24517,8 +24494,7 @@ typedef struct embi_cuts {
 /* Cells and nodes of the cage. */
 typedef struct embi_joined {
     int *cell;                       /* union-find forest over copies; a tree is a cell */
-    int *slot;                       /* union-find forest over the corners of the copies' boxes (8 each); a tree is a
-                                      * node */
+    int *slot;                       /* the same over the corners of the copies' boxes (8 each); a tree is a node */
     int cell_count, node_count, tet_count;
 } embi_joined;
 
@@ -25231,7 +25207,7 @@ static void embi_cage_share(embi_caging *c, int a, int b)
 /* Connects copies across face f of touched tet i whose pieces share a corner of it, or a triangle that crosses it. */
 static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
 {
-    int tet = c->touched[i], other = c->touch[next], v[4], w[4], last_a = -1, last_b = -1;
+    int tet = c->touched[i], other = c->touch[next], v[4], w[4];
     embipc_real X[12];
     embi_lattice_tet(c, tet, v, X);
     embi_lattice_tet(c, next, w, X);
@@ -25241,9 +25217,8 @@ static void embi_cage_share_face(embi_caging *c, int i, int f, int next)
                 embi_cage_share(c, c->corner[4 * i + k], c->corner[4 * other + l]);
     for (int s = c->range[i]; s < c->range[i + 1]; s++) {
         const embi_cut *cut = &c->cuts.list[c->order[s]], *beyond;
-        if (!(cut->sides >> (3 + f) & 1) || !(beyond = embi_cut_find(c, cut->tri, next))) continue;
-        if (cut->copy == last_a && beyond->copy == last_b) continue;
-        embi_cage_share(c, last_a = cut->copy, last_b = beyond->copy);
+        if (cut->sides >> (3 + f) & 1 && (beyond = embi_cut_find(c, cut->tri, next)) != NULL)
+            embi_cage_share(c, cut->copy, beyond->copy);
     }
 }
 
@@ -25633,8 +25608,7 @@ static void embi_tet_round_points(embipc_real best[12], const embipc_real *x, in
     embi_box_points(box, x, count);
     for (int k = 0; k < 3; k++) longest = embi_max(longest, (box[3 + k] - box[k]) / 2);
     embi_box_middle(o, box);
-    for (int k = 0; k < 3; k++)
-        size[k] = embi_max((box[3 + k] - box[k]) / 2, longest / 3);
+    for (int k = 0; k < 3; k++) size[k] = embi_max((box[3 + k] - box[k]) / 2, longest / 3);
     for (int way = 0; way < 74; way++) {
         embipc_real axis[3] = {0, 0, 0}, turn[3], twist[3] = {0, 0, 0}, R[9], S[9], T[9], r;
         if (way < 72) {   /* rotate normal 0 = (1, 1, 1)/sqrt 3 to the axis, then about it */
@@ -25775,12 +25749,10 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
 {
     embipc_result r = EMBIPC_OK;
     if (def->cell_size > 0) embi_cage_divide(c, def->cell_size, c->best.n);
-    else r = embi_cage_search(c, wish);
-    if (r == EMBIPC_OK && def->cell_size == 0 && (!c->best.n[0] || (c->best.miss > EMBI_CAGE_MISS &&
-                                                                c->best.miss * (embipc_real)wish >
-                                                                    (embipc_real)abs(4 * c->solids - wish)))) {
-        *each = 1;
-        return EMBIPC_OK;
+    else if ((r = embi_cage_search(c, wish)) == EMBIPC_OK) {
+        *each = !c->best.n[0] || (c->best.miss > EMBI_CAGE_MISS &&
+                                  c->best.miss * (embipc_real)wish > (embipc_real)abs(4 * c->solids - wish));
+        if (*each) return EMBIPC_OK;
     }
     if (r == EMBIPC_OK) r = embi_cage_fill_lattice(c, c->best.n, 1);
     if (r == EMBIPC_ERR_ARGUMENT)
@@ -25796,23 +25768,19 @@ static embipc_result embi_cage_from_lattice(embi_caging *c, const embipc_cage_de
 static embipc_result embi_cage_make(embi_caging *c, const embipc_cage_def *def, embipc_cage *cage, embipc_error *e)
 {
     int each = 0, single = def->cell_size == 0 && def->nodes == 4, wish = def->nodes;
-    embipc_result r = EMBIPC_OK;
-    if (!embi_caging_begin(c) || !embi_solids_find(c)) r = embi_fail_memory(c->m, e);
+    embipc_result r;
+    if (!embi_caging_begin(c) || !embi_solids_find(c)) return embi_fail_memory(c->m, e);
     if (!wish) wish = embi_max_int(30, 8 * c->solids);
-    if (r == EMBIPC_OK && def->cell_size == 0 && !single && wish < 4 * c->solids)
-        r = embi_refuse_value(e, (embipc_real)(4 * c->solids),
-                              "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
-                              "or for 4, which is one tet round them all", wish, c->solids, 4 * c->solids);
-    if (r == EMBIPC_OK && !single) r = embi_cage_from_lattice(c, def, wish, &each, e);
-    if (r == EMBIPC_OK) {
-        int built = single || each ? embi_cage_single(c, each, cage) : embi_cage_extract(c, cage);
-        if (!built) r = embi_fail_memory(c->m, e);
-    }
-    if (r == EMBIPC_OK) {
-        embi_cage_measure(c, cage);
-        cage->parts = c->solids;
-    }
-    return r;
+    if (def->cell_size == 0 && !single && wish < 4 * c->solids)
+        return embi_refuse_value(e, (embipc_real)(4 * c->solids),
+                                 "%d nodes for a surface of %d separate parts: each needs 4, so wish for %d or more, "
+                                 "or for 4, which is one tet round them all", wish, c->solids, 4 * c->solids);
+    if (!single && (r = embi_cage_from_lattice(c, def, wish, &each, e)) != EMBIPC_OK) return r;
+    if (!(single || each ? embi_cage_single(c, each, cage) : embi_cage_extract(c, cage)))
+        return embi_fail_memory(c->m, e);
+    embi_cage_measure(c, cage);
+    cage->parts = c->solids;
+    return EMBIPC_OK;
 }
 
 /* Builds a cage in memory of m. Points count from an origin near them, exactly: far from 0 a lattice would round. */
@@ -26431,11 +26399,9 @@ static embipc_result embi_build_surface(embi_memory *m, const embipc_body_def *d
     for (int i = 0; i < 3 * b->nt; i++) b->tri[i] = t->index[b->tri[i]];
     if (!embi_all_finite(t->x, 3 * b->nv))
         return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a vertex is not finite after scaling by %g", d->scale);
-    if (!d->triangles && (r = embi_surface_check(m, t->x, b->nv, b->tri, b->nt, 1, e)) != EMBIPC_OK) {
-        if (e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
-        return r;
-    }
-    return EMBIPC_OK;
+    r = d->triangles ? EMBIPC_OK : embi_surface_check(m, t->x, b->nv, b->tri, b->nt, 1, e);
+    if (r != EMBIPC_OK && e && e->primitive[0] == EMBIPC_VERTEX) e->index[0] = b->origin[e->index[0]];
+    return r;
 }
 
 /* Nodes of affine and kinematic bodies: a regular tet around a ball that contains the surface. */
@@ -26595,8 +26561,7 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
- * Uses: part I, part II, part III, shape of a new body.
- * Checked by: tests/test_embedding.c, tests/test_defaults.c */
+ * Uses: part I, part II, part III, shape of a new body.   Checked by: tests/test_embedding.c, tests/test_defaults.c */
 
 /* Rows of J. A vertex of a full body is its node. Any other vertex depends on the tet that contains it. No triangle may
  * be torn when the cage moves; overlapping tets of embipc_cage_build() are not traced. */
@@ -27174,10 +27139,8 @@ static int embi_keep_apart(embi_memory *m, embi_body *a, embi_body *b, int apart
 {
     embi_body *high = a->handle.index1 > b->handle.index1 ? a : b;
     int low = embi_min_int(a->handle.index1, b->handle.index1) - 1, words = (high->handle.index1 - 1) / 32 + 1;
-    if (!high->caller.apart) {
-        if (!apart) return 1;
-        if (!EMBI_GROW(m, high->caller.apart, words)) return 0;
-    }
+    if (!apart && !high->caller.apart) return 1;
+    if (!EMBI_GROW(m, high->caller.apart, words)) return 0;
     if (apart) high->caller.apart[low / 32] |= 1u << (low % 32);
     else high->caller.apart[low / 32] &= ~(1u << (low % 32));
     return 1;
@@ -27956,12 +27919,9 @@ static int embi_tet_at(const embi_state *s, const embi_body *b, const embipc_rea
     embipc_real best = -EMBI_HUGE, X[12], w[4];
     int at = 0;
     for (int t = 0; t < b->ntet; t++) {
-        embipc_real least;
         embi_tet_gather(X, s->q + 3 * b->node0, b->tet + 4 * t);
-        if (!embi_tet_weights(X, p, w)) continue;
-        least = embi_min4(w);
-        if (!(least > best)) continue;
-        best = least;
+        if (!embi_tet_weights(X, p, w) || !(embi_min4(w) > best)) continue;
+        best = embi_min4(w);
         at = t;
     }
     return at;
@@ -28698,12 +28658,23 @@ EMBIPC_API embipc_result embipc_body_get_view(const embipc_world *w, embipc_body
     return EMBIPC_OK;
 }
 
+/* r = A (x - from) + to; r must not alias to */
+static void embi_map(embipc_real r[3], const embipc_real A[9], const embipc_real x[3], const embipc_real from[3],
+                     const embipc_real to[3])
+{
+    embipc_real d[3];
+    embi_sub(d, x, from);
+    embi_m3_mulv(r, A, d);
+    embi_add(r, r, to);
+}
+
 /* Motion of a kinematic or fixed body: velocity of its centre, and angular velocity from its tet. */
 static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_state *out)
 {
     const embi_state *s = &w->s;
+    const embipc_real *q = s->q + 3 * b->node0, *v = s->v + 3 * b->node0;
     embipc_solid solid;
-    embipc_real box[6];
+    embipc_real box[6], D[9], V[9], inverse[9], L[9];
     embi_body_follow(s, b);
     embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
     embi_copy(out->centre, solid.centroid);
@@ -28711,20 +28682,14 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
         embi_box_points(box, s->x + 3 * b->vert0, b->nv);
         embi_box_middle(out->centre, box);
     }
-    if (b->nn == 4) {   /* v = v0 + L (q - q0) with L = [w]x */
-        embipc_real D[9], V[9], inverse[9], L[9], r[3];
-        for (int k = 0; k < 3; k++)
-            for (int i = 0; i < 3; i++) {
-                D[3 * i + k] = s->q[3 * (b->node0 + k + 1) + i] - s->q[3 * b->node0 + i];
-                V[3 * i + k] = s->v[3 * (b->node0 + k + 1) + i] - s->v[3 * b->node0 + i];
-            }
-        if (embi_m3_inverse(inverse, D) == 0) return;
-        embi_m3_mul(L, V, inverse);
-        embi_set(out->angular_velocity, (L[7] - L[5]) / 2, (L[2] - L[6]) / 2, (L[3] - L[1]) / 2);
-        embi_sub(r, out->centre, s->q + 3 * b->node0);
-        embi_m3_mulv(out->velocity, L, r);
-        embi_add(out->velocity, out->velocity, s->v + 3 * b->node0);
+    for (int k = 0; k < 9 && b->nn; k++) {   /* v = v0 + L (q - q0) with L = [w]x */
+        D[k] = q[3 * (k % 3 + 1) + k / 3] - q[k / 3];
+        V[k] = v[3 * (k % 3 + 1) + k / 3] - v[k / 3];
     }
+    if (!b->nn || embi_m3_inverse(inverse, D) == 0) return;
+    embi_m3_mul(L, V, inverse);
+    embi_set(out->angular_velocity, (L[7] - L[5]) / 2, (L[2] - L[6]) / 2, (L[3] - L[1]) / 2);
+    embi_map(out->velocity, L, out->centre, q, v);
 }
 
 /* Sums over the nodes with the consistent mass M_ij: centre = sum M_ij q_j / m, and so on. A clock may ask within a
@@ -28835,12 +28800,10 @@ EMBIPC_API embipc_result embipc_body_get_state(const embipc_world *w, embipc_bod
     if (!b) return EMBIPC_ERR_HANDLE;
     out->volume = b->bvh.closed ? b->solid.volume : 0;
     out->mass = b->mass.total;
-    if (!embi_is_dynamic(b)) {
-        embi_rigid_state(w, b, out);
-        return EMBIPC_OK;
-    }
-    embi_dynamic_state(w, b, out);
-    out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.scratch.trace, &force);
+    if (embi_is_dynamic(b)) {
+        embi_dynamic_state(w, b, out);
+        out->elastic = embi_elastic_energy(&b->elastic, w->s.q + 3 * b->node0, 1, w->s.scratch.trace, &force);
+    } else embi_rigid_state(w, b, out);
     return EMBIPC_OK;
 }
 
@@ -28998,7 +28961,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 /* A coarse surface that is divided. */
 typedef struct embi_coarse {
     const signed char *x;        /* coordinates: 1 means 1/2, 2 half the golden section; with signs */
-    const signed char *tri;
+    const int *tri;
     int nv, nt, n;               /* n: parts of an edge */
 } embi_coarse;
 
@@ -29007,7 +28970,7 @@ static int embi_coarse_edge(const embi_coarse *s, int a, int b)
 {
     int count = 0;
     for (int h = 0; h < 3 * s->nt; h++) {
-        int u = s->tri[h], v = s->tri[h % 3 == 2 ? h - 2 : h + 1];
+        int u = s->tri[h], v = embi_half_end(s->tri, h);
         if (u == a && v == b) return count;
         count += u < v;
     }
@@ -29017,8 +28980,7 @@ static int embi_coarse_edge(const embi_coarse *s, int a, int b)
 /* Number of the point of triangle f with weights w / n at its corners. */
 static int embi_coarse_place(const embi_coarse *s, int f, const int w[3])
 {
-    const signed char *v = s->tri + 3 * f;
-    int inner = s->nv + 3 * s->nt / 2 * (s->n - 1);
+    const int *v = s->tri + 3 * f, inner = s->nv + 3 * s->nt / 2 * (s->n - 1);
     for (int k = 0; k < 3; k++)
         if (w[k] == s->n) return v[k];
     for (int k = 0; k < 3; k++) {
@@ -29032,8 +28994,8 @@ static int embi_coarse_place(const embi_coarse *s, int f, const int w[3])
 /* Writes vertices and triangles of the divided surface; of a sphere with points at radius 1. */
 static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, int *tri)
 {
-    const embipc_real unit[3] = {0, 0.5, (embipc_real)0.8090169943749475};   /* 0, 1/2, g/2 */
-    int count = 0;
+    static const embipc_real unit[3] = {0, 0.5, (embipc_real)0.8090169943749475};   /* 0, 1/2, g/2 */
+    static const int half[6] = {0, 1, 2, 1, 3, 2};   /* corners of the two triangles of a rhombus */
     for (int f = 0; f < s->nt; f++)
         for (int i = 0; i <= s->n; i++)
             for (int j = 0; j <= s->n - i; j++) {
@@ -29055,12 +29017,7 @@ static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, 
                     w[0] = s->n - w[1] - w[2];
                     corner[k] = w[0] < 0 ? -1 : embi_coarse_place(s, f, w);
                 }
-                for (int k = 0; k < 3; k++) tri[3 * count + k] = corner[k];
-                count++;
-                if (corner[3] < 0) continue;
-                tri[3 * count] = corner[1];
-                tri[3 * count + 1] = corner[3];
-                tri[3 * count++ + 2] = corner[2];
+                for (int k = 0; k < (corner[3] < 0 ? 3 : 6); k++) *tri++ = corner[half[k]];
             }
 }
 
@@ -29091,13 +29048,12 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
                             int capacity)
 {
     static const signed char cube_x[24] = {-1,-1,-1, 1,-1,-1, -1,1,-1, 1,1,-1, -1,-1,1, 1,-1,1, -1,1,1, 1,1,1};
-    static const signed char cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2,
-                                             1,3,7, 1,7,5};
     static const signed char ball_x[36] = {-1,2,0, 1,2,0, -1,-2,0, 1,-2,0, 0,-1,2, 0,1,2, 0,-1,-2, 0,1,-2, 2,0,-1,
                                            2,0,1, -2,0,-1, -2,0,1};
-    static const signed char ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6,
-                                             7,1,8, 3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7,
-                                             9,8,1};
+    static const int cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7,
+                                     1,7,5};
+    static const int ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6, 7,1,8,
+                                     3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7, 9,8,1};
     const int is_box = kind == EMBIPC_BOX;
     const embi_coarse s = {is_box ? cube_x : ball_x, is_box ? cube_tri : ball_tri, is_box ? 8 : 12, is_box ? 12 : 20,
                            detail};
@@ -29269,16 +29225,6 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
  * Uses: small math, memory, errors, part II, part III, part IV, part VI.   Checked by: tests/test_game.c */
-
-/* r = A (x - from) + to; r must not alias to */
-static void embi_map(embipc_real r[3], const embipc_real A[9], const embipc_real x[3], const embipc_real from[3],
-                     const embipc_real to[3])
-{
-    embipc_real d[3];
-    embi_sub(d, x, from);
-    embi_m3_mulv(r, A, d);
-    embi_add(r, r, to);
-}
 
 /* Nodes at a moment of the last step: q at its end, alpha 1, else a blend in scratch memory. Only those of the body. */
 static const embipc_real *embi_body_nodes(const embi_state *s, const embi_body *b, embipc_real alpha)
@@ -30264,12 +30210,13 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, embipc_error *e)
 {
     const embi_state *s = &w->s;
+    embipc_real mass = 0;
     embi_body_follow(s, b);
-    for (int i = b->vert0; i < b->vert0 + b->nv; i++) {
+    for (int v = 0; v < b->nv; v++) {
+        const int i = b->vert0 + v;
         embipc_real sum = 0, r[3] = {0, 0, 0};
         if (!embi_all_finite(s->x + 3 * i, 3))
-            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, i - b->vert0, s->x[3 * i],
-                                "body \"%.40s\": vertex %d is not finite", b->name, i - b->vert0);
+            return embi_fail_at(e, EMBIPC_ERR_NOT_FINITE, EMBIPC_VERTEX, v, s->x[3 * i], "vertex %d is not finite", v);
         if (!s->J.count[i]) continue;
         for (int k = 0; k < s->J.count[i]; k++) {
             sum += s->J.weight[4 * i + k];
@@ -30277,37 +30224,33 @@ static embipc_result embi_validate_body(const embipc_world *w, embi_body *b, emb
         }
         embi_sub(r, r, s->x + 3 * i);
         if (!(embi_abs(sum - 1) < EMBI_EITHER(1e-12, 1e-6)))
-            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, sum,
-                                "body \"%.40s\": the weights of vertex %d sum to %.17g", b->name, i - b->vert0, sum);
+            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, v, sum,
+                                "the weights of vertex %d sum to %.17g", v, sum);
         if (!(embi_norm(r) <= EMBI_EITHER(1e-12, 1e-6) * (b->diagonal + embi_norm(s->x + 3 * i))))
-            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, i - b->vert0, embi_norm(r),
-                                "body \"%.40s\": vertex %d is %g m from J q", b->name, i - b->vert0, embi_norm(r));
+            return embi_fail_at(e, EMBIPC_ERR_OUTSIDE, EMBIPC_VERTEX, v, embi_norm(r),
+                                "vertex %d is %g m from J q", v, embi_norm(r));
     }
     if (!embi_all_finite(s->q + 3 * b->node0, 3 * b->nn) || !embi_all_finite(s->v + 3 * b->node0, 3 * b->nn))
-        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "body \"%.40s\": a node is not finite", b->name);
+        return embi_fail(e, EMBIPC_ERR_NOT_FINITE, "a node is not finite");
     for (int t = 0; t < b->elastic.nt && b->material.determinant_bound; t++) {
+        const int is_cell = b->elastic.cells.count > 0;
         embipc_real F[9];
         embi_elastic_F(&b->elastic, t, s->q + 3 * b->node0, F);
         if (!(embi_m3_det(F) > 0))
-            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, b->elastic.cells.count ? EMBIPC_NO_PRIMITIVE : EMBIPC_TET, t,
-                                embi_m3_det(F), "body \"%.40s\": %s %d is inverted, its volume ratio is %g", b->name,
-                                b->elastic.cells.count ? "cell" : "tet", t, embi_m3_det(F));
+            return embi_fail_at(e, EMBIPC_ERR_DEGENERATE, is_cell ? EMBIPC_NO_PRIMITIVE : EMBIPC_TET, t, embi_m3_det(F),
+                                "%s %d is inverted, its volume ratio is %g", is_cell ? "cell" : "tet", t,
+                                embi_m3_det(F));
     }
-    if (embi_is_dynamic(b)) {
-        embipc_real mass = 0;
-        for (int i = 0; i < b->nn; i++)
-            for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
-                mass += (b->A.col[k] == i ? 1 : 2) * b->mass.block[k];
-                if (k > b->A.row[i] && b->A.col[k - 1] >= b->A.col[k])
-                    return embi_fail(e, EMBIPC_ERR_INDEX,
-                                     "body \"%.40s\": row %d of its matrix is not sorted", b->name, i);
-            }
-        if (!(mass > 0) || !(embi_abs(mass - b->mass.total) <= EMBI_EITHER(1e-9, 1e-4) * b->mass.total))
-            return embi_fail_value(e, EMBIPC_ERR_DEGENERATE, mass,
-                                   "body \"%.40s\": its nodes weigh %.12g kg, its solid %.12g kg", b->name, mass,
-                                   b->mass.total);
-    }
-    return EMBIPC_OK;
+    if (!embi_is_dynamic(b)) return EMBIPC_OK;
+    for (int i = 0; i < b->nn; i++)
+        for (int k = b->A.row[i]; k < b->A.row[i + 1]; k++) {
+            mass += (b->A.col[k] == i ? 1 : 2) * b->mass.block[k];
+            if (k > b->A.row[i] && b->A.col[k - 1] >= b->A.col[k])
+                return embi_fail(e, EMBIPC_ERR_INDEX, "row %d of its matrix is not sorted", i);
+        }
+    if (mass > 0 && embi_abs(mass - b->mass.total) <= EMBI_EITHER(1e-9, 1e-4) * b->mass.total) return EMBIPC_OK;
+    return embi_fail_value(e, EMBIPC_ERR_DEGENERATE, mass, "its nodes weigh %.12g kg, its solid %.12g kg", mass,
+                           b->mass.total);
 }
 
 /* Bodies first, then all intersections. Reports the first fault. */
@@ -30317,7 +30260,8 @@ EMBIPC_API embipc_result embipc_world_validate(embipc_world *w, embipc_error *er
     int n;
     if (!w) return embi_refuse(error, "world is NULL");
     for (int i = 0; i < w->s.body_count; i++) {
-        embipc_result r = embi_validate_body(w, w->s.body + i, error);
+        embipc_result r = embi_blame_body(w, w->s.body + i, embi_validate_body(w, w->s.body + i, &w->error));
+        if (r != EMBIPC_OK && error) *error = w->error;
         if (r != EMBIPC_OK) return r;
     }
     n = embipc_world_intersections(w, &x, 1);
@@ -30518,22 +30462,25 @@ static void embi_stream_ints(embi_stream *s, int *x, size_t n)
     }
 }
 
+/* What must hold of words that were read. Returns whether all of it has held so far. */
+static int embi_stream_need(embi_stream *s, int holds)
+{
+    if (!holds) s->failed = 1;
+    return !s->failed;
+}
+
 /* Passes one of `count` choices. */
 static int embi_stream_choice(embi_stream *s, int choice, int count)
 {
     embi_stream_ints(s, &choice, 1);
-    if (embi_is_one_of(choice, count)) return choice;
-    s->failed = 1;
-    return 0;
+    return embi_stream_need(s, embi_is_one_of(choice, count)) ? choice : 0;
 }
 
 /* Passes a number of things that take at least `words` words each. */
 static int embi_stream_count(embi_stream *s, int count, size_t words)
 {
     embi_stream_ints(s, &count, 1);
-    if (!s->from || (count >= 0 && (size_t)count <= (s->room - s->at) / words)) return count;
-    s->failed = 1;
-    return 0;
+    return embi_stream_need(s, !s->from || (count >= 0 && (size_t)count <= (s->room - s->at) / words)) ? count : 0;
 }
 
 /* Members of a struct that are passed: `count` of one type, from one on. */
@@ -30544,20 +30491,23 @@ typedef struct embi_field { size_t at, count; embi_field_type type; } embi_field
 #define EMBI_WORD(type, member) {offsetof(type, member), 1, EMBI_FIELD_WORD}
 #define EMBI_STREAM(s, p, table) embi_stream_fields((s), (p), (table), sizeof(table) / sizeof *(table))
 
+/* Passes `count` values of one type. */
+static void embi_stream_values(embi_stream *s, void *at, size_t count, embi_field_type type)
+{
+    embi_u64 word;
+    if (type == EMBI_FIELD_REAL) embi_stream_reals(s, (embipc_real *)at, count);
+    else if (type == EMBI_FIELD_INT) embi_stream_ints(s, (int *)at, count);
+    else {
+        memcpy(&word, at, sizeof word);
+        word = embi_stream_word(s, word);
+        if (s->from) memcpy(at, &word, sizeof word);
+    }
+}
+
 /* Passes these members of the struct at p. */
 static void embi_stream_fields(embi_stream *s, void *p, const embi_field *f, size_t n)
 {
-    for (; n > 0; n--, f++) {
-        char *at = (char *)p + f->at;
-        embi_u64 word;
-        if (f->type == EMBI_FIELD_REAL) embi_stream_reals(s, (embipc_real *)(void *)at, f->count);
-        else if (f->type == EMBI_FIELD_INT) embi_stream_ints(s, (int *)(void *)at, f->count);
-        else {
-            memcpy(&word, at, sizeof word);
-            word = embi_stream_word(s, word);
-            if (s->from) memcpy(at, &word, sizeof word);
-        }
-    }
+    for (; n > 0; n--, f++) embi_stream_values(s, (char *)p + f->at, f->count, f->type);
 }
 
 /* Room for `count` elements in the array whose pointer stands at `array`, where the stream reads. */
@@ -30565,8 +30515,17 @@ static int embi_stream_room(embi_stream *s, embi_memory *m, void *array, int cou
 {
     void *p;
     memcpy(&p, array, sizeof p);
-    if (s->from && count > embi_capacity(p) && !embi_grow(m, array, count, size, 1, EMBI_UNCOUNTED)) s->failed = 1;
-    return !s->failed;
+    return embi_stream_need(s, !s->from || count <= embi_capacity(p) ||
+                               embi_grow(m, array, count, size, 1, EMBI_UNCOUNTED));
+}
+
+/* Passes an array of numbers or of indices: the pointer to it stands at `array`. */
+static void embi_stream_array(embi_stream *s, embi_memory *m, void *array, int count, embi_field_type type)
+{
+    void *p;
+    if (!embi_stream_room(s, m, array, count, type == EMBI_FIELD_REAL ? sizeof(embipc_real) : sizeof(int))) return;
+    memcpy(&p, array, sizeof p);
+    embi_stream_values(s, p, (size_t)count, type);
 }
 
 /* Passes a list of structs: the pointer to it stands at `list`. */
@@ -30635,20 +30594,15 @@ static embipc_result embi_stream_given(embi_stream *s, embipc_world *w, int at)
         g->def.name = name;
     }
     words = embi_given_lengths(g, length);
-    if (words < 0 || (s->from && (size_t)words + (size_t)embi_max_int(g->def.cage_nodes, 0) > s->room - s->at))
-        s->failed = 1;
-    for (int k = 0; k < EMBI_GIVEN_ARRAYS && !s->failed; k++) {
-        const int is_number = k < EMBI_GIVEN_NUMBERS;
-        void *p, *array = (char *)g + embi_given_at[k];
-        if (!embi_stream_room(s, &w->memory, array, length[k], is_number ? sizeof(embipc_real) : sizeof(int))) break;
-        memcpy(&p, array, sizeof p);
-        if (is_number) embi_stream_reals(s, (embipc_real *)p, (size_t)length[k]);
-        else embi_stream_ints(s, (int *)p, (size_t)length[k]);
-    }
+    (void)embi_stream_need(s, words >= 0 && (!s->from || (size_t)words + (size_t)embi_max_int(g->def.cage_nodes, 0) <=
+                                                         s->room - s->at));
+    for (int k = 0; k < EMBI_GIVEN_ARRAYS && !s->failed; k++)
+        embi_stream_array(s, &w->memory, (char *)g + embi_given_at[k], length[k],
+                          k < EMBI_GIVEN_NUMBERS ? EMBI_FIELD_REAL : EMBI_FIELD_INT);
     if (!s->from) return r;
     if (g->arrays & EMBI_GIVEN_CAGE) g->def.cage = &g->cage;
-    if (s->failed || !embi_given_has_cage(g, &w->error)) s->failed = 1;
-    else r = embipc_body_create(w, &g->def, &body);
+    if (!s->failed && embi_stream_need(s, embi_given_has_cage(g, &w->error)))
+        r = embipc_body_create(w, &g->def, &body);
     EMBI_RELEASE_ALL(&w->memory, g, embi_given_at);
     return r;
 }
@@ -30671,18 +30625,9 @@ static const embi_field embi_energy_fields[] = {
 static void embi_stream_claim(embi_stream *s, const embi_slots *of, int index1, unsigned generation, int at)
 {
     embi_slot *slot = of->list;
-    if (!s->from) return;
-    if (index1 < 1 || index1 > of->count || slot[index1 - 1].at >= 0 || slot[index1 - 1].generation != generation)
-        s->failed = 1;
-    else slot[index1 - 1].at = at;
-}
-
-/* Passes the generations of slots; where it reads, all of them are free. */
-static void embi_stream_slots(embi_stream *s, embi_memory *m, embi_slots *of)
-{
-    static const embi_field fields[] = {EMBI_INTS(embi_slot, generation, 1)};
-    EMBI_STREAM_LIST(s, m, of->list, of->count, fields);
-    for (int i = 0; i < of->count && s->from; i++) of->list[i].at = -1;
+    if (s->from && embi_stream_need(s, index1 >= 1 && index1 <= of->count && slot[index1 - 1].at < 0 &&
+                                       slot[index1 - 1].generation == generation))
+        slot[index1 - 1].at = at;
 }
 
 /* Passes the state of a body, with the rotations that its next step begins with, and what scaled moduli changed. */
@@ -30693,7 +30638,6 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
     const embi_body_rules *r = &b->rules;
     embi_elastic *e = &b->elastic;
     int stage = (int)b->sleep.stage, bits = b->caller.apart ? (b->handle.index1 - 1) / 32 + 1 : 0;
-    embipc_error none;
     while (bits && !b->caller.apart[bits - 1]) bits--;
     embi_stream_ints(s, &stage, 1);
     EMBI_STREAM(s, b, embi_body_fields);
@@ -30707,13 +30651,13 @@ static void embi_stream_body(embi_stream *s, embipc_world *w, int at)
     }
     if (!s->from) return;
     b->sleep.stage = stage && embi_sleeps(w) && embi_is_dynamic(b) ? EMBI_ASLEEP : EMBI_AWAKE;
-    if (!s->failed && bits && !EMBI_GROW(&w->memory, b->caller.apart, (b->handle.index1 - 1) / 32 + 1)) s->failed = 1;
-    if (bits > (b->handle.index1 - 1) / 32 + 1 || stage != (int)b->sleep.stage ||
-        embi_check_friction(r->friction, r->static_friction, &none) != EMBIPC_OK ||
-        !(r->thickness >= 0) || !embi_finite(r->thickness) || !embi_all_finite(r->surface_velocity, 3) ||
-        embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, &none) != EMBIPC_OK ||
-        (embi_is_dynamic(b) && embi_check_material(&b->material, &none) != EMBIPC_OK))
-        s->failed = 1;
+    (void)embi_stream_need(s, bits <= (b->handle.index1 - 1) / 32 + 1 && stage == (int)b->sleep.stage &&
+        embi_check_friction(r->friction, r->static_friction, NULL) == EMBIPC_OK &&
+        r->thickness >= 0 && embi_finite(r->thickness) && embi_all_finite(r->surface_velocity, 3) &&
+        embi_check_contact(r->given_dhat, r->given_kappa, r->given_epsv, r->given_tolerance, NULL) == EMBIPC_OK &&
+        (!embi_is_dynamic(b) || embi_check_material(&b->material, NULL) == EMBIPC_OK));
+    if (!s->failed && bits)
+        (void)embi_stream_room(s, &w->memory, &b->caller.apart, (b->handle.index1 - 1) / 32 + 1, sizeof(unsigned));
     b->search.around = 0;
     b->search.tree_is_at_q = 0;
     if (b->nn) b->started = b->followed = 0;
@@ -30738,18 +30682,14 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
     EMBI_STREAM(s, d, fields);
     nodes = embi_stream_count(s, d->node_count, 4);
     keys = embi_stream_count(s, d->key_count, 7);
-    if (embi_stream_room(s, &w->memory, &d->nodes, nodes, sizeof *d->nodes) &&
-        embi_stream_room(s, &w->memory, &d->start, 3 * nodes, sizeof *d->start) &&
-        embi_stream_room(s, &w->memory, &d->keys, 7 * keys, sizeof *d->keys)) {
-        embi_stream_ints(s, d->nodes, (size_t)nodes);
-        embi_stream_reals(s, d->start, 3 * (size_t)nodes);
-        embi_stream_reals(s, d->keys, 7 * (size_t)keys);
-    }
+    embi_stream_array(s, &w->memory, &d->nodes, nodes, EMBI_FIELD_INT);
+    embi_stream_array(s, &w->memory, &d->start, 3 * nodes, EMBI_FIELD_REAL);
+    embi_stream_array(s, &w->memory, &d->keys, 7 * keys, EMBI_FIELD_REAL);
     if (!s->from) return;
     d->node_count = nodes;
     d->key_count = keys;
-    if (s->failed || !embi_is_one_of(d->body, w->s.body_count) || !embi_all_finite(d->start, 3 * nodes)) s->failed = 1;
-    if (!s->failed) {
+    if (!s->failed && embi_stream_need(s, embi_is_one_of(d->body, w->s.body_count) &&
+                                          embi_all_finite(d->start, 3 * nodes))) {
         b = w->s.body + d->body;
         def.body = b->handle;
         def.keys = d->keys;
@@ -30766,8 +30706,8 @@ static void embi_stream_drive(embi_stream *s, embipc_world *w, int n)
         else if (b->kind >= EMBIPC_CAGE) def.nodes = d->nodes;
         else s->failed = d->node_count != b->nn;
         def.node_count = def.vertex_count = d->node_count;
-        if (!embi_all_finite(d->pose, 6) || !embi_all_finite(d->pose_set, 18) ||
-            embipc_drive_create(w, &def, &made) != EMBIPC_OK) s->failed = 1;
+        (void)embi_stream_need(s, embi_all_finite(d->pose, 6) && embi_all_finite(d->pose_set, 18) &&
+                                  embipc_drive_create(w, &def, &made) == EMBIPC_OK);
     }
     if (!s->failed) {
         embi_drive *to = w->s.driven.list + n, old = *to;
@@ -30811,11 +30751,10 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
     if (!s->from) return;
     half = j->def.kind == EMBIPC_ATTACH ? count / 2 : EMBI_FRAME;
     j->anchor_count = count + (j->def.twist > 0);
-    if (s->failed || half < 1 || count != 2 * half ||
-        embi_check_joint_numbers(&j->def, &w->error) != EMBIPC_OK || !embi_finite(j->arm) ||
-        embi_check_joint_bodies(w, &j->def, j->body) != EMBIPC_OK || !embi_all_finite(j->target, 3) ||
-        !embi_all_finite(&j->called, 3))
-        s->failed = 1;
+    (void)embi_stream_need(s, half > 0 && count == 2 * half &&
+        embi_check_joint_numbers(&j->def, &w->error) == EMBIPC_OK && embi_finite(j->arm) &&
+        embi_check_joint_bodies(w, &j->def, j->body) == EMBIPC_OK && embi_all_finite(j->target, 3) &&
+        embi_all_finite(&j->called, 3));
     for (int k = 0; k < count && !s->failed; k++)
         s->failed = !embi_anchor_is_sound(w, j->anchor + k, j->body[k / half]);
     if (!s->failed && EMBI_GROW(&w->memory, w->s.driven.joint.list, n + 1) &&
@@ -30865,17 +30804,16 @@ static void embi_stream_system(embi_stream *s, embi_memory *m, embi_system *S)
     if (s->from) {
         embi_key *keys = (embi_key *)embi_alloc(m, blocks, sizeof *keys);
         size_t n = (size_t)embi_max_int(head[0], 0);
-        if (head[0] < 1 || !embi_is_one_of(head[1], EMBI_SYSTEM_CG) || n > s->room - s->at ||
-            (head[2] && 4 * n * n > s->room - s->at)) s->failed = 1;
+        int sound = keys && head[0] > 0 && embi_is_one_of(head[1], EMBI_SYSTEM_CG) && n <= s->room - s->at &&
+                    (!head[2] || 4 * n * n <= s->room - s->at);
         for (int k = 0; k < blocks && keys; k++) {
             keys[k].key = embi_stream_word(s, 0);
-            if ((keys[k].key >> 32) >= n || (keys[k].key & 0xffffffffu) >= n) s->failed = 1;
+            sound = sound && (keys[k].key >> 32) < n && (keys[k].key & 0xffffffffu) < n;
         }
-        if (!keys || s->failed || !embi_system_analyze(m, S, head[0], keys, blocks, head[2] ? EMBI_SYSTEM_DENSE
-                                                                                            : EMBI_SYSTEM_SPARSE))
-            s->failed = 1;
+        sound = embi_stream_need(s, sound) &&
+                embi_system_analyze(m, S, head[0], keys, blocks, head[2] ? EMBI_SYSTEM_DENSE : EMBI_SYSTEM_SPARSE);
         embi_free(m, keys);
-        if (s->failed) return;
+        if (!embi_stream_need(s, sound)) return;
         S->asked = head[1];
     } else
         for (int i = 0, k = 0; i < S->n && k < blocks; i++)
@@ -30892,11 +30830,9 @@ static void embi_stream_dual(embi_stream *s, embipc_world *w, embi_island *isle)
     embi_dual *D;
     int bodies = isle->factor.of_count, links, triples;
     if (s->from && !isle->dual) isle->dual = (embi_dual *)embi_alloc(m, 1, sizeof *isle->dual);
-    if ((D = isle->dual) == NULL || !embi_stream_room(s, m, &D->first, bodies + 1, sizeof *D->first) ||
-        !embi_stream_room(s, m, &D->taken, bodies, sizeof *D->taken)) {
-        s->failed = 1;
-        return;
-    }
+    D = isle->dual;
+    if (!embi_stream_need(s, D && embi_stream_room(s, m, &D->first, bodies + 1, sizeof *D->first) &&
+                             embi_stream_room(s, m, &D->taken, bodies, sizeof *D->taken))) return;
     links = embi_stream_count(s, D->count, 4);
     triples = embi_stream_count(s, D->triples, 3);
     if (!embi_stream_room(s, m, &D->link, links, sizeof *D->link)) return;
@@ -30904,33 +30840,29 @@ static void embi_stream_dual(embi_stream *s, embipc_world *w, embi_island *isle)
     for (int k = 0; k < links; k++) {
         embi_link *l = D->link + k;
         EMBI_STREAM(s, l, link);
-        if (!embi_is_one_of(l->count, EMBI_STAMP + 1) || !embi_is_one_of(l->rank, EMBI_BENT + 1) ||
-            !embi_is_one_of(l->split, l->count + 1)) s->failed = 1;
-        if (s->failed) return;
+        if (!embi_stream_need(s, embi_is_one_of(l->count, EMBI_STAMP + 1) && embi_is_one_of(l->rank, EMBI_BENT + 1) &&
+                                 embi_is_one_of(l->split, l->count + 1))) return;
         embi_stream_ints(s, l->node, (size_t)l->count);
-        for (int i = 0; i < l->count; i++) s->failed |= !embi_is_one_of(l->node[i], isle->unknown_count);
+        for (int i = 0; i < l->count; i++) (void)embi_stream_need(s, embi_is_one_of(l->node[i], isle->unknown_count));
         if (!s->from) continue;
         l->at = D->value_count;
-        if ((size_t)D->value_count > s->room) s->failed = 1;
-        else D->value_count += 3 * l->count * l->rank;
+        if (embi_stream_need(s, (size_t)D->value_count <= s->room)) D->value_count += 3 * l->count * l->rank;
     }
-    if (!embi_stream_room(s, m, &D->column, 3 * D->triples, sizeof *D->column) ||
-        !embi_stream_room(s, m, &D->value, D->value_count, sizeof *D->value) ||
-        !embi_stream_room(s, m, &D->work, 3 * isle->unknown_count + 3 * D->triples, sizeof *D->work)) return;
-    embi_stream_ints(s, D->column, 3 * (size_t)D->triples);
-    embi_stream_reals(s, D->value, (size_t)D->value_count);
+    embi_stream_array(s, m, &D->column, 3 * D->triples, EMBI_FIELD_INT);
+    embi_stream_array(s, m, &D->value, D->value_count, EMBI_FIELD_REAL);
+    if (!embi_stream_room(s, m, &D->work, 3 * isle->unknown_count + 3 * D->triples, sizeof *D->work)) return;
     for (int t = 0; t < 3 * D->triples && s->from && !s->failed; t++) {
         const int c = D->column[t];
         s->failed = c < -1 || c >= EMBI_BENT * D->count || (c >= 0 && c % EMBI_BENT >= D->link[c / EMBI_BENT].rank);
     }
     if (D->triples) embi_stream_system(s, m, &D->K);   /* else there is nothing but the bodies' own matrices */
-    if (s->from && D->K.n != D->triples) s->failed = 1;
+    (void)embi_stream_need(s, !s->from || D->K.n == D->triples);
     for (int k = 0, at = -1, unknowns = 0; k < bodies && !s->failed; k++) {
         embi_body *b;
-        if ((at = embi_island_factor_body(&w->s, isle, k, at)) < 0) { s->failed = 1; return; }
+        if (!embi_stream_need(s, (at = embi_island_factor_body(&w->s, isle, k, at)) >= 0)) return;
         b = w->s.body + at;
         if (s->from && !b->inverse) b->inverse = (embi_inverse *)embi_alloc(m, 1, sizeof *b->inverse);
-        if (!b->inverse) { s->failed = 1; return; }
+        if (!embi_stream_need(s, b->inverse != NULL)) return;
         embi_stream_system(s, m, &b->inverse->now.S);
         if (!s->from) continue;
         D->first[k] = unknowns;
@@ -30952,14 +30884,14 @@ static void embi_stream_island(embi_stream *s, embipc_world *w, int at)
     embi_stream_ints(s, head, 2);
     if (!head[0]) return;
     if (s->from && !isle) isle = w->islands.list[at] = (embi_island *)embi_alloc(&w->memory, 1, sizeof *isle);
-    if (!isle || !embi_is_one_of(head[1], w->s.node_count + 1)) { s->failed = 1; return; }
+    if (!embi_stream_need(s, isle && embi_is_one_of(head[1], w->s.node_count + 1))) return;
     if (s->from) isle->unknown_count = head[1];
     bodies = embi_stream_count(s, isle->factor.of_count, 1);
     if (!embi_stream_room(s, &w->memory, &isle->factor.of, bodies, sizeof *isle->factor.of)) return;
     for (int k = 0, last = -1, next; k < bodies; k++, last = next) {
         next = s->from ? 0 : embi_island_factor_body(&w->s, isle, k, last);
         embi_stream_ints(s, &next, 1);
-        if (next <= last || next >= w->s.body_count) { s->failed = 1; return; }
+        if (!embi_stream_need(s, next > last && next < w->s.body_count)) return;
         if (s->from) isle->factor.of[k] = w->s.body[next].revision;
     }
     if (s->from) isle->factor.of_count = bodies;
@@ -31027,43 +30959,43 @@ static void embi_stream_reports(embi_stream *s, embipc_world *w)
     if (embi_stream_room(s, m, &w->search.pressed, n, sizeof *w->search.pressed))
         for (int k = 0; k < n; k++) {
             embi_stream_ints(s, w->search.pressed + k, 1);
-            if (!embi_is_one_of(w->search.pressed[k], w->s.vert_count)) { s->failed = 1; return; }
+            if (!embi_stream_need(s, embi_is_one_of(w->search.pressed[k], w->s.vert_count))) return;
             embi_stream_reals(s, w->s.load.vertex_force + 3 * w->search.pressed[k], 3);
         }
     if (s->from && !s->failed) w->search.pressed_count = n;
-    n = embi_stream_count(s, w->lagged.count, 3);
-    if (!embi_stream_room(s, m, &w->lagged.key, 2 * n, sizeof *w->lagged.key) ||
-        !embi_stream_room(s, m, &w->lagged.u, n, sizeof *w->lagged.u)) return;
-    for (int k = 0; k < n; k++) {
-        EMBI_STREAM(s, w->lagged.key + k, lagged);
-        if (!embi_is_one_of(w->lagged.key[k].value, n)) s->failed = 1;
-    }
-    embi_stream_reals(s, w->lagged.u, (size_t)n);
+    EMBI_STREAM_LIST(s, m, w->lagged.key, w->lagged.count, lagged);
+    embi_stream_array(s, m, &w->lagged.u, w->lagged.count, EMBI_FIELD_REAL);
+    (void)embi_stream_room(s, m, &w->lagged.key, 2 * w->lagged.count, sizeof *w->lagged.key);   /* to sort them */
     if (!s->from || s->failed) return;
-    w->lagged.count = n;
+    for (int k = 0; k < w->lagged.count; k++)
+        (void)embi_stream_need(s, embi_is_one_of(w->lagged.key[k].value, w->lagged.count));
     for (int k = 0; k < w->rule_count; k++)
         s->failed |= !embi_finite(w->rule[k].friction) || w->rule[k].friction > EMBI_FRICTION_MOST;
-    if (!embi_rows_are_sound(w, w->rule, sizeof *w->rule, w->rule_count) || !embi_rested_are_sound(w) ||
-        !embi_rows_are_sound(w, w->report.before, sizeof *w->report.before, w->report.before_count) ||
-        !embi_rows_are_sound(w, w->report.contact, sizeof *w->report.contact, w->report.contact_count) ||
-        !embi_rows_are_sound(w, w->report.pair_force, sizeof *w->report.pair_force, w->report.pair_force_count))
-        s->failed = 1;
+    (void)embi_stream_need(s,
+        embi_rows_are_sound(w, w->rule, sizeof *w->rule, w->rule_count) && embi_rested_are_sound(w) &&
+        embi_rows_are_sound(w, w->report.before, sizeof *w->report.before, w->report.before_count) &&
+        embi_rows_are_sound(w, w->report.contact, sizeof *w->report.contact, w->report.contact_count) &&
+        embi_rows_are_sound(w, w->report.pair_force, sizeof *w->report.pair_force, w->report.pair_force_count));
 }
 
 /* Passes the world behind its description. */
 static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
 {
+    static const embi_field generation[] = {EMBI_INTS(embi_slot, generation, 1)};
     embi_state *t = &w->s;
     int bodies = embi_stream_count(s, t->body_count, 40), drives, joints;
-    for (int k = 0; k < bodies && !s->failed; k++) {
-        embipc_result r = embi_stream_given(s, w, k);
-        if (r != EMBIPC_OK) return r;
-    }
-    {
+    embipc_result r = EMBIPC_OK;
+    for (int k = 0; k < bodies && !s->failed && r == EMBIPC_OK; k++) r = embi_stream_given(s, w, k);
+    if (r != EMBIPC_OK) return r;
+    for (int k = 0; k < 6; k++) {
         embipc_real *const node[6] = {t->q, t->v, t->last.q, t->last.v, t->last.gain, w->applied};
-        for (int k = 0; k < 6; k++) embi_stream_reals(s, node[k], 3 * (size_t)t->node_count);
+        embi_stream_reals(s, node[k], 3 * (size_t)t->node_count);
     }
-    for (int k = 0; k < EMBI_NAMED_KINDS; k++) embi_stream_slots(s, &w->memory, &w->named[k]);
+    for (int k = 0; k < EMBI_NAMED_KINDS; k++) {
+        embi_slots *of = &w->named[k];
+        EMBI_STREAM_LIST(s, &w->memory, of->list, of->count, generation);
+        for (int i = 0; i < of->count && s->from; i++) of->list[i].at = -1;   /* until they are claimed */
+    }
     for (int k = 0; k < t->body_count && !s->failed; k++) embi_stream_body(s, w, k);
     drives = embi_stream_count(s, t->driven.count, 10);
     joints = embi_stream_count(s, t->driven.joint.count, 10);
@@ -31085,7 +31017,8 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
         w->sleep.revision = (unsigned)t->body_count;
         t->revision = 2 * (unsigned)t->body_count;
         t->driven.joint.due = 1;
-        if (t->settings.max_iterations < 1 || !(w->budget.seconds >= 0 && w->budget.seconds <= DBL_MAX)) s->failed = 1;
+        (void)embi_stream_need(s, t->settings.max_iterations > 0 && w->budget.seconds >= 0 &&
+                                  w->budget.seconds <= DBL_MAX);
         if (!t->timer.clock) w->budget.seconds = 0;
     }
     if (!s->failed) embi_stream_reports(s, w);
@@ -31305,7 +31238,7 @@ static void embi_batch_work(void *arg, int begin, int end)
 EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int count, embipc_parallel_for_fn *parallel_for,
                                             void *ctx, embipc_step_stats *stats, embipc_result *result)
 {
-    embi_threads threads = {NULL, NULL, NULL, NULL, 0};
+    const embi_threads threads = {parallel_for, ctx, NULL, NULL, 0};
     embi_batch task = {world, stats};
     embipc_result first = EMBIPC_OK;
     if (count < 0 || (count && !world)) return EMBIPC_ERR_ARGUMENT;
@@ -31315,8 +31248,6 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
     }
     for (int n = 0; n < count; n++)
         if (world[n]->batch != n) return EMBIPC_ERR_ARGUMENT;
-    threads.run = parallel_for;
-    threads.ctx = ctx;
     embi_for(&threads, count, 1, embi_batch_work, &task);
     for (int n = count - 1; n >= 0; n--) {
         if (world[n]->stepped) first = world[n]->stepped;
@@ -31524,12 +31455,10 @@ EMBIPC_API int embipc_surface_flip_flat(const embipc_real *x, int vertex_count, 
         memset(touched, 0, (size_t)n);
         for (int t = 0; t < n; t++) {
             int h, s;
-            if (embi_repeated(tri + 3 * t, 3) >= 0) continue;
-            if (embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
+            if (embi_repeated(tri + 3 * t, 3) >= 0 || embi_triangle_shape(x, tri + 3 * t) > EMBI_FLAT) continue;
             h = 3 * t + embi_longest_side(x, tri + 3 * t);
             s = mate[h] / 3;
-            if (mate[h] < 0 || touched[t] || touched[s]) continue;
-            if (!embi_flip(x, tri, h, mate[h], keys, edges)) continue;
+            if (mate[h] < 0 || touched[t] || touched[s] || !embi_flip(x, tri, h, mate[h], keys, edges)) continue;
             for (int i = 0; i < 3; i++) {   /* neighbours wait for the next round */
                 if (mate[3 * t + i] >= 0) touched[mate[3 * t + i] / 3] = 1;
                 if (mate[3 * s + i] >= 0) touched[mate[3 * s + i] / 3] = 1;
@@ -31554,8 +31483,7 @@ typedef struct embi_loops {
     int *half, *start;       /* half-edges loop by loop; start of each loop (count + 1) */
     int count, edges;        /* number of loops, and of border edges in all */
     int *next, *walk;        /* other half-edges of the list, by half-edge; current path */
-    int *first, *at;         /* by vertex: list of border half-edges that end there and are left; where the path
-                              * leaves it, or -1 */
+    int *first, *at;         /* by vertex: border half-edges left that end there; where the path leaves it, or -1 */
 } embi_loops;
 
 /* Frees the loops. */
@@ -31617,8 +31545,8 @@ EMBIPC_API int embipc_surface_loops(const int *tri, int tri_count, int *vertex, 
     embi_key *keys = NULL;
     embi_loops l;
     int count = -1, edges;
-    if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0) return -1;
-    if (capacity && (!vertex || !start)) return -1;
+    if (tri_count < 0 || tri_count > EMBI_MAX_ELEMENTS || (tri_count && !tri) || capacity < 0 ||
+        (capacity && (!vertex || !start))) return -1;
     for (int i = 0; i < 3 * tri_count; i++)
         if (!embi_is_one_of(tri[i], EMBI_MAX_ELEMENTS)) return -1;
     embi_memory_init(&m, NULL);
@@ -31669,11 +31597,8 @@ static int embi_emit_polygon(const int *v, int n, const int *cut, int *stack, in
     while (top > 0) {
         int j = stack[--top], i = stack[--top], c = cut[i * n + j];
         if (j - i < 2) continue;
-        if (count < capacity) {
-            lid[3 * count] = v[i];
-            lid[3 * count + 1] = v[c];
-            lid[3 * count + 2] = v[j];
-        }
+        if (count < capacity)
+            for (int k = 0; k < 3; k++) lid[3 * count + k] = v[k == 0 ? i : k == 1 ? c : j];
         count++;
         stack[top++] = i; stack[top++] = c;
         stack[top++] = c; stack[top++] = j;
