@@ -506,7 +506,8 @@ EMBIPC_API embipc_world_def embipc_default_world_def(void);
 /* Bytes of a block, for embipc_block_allocator(), in which a world within def->limits lives from its creation on. None
  * of these may be 0; embipc_world_needs() of a rehearsal tells them, and a third more leaves room for other contacts.
  * It is an estimate [measured: 1.15 to 1.9 times what 23 worlds of 1 to 125 bodies took; floats take two thirds of
- * that]. In a block that is too small a call fails with EMBIPC_ERR_MEMORY. error may be NULL. */
+ * that]. Where a block is too small after all, a call fails with EMBIPC_ERR_MEMORY and the number of bytes. error may
+ * be NULL. */
 EMBIPC_API embipc_result embipc_world_size(const embipc_world_def *def, size_t *bytes, embipc_error *error);
 
 /* Creates an empty world. Fails on an invalid description or lack of memory, with *world NULL. error may be NULL. */
@@ -546,7 +547,8 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world);
 
 /* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
  * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged,
- * if bodies made at different times would cross at their starts. No allocation if all were made before a step. */
+ * if bodies created at different times would cross at their starts. No allocation if all bodies were created before the
+ * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps them. */
@@ -845,7 +847,8 @@ typedef struct embipc_step_stats {
     int candidate_builds;        /* searches for candidates: one per pair of patches, more where it moves far */
     int regularized_pivots;      /* 0 unless a system was singular */
     embipc_real min_distance;    /* m, of the active pairs; inf without any */
-    embipc_real tightest;        /* gap / dhat of the pair with the largest load, or inf; below 0.05 kappa is too low */
+    embipc_real tightest;        /* gap / dhat of the pair with the largest load; inf: none. Below 0.05, kappa is too
+                                  * low for it */
     embipc_body tight[2];        /* bodies of that pair */
     embipc_real kinetic, elastic, barrier, potential;   /* J, at the end; potential = -sum m g.c */
     embipc_real joint;           /* J, at the end: in gaps and limits of joints */
@@ -966,7 +969,8 @@ EMBIPC_API embipc_result embipc_body_weights(const embipc_world *world, embipc_b
 
 /* Finds nodes for a box (lo, hi: m, world coordinates) at present: of a full body those inside, of a cage body those
  * that carry a surface vertex inside, with a weight above 1e-6. A drive of these nodes holds that part of the surface.
- * Writes at most capacity node numbers, ascending. Returns how many there are, or -1: a bad handle, NULL or box. */
+ * Writes at most capacity node numbers, ascending. Returns how many there are. Returns -1 for an invalid
+ * handle, a NULL, a nan, or lo above hi. */
 EMBIPC_API int embipc_body_select(const embipc_world *world, embipc_body body, const embipc_real lo[3],
                                   const embipc_real hi[3], int *nodes, int capacity);
 
@@ -15267,7 +15271,7 @@ static int embi_searches_again(embipc_world *w, int begin, int end)
  * for one round. (Longest step of a ball thrown at a plate at 30 m/s, by ranges and by paths: in a cage 800 and 140 ms,
  * full 680 and 400 ms.) A body is searched for itself with some slack around the paths of its points. So the candidates
  * serve for the directions that follow, which mostly correct the first one. (A mat that is twisted: 0.31 of the time,
- * and 130 candidates where a range has 65 000.) A pair takes the share of the slack that its points can use. With all of
+ * and 130 candidates where a range has 65 000.) A pair takes its share of the slack, as of ranges. With all of
  * it, neighbours on a ball of 200 000 triangles are candidates, and it takes 1.8 times as long [measured].
  * Part of the search.
  * Uses: tuning, small math, memory, elasticity, distances, part III.
