@@ -17995,8 +17995,9 @@ static void embi_drives_finish(embipc_world *w)
  *   rod     |o' - o| in its limits                                 attach  each vertex at its anchor on a
  * With c = cos, s = sin the point of a at the angle f is o + c(f) (u - o) + s(f) (v - o): a point with weights. Motor,
  * friction and limits of a hinge are rods between u' and such a point, along the tangent there: l sin of the angle
- * between the two is their length. So the radius of either frame, and the gap of the joint, do not count.
- *   motor    length l sin(f^n + D - g) from the angle g      friction   length l sin(f^n - g), force limit friction / l
+ * between the two is their length. So the radius of either frame, how a body bends its frame, and the gap of the joint
+ * do not count.
+ *   motor    length l sin(f^n + D - g) from the angle g      friction   the length at q^n, force limit friction / l
  *   limits   at most 0 from the angle hi, and at least 0 from lo, where f^n is within pi/2 of them
  * g = f^n + h w^n is where the hinge goes at the speed w^n of the last step, by at most 1 rad. So a fast one has its
  * full torque, along the arm that it has at the end.
@@ -18101,11 +18102,12 @@ static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p
     p->most = most + offset;
 }
 
-/* The rod from the point of a at an angle to u', along the tangent there, with lengths in [least, most]. */
+/* The rod from the point of a at an angle to u', along the tangent there, with lengths in [least, most]. In a body that
+ * is deformed the tangent is not normal to the way from o to this point. What of the way lies along it is no length. */
 static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real angle,
                                   embipc_real least, embipc_real most)
 {
-    embipc_real c = embi_cos(angle), n = embi_sin(angle), u[3], v[3], gap[3];
+    embipc_real c = embi_cos(angle), n = embi_sin(angle), u[3], v[3], gap[3], to[3], skew;
     const embipc_real *x = s->xn + 3 * j->first;
     embi_rod p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME_O, EMBI_FRAME_U, EMBI_FRAME_V, c + n - 1, -c,
                                -n);
@@ -18113,8 +18115,12 @@ static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embi
     embi_sub(v, x + 3 * EMBI_FRAME_V, x);
     embi_scale(p.axis, -n, u);
     embi_axpy(p.axis, c, v);
+    embi_scale(to, c, u);
+    embi_axpy(to, n, v);
+    skew = embi_norm(p.axis);
+    skew = skew > 0 ? embi_dot(p.axis, to) / skew : 0;
     embi_sub(gap, x + 3 * EMBI_FRAME, x);
-    embi_rod_align(s, j, &p, least, most, gap);
+    embi_rod_align(s, j, &p, least - skew, most - skew, gap);
     return p;
 }
 
@@ -18157,8 +18163,8 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
     }
     if (j->def.friction > 0) {
         K = j->def.friction / lever / (embi_joint_epsv(s, j) * s->h);
-        way = -lever * embi_sin(ahead);
-        rod[n] = turns ? embi_rod_to_angle(s, j, K, now + ahead, way, way) : embi_rod_on_axis(s, j, K, now, now);
+        rod[n] = turns ? embi_rod_to_angle(s, j, K, now + ahead, 0, 0) : embi_rod_on_axis(s, j, K, now, now);
+        if (turns) rod[n].least = rod[n].most = rod[n].length;   /* it resists from where b is at q^n */
         rod[n++].limit = j->def.friction / lever;
     }
     return n;
