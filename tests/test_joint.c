@@ -518,11 +518,11 @@ static void test_hinge_friction(void)
 }
 
 /* Friction and a damper between two soft bodies, whose frames bend: what they take is what the world loses, and no step
- * ends with more energy. Friction takes its torque times the angle, a damper c w^2 h a step. */
+ * ends with more energy. Friction takes its torque times the angle, a damper c w^2 h a step. Its effort is -c w. */
 static void test_soft_hinges(void)
 {
     for (int n = 0; n < 4; n++) {
-        double h = n % 2 ? 3e-4 : 1e-3, taken = 0, rise = 0, first = 0, now = 0;
+        double h = n % 2 ? 3e-4 : 1e-3, taken = 0, rise = 0, first = 0, now = 0, off = 0;
         scene s = joint_world(h, EMBIPC_BACKWARD_EULER, 0);
         embipc_joint_def jd;
         embipc_joint j;
@@ -543,12 +543,14 @@ static void test_soft_hinges(void)
             w = joint_state(&s, j).velocity;
             now = s.stats.kinetic + s.stats.elastic + s.stats.joint;
             if (k == 0) { first = now; continue; }
+            if (n >= 2) off = fmax(off, fabs(joint_state(&s, j).effort + 0.1 * w));
             taken += h * fabs(w) * (n < 2 ? 0.8 : 0.1 * fabs(w));
             rise = fmax(rise, now - before);
         }
         printf("  two soft bodies, %s, h = %g s: lost %.4f J, taken %.4f J\n", n < 2 ? "friction" : "damper", h, first - now, taken);
         ENSURE(rise < 1e-9);
-        ENSURE_REL(first - now, taken, 0.06);
+        ENSURE_REL(first - now, taken, 0.04);
+        ENSURE(off < 0.01);   /* N m, of 1 */
         linked_end(&s);
     }
 }
