@@ -18007,8 +18007,11 @@ static void embi_drives_finish(embipc_world *w)
  *   rod     |o' - o| in its limits                                 attach  each vertex at its anchor on a
  * With c = cos, s = sin the point of a at the angle f is o + c(f) (u - o) + s(f) (v - o): a point with weights. Motor,
  * friction and limits of a hinge are rods between u' and such a point, along the tangent there: l sin of the angle
- * between the two is their length. So the radius of either frame, and the gap of the joint, do not count.
- *   motor    length l sin(f^n + D - g) from the angle g      friction   length l sin(f^n - g), force limit friction / l
+ * between the two is their length. So the radius of either frame, and the gap of the joint, do not count. In a body
+ * that bends, u and v are not normal to each other. f is then that of the point c u + s v of a to which b's u' points,
+ * and the tangent is normal to the way from o to it. With another tangent this way has a part along it: friction and
+ * dampers would take it for motion, and give energy.
+ *   motor    length l sin(f^n + D - g) from the angle g      friction   the length at q^n, force limit friction / l
  *   limits   at most 0 from the angle hi, and at least 0 from lo, where f^n is within pi/2 of them
  * g = f^n + h w^n is where the hinge goes at the speed w^n of the last step, by at most 1 rad. So a fast one has its
  * full torque, along the arm that it has at the end.
@@ -18055,7 +18058,7 @@ static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, em
 static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x, embipc_real nearby)
 {
     const embipc_real *o, *p;
-    embipc_real axis[3], r[3], u[3], v[3], size;
+    embipc_real axis[3], r[3], u[3], v[3], of_u[3], of_v[3], size;
     x += 3 * j->first;
     o = x + 3 * EMBI_FRAME_O;
     p = x + 3 * EMBI_FRAME;
@@ -18073,7 +18076,10 @@ static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x
     embi_sub(r, p + 3 * EMBI_FRAME_U, p);
     embi_sub(u, x + 3 * EMBI_FRAME_U, o);
     embi_sub(v, x + 3 * EMBI_FRAME_V, o);
-    size = embi_atan2(embi_dot(r, v), embi_dot(r, u));
+    embi_cross(axis, u, v);   /* r = (r.(v x axis) u + r.(axis x u) v)/axis.axis, and what lies along the axis */
+    embi_cross(of_u, v, axis);
+    embi_cross(of_v, axis, u);
+    size = embi_atan2(embi_dot(r, of_v), embi_dot(r, of_u));
     return size + 2 * EMBI_PI * embi_floor((nearby - size) / (2 * EMBI_PI) + (embipc_real)0.5);
 }
 
@@ -18117,14 +18123,16 @@ static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p
 static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real angle,
                                   embipc_real least, embipc_real most)
 {
-    embipc_real c = embi_cos(angle), n = embi_sin(angle), u[3], v[3], gap[3];
+    embipc_real c = embi_cos(angle), n = embi_sin(angle), u[3], v[3], normal[3], to[3], gap[3];
     const embipc_real *x = s->xn + 3 * j->first;
     embi_rod p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME_O, EMBI_FRAME_U, EMBI_FRAME_V, c + n - 1, -c,
                                -n);
     embi_sub(u, x + 3 * EMBI_FRAME_U, x);
     embi_sub(v, x + 3 * EMBI_FRAME_V, x);
-    embi_scale(p.axis, -n, u);
-    embi_axpy(p.axis, c, v);
+    embi_cross(normal, u, v);
+    embi_scale(to, c, u);
+    embi_axpy(to, n, v);
+    embi_cross(p.axis, normal, to);
     embi_sub(gap, x + 3 * EMBI_FRAME, x);
     embi_rod_align(s, j, &p, least, most, gap);
     return p;
@@ -18169,8 +18177,8 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
     }
     if (j->def.friction > 0) {
         K = j->def.friction / lever / (embi_joint_epsv(s, j) * s->h);
-        way = -lever * embi_sin(ahead);
-        rod[n] = turns ? embi_rod_to_angle(s, j, K, now + ahead, way, way) : embi_rod_on_axis(s, j, K, now, now);
+        rod[n] = turns ? embi_rod_to_angle(s, j, K, now + ahead, 0, 0) : embi_rod_on_axis(s, j, K, now, now);
+        if (turns) rod[n].least = rod[n].most = rod[n].length;   /* it resists from where b is at q^n */
         rod[n++].limit = j->def.friction / lever;
     }
     return n;
