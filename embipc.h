@@ -551,7 +551,9 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world);
  * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps them. */
+/* Set gravity, m/s^2, and the length of steps, s, from the next step on. A reset keeps them. Gravity derives kappa again.
+ * So does a time step that is more than ten times longer or shorter than the one of the present kappa. Another kappa
+ * means other gaps, and these push what rests. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *world, const embipc_real gravity[3]);
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_real time_step);
 
@@ -2150,6 +2152,7 @@ enum {
 #define EMBI_TURN_FAR ((embipc_real)0.05)   /* [rad] Turn of a step that begins with free flight */
 
 /* ---- Parameters of bodies and pairs ---- */
+#define EMBI_KAPPA_STEPS 10   /* [ratio] Largest change of the time step that keeps a derived kappa */
 #define EMBI_FIT_SHARE ((embipc_real)0.4)   /* [clearance] Share of it that a derived dhat becomes */
 #define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* [dhat] A smaller clearance counts as equal sizes */
 
@@ -12504,7 +12507,7 @@ typedef struct embi_body_step {
 
 /* What the last step of a body left for the next one. */
 typedef struct embi_body_past {
-    int smooth;                  /* BDF2 may use q_before and v_before: the motion was smooth */
+    int smooth;                  /* the motion was smooth: BDF2 and predictions may use the last step */
     int continues;               /* body and kappa are as its last step left them: kinetic and elastic are valid */
     int in_contact;              /* it touched something at the end */
     int own_friction;            /* friction used the normal forces of that step's end */
@@ -14178,6 +14181,7 @@ struct embipc_world {
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int step, builds;
     embipc_real time;
+    embipc_real kappa_step;      /* time step that derived kappa are for, s */
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
     int mixed_start;             /* bodies were made, moved, or contacts enabled when not all were at their starts */
@@ -14371,7 +14375,7 @@ static embipc_real embi_derive_dhat(const embi_body *b)
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
     if (!(b->mass.total > 0)) return 0;
-    return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
+    return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->kappa_step);
 }
 
 /* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can
@@ -14384,7 +14388,7 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
     embipc_real gravity = embi_norm(w->def.gravity), speed = embi_sqrt(20 * gravity * b->diagonal);
     speed = embi_max(speed, 10 * b->diagonal);
     if (b->kind >= EMBIPC_CAGE) return embi_material_young(&b->elastic.material) * b->area / (embipc_real)b->nv;
-    return b->mass.total > 0 ? b->mass.total * (gravity + speed / w->def.time_step) / 3 : 0;
+    return b->mass.total > 0 ? b->mass.total * (gravity + speed / w->kappa_step) / 3 : 0;
 }
 
 /* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of 1e6
@@ -22610,7 +22614,8 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     if (embi_is_asleep(b)) return;
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;   /* rotations follow q for one step only */
     b->elastic.cells.follows = 0;
-    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth && !b->step.jump);
+    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth && !b->step.jump &&
+                              w->report.h == s->h);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++)
         embi_add_scaled(s->load.f + 3 * i, w->applied + 3 * i, b->mass.node[i - b->node0], s->gravity);
     embi_body_press(s, b);
@@ -26065,6 +26070,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->warned = 1;
     w->s.h = def->time_step;
     w->s.hh = def->time_step * def->time_step;
+    w->kappa_step = def->time_step;
     w->s.settings.integrator = def->integrator;
     w->s.settings.spin = def->keep_spin != 0;
     embi_copy(w->s.gravity, def->gravity);
@@ -28481,23 +28487,46 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     return EMBIPC_OK;
 }
 
-/* kappa depends on h, so it is derived again, as above. Factors and histories of the old h are dropped. */
+/* What the last step of a body foretells, for a step `ratio` times as long: forces change velocities in proportion to h,
+ * and ways to h^2. */
+static void embi_body_stretch_past(embi_state *s, embi_body *b, embipc_real ratio)
+{
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->last.gain[i] *= ratio;
+    b->past.displacement *= ratio;
+    for (int k = 0; k < 2; k++) b->past.prediction_error[k] *= ratio * ratio;
+    embi_scale(b->flight.twisted, ratio * ratio, b->flight.twisted);
+    embi_scale(b->flight.twist, ratio * ratio, b->flight.twist);
+}
+
+/* kappa depends on h, but it is derived again only after a large change. (Five boxes in a stack, with frames of 7 to
+ * 33 ms by turns: 2e-2 m/s with a kappa for each, 2e-5 m/s with one.) Factors of the old h are dropped. What the last
+ * step foretells is kept. (A box that slides, with such frames: 8 solves a step without it, 1.1 with it.) BDF2 needs two
+ * equal steps: see embi_body_begin(). */
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real time_step)
 {
     embipc_result r;
+    embipc_real ratio;
+    int alike;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if ((r = embi_check_time_step(time_step, &w->error)) != EMBIPC_OK ||
         (r = embi_check_all_numbers(w, w->s.gravity, time_step)) != EMBIPC_OK)
         return r;
     if (time_step == w->s.h) return EMBIPC_OK;
+    ratio = time_step / w->s.h;
+    alike = embi_max(ratio, 1 / ratio) < EMBI_KAPPA_STEPS;
     w->def.time_step = w->s.h = time_step;
     w->s.hh = time_step * time_step;
+    if (embi_max(time_step / w->kappa_step, w->kappa_step / time_step) > EMBI_KAPPA_STEPS) w->kappa_step = time_step;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
-        b->past.smooth = b->past.continues = 0;
+        embipc_real kappa = b->rules.kappa;
         embi_body_revise(&w->s, b);
         embi_body_derive(w, b);
+        if (alike) embi_body_stretch_past(&w->s, b, ratio);
+        else b->past.smooth = 0;
+        b->past.continues &= b->rules.kappa == kappa;   /* else friction starts as above */
     }
+    for (int k = 0; k < w->lagged.count && alike; k++) w->lagged.u[k] *= ratio;
     return EMBIPC_OK;
 }
 
@@ -28559,7 +28588,11 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
-    for (int i = 0; i < s->body_count; i++) embi_body_restart(s, s->body + i);
+    w->kappa_step = s->h;
+    for (int i = 0; i < s->body_count; i++) {
+        embi_body_restart(s, s->body + i);
+        embi_body_derive(w, s->body + i);
+    }
     w->sleep.count = 0;
     for (int i = 0; i < embi_drive_count(s); i++) {
         embi_drive *d = s->driven.list + i;
@@ -30417,7 +30450,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 #ifndef EMBIPC_NO_SNAPSHOT
 
 /* Words of the head: name, format, their number, hash. Even formats: of floats. Others are not read. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 10 : 9, EMBI_SNAPSHOT_HEAD = 4 };
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 12 : 11, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -30997,6 +31030,8 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
     embi_state *t = &w->s;
     int bodies = embi_stream_count(s, t->body_count, 40), drives, joints;
     embipc_result r = EMBIPC_OK;
+    embi_stream_reals(s, &w->kappa_step, 1);
+    (void)embi_stream_need(s, embi_check_time_step(w->kappa_step, NULL) == EMBIPC_OK);
     for (int k = 0; k < bodies && !s->failed && r == EMBIPC_OK; k++) r = embi_stream_given(s, w, k);
     if (r != EMBIPC_OK) return r;
     for (int k = 0; k < 6; k++) {
