@@ -309,7 +309,12 @@ static void test_parameters_follow_at_once(void)
     (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &a));
     (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, 0.002));
     (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &b));
+    ENSURE(a.kappa == b.kappa);   /* frames of a game may differ as much */
+    (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, 0.0001));
+    (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &b));
     ENSURE(a.kappa != b.kappa);
+    (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, 0.002));
+    (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &b));
     (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, g));
     (void)ENSURE_OK(s.w, embipc_body_get_parameters(s.w, s.body[1], &a));
     ENSURE(a.kappa != b.kappa);
