@@ -15367,7 +15367,7 @@ static int embi_search_keep(embipc_world *w, const embi_pair *pair, const embi_s
     return 1;
 }
 
-/* The body is searched for itself along its present direction. */
+/* Stores the path along which the body is searched for itself, and the slack of that. */
 static void embi_body_take_path(embi_state *s, embi_body *b)
 {
     embipc_real t = b->search.has_direction ? b->search.own_path.searched : (embipc_real)0, box[6];
@@ -15399,7 +15399,7 @@ static int embi_search_path(embipc_world *w, embi_search *one, embi_lane *lane)
     if (own) {
         embi_body_take_path(s, A);
         walk.slack = t.slack = A->search.own_path.slack * (1 + 8 * EMBI_EPS);
-        walk.reach = t.reach = t.reach + 16 * EMBI_EPS * A->diagonal;   /* rounding has no share */
+        walk.reach = t.reach = t.reach + 16 * EMBI_EPS * A->diagonal;   /* rounding counts in full */
     }
     a = embi_body_paths(w, A);
     b = embi_body_paths(w, B);
@@ -17288,7 +17288,7 @@ static void embi_body_about(const embi_body *b, const embi_anchor *pivot, const 
     for (int i = 0; i < b->nn; i++) embi_sub(r + 3 * i, r + 3 * i, c);
 }
 
-/* The rotation R of a rigid body in free flight over the time h. K0, K1: its inverse inertia in its frame. */
+/* R of a rigid body in free flight over the time h. K0, K1: its inverse inertia at start and end, in its frame. */
 static void embi_flight_turn(const embi_body *b, const embipc_real K0[9], const embipc_real K1[9],
                              const embipc_real L[3], embipc_real h, embipc_real R[9])
 {
@@ -17352,7 +17352,7 @@ static void embi_add_rotation(const embi_body *b, embipc_real z, const embipc_re
 }
 
 /* The terms that BDF2 adds, in the frame of the free flight through q^n. R^T is the rotation of the last step in this
- * frame, w the spin. r, u, the centre and L get a third of their changes since then. qc: out, r plus its third. */
+ * frame, w the spin. r, u, the centre and L get a third of their changes in that step. qc: out, r plus its third. */
 static void embi_turning_look_back(embi_state *s, const embi_body *b, const embipc_real R[9], const embipc_real w[3],
                                    embi_turning *p, embipc_real *qc, embipc_real L[3])
 {
@@ -17441,8 +17441,8 @@ static int embi_body_fly_on(embi_state *s, embi_body *b, embi_turning *p)
     return 1;
 }
 
-/* Does a body turn so little that its arc, h^2 w^2 D/2 off its tangent, changes velocities by less than a hundredth of
- * what the step stops at? Then its flight is q^n + h v^n, with the spin that the last step ended with. */
+/* Does a body turn so little that its arc, h^2 w^2 D/2 off its tangent (D: diagonal), changes velocities by less than a
+ * hundredth of the tolerance? Then its flight is q^n + h v^n, with the spin that the last step ended with. */
 static int embi_flight_is_straight(const embi_state *s, embi_body *b)
 {
     embi_flight *f = &b->flight;
@@ -17633,7 +17633,7 @@ static int embi_island_is_blown_up(embi_state *s, const embi_island *isle, int e
 }
 
 /* Are the held rotations so wrong that another pass should renew them? They are where a part of a body has rotated
- * against them by more than 0.3 rad or so, or where they hide much energy. A cheap test comes first. Where they were
+ * against them by more than EMBI_AGAIN_ANGLE, or where they hide much energy. A cheap test comes first. Where they were
  * renewed before, and a pass has nearly converged, much less energy counts. So forces are those of the end. */
 static int embi_island_rotated_away(embi_state *s, const embi_island *isle)
 {
@@ -19780,9 +19780,8 @@ static void embi_island_clear_system(embi_state *s, embi_island *isle)
     embi_system_reopen(&isle->system);
 }
 
-/* Chooses order and structure of the system: all couplings of the bodies and of contacts. A contact that comes
- * later and couples other nodes needs a new analysis. Places for candidates within 1.25 dhat as well do not pay:
- * 12 scenes take 0.999 to 1.013 times as many instructions with them [measured]. */
+/* Chooses order and structure of the system: all couplings of the bodies and of contacts. A contact that comes later
+ * and couples other nodes needs a new analysis. */
 static int embi_island_analyze(embi_memory *m, embi_state *s, embi_island *isle)
 {
     int count = 0;
@@ -19881,8 +19880,8 @@ static int embi_island_balances(const embi_state *s, const embi_island *isle, co
  * first case: z adds forces at stiff contacts that P lacks. A ball held between plates, and moved by 0.05 of the
  * tolerance, then had 0.3 % of 100 N out of balance. With a factor of this step and full Hessians of contacts, P^-1 b
  * itself is taken, because products with H lack these. Else an iteration is cheaper than evaluating all contacts for
- * a direction that is only nearly Newton's. Returns 0, and leaves b alone, when that takes too many iterations, a
- * third of them do not bring z to a quarter, or a curvature is not positive: a new factor is due. */
+ * a direction that is only nearly Newton's. Returns 0 where a new factor is due, and leaves b alone: after too many
+ * iterations, where a third of them do not bring z to a quarter, or at a curvature that is not positive. */
 static int embi_island_solve_reused(embi_state *s, embi_island *isle)
 {
     int n = 3 * isle->unknown_count;
@@ -20169,9 +20168,9 @@ static embipc_real embi_gap_floor(const embi_candidate *c, embipc_real d, embipc
     return c->xi + embi_max(keep, gap > rounding ? rounding : rounding / 2);
 }
 
-/* Do the two sides of a candidate stay farther apart than `away` along some axis, on paths from x to the fraction alpha
- * of the way to next? Motions count relative to the first vertex, so a common motion does not count. Without this test
- * a twisted mat takes 1.04 times as many instructions [measured]. */
+/* Do the two sides of a candidate stay farther apart than `away` along some axis? Their paths go from x to the fraction
+ * alpha of the way to next. Motions count relative to the first vertex, so a common motion does not count. Without this
+ * test a twisted mat takes 1.04 times as many instructions [measured]. */
 static int embi_paths_apart(const embi_candidate *c, const embipc_real *x, const embipc_real *next, embipc_real alpha,
                             embipc_real away)
 {
@@ -21107,7 +21106,7 @@ static embi_group *embi_body_group(embi_state *s, const embi_body *b)
 }
 
 /* Does a body keep its group from turning about the group's centre? It does where a drive holds it, or a joint with the
- * world or with a body that does not move, and where it has no free flight. BDF2 has terms of its own, so no groups. */
+ * world or a body that does not move, or where it has no free flight. BDF2 has terms of its own, so no groups. */
 static int embi_body_holds_group(const embi_state *s, const embi_body *b)
 {
     if (!embi_keeps_spin(b) || b->flight.kind != EMBI_PIVOT_CENTRE || embi_is_two_step(b)) return 1;
@@ -22829,7 +22828,7 @@ static int embi_island_add_element(embi_state *s, embi_island *isle, const embi_
 static int embi_island_assemble(embi_state *s, embi_island *isle)
 {
     embi_island_clear_system(s, isle);     /* H = 0, at least where elements reach */
-    embi_island_assemble_bodies(s, isle);   /* A of each body */
+    embi_island_assemble_bodies(s, isle);
     embi_for_bodies(s, isle, embi_body_add_to_system, NULL, NULL, 0);
     for (int k = 0; k < isle->body_count; k++)
         if (isle->shares.part[k] == 0) return 0;
@@ -22866,7 +22865,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
 {
     embipc_result result;
     embi_island_set_aside(isle);   /* a step that fails restores the factor of the last step */
-    isle->factor.valid = 0;       /* until there is a new one */
+    isle->factor.valid = 0;
     result = embi_dual_factor(m, s, isle);
     if (result == EMBIPC_OK && !embi_has_dual(isle)) result = embi_island_factor_whole(m, s, isle);
     if (result != EMBIPC_OK) return result;
@@ -22975,7 +22974,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
  * conjugate gradients: errors fall linearly then, and what is left may be as large as the direction. It is less after
  * a prediction, too: no direction has shown yet that friction is past its kinks. Errors below the tolerance with one
  * sign in every step let a block on a slope of tan(angle) = mu slide away. It is less in an added pass, too, whose
- * directions are short from the start: forces stay 3e-4 out of balance, and 1e-3 without [scenes of examples]. */
+ * directions are short from the start: forces on a body balance to 3e-4, and to 1e-3 without [scenes of examples]. */
 static embipc_real embi_island_short_limit(const embi_island *isle)
 {
     int less = isle->just_predicted || isle->tune.full_hessian || isle->friction.passes_added > 0;
@@ -23497,9 +23496,8 @@ static int embi_island_is_noise(const embi_state *s, const embi_island *isle)
  * contact may reverse along it, and none may have had a secant in place of its own force. Let a contact that sticks be
  * y epsv h before the kink of f1, and its load beyond its limit by the fraction delta. The direction moves it by (delta
  * + y^2)/(2 y) epsv h, at least sqrt(delta) epsv h. So a tolerance of 0.1 epsv ends no pass where more than 1 % is
- * missing. A test by the contraction theta of the last two directions was tried: theta/(1 - theta) of this one below a
- * tenth of the tolerance. It makes a lift a fifth faster, but leaves forces 2 to 10 times as far from balance. In the
- * last iteration the tolerance itself will do. A direction that gains less than rounding costs is short, too. */
+ * missing. In the last iteration the tolerance itself will do. A direction that gains less than rounding costs is
+ * short, too. */
 static int embi_island_is_short(const embi_state *s, const embi_island *isle)
 {
     embipc_real limit = isle->iterations < s->settings.max_iterations ? embi_island_short_limit(isle) : (embipc_real)1;
