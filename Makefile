@@ -104,20 +104,20 @@ $(BUILD)/libembipc.so: $(BUILD)/library_pic.o
 	$(Q)$(CC) $(CFLAGS) -shared -Wl,-soname,libembipc.so.0 $^ -o $@ -lm -lpthread
 lib: $(BUILD)/libembipc.a $(BUILD)/libembipc.so
 install: lib $(BUILD)/embipc
-	$(Q)mkdir -p $(AT)/bin $(AT)/include $(AT)/lib/pkgconfig $(AT)/share/embipc
-	$(Q)install -m 755 $(BUILD)/embipc $(AT)/bin/embipc
-	$(Q)install -m 644 $(HEADER) $(AT)/include/embipc.h
-	$(Q)install -m 644 $(BUILD)/libembipc.a $(AT)/lib/libembipc.a
-	$(Q)install -m 755 $(BUILD)/libembipc.so $(AT)/lib/libembipc.so.$(VERSION)
-	$(Q)ln -sf libembipc.so.$(VERSION) $(AT)/lib/libembipc.so.0
-	$(Q)ln -sf libembipc.so.0 $(AT)/lib/libembipc.so
-	$(Q)install -m 644 tools/embipc.py $(AT)/share/embipc/embipc.py
+	$(Q)mkdir -p "$(AT)/bin" "$(AT)/include" "$(AT)/lib/pkgconfig" "$(AT)/share/embipc"
+	$(Q)install -m 755 $(BUILD)/embipc "$(AT)/bin/embipc"
+	$(Q)install -m 644 $(HEADER) "$(AT)/include/embipc.h"
+	$(Q)install -m 644 $(BUILD)/libembipc.a "$(AT)/lib/libembipc.a"
+	$(Q)install -m 755 $(BUILD)/libembipc.so "$(AT)/lib/libembipc.so.$(VERSION)"
+	$(Q)ln -sf libembipc.so.$(VERSION) "$(AT)/lib/libembipc.so.0"
+	$(Q)ln -sf libembipc.so.0 "$(AT)/lib/libembipc.so"
+	$(Q)install -m 644 tools/embipc.py "$(AT)/share/embipc/embipc.py"
 	$(Q)printf '%s\n' 'prefix=$(PREFIX)' 'Name: embipc' 'Description: Embedded Incremental Potential Contact' \
 	  'Version: $(VERSION)' 'Cflags: -I$${prefix}/include' 'Libs: -L$${prefix}/lib -lembipc' 'Libs.private: -lm -lpthread' \
-	  > $(AT)/lib/pkgconfig/embipc.pc
+	  > "$(AT)/lib/pkgconfig/embipc.pc"
 uninstall:
-	$(Q)rm -f $(INSTALLED:%=$(AT)/%)
-	$(Q)rmdir $(AT)/share/embipc 2> /dev/null || true
+	$(Q)for f in $(INSTALLED); do rm -f "$(AT)/$$f"; done
+	$(Q)rmdir "$(AT)/share/embipc" 2> /dev/null || true
 # what is installed: a program against it with pkg-config, and Python
 install-check: lib $(BUILD)/embipc
 	@sh tests/install.sh $(BUILD) "$(CC)" "$(CFLAGS)"

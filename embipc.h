@@ -551,7 +551,9 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world);
  * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* Set gravity, m/s^2, and the length of steps, s, from the next step on, and derive kappa again. A reset keeps them. */
+/* Set gravity, m/s^2, and the length of steps, s, from the next step on. A reset keeps them. Gravity derives kappa again.
+ * So does a time step that is more than ten times longer or shorter than the one of the present kappa. Another kappa
+ * means other gaps, and these push what rests. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *world, const embipc_real gravity[3]);
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_real time_step);
 
@@ -2150,6 +2152,7 @@ enum {
 #define EMBI_TURN_FAR ((embipc_real)0.05)   /* [rad] Turn of a step that begins with free flight */
 
 /* ---- Parameters of bodies and pairs ---- */
+#define EMBI_KAPPA_STEPS 10   /* [ratio] Largest change of the time step that keeps a derived kappa */
 #define EMBI_FIT_SHARE ((embipc_real)0.4)   /* [clearance] Share of it that a derived dhat becomes */
 #define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* [dhat] A smaller clearance counts as equal sizes */
 
@@ -12504,7 +12507,7 @@ typedef struct embi_body_step {
 
 /* What the last step of a body left for the next one. */
 typedef struct embi_body_past {
-    int smooth;                  /* BDF2 may use q_before and v_before: the motion was smooth */
+    int smooth;                  /* the motion was smooth: BDF2 and predictions may use the last step */
     int continues;               /* body and kappa are as its last step left them: kinetic and elastic are valid */
     int in_contact;              /* it touched something at the end */
     int own_friction;            /* friction used the normal forces of that step's end */
@@ -14176,6 +14179,7 @@ struct embipc_world {
     embipc_real *applied;        /* forces for the next step (3 per node) */
     int step, builds;
     embipc_real time;
+    embipc_real kappa_step;      /* time step that derived kappa are for, s */
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
     int mixed_start;             /* bodies were made, moved, or contacts enabled when not all were at their starts */
@@ -14369,7 +14373,7 @@ static embipc_real embi_derive_dhat(const embi_body *b)
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
     if (!(b->mass.total > 0)) return 0;
-    return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->def.time_step);
+    return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->kappa_step);
 }
 
 /* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can
@@ -14382,7 +14386,7 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
     embipc_real gravity = embi_norm(w->def.gravity), speed = embi_sqrt(20 * gravity * b->diagonal);
     speed = embi_max(speed, 10 * b->diagonal);
     if (b->kind >= EMBIPC_CAGE) return embi_material_young(&b->elastic.material) * b->area / (embipc_real)b->nv;
-    return b->mass.total > 0 ? b->mass.total * (gravity + speed / w->def.time_step) / 3 : 0;
+    return b->mass.total > 0 ? b->mass.total * (gravity + speed / w->kappa_step) / 3 : 0;
 }
 
 /* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of 1e6
@@ -18006,8 +18010,11 @@ static void embi_drives_finish(embipc_world *w)
  *   rod     |o' - o| in its limits                                 attach  each vertex at its anchor on a
  * With c = cos, s = sin the point of a at the angle f is o + c(f) (u - o) + s(f) (v - o): a point with weights. Motor,
  * friction and limits of a hinge are rods between u' and such a point, along the tangent there: l sin of the angle
- * between the two is their length. So the radius of either frame, and the gap of the joint, do not count.
- *   motor    length l sin(f^n + D - g) from the angle g      friction   length l sin(f^n - g), force limit friction / l
+ * between the two is their length. So the radius of either frame, and the gap of the joint, do not count. In a body
+ * that bends, u and v are not normal to each other. f is then that of the point c u + s v of a to which b's u' points,
+ * and the tangent is normal to the way from o to it. With another tangent this way has a part along it: friction and
+ * dampers would take it for motion, and give energy.
+ *   motor    length l sin(f^n + D - g) from the angle g      friction   the length at q^n, force limit friction / l
  *   limits   at most 0 from the angle hi, and at least 0 from lo, where f^n is within pi/2 of them
  * g = f^n + h w^n is where the hinge goes at the speed w^n of the last step, by at most 1 rad. So a fast one has its
  * full torque, along the arm that it has at the end.
@@ -18054,7 +18061,7 @@ static embipc_real embi_joint_twist(const embipc_real *x, embipc_real nearby, em
 static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x, embipc_real nearby)
 {
     const embipc_real *o, *p;
-    embipc_real axis[3], r[3], u[3], v[3], size;
+    embipc_real axis[3], r[3], u[3], v[3], of_u[3], of_v[3], size;
     x += 3 * j->first;
     o = x + 3 * EMBI_FRAME_O;
     p = x + 3 * EMBI_FRAME;
@@ -18072,7 +18079,10 @@ static embipc_real embi_joint_position(const embi_joint *j, const embipc_real *x
     embi_sub(r, p + 3 * EMBI_FRAME_U, p);
     embi_sub(u, x + 3 * EMBI_FRAME_U, o);
     embi_sub(v, x + 3 * EMBI_FRAME_V, o);
-    size = embi_atan2(embi_dot(r, v), embi_dot(r, u));
+    embi_cross(axis, u, v);   /* r = (r.(v x axis) u + r.(axis x u) v)/axis.axis, and what lies along the axis */
+    embi_cross(of_u, v, axis);
+    embi_cross(of_v, axis, u);
+    size = embi_atan2(embi_dot(r, of_v), embi_dot(r, of_u));
     return size + 2 * EMBI_PI * embi_floor((nearby - size) / (2 * EMBI_PI) + (embipc_real)0.5);
 }
 
@@ -18116,14 +18126,16 @@ static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p
 static embi_rod embi_rod_to_angle(const embi_state *s, const embi_joint *j, embipc_real K, embipc_real angle,
                                   embipc_real least, embipc_real most)
 {
-    embipc_real c = embi_cos(angle), n = embi_sin(angle), u[3], v[3], gap[3];
+    embipc_real c = embi_cos(angle), n = embi_sin(angle), u[3], v[3], normal[3], to[3], gap[3];
     const embipc_real *x = s->xn + 3 * j->first;
     embi_rod p = embi_rod_make(j, K, EMBI_FRAME + EMBI_FRAME_U, EMBI_FRAME_O, EMBI_FRAME_U, EMBI_FRAME_V, c + n - 1, -c,
                                -n);
     embi_sub(u, x + 3 * EMBI_FRAME_U, x);
     embi_sub(v, x + 3 * EMBI_FRAME_V, x);
-    embi_scale(p.axis, -n, u);
-    embi_axpy(p.axis, c, v);
+    embi_cross(normal, u, v);
+    embi_scale(to, c, u);
+    embi_axpy(to, n, v);
+    embi_cross(p.axis, normal, to);
     embi_sub(gap, x + 3 * EMBI_FRAME, x);
     embi_rod_align(s, j, &p, least, most, gap);
     return p;
@@ -18168,8 +18180,8 @@ static int embi_joint_efforts(const embi_state *s, const embi_joint *j, embipc_r
     }
     if (j->def.friction > 0) {
         K = j->def.friction / lever / (embi_joint_epsv(s, j) * s->h);
-        way = -lever * embi_sin(ahead);
-        rod[n] = turns ? embi_rod_to_angle(s, j, K, now + ahead, way, way) : embi_rod_on_axis(s, j, K, now, now);
+        rod[n] = turns ? embi_rod_to_angle(s, j, K, now + ahead, 0, 0) : embi_rod_on_axis(s, j, K, now, now);
+        if (turns) rod[n].least = rod[n].most = rod[n].length;   /* it resists from where b is at q^n */
         rod[n++].limit = j->def.friction / lever;
     }
     return n;
@@ -22597,7 +22609,8 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     if (embi_is_asleep(b)) return;
     if (b->elastic.follows) b->elastic.nonlinear = b->elastic.follows = 0;   /* rotations follow q for one step only */
     b->elastic.cells.follows = 0;
-    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth && !b->step.jump);
+    embi_body_integrate(s, b, embi_is_second_order(s) && embi_is_dynamic(b) && b->past.smooth && !b->step.jump &&
+                              w->report.h == s->h);
     for (int i = b->node0; i < b->node0 + b->nn && embi_is_dynamic(b); i++)
         embi_add_scaled(s->load.f + 3 * i, w->applied + 3 * i, b->mass.node[i - b->node0], s->gravity);
     embi_body_press(s, b);
@@ -26051,6 +26064,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->warned = 1;
     w->s.h = def->time_step;
     w->s.hh = def->time_step * def->time_step;
+    w->kappa_step = def->time_step;
     w->s.settings.integrator = def->integrator;
     w->s.settings.spin = def->keep_spin != 0;
     embi_copy(w->s.gravity, def->gravity);
@@ -28467,23 +28481,46 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     return EMBIPC_OK;
 }
 
-/* kappa depends on h, so it is derived again, as above. Factors and histories of the old h are dropped. */
+/* What the last step of a body foretells, for a step `ratio` times as long: forces change velocities in proportion to h,
+ * and ways to h^2. */
+static void embi_body_stretch_past(embi_state *s, embi_body *b, embipc_real ratio)
+{
+    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->last.gain[i] *= ratio;
+    b->past.displacement *= ratio;
+    for (int k = 0; k < 2; k++) b->past.prediction_error[k] *= ratio * ratio;
+    embi_scale(b->flight.twisted, ratio * ratio, b->flight.twisted);
+    embi_scale(b->flight.twist, ratio * ratio, b->flight.twist);
+}
+
+/* kappa depends on h, but it is derived again only after a large change. (Five boxes in a stack, with frames of 7 to
+ * 33 ms by turns: 2e-2 m/s with a kappa for each, 2e-5 m/s with one.) Factors of the old h are dropped. What the last
+ * step foretells is kept. (A box that slides, with such frames: 8 solves a step without it, 1.1 with it.) BDF2 needs two
+ * equal steps: see embi_body_begin(). */
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real time_step)
 {
     embipc_result r;
+    embipc_real ratio;
+    int alike;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if ((r = embi_check_time_step(time_step, &w->error)) != EMBIPC_OK ||
         (r = embi_check_all_numbers(w, w->s.gravity, time_step)) != EMBIPC_OK)
         return r;
     if (time_step == w->s.h) return EMBIPC_OK;
+    ratio = time_step / w->s.h;
+    alike = embi_max(ratio, 1 / ratio) < EMBI_KAPPA_STEPS;
     w->def.time_step = w->s.h = time_step;
     w->s.hh = time_step * time_step;
+    if (embi_max(time_step / w->kappa_step, w->kappa_step / time_step) > EMBI_KAPPA_STEPS) w->kappa_step = time_step;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
-        b->past.smooth = b->past.continues = 0;
+        embipc_real kappa = b->rules.kappa;
         embi_body_revise(&w->s, b);
         embi_body_derive(w, b);
+        if (alike) embi_body_stretch_past(&w->s, b, ratio);
+        else b->past.smooth = 0;
+        b->past.continues &= b->rules.kappa == kappa;   /* else friction starts as above */
     }
+    for (int k = 0; k < w->lagged.count && alike; k++) w->lagged.u[k] *= ratio;
     return EMBIPC_OK;
 }
 
@@ -28545,7 +28582,11 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
-    for (int i = 0; i < s->body_count; i++) embi_body_restart(s, s->body + i);
+    w->kappa_step = s->h;
+    for (int i = 0; i < s->body_count; i++) {
+        embi_body_restart(s, s->body + i);
+        embi_body_derive(w, s->body + i);
+    }
     w->sleep.count = 0;
     for (int i = 0; i < embi_drive_count(s); i++) {
         embi_drive *d = s->driven.list + i;
@@ -30403,7 +30444,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 #ifndef EMBIPC_NO_SNAPSHOT
 
 /* Words of the head: name, format, their number, hash. Even formats: of floats. Others are not read. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 10 : 9, EMBI_SNAPSHOT_HEAD = 4 };
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 12 : 11, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -30983,6 +31024,8 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
     embi_state *t = &w->s;
     int bodies = embi_stream_count(s, t->body_count, 40), drives, joints;
     embipc_result r = EMBIPC_OK;
+    embi_stream_reals(s, &w->kappa_step, 1);
+    (void)embi_stream_need(s, embi_check_time_step(w->kappa_step, NULL) == EMBIPC_OK);
     for (int k = 0; k < bodies && !s->failed && r == EMBIPC_OK; k++) r = embi_stream_given(s, w, k);
     if (r != EMBIPC_OK) return r;
     for (int k = 0; k < 6; k++) {

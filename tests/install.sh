@@ -59,4 +59,11 @@ fi
 make_here uninstall
 left=$(find "$dir/opt" -type f -o -type l)
 [ -z "$left" ] || fail "make uninstall leaves $left"
+
+# a name with spaces, as a build place of packages may have
+make_here DESTDIR="$dir/a b" install
+"$dir/a b/opt/embipc/bin/embipc" --version > /dev/null || fail "DESTDIR with a space"
+make_here DESTDIR="$dir/a b" uninstall
+left=$(find "$dir/a b" -type f -o -type l)
+[ -z "$left" ] || fail "make uninstall leaves $left"
 echo "install: header, library, tool, pkg-config and Python work from where they are installed"

@@ -517,6 +517,44 @@ static void test_hinge_friction(void)
     linked_end(&s);
 }
 
+/* Friction and a damper between two soft bodies, whose frames bend: what they take is what the world loses, and no step
+ * ends with more energy. Friction takes its torque times the angle, a damper c w^2 h a step. Its effort is -c w. */
+static void test_soft_hinges(void)
+{
+    for (int n = 0; n < 4; n++) {
+        double h = n % 2 ? 3e-4 : 1e-3, taken = 0, rise = 0, first = 0, now = 0, off = 0;
+        scene s = joint_world(h, EMBIPC_BACKWARD_EULER, 0);
+        embipc_joint_def jd;
+        embipc_joint j;
+        for (int side = 0; side < 2; side++) {
+            embipc_body_def d = scene_def(side ? "b" : "a", EMBIPC_CAGE, side ? 0.3 : 0, 0, 0);
+            d.material.young = 1e6;
+            d.angular_velocity[2] = side ? -5 : 5;
+            d.mask = 0;
+            scene_box(&s, d, 0.3, 0.1, 0.1, 0);
+        }
+        jd = scene_joint_def(&s, EMBIPC_HINGE, 0, 1, 0.15, 0, 0, NULL);
+        if (n < 2) jd.friction = 0.8;
+        else jd.motor_damping = 0.1;
+        j = scene_joint(&s, jd);
+        for (int k = 0; k < (int)(0.09 / h); k++) {
+            double before = now, w;
+            linked_step(&s);
+            w = joint_state(&s, j).velocity;
+            now = s.stats.kinetic + s.stats.elastic + s.stats.joint;
+            if (k == 0) { first = now; continue; }
+            if (n >= 2) off = fmax(off, fabs(joint_state(&s, j).effort + 0.1 * w));
+            taken += h * fabs(w) * (n < 2 ? 0.8 : 0.1 * fabs(w));
+            rise = fmax(rise, now - before);
+        }
+        printf("  two soft bodies, %s, h = %g s: lost %.4f J, taken %.4f J\n", n < 2 ? "friction" : "damper", h, first - now, taken);
+        ENSURE(rise < 1e-9);
+        ENSURE_REL(first - now, taken, 0.04);
+        ENSURE(off < 0.01);   /* N m, of 1 */
+        linked_end(&s);
+    }
+}
+
 /* Limits: a pendulum rests on them, whatever their range; the cone of a ball; a weight on a rope falls freely, then hangs;
  * a rod keeps its length. */
 static void test_limits(void)
@@ -1576,6 +1614,7 @@ int main(int argc, char **argv)
     RUN(motor);
     RUN(late_damping);
     RUN(hinge_friction);
+    RUN(soft_hinges);
     RUN(hinge_holds);
     RUN(limits);
     RUN(chain);

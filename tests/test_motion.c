@@ -1205,7 +1205,7 @@ static void test_static_friction(void)
     }
 }
 
-/* What slides is braked by mu times the force of each step, also where the time step or gravity change from step to step,
+/* What slides is braked by mu times the force of each step, also where gravity, or the time step by far, changes each step,
  * and with them kappa: the contacts of q^n then tell forces up to three times too large or too small. */
 static void test_friction_of_changing_steps(void)
 {
@@ -1229,7 +1229,7 @@ static void test_friction_of_changing_steps(void)
             const embipc_iteration *solve;
             embipc_pair_force f;
             int solves;
-            if (k < 2) (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, odd > 0 ? 1.0 / 120 : 1.0 / 30));
+            if (k < 2) (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, odd > 0 ? 1.0 / 700 : 1.0 / 30));
             else (void)ENSURE_OK(s.w, embipc_world_set_gravity(s.w, gravity));
             scene_step(&s);
             solves = embipc_world_iterations(s.w, &solve);
@@ -1240,6 +1240,42 @@ static void test_friction_of_changing_steps(void)
             slides++;
         }
         ENSURE(slides > 20 && most > 1);
+        scene_end(&s);
+    }
+}
+
+/* Frames of 7 and 33 ms by turns, as of a game: a stack stays at rest, a box slides as by equal steps, and neither takes
+ * more solves than by equal steps. */
+static void test_frames_of_any_length(void)
+{
+    const double angle = PI / 9, mu = 0.2, slope = 9.81 * (sin(angle) - mu * cos(angle));
+    for (int k = 0; k < 4; k++) {
+        embipc_world_def wd = embipc_default_world_def();
+        int slides = k % 2, solves = 0;
+        double most = 0, t = 0;
+        scene s;
+        wd.integrator = k < 2 ? EMBIPC_BACKWARD_EULER : EMBIPC_BDF2;
+        if (slides) embi_set(wd.gravity, 9.81 * sin(angle), 0, -9.81 * cos(angle));
+        s = scene_empty(&wd);
+        scene_ground(&s, 100, mu);
+        for (int n = 0; n < (slides ? 1 : 5); n++) {
+            embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0, 0, 0.1003 + 0.2003 * n);
+            d.friction = mu;
+            d.material.young = 1e8;
+            scene_box(&s, d, 0.2, 0.2, 0.2, 0);
+        }
+        for (int n = 0; n < 200; n++) {
+            (void)ENSURE_OK(s.w, embipc_world_set_time_step(s.w, n % 2 ? 1.0 / 144 : 1.0 / 30));
+            scene_step(&s);
+            t += s.w->def.time_step;
+            if (n >= 100) solves += s.stats.newton_iterations;
+            if (n >= 100) most = fmax(most, s.stats.max_speed);
+        }
+        if (slides) ENSURE_REL(scene_state(s.w, s.body[1]).velocity[0], slope * t, 0.002);
+        else ENSURE(most < 2e-4);
+        printf("  %s, %s: %.2f solves a step, largest speed %.2g m/s\n", slides ? "box on a slope" : "stack",
+               k < 2 ? "backward Euler" : "BDF2", solves / 100.0, most);
+        ENSURE(solves < 200);
         scene_end(&s);
     }
 }
@@ -1274,6 +1310,7 @@ int main(int argc, char **argv)
     meshio_test_unused();
     RUN(belt);
     RUN(friction_of_changing_steps);
+    RUN(frames_of_any_length);
     RUN(static_friction);
     return test_end("test_motion");
 }

@@ -49,6 +49,25 @@ static void test_scene_help(void)
     ENSURE(command("@ scene-help a b") == 2);
 }
 
+/* What is printed may be redirected to a full disk. The exit code is 2 then, as for a file that cannot be written. */
+static void test_output_lost(void)
+{
+    static const char *const line[] = { "--version", "--help", "scene-help", "scene-help --markdown", "defaults --material",
+                                        "scene-help young", "check examples/scenes/stone.obj",
+                                        "defaults examples/scenes/drop.json" };
+    FILE *full = fopen("/dev/full", "wb");
+    if (full) fclose(full);
+    if (!full) SKIP("no /dev/full");
+    if (command_missing()) SKIP("no tool beside this test");
+    for (int i = 0; i < 8; i++) {
+        char text[256];
+        snprintf(text, sizeof text, "{ @ %s > /dev/full; }", line[i]);
+        ENSURE(command(text) == 2 && command_says("standard output: cannot be written"));
+        snprintf(text, sizeof text, "{ @ %s > /dev/null; }", line[i]);
+        ENSURE(command(text) == 0);
+    }
+}
+
 static const char scene_text[] =
     "{\"version\":1,\"time_step\":0.01,\"duration\":0.05,\"bodies\":[{\"kind\":\"affine\",\"shape\":\"box\",\"size\":"
     "[0.1,0.1,0.1]},"
@@ -311,6 +330,7 @@ int main(int argc, char **argv)
     command_begin(argv[0]);
     RUN(version);
     RUN(scene_help);
+    RUN(output_lost);
     RUN(paths);
     RUN(outputs);
     RUN(interrupt);

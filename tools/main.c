@@ -103,7 +103,7 @@ static const char main_usage_more[] =
     "\n"
     "meshes: .obj .stl .ply .off .msh .vtk .node/.ele\n"
     "\n"
-    "exit code: 0 fine; 1 the simulation or the check says no, or it was stopped; 2 bad usage or input\n";
+    "exit code: 0 fine; 1 the simulation or the check says no, or it was stopped; 2 bad usage, input or output\n";
 
 static void main_help(FILE *out)
 {
@@ -545,7 +545,8 @@ static int main_selftest(int argc, char **argv)
     return failed != 0;
 }
 
-int main(int argc, char **argv)
+/* Calls the command that the arguments name. Returns its exit code. */
+static int main_command(int argc, char **argv)
 {
     if (argc < 2) { main_help(stderr); return 2; }
     if (strcmp(argv[1], "--version") == 0) {
@@ -579,4 +580,13 @@ int main(int argc, char **argv)
         "found the unknown command \"%s\", expected run, replay, defaults, check, doctor, embed, bench, sweep, import, "
         "scene-help or selftest%s",
         argv[1], "");
+}
+
+/* Output that is lost, as on a full disk, makes a command fail: tables and scenes are redirected to files. */
+int main(int argc, char **argv)
+{
+    const int code = main_command(argc, argv);
+    if (fflush(stdout) == 0 && !ferror(stdout)) return code;
+    fprintf(stderr, "standard output: cannot be written, or not to its end\n");
+    return 2;
 }
