@@ -551,9 +551,9 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world);
  * first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
-/* Set gravity, m/s^2, and the length of steps, s, from the next step on. A reset keeps them. Gravity derives kappa again.
- * So does a time step that is more than ten times longer or shorter than the one of the present kappa. Another kappa
- * means other gaps, and these push what rests. */
+/* Set gravity, m/s^2, and the length of steps, s, from the next step on. A reset keeps them. Gravity derives kappa
+ * again. So does a time step that is more than ten times longer or shorter than the one of the present kappa. Another
+ * kappa means other gaps, and these push what rests. */
 EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *world, const embipc_real gravity[3]);
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *world, embipc_real time_step);
 
@@ -17498,7 +17498,6 @@ static int embi_body_fly(embi_state *s, embi_body *b)
 /* Does the step give back to this body the angular momentum that it loses? */
 static int embi_keeps_spin(const embi_body *b) { return b->flight.on; }
 
-/* Does its free flight follow an arc? */
 static int embi_body_arcs(const embi_body *b) { return b->flight.on && !b->flight.straight; }
 
 /* The angle of its free flight in the step, rad */
@@ -28481,8 +28480,8 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     return EMBIPC_OK;
 }
 
-/* What the last step of a body foretells, for a step `ratio` times as long: forces change velocities in proportion to h,
- * and ways to h^2. */
+/* What the last step of a body foretells, for a step `ratio` times as long: forces change velocities in proportion to
+ * h, and ways to h^2. */
 static void embi_body_stretch_past(embi_state *s, embi_body *b, embipc_real ratio)
 {
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->last.gain[i] *= ratio;
@@ -28494,8 +28493,8 @@ static void embi_body_stretch_past(embi_state *s, embi_body *b, embipc_real rati
 
 /* kappa depends on h, but it is derived again only after a large change. (Five boxes in a stack, with frames of 7 to
  * 33 ms by turns: 2e-2 m/s with a kappa for each, 2e-5 m/s with one.) Factors of the old h are dropped. What the last
- * step foretells is kept. (A box that slides, with such frames: 8 solves a step without it, 1.1 with it.) BDF2 needs two
- * equal steps: see embi_body_begin(). */
+ * step foretells is kept. (A box that slides, with such frames: 8 solves a step without it, 1.1 with it.) BDF2 needs
+ * two equal steps: see embi_body_begin(). */
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real time_step)
 {
     embipc_result r;
