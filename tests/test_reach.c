@@ -462,7 +462,7 @@ static void test_a_path_has_slack(void)
     embi_apply_rows(st, b, st->q, st->x);
     b->started = b->in_island = b->followed = 1;
     b->search.keeps_start = b->search.has_direction = 1;
-    b->search.own_path.end = s.w->islands.list[b->island]->bound.searched = 1;
+    b->search.own_path.searched = s.w->islands.list[b->island]->bound.searched = 1;
     b->search.swept = b->search.has_reference = 0;
     memset(&one, 0, sizeof one);
     lane = s.w->search.lane;
