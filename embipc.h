@@ -13697,7 +13697,7 @@ typedef enum embi_factor_use {
  *   a step has begun, with the unknowns of the last  0          as it was  LAST_STEP if the factor serves, else NEW
  *   H was factored as one matrix                     1          1          NEW; then THIS_STEP if it serves again
  *   H was factored body by body (embi_dual)          as it was  1          NEW; then THIS_STEP if it serves again
- *   the unknowns have changed                        0          0          NEW */
+ *   the unknowns or the time step have changed       0          0          NEW */
 typedef struct embi_reuse {
     int analysed;                /* `system` has an order of elimination from this step. One of an earlier step does
                                     not serve: bits must depend on the state, not on history */
@@ -13705,6 +13705,7 @@ typedef struct embi_reuse {
     embi_factor_use use;         /* any but EMBI_FACTOR_NEW needs `valid` */
     unsigned *of;                /* revisions of the bodies that have unknowns, in order */
     int of_count;
+    embipc_real hh;              /* h^2 of the system that it is of, s^2 */
     embi_factor_undo undo;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int regularized;             /* pivots that were replaced, in this step */
@@ -20710,8 +20711,9 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
         same &= count < isle->factor.of_count && isle->factor.of[count] == b->revision;
         isle->factor.of[count++] = b->revision;
     }
-    same &= count == isle->factor.of_count;
+    same &= count == isle->factor.of_count && isle->factor.hh == s->hh;
     isle->factor.of_count = count;
+    isle->factor.hh = s->hh;
     if (!same) isle->factor.analysed = isle->factor.valid = 0;
     if (!same) isle->factor.use = EMBI_FACTOR_NEW;
     return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->solution, 6 * isle->unknown_count) &&
@@ -28513,11 +28515,12 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
         embipc_real kappa = b->rules.kappa;
-        embi_body_revise(&w->s, b);
         embi_body_derive(w, b);
         if (alike) embi_body_stretch_past(&w->s, b, ratio);
         else b->past.smooth = 0;
-        b->past.continues &= b->rules.kappa == kappa;   /* else friction starts as above */
+        if (b->rules.kappa == kappa) continue;
+        b->past.continues = 0;   /* friction starts as above, and what sleeps wakes */
+        embi_body_revise(&w->s, b);
     }
     for (int k = 0; k < w->lagged.count && alike; k++) w->lagged.u[k] *= ratio;
     return EMBIPC_OK;
@@ -30933,6 +30936,7 @@ static void embi_stream_island(embi_stream *s, embipc_world *w, int at)
         if (s->from) isle->factor.of[k] = w->s.body[next].revision;
     }
     if (s->from) isle->factor.of_count = bodies;
+    embi_stream_reals(s, &isle->factor.hh, 1);
     if (head[0] == 2) embi_stream_dual(s, w, isle);
     else embi_stream_system(s, &w->memory, &isle->system);
     if (!s->from || s->failed) return;

@@ -155,11 +155,11 @@ typedef enum sleep_cause {
     SLEEP_BY_NOTHING, SLEEP_BY_NO_FORCE, SLEEP_BY_FORCE, SLEEP_BY_VELOCITY, SLEEP_BY_IMPULSE, SLEEP_BY_PRESSURE, SLEEP_BY_POSE, SLEEP_BY_CALL,
     SLEEP_BY_DRIVE, SLEEP_BY_JOINT, SLEEP_BY_PAIR, SLEEP_BY_GROUPS, SLEEP_BY_LOSS, SLEEP_BY_GRAVITY, SLEEP_BY_SAME_GRAVITY,
     SLEEP_BY_TIME_STEP, SLEEP_BY_BELT, SLEEP_BY_NO_GROUND, SLEEP_BY_WALL, SLEEP_BY_FAR_WALL, SLEEP_BY_PLATE, SLEEP_BY_RESET,
-    SLEEP_BY_FRICTION, SLEEP_BY_STIFFNESS, SLEEP_CAUSES
+    SLEEP_BY_FRICTION, SLEEP_BY_STIFFNESS, SLEEP_BY_LONGER_STEP, SLEEP_CAUSES
 } sleep_cause;
 /* which bodies are awake after the step then: T the tower, B the ball, L, R, O the three boxes */
-static const char *const sleep_woken[SLEEP_CAUSES] = {"", "", "T", "T", "T", "T", "TL", "T", "O", "TO", "T", "T", "T", "TBLRO", "", "TBLRO",
-                                                      "TBLRO", "TBLRO", "O", "", "O", "TBLRO", "TBLRO", "T"};
+static const char *const sleep_woken[SLEEP_CAUSES] = {"", "", "T", "T", "T", "T", "TL", "T", "O", "TO", "T", "T", "T", "TBLRO", "", "TLRO",
+                                                      "TBLRO", "TBLRO", "O", "", "O", "TBLRO", "TBLRO", "T", ""};
 
 /* something happens, most often to the top of the tower */
 static void sleep_disturb(scene *s, sleep_cause cause)
@@ -199,7 +199,8 @@ static void sleep_disturb(scene *s, sleep_cause cause)
     case SLEEP_BY_LOSS: r = embipc_body_destroy(s->w, s->body[SLEEP_LOW]); break;
     case SLEEP_BY_GRAVITY: r = embipc_world_set_gravity(s->w, light); break;
     case SLEEP_BY_SAME_GRAVITY: r = embipc_world_set_gravity(s->w, weight); break;
-    case SLEEP_BY_TIME_STEP: r = embipc_world_set_time_step(s->w, 0.01); break;
+    case SLEEP_BY_TIME_STEP: r = embipc_world_set_time_step(s->w, 0.001); break;   /* another kappa, but for the soft ball */
+    case SLEEP_BY_LONGER_STEP: r = embipc_world_set_time_step(s->w, 0.02); break;
     case SLEEP_BY_BELT: r = embipc_body_set_surface_velocity(s->w, s->body[SLEEP_GROUND], push); break;
     case SLEEP_BY_NO_GROUND: r = embipc_body_destroy(s->w, s->body[SLEEP_GROUND]); break;
     case SLEEP_BY_WALL:   /* 0.1 mm above a box, which is less than dhat */
