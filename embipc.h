@@ -12443,8 +12443,17 @@ typedef struct embi_end {
     embi_group group;
 } embi_end;
 
+/* What an island that sleeps adds to the statistics. Its first body has it. */
+typedef struct embi_rest {
+    int contacts, merged;
+    embipc_real min_gap, barrier;
+} embi_rest;
+
 /* One body's part of the statistics, J. before, after, size: its part of the objective, J s^2. */
-typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
+typedef struct embi_sums {
+    embipc_real before, after, size, kinetic, potential, elastic;
+    embi_rest rest;
+} embi_sums;
 
 /* A cached list of the candidates of two patches, for more than one step. The search had a margin. The list serves
  * as long as the range of a step, plus the drift since the search, stays within that margin. For one body both are
@@ -12618,8 +12627,7 @@ typedef struct embi_body_sleep {
     embi_sleep_stage stage;
     embipc_real rested;          /* time that it has been at rest, s; 0 while it sleeps */
     embipc_body group;           /* while it sleeps: the first body of its island */
-    int contacts, merged;        /* in that first body, what the island adds to the statistics */
-    embipc_real min_gap, barrier;
+    embi_rest rest;              /* in that first body */
     int bodies;                  /* in that first body: how many sleep, itself included */
 } embi_body_sleep;
 
@@ -12648,7 +12656,6 @@ typedef struct embi_body {
     embi_body_past past;
     embi_flight flight;
     embi_end end;
-    embi_sums sums;              /* of the last step */
     int driven_nodes;
     int in_island, island;       /* whether it has an island in this step, and which; -1: none */
     embi_body_joints joints;
@@ -12837,6 +12844,8 @@ typedef struct embi_state {
     embi_reference reference;
     embi_body *body;
     int body_count;
+    unsigned char *settled;      /* per body: see embi_next_stirred() */
+    embi_sums *sums;             /* per body, of the last step */
     embi_pair *pair;
     int pair_count;
     embi_driven driven;
@@ -12853,6 +12862,18 @@ static int embi_is_asleep(const embi_body *b)
 {
     return EMBI_SLEEP && (b->sleep.stage == EMBI_ASLEEP || b->sleep.stage == EMBI_DISTURBED);
 }
+
+/* The first body from number k on that is not settled. A body settles when it has slept through a whole step: then it
+ * has all that the begin of the next one would set. So a step passes it over, and reads one byte of it in each loop
+ * over bodies. What changes a body, wakes it, or pushes it, stirs it. A pair that names it begins it: see
+ * embi_body_join_step(). */
+static int embi_next_stirred(const embi_state *s, int k)
+{
+    while (EMBI_SLEEP && k < s->body_count && s->settled[k]) k++;
+    return k;
+}
+
+static void embi_body_stir(embi_state *s, const embi_body *b) { s->settled[b - s->body] = 0; }
 
 /* The body to which vertex v belongs */
 static int embi_body_of_vertex(const embi_state *s, int v)
@@ -14522,6 +14543,36 @@ static void embi_own_swap_lists(embi_body *b, embi_cached *k)
     b->search.own.list = list;
 }
 
+/* Stores q^n of a body, and sets what the search needs of it there: x^n where its tree needs all vertices (other bodies
+ * compute them on demand), parameters, and bounding boxes. */
+static void embi_body_start(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embipc_real *const at_start[] = {s->qn, s->driven.safe_q, s->reference.measured_q, s->trial_q};
+    const int first = 3 * b->node0, end = first + 3 * b->nn;
+    const size_t nodes = (size_t)(end - first) * sizeof *s->q;
+    for (int k = 0; nodes && k < 4; k++) memcpy(at_start[k] + first, s->q + first, nodes);
+    if (nodes) memcpy(s->vn + first, s->v + first, nodes);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = -1;   /* no unknowns before islands are found */
+    if (!b->bvh.known && b->nv) {
+        if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
+        b->started = 1;
+        memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
+    }
+    embi_body_derive(w, b);
+    b->in_island = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
+    b->island = -1;
+    b->search.around = 0;
+    b->search.tree_is_at_q = 0;
+    b->scale_x = 0;   /* the largest coordinate, for rounding */
+    b->search.live_count = b->search.aside = 0;
+    if (b->inverse) b->inverse->is_aside = 0;
+    embi_body_locate(b, s->q);
+    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
+    b->step.scale_q = 0;
+    for (int i = first; i < end; i++) b->step.scale_q = embi_max(b->step.scale_q, embi_abs(s->qn[i]));
+}
+
 /* Bounds of the body's way to the expected end of the step, which is in trial_q. */
 static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
@@ -14555,6 +14606,15 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
             region[3 + i] += embi_max(shift[3 + i], 0) + slack;
         }
     }
+}
+
+/* A pair names the body: if it is settled, it starts this step only now. */
+static void embi_body_join_step(embipc_world *w, embi_body *b)
+{
+    if (!EMBI_SLEEP || !w->s.settled[b - w->s.body]) return;
+    embi_body_stir(&w->s, b);
+    embi_body_start(w, b);
+    embi_body_foresee(w, b);
 }
 
 /* Grows outer to contain inner, then by slack and a quarter of its width on each side. */
@@ -15966,6 +16026,8 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 key, int head)
     pair->pb = patches % EMBI_PATCHES;
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
+    embi_body_join_step(w, s->body + pair->a);
+    embi_body_join_step(w, s->body + pair->b);
     pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
     if (embi_is_joined_to(w, s->body + pair->a, s->body + pair->b) ||
         embi_is_joined_to(w, s->body + pair->b, s->body + pair->a))
@@ -16275,7 +16337,7 @@ static int embi_bodies_rebase(embipc_world *w)
         embi_box_clear(p->range);
         p->loose = 0;
     }
-    for (int k = 0; k < s->body_count; k++) {
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
         embi_body *b = s->body + k;
         if (!b->search.takes_reference) continue;
         embi_body_rebase(s, b, w->islands.list[b->island]->bound.searched);
@@ -16353,7 +16415,7 @@ static int embi_search_cover(embipc_world *w, int *searched)
         for (; *searched < s->pair_count; ++*searched) w->search.due[*searched].pair = *searched;
         return 1;
     }
-    for (int i = 0; i < s->body_count; i++)
+    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1))
         for (int n = 0; n < s->body[i].search.patch_count && s->body[i].in_island; n++)
             strayed |= embi_patch_follow(s->body + i, s->body[i].search.patch + n);
     if (strayed && (!embi_regions_sweep(w) || !embi_pairs_join(w))) return 0;   /* with ranges that are empty */
@@ -16930,6 +16992,7 @@ static void embi_body_revise(embi_state *s, embi_body *b)
 {
     b->revision = ++s->revision;
     s->driven.joint.due = 1;
+    embi_body_stir(s, b);
 }
 
 /* A is void, since c, s or the rotations held have changed: it must be assembled and factored again. Each step begins
@@ -18606,6 +18669,7 @@ static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
         embi_body *one = w->s.body + (first + n) % w->s.body_count;
         if (one->sleep.stage != EMBI_ASLEEP || !embi_same_body(one->sleep.group, group)) continue;
         one->sleep.stage = stage;
+        embi_body_stir(&w->s, one);
         left--;
     }
     w->sleep.disturbed |= stage == EMBI_DISTURBED;
@@ -18654,8 +18718,11 @@ static int embi_body_has_applied(const embipc_world *w, const embi_body *b)
 /* The caller's forces are those of one step. */
 static void embi_forces_clear(embipc_world *w)
 {
-    if (w->s.node_count) memset(w->applied, 0, (size_t)(3 * w->s.node_count) * sizeof *w->applied);
-    for (int k = 0; k < w->s.body_count; k++) w->s.body[k].caller.pressure = 0;
+    for (int k = embi_next_stirred(&w->s, 0); k < w->s.body_count; k = embi_next_stirred(&w->s, k + 1)) {
+        embi_body *b = w->s.body + k;
+        if (b->nn) memset(w->applied + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *w->applied);
+        b->caller.pressure = 0;
+    }
 }
 
 /* Has the caller pushed a body that sleeps? */
@@ -18670,7 +18737,7 @@ static int embi_body_is_pushed(const embipc_world *w, const embi_body *b)
 static void embi_sleep_begin(embipc_world *w)
 {
     w->sleep.disturbed = 0;
-    for (int k = 0; k < w->s.body_count; k++) {
+    for (int k = embi_next_stirred(&w->s, 0); k < w->s.body_count; k = embi_next_stirred(&w->s, k + 1)) {
         embi_body *b = w->s.body + k;
         if (b->sleep.stage == EMBI_DISTURBED) b->sleep.stage = EMBI_WOKEN;
         else if (embi_is_asleep(b) && embi_body_is_pushed(w, b)) embi_wake(w, b, EMBI_WOKEN);
@@ -18699,7 +18766,7 @@ static int embi_sleep_is_disturbed(embipc_world *w)
     embi_state *s = &w->s;
     for (int n = 0; n < embi_drive_count(s); n++)
         if (embi_drive_moves(s->driven.list + n)) embi_wake(w, s->body + s->driven.list[n].body, EMBI_DISTURBED);
-    for (int k = 0; k < s->body_count; k++) {
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
         if (s->body[k].in_island) embi_wake(w, s->body + k, EMBI_DISTURBED);
         else if (s->body[k].revision > w->sleep.revision) embi_wake_near(w, s->body + k);
     }
@@ -18744,7 +18811,7 @@ static int embi_body_rests(const embipc_world *w, const embi_body *b)
 static void embi_sleep_watch(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int k = 0; k < s->body_count; k++) {
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
         embi_body *b = s->body + k;
         if (b->in_island) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : 0;
     }
@@ -18777,10 +18844,10 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
     embi_body *first = s->body + isle->bodies[0];
     for (int n = 0; n < embi_element_count(isle); n++)
         if (embi_element_at(isle, n)->pair >= 0) embi_element_rest(w, embi_element_at(isle, n), first->handle);
-    first->sleep.contacts = isle->contacts.pairs;
-    first->sleep.merged = isle->contacts.count;
-    first->sleep.min_gap = isle->contacts.min_gap;
-    first->sleep.barrier = isle->contacts.energy;
+    first->sleep.rest.contacts = isle->contacts.pairs;
+    first->sleep.rest.merged = isle->contacts.count;
+    first->sleep.rest.min_gap = isle->contacts.min_gap;
+    first->sleep.rest.barrier = isle->contacts.energy;
     first->sleep.bodies = isle->body_count;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -18798,7 +18865,7 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
 static void embi_islands_sleep(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int k = 0; k < s->body_count; k++)
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))
         if (s->body[k].sleep.stage == EMBI_WOKEN) s->body[k].sleep.stage = EMBI_AWAKE;
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
@@ -20725,7 +20792,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         isle->energy.noise_x = 0;
         if (!changed) isle->bound.expected = 0;   /* within a step it only grows */
     }
-    for (int i = 0; i < s->body_count; i++) {
+    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1)) {
         int root = s->body[i].island;
         embi_island *isle;
         if (!s->body[i].in_island || (changed && !changed[root])) continue;
@@ -20781,9 +20848,9 @@ static int embi_islands_link(embipc_world *w)
         if (s->pair[n].count && s->body[s->pair[n].a].in_island && s->body[s->pair[n].b].in_island)
             embi_join(w->islands.parent, s->pair[n].a, s->pair[n].b);
     embi_joints_link(s, w->islands.parent);
-    for (int i = 0; i < s->body_count; i++)
+    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1))
         if (s->body[i].in_island) s->body[i].island = embi_root(w->islands.parent, i);
-    for (int i = 0; i < s->body_count; i++) {
+    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1)) {
         embi_island **isle = w->islands.list + i;
         if (!s->body[i].in_island || s->body[i].island != i) continue;
         if (!*isle && (*isle = (embi_island *)embi_alloc(&w->memory, 1, sizeof **isle)) == NULL) return 0;
@@ -20807,16 +20874,18 @@ typedef struct embi_each {
 static void embi_each_work(void *arg, int begin, int end)
 {
     const embi_each *t = (const embi_each *)arg;
-    for (int k = begin; k < end; k++) t->fn(t->w, t->w->s.body + k);
+    const embi_state *s = &t->w->s;
+    for (int k = embi_next_stirred(s, begin); k < end; k = embi_next_stirred(s, k + 1)) t->fn(t->w, s->body + k);
 }
 
-/* Calls fn for each body of the world. fn may write only data of that body. */
+/* Calls fn for each body of the world that is not settled. fn may write only data of that body. */
 static void embi_each_body(embipc_world *w, embi_each_fn *fn)
 {
     embi_state *s = &w->s;
     embi_each t = {w, fn};
     long long work = 0;
-    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k);
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))
+        work += embi_body_work(s->body + k);
     embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_work, &t);
 }
 
@@ -20975,7 +21044,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
         if (has_direction && !embi_iteration_record(w, &one->record)) return 0;
     }
     changed[into] = EMBI_ISLAND_MERGED;
-    for (int i = 0; i < s->body_count; i++)
+    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1))
         if (s->body[i].in_island && s->body[i].island == from) s->body[i].island = into;
     for (int i = 0; i < w->islands.order_count; i++)
         if (w->islands.order[i] != from) w->islands.order[kept++] = w->islands.order[i];
@@ -21715,7 +21784,7 @@ static int embi_views_follow(embipc_world *w)
 {
     embi_state *s = &w->s;
     embi_chunks_clear(&w->search.parts);
-    for (int k = 0; k < s->body_count; k++) {
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
         const embi_body *b = s->body + k;
         if (!b->caller.viewed || (b->followed && !embi_body_has_moved(b))) continue;
         if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
@@ -21728,7 +21797,7 @@ static int embi_views_follow(embipc_world *w)
 /* After a move x = J q holds only for viewed bodies. */
 static void embi_bodies_moved(embi_state *s)
 {
-    for (int k = 0; k < s->body_count; k++) {
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
         embi_body *b = s->body + k;
         if (embi_body_has_moved(b)) b->started = 0;
         else if (b->followed) continue;
@@ -21887,24 +21956,18 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->min_distance = embi_min(t->min_distance, isle->contacts.min_gap);
         t->barrier += isle->contacts.energy;
     }
-    for (int k = 0; k < w->s.body_count; k++) {
-        const embi_body *b = w->s.body + k;
-        if (!embi_is_asleep(b) || !embi_same_body(b->sleep.group, b->handle)) continue;
-        t->contacts += b->sleep.contacts;
-        t->merged_contacts += b->sleep.merged;
-        t->min_distance = embi_min(t->min_distance, b->sleep.min_gap);
-        t->barrier += b->sleep.barrier;
-    }
 }
 
 /* Energies of a body for the statistics. */
 static void embi_body_sum(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    embi_sums *t = &b->sums;
+    embi_sums *t = s->sums + (b - s->body);
     const embipc_real *q = s->q + 3 * b->node0;
     memset(t, 0, sizeof *t);
+    t->rest.min_gap = (embipc_real)INFINITY;
     if (!embi_is_dynamic(b)) return;
+    if (embi_is_asleep(b) && embi_same_body(b->sleep.group, b->handle)) t->rest = b->sleep.rest;
     t->kinetic = b->past.kinetic;
     for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
     t->elastic = b->past.elastic;
@@ -21938,14 +22001,17 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
     t->joint = s->driven.joint.energy;
     embi_each_body(w, embi_body_sum);
     for (int k = 0; k < s->body_count; k++) {
-        const embi_sums *sum = &s->body[k].sums;
-        if (!embi_is_dynamic(s->body + k)) continue;
+        const embi_sums *sum = s->sums + k;
         before += sum->before;
         after += sum->after;
         size += sum->size;
         t->kinetic += sum->kinetic;
         t->potential += sum->potential;
         t->elastic += sum->elastic;
+        t->contacts += sum->rest.contacts;
+        t->merged_contacts += sum->rest.merged;
+        t->min_distance = embi_min(t->min_distance, sum->rest.min_gap);
+        t->barrier += sum->rest.barrier;
     }
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
@@ -21957,7 +22023,7 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
 static embipc_real embi_farthest(const embi_state *s)
 {
     embipc_real most = 0;
-    for (int k = 0; k < s->body_count; k++) {
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
         embi_body *b = s->body + k;
         /* shift_next is free to be overwritten */
         embi_shift *shift = b->search.has_reference ? &b->search.shift_next : &b->search.shift;
@@ -22415,7 +22481,7 @@ static embipc_result embi_fail_step(embipc_world *w)
 /* Finds a body with nodes q too far from the origin for its numbers, or NULL. *away: this distance, m. */
 static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *away)
 {
-    for (int k = 0; k < s->body_count; k++) {
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
         const embi_body *b = s->body + k;
         embipc_real most = 0, sum = 0;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->in_island; i++) {
@@ -22432,8 +22498,9 @@ static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real
 static embipc_result embi_step_check(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     const embi_state *s = &w->s;
-    for (int i = 0; i < 3 * s->node_count; i++)   /* a velocity may overflow where q does not */
-        if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) return EMBIPC_ERR_NOT_FINITE;
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))   /* a velocity may overflow where q does not */
+        for (int i = 3 * s->body[k].node0; i < 3 * (s->body[k].node0 + s->body[k].nn); i++)
+            if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) return EMBIPC_ERR_NOT_FINITE;
     if ((*lost = embi_body_too_far(s, s->q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
     return embi_report_reserve(w) && embi_views_follow(w) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
@@ -22574,29 +22641,11 @@ static void embi_body_press(embi_state *s, embi_body *b)
     }
 }
 
-/* Starts the step of a body: x^n where its tree needs all vertices (other bodies compute them on demand), parameters,
- * bounding boxes, qt, and the forces f: gravity and the caller's. */
+/* Starts the step of a body: what the search needs of it, qt, and the forces f: gravity and the caller's. */
 static void embi_body_begin(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    if (!b->bvh.known && b->nv) {
-        if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
-        b->started = 1;
-        memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
-    }
-    embi_body_derive(w, b);
-    b->in_island = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
-    b->island = -1;
-    b->search.around = 0;
-    b->search.tree_is_at_q = 0;
-    b->scale_x = 0;   /* the largest coordinate, for rounding */
-    b->search.live_count = b->search.aside = 0;
-    if (b->inverse) b->inverse->is_aside = 0;
-    embi_body_locate(b, s->q);
-    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
-    b->step.scale_q = 0;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-        b->step.scale_q = embi_max(b->step.scale_q, embi_abs(s->qn[i]));
+    embi_body_start(w, b);
     /* BDF2 would spread a force of the caller over later steps, which do not know it */
     b->step.jump = embi_is_second_order(s) && embi_body_has_applied(w, b);
     if (embi_is_asleep(b)) return;
@@ -22608,23 +22657,14 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     embi_body_press(s, b);
 }
 
-/* Stores q^n, starts every body, and gives each its part of the common scratch. */
+/* Starts every body, and gives each its part of the common scratch. */
 static void embi_bodies_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     int trace = 0, patch = 0;
-    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
-    if (s->node_count) {   /* q^n; and what starts from there: rigid states, bounds, trial states */
-        memcpy(s->qn, s->q, nodes);
-        memcpy(s->vn, s->v, nodes);
-        memcpy(s->driven.safe_q, s->q, nodes);
-        memcpy(s->reference.measured_q, s->q, nodes);
-        memcpy(s->trial_q, s->q, nodes);
-    }
     s->reference.any = 0;
     if (s->vert_count) memset(s->vertex_state, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
-    for (int i = 0; i < s->node_count; i++) s->local[i] = -1;   /* no unknowns before islands are found */
-    for (int k = 0; k < s->body_count; k++) {
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
         embi_body *b = s->body + k;
         b->scratch.trace = trace;
         b->scratch.patch = patch;
@@ -22635,7 +22675,7 @@ static void embi_bodies_begin(embipc_world *w)
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
     embi_joints_jump(s);
-    for (int k = 0; k < s->body_count; k++)   /* where a drive or a motor jumps, no BDF2 */
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))   /* where a drive or a motor jumps, no BDF2 */
         if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);
 }
 
@@ -23918,7 +23958,8 @@ static embipc_result embi_islands_begin_round(embipc_world *w)
 /* Must an island go back to q^n, where its candidates are lost? Then its bodies keep them in another attempt. */
 static int embi_bodies_lack_start(embipc_world *w)
 {
-    for (int k = 0; k < w->s.body_count && !w->s.timer.late; k++) {
+    if (w->s.timer.late) return w->search.again;
+    for (int k = embi_next_stirred(&w->s, 0); k < w->s.body_count; k = embi_next_stirred(&w->s, k + 1)) {
         embi_body_search *b = &w->s.body[k].search;
         if (b->keeps_start != EMBI_START_ASKED) continue;
         b->keeps_start = EMBI_START_KEPT;
@@ -23973,9 +24014,11 @@ static embipc_result embi_iterate(embipc_world *w)
 /* v of bodies in no island, and the history for the next step. */
 static void embi_velocities_finish(embi_state *s)
 {
-    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
-    for (int k = 0; k < s->body_count; k++) {
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
         embi_body *b = s->body + k;
+        size_t nodes = (size_t)(3 * b->nn) * sizeof *s->q;
+        if (nodes) memcpy(s->last.q + 3 * b->node0, s->qn + 3 * b->node0, nodes);
+        if (nodes) memcpy(s->last.v + 3 * b->node0, s->vn + 3 * b->node0, nodes);
         b->past.island1 = b->in_island ? b->island + 1 : 0;
         if (embi_is_asleep(b)) continue;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->in_island; i++)
@@ -23984,9 +24027,6 @@ static void embi_velocities_finish(embi_state *s)
             embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         embi_body_remember(s, b);
     }
-    if (!s->node_count) return;
-    memcpy(s->last.q, s->qn, nodes);
-    memcpy(s->last.v, s->vn, nodes);
 }
 
 /* g = grad E at the driven nodes of bodies in no island. Their vertices become live only now, when no islands run in
@@ -24008,6 +24048,18 @@ static void embi_drives_gradient(embipc_world *w)
         embi_island *isle = w->islands.list[w->islands.order[k]];
         isle->vertices.stamp = -1;
         embi_island_gradient(s, isle);
+    }
+}
+
+/* After a step: bodies that slept all through it settle. A drive may still move what it holds. */
+static void embi_bodies_settle(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+        embi_body *b = s->body + k;
+        if (!embi_is_asleep(b) || b->in_island || b->driven_nodes) continue;
+        embi_body_sum(w, b);
+        s->settled[k] = 1;
     }
 }
 
@@ -24060,7 +24112,8 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 #ifdef EMBIPC_PROOF
     if (s->settings.prover) embi_proof_begin(s->settings.prover);
 #endif
-    for (int k = 0; k < s->body_count; k++) s->body[k].search.keeps_start = 0;
+    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))
+        s->body[k].search.keeps_start = 0;
     while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && embi_step_begins_again(w)) embi_step_undo(w);
 #ifdef EMBIPC_PROOF
     if (r == EMBIPC_OK && s->settings.prover) r = embi_proof_end(s->settings.prover);
@@ -24079,8 +24132,11 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     w->time += s->h;
     embi_forces_clear(w);
     embi_stats(w, stats);
-    if (embi_sleeps(w)) embi_islands_sleep(w);
-    for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_asleep(s->body + k);
+    if (embi_sleeps(w)) {
+        embi_islands_sleep(w);
+        embi_bodies_settle(w);
+    }
+    for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += s->settled[k] || embi_is_asleep(s->body + k);
     overrun = embi_budget_end(w);
     if (stats) stats->overrun = overrun;
     if (stats) stats->late = s->timer.late;
@@ -26162,6 +26218,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
            EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
            EMBI_GROW(m, s->J.node, 4 * verts) && EMBI_GROW(m, s->J.weight, 4 * verts) &&
            EMBI_GROW(m, s->J.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
+           EMBI_GROW(m, s->settled, bodies) && EMBI_GROW(m, s->sums, bodies) &&
            EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
            EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
 }
@@ -26170,7 +26227,8 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
     EMBI_OFFSETS4(embipc_world, s.J.node, s.J.weight, s.J.count, s.reference.x),
-    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list),
+    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list), offsetof(embipc_world, s.settled),
+    offsetof(embipc_world, s.sums),
     EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
@@ -27448,6 +27506,7 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     for (int i = 0; i < EMBI_VERTEX_FIELDS; i++)
         embi_close_gap(*embi_array_at(s, embi_vertex_fields[i]), v0, nv, verts, 3 * sizeof *s->x);
     embi_close_gap(s->driven.of, n0, nn, nodes, sizeof *s->driven.of);
+    embi_close_gap(s->local, n0, nn, nodes, sizeof *s->local);
     embi_close_gap(w->applied, n0, nn, nodes, 3 * sizeof *w->applied);
     embi_close_gap(s->J.count, v0, nv, verts, sizeof *s->J.count);
     embi_close_gap(s->J.weight, v0, nv, verts, 4 * sizeof *s->J.weight);
@@ -27545,6 +27604,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_cached_close_gap(w, at, &gone);
     isle = w->islands.list[at];   /* the others keep their factors, at the new index of their first body */
     embi_close_gap(w->islands.list, at, 1, s->body_count - at, sizeof isle);
+    embi_close_gap(s->settled, at, 1, s->body_count - at, sizeof *s->settled);
+    embi_close_gap(s->sums, at, 1, s->body_count - at, sizeof *s->sums);
     w->islands.list[s->body_count] = isle;
     if (isle) isle->factor.of_count = isle->factor.valid = 0;
     embi_apart_forget(w, &gone);
@@ -27685,6 +27746,7 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     size = embi_long_norm(force);
     r = embi_check_way(w, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h);
     if (r != EMBIPC_OK) return r;
+    embi_body_stir(&w->s, b);
     if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
         embi_axpy(w->applied + 3 * (b->node0 + i), embi_node_share(b, i), force);
@@ -28319,6 +28381,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
         return embi_blame_body(w, b, embi_fail_velocity(&w->error, velocity, angular_velocity));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     if ((r = embi_check_numbers(w, b, embi_body_speed(b, s->trial_q), s->gravity, s->h)) != EMBIPC_OK) return r;
+    embi_body_stir(s, b);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_forget(b);
     return EMBIPC_OK;
@@ -29454,6 +29517,7 @@ EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *w, embipc_body b
     if (!embi_rigid_push(w, b, force, torque, point, f)) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q);
     if ((r = embi_check_way(w, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK) return r;
+    embi_body_stir(&w->s, b);
     for (int i = 0; i < 3 * b->nn; i++) w->applied[3 * b->node0 + i] += f[i];
     return EMBIPC_OK;
 }
@@ -29471,6 +29535,7 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *w, embipc_body 
     most = embi_body_speed(b, w->s.trial_q) + embi_body_speed(b, w->s.v);
     if ((r = embi_check_way(w, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK) return r;
     v = w->s.v + 3 * b->node0;
+    embi_body_stir(&w->s, b);
     for (int i = 0; i < 3 * b->nn; i++) v[i] += a[i];
     embi_body_forget(b);
     return EMBIPC_OK;
@@ -29490,6 +29555,7 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
     most = embi_abs(pressure) * b->area / b->mass.total;
     r = embi_check_way(w, b, "the pressure", pressure, "Pa", most * w->s.h * w->s.h);
     if (r != EMBIPC_OK) return r;
+    embi_body_stir(&w->s, b);
     b->caller.pressure = pressure;
     return EMBIPC_OK;
 }
@@ -30619,7 +30685,7 @@ static const embi_field embi_body_fields[] = {
     EMBI_INTS(embi_body, past.smooth, 5), EMBI_REALS(embi_body, past.displacement, 4),
     EMBI_REALS(embi_body, flight.twisted, 6), EMBI_INTS(embi_body, flight.known, 1),
     EMBI_REALS(embi_body, flight.next_spin, 6), EMBI_REALS(embi_body, sleep.rested, 1),
-    EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.min_gap, 2)};
+    EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.rest.min_gap, 2)};
 
 /* Those of a body that continues; a step makes them for any other. */
 static const embi_field embi_energy_fields[] = {
