@@ -12863,13 +12863,15 @@ static int embi_is_asleep(const embi_body *b)
     return EMBI_SLEEP && (b->sleep.stage == EMBI_ASLEEP || b->sleep.stage == EMBI_DISTURBED);
 }
 
-/* The first body from number k on that is not settled. A body settles when it has slept through a whole step: then it
- * has all that the begin of the next one would set. So a step passes it over, and reads one byte of it in each loop
- * over bodies. What changes a body, wakes it, or pushes it, stirs it. A pair that names it begins it: see
- * embi_body_join_step(). */
+/* A body settles when it has slept through a whole step: then it has all that the begin of the next one would set. So a
+ * step passes it over, and reads one byte of it in each loop over bodies. What changes a body, wakes it, or pushes it,
+ * stirs it. Where a pair names it, it starts the step after all: see embi_body_join_step(). */
+static int embi_is_settled(const embi_state *s, int k) { return EMBI_SLEEP && s->settled[k]; }
+
+/* The first body from number k on that is not settled. */
 static int embi_next_stirred(const embi_state *s, int k)
 {
-    while (EMBI_SLEEP && k < s->body_count && s->settled[k]) k++;
+    while (k < s->body_count && embi_is_settled(s, k)) k++;
     return k;
 }
 
@@ -14055,7 +14057,8 @@ enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_FOUND };
 typedef struct embi_swept {
     embipc_real box[6];
     embi_u64 begin, end;
-    int body, panel;
+    int body, panel, moves;
+    int next;                    /* the first one behind it whose body moves */
 } embi_swept;
 
 /* A pair whose candidates are searched. */
@@ -14100,7 +14103,9 @@ typedef struct embi_world_search {
     int cached_count, cached_end;
     embi_key *tri_pairs;         /* pairs of triangles whose boxes meet */
     int tri_pair_count;
-    embi_swept *swept;           /* patches sorted along one axis; then in the order of bodies */
+    embi_swept *region;          /* of all patches, in the order of bodies */
+    int region_count;
+    embi_swept *swept;           /* patches near what moves, sorted along one axis; and as they were before */
     embipc_real *reached;        /* the plain search: boxes of where vertices may be (6 each), */
     embi_swept_surface *surface; /* all bodies with these boxes, */
     embi_primitives primitives;  /* and what of two of them may meet */
@@ -14611,7 +14616,7 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
 /* A pair names the body: if it is settled, it starts this step only now. */
 static void embi_body_join_step(embipc_world *w, embi_body *b)
 {
-    if (!EMBI_SLEEP || !w->s.settled[b - w->s.body]) return;
+    if (!embi_is_settled(&w->s, (int)(b - w->s.body))) return;
     embi_body_stir(&w->s, b);
     embi_body_start(w, b);
     embi_body_foresee(w, b);
@@ -15169,17 +15174,25 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
-/* After a step: releases lists that were not used for long, and updates the drift of the others. */
+/* Does the body move in this step? A settled one is not looked at. */
+static int embi_body_moves(const embi_state *s, int k) { return !embi_is_settled(s, k) && s->body[k].in_island; }
+
+/* After a step: releases lists that were not used for long, and updates the drift of what has moved. */
 static void embi_search_rest(embipc_world *w)
 {
+    const embi_state *s = &w->s;
     int count = 0;
     for (int n = 0; n < w->search.cached_count; n++) {
-        embi_cached one = w->search.cached[n];
-        int sleeps = embi_is_asleep(w->s.body + one.a) || embi_is_asleep(w->s.body + one.b);
-        if (w->step - one.asked > EMBI_CACHED_STEPS && !sleeps) continue;
-        w->search.cached[n] = w->search.cached[count];   /* the memory of released lists comes behind */
-        w->search.cached[count] = one;
-        embi_cached_follow(&w->s, w->search.cached + count++, 1);
+        embi_cached *one = w->search.cached + n;
+        if (w->step - one->asked > EMBI_CACHED_STEPS && !embi_is_settled(s, one->a) && !embi_is_settled(s, one->b) &&
+            !embi_is_asleep(s->body + one->a) && !embi_is_asleep(s->body + one->b)) continue;
+        if (count < n) {   /* the memory of released lists comes behind */
+            embi_cached kept = *one;
+            *one = w->search.cached[count];
+            w->search.cached[count] = kept;
+        }
+        one = w->search.cached + count++;
+        if (embi_body_moves(s, one->a) || embi_body_moves(s, one->b)) embi_cached_follow(&w->s, one, 1);
     }
     w->search.cached_count = count;
 }
@@ -16066,39 +16079,63 @@ static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begi
     return axis;
 }
 
-/* Sorts all patches by where they begin on the axis. Returns their number. */
-static int embi_regions_sort(embipc_world *w)
+/* Grows the regions of all patches by the reach of contact, in the order of bodies. Those of settled bodies are so from
+ * an earlier step. all: around those of bodies that move. Returns their number; -1: out of memory. */
+static int embi_regions_grow(embipc_world *w, embipc_real all[6])
 {
     embi_state *s = &w->s;
-    embipc_real begin, scale;
-    int axis, n = 0;
-    embi_swept *one;
-    for (int i = 0; i < s->body_count; i++) n += s->body[i].search.patch_count;
-    if (!EMBI_GROW(&w->memory, w->search.swept, 2 * n) || !EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n)) return -1;
-    one = w->search.swept + n;
+    int n = 0;
+    embi_box_clear(all);
     for (int i = 0; i < s->body_count; i++) {
         const embi_body *b = s->body + i;
-        for (int k = 0; k < b->search.patch_count; k++, one++) {
+        if (embi_is_settled(s, i) && n < w->search.region_count) {
+            for (int end = w->search.region_count; n < end && w->search.region[n].body == i; n++) continue;
+            continue;
+        }
+        if (!EMBI_GROW(&w->memory, w->search.region, n + b->search.patch_count)) return -1;
+        for (int k = 0; k < b->search.patch_count; k++, n++) {
+            embi_swept *one = w->search.region + n;
             one->body = i;
             one->panel = k;
+            one->moves = b->in_island;
             embi_box_grow(b->search.patch[k].region, b->rules.dhat + b->rules.thickness, one->box);
+            if (one->moves) embi_box_join(all, one->box);
         }
     }
-    one = w->search.swept + n;
+    w->search.region_count = n;
+    return n;
+}
+
+/* Sorts the patches that what moves may meet by where they begin on the axis. Returns their number, or -1. */
+static int embi_regions_sort(embipc_world *w)
+{
+    embipc_real begin, scale, all[6];
+    int axis, n = 0, count = embi_regions_grow(w, all), next;
+    embi_swept *one;
+    if (count < 0 || !EMBI_GROW(&w->memory, w->search.swept, 2 * count)) return -1;
+    one = w->search.swept + count;
+    for (int i = 0; i < count && all[0] <= all[3]; i++)
+        if (embi_boxes_meet(all, w->search.region[i].box)) one[n++] = w->search.region[i];
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n)) return -1;
     axis = embi_regions_axis(one, n, &begin, &scale);
-    for (int i = 0; i < n; i++, one++) {
-        one->begin = (embi_u64)embi_max(0, embi_min((one->box[axis] - begin) * scale, EMBI_SWEEP_UNITS));
-        one->end = (embi_u64)embi_max(0, embi_min((one->box[3 + axis] - begin) * scale, EMBI_SWEEP_UNITS));
-        w->search.tri_pairs[i].key = one->begin;
+    for (int i = 0; i < n; i++) {
+        one[i].begin = (embi_u64)embi_max(0, embi_min((one[i].box[axis] - begin) * scale, EMBI_SWEEP_UNITS));
+        one[i].end = (embi_u64)embi_max(0, embi_min((one[i].box[3 + axis] - begin) * scale, EMBI_SWEEP_UNITS));
+        w->search.tri_pairs[i].key = one[i].begin;
         w->search.tri_pairs[i].value = i;
     }
     embi_sort_keys(w->search.tri_pairs, n);
-    for (int i = 0; i < n; i++) w->search.swept[i] = w->search.swept[n + w->search.tri_pairs[i].value];
+    next = n;
+    for (int i = n - 1; i >= 0; i--) {
+        w->search.swept[i] = one[w->search.tri_pairs[i].value];
+        w->search.swept[i].next = next;
+        if (w->search.swept[i].moves) next = i;
+    }
     return n;
 }
 
 /* Pairs of patches whose regions meet, into w->tri_pairs, as embi_patches_key() of the bodies i <= j. Each patch is
- * tested with those that begin before it ends. A body and itself are one pair. */
+ * tested with those that begin before it ends, and that move unless it does. A body and itself are one pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -16106,9 +16143,10 @@ static int embi_regions_sweep(embipc_world *w)
     if (n < 0) return 0;
     w->search.tri_pair_count = 0;
     for (int p = 0; p < n; p++) {
-        const embi_swept *one = w->search.swept + p, *two = one;
-        for (int q = p; q < n && two->begin <= one->end; q++, two++) {
-            const embi_swept *a = one->body <= two->body ? one : two, *b = a == one ? two : one;
+        const embi_swept *all = w->search.swept, *one = all + p;
+        for (int q = one->moves ? p : one->next; q < n && all[q].begin <= one->end;
+             q = one->moves ? q + 1 : all[q].next) {
+            const embi_swept *two = all + q, *a = one->body <= two->body ? one : two, *b = a == one ? two : one;
             embipc_real reach;
             if (a->body == b->body ? p != q || a->panel : !embi_boxes_meet(one->box, two->box)) continue;
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
@@ -24136,7 +24174,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
         embi_islands_sleep(w);
         embi_bodies_settle(w);
     }
-    for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += s->settled[k] || embi_is_asleep(s->body + k);
+    for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_settled(s, k) || embi_is_asleep(s->body + k);
     overrun = embi_budget_end(w);
     if (stats) stats->overrun = overrun;
     if (stats) stats->late = s->timer.late;
@@ -26239,6 +26277,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
+    offsetof(embipc_world, search.region),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
     EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
@@ -27606,6 +27645,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_close_gap(w->islands.list, at, 1, s->body_count - at, sizeof isle);
     embi_close_gap(s->settled, at, 1, s->body_count - at, sizeof *s->settled);
     embi_close_gap(s->sums, at, 1, s->body_count - at, sizeof *s->sums);
+    w->search.region_count = 0;
     w->islands.list[s->body_count] = isle;
     if (isle) isle->factor.of_count = isle->factor.valid = 0;
     embi_apart_forget(w, &gone);
