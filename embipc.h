@@ -14117,6 +14117,7 @@ typedef struct embi_world_search {
     int *found;                  /* candidates found in each chunk */
     int *asked, asked_count;     /* vertices whose x^n is requested */
     int *pressed, pressed_count; /* vertices with a force of the last step, unsorted, with repeats */
+    embipc_real *unpressed;      /* what vertex_force was before, for each behind those of what sleeps (3 each) */
 } embi_world_search;
 
 /* Friction memory of the last step: sorted keys, and |u|, m. */
@@ -14160,10 +14161,17 @@ typedef struct embi_rested {
     embipc_real u;
 } embi_rested;
 
+/* What sleeps begins the lists of reports. It stands there until something falls asleep, wakes, or is destroyed. */
+typedef struct embi_slept {
+    int stands;
+    int contacts, pressed, friction;   /* how much of these lists */
+} embi_slept;
+
 /* What a world keeps for bodies that sleep. */
 typedef struct embi_world_sleep {
     embi_rested *rested;
     int count;
+    embi_slept reported;
     int disturbed;               /* the attempt was in vain: it begins again with more bodies awake */
     int alone;                   /* the last step had no islands, so that reports hold only what sleeps */
     unsigned revision;           /* embi_state.revision at the end of the last step */
@@ -18710,6 +18718,7 @@ static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
         embi_body_stir(&w->s, one);
         left--;
     }
+    w->sleep.reported.stands = 0;
     w->sleep.disturbed |= stage == EMBI_DISTURBED;
 }
 
@@ -18882,6 +18891,7 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
     embi_body *first = s->body + isle->bodies[0];
     for (int n = 0; n < embi_element_count(isle); n++)
         if (embi_element_at(isle, n)->pair >= 0) embi_element_rest(w, embi_element_at(isle, n), first->handle);
+    w->sleep.reported.stands = 0;
     first->sleep.rest.contacts = isle->contacts.pairs;
     first->sleep.rest.merged = isle->contacts.count;
     first->sleep.rest.min_gap = isle->contacts.min_gap;
@@ -18922,7 +18932,9 @@ static void embi_islands_sleep(embipc_world *w)
 /* Is a body of the row asleep? All of its contacts sleep then. */
 static int embi_row_sleeps(const embipc_world *w, embipc_body a, embipc_body b)
 {
-    return embi_is_asleep(w->s.body + embi_find_body(w, a)) || embi_is_asleep(w->s.body + embi_find_body(w, b));
+    const int one = embi_find_body(w, a), two = embi_find_body(w, b);
+    return embi_is_settled(&w->s, one) || embi_is_settled(&w->s, two) || embi_is_asleep(w->s.body + one) ||
+           embi_is_asleep(w->s.body + two);
 }
 
 /* Stores |u| of a friction contact for the next step. */
@@ -18933,17 +18945,14 @@ static void embi_friction_remember(embipc_world *w, embi_u64 key, embipc_real u)
     w->lagged.u[w->lagged.count++] = u;
 }
 
-/* Begins the reports of a step with what sleeps: rows and contacts of the last step, forces and friction memory. */
-static void embi_sleep_report(embipc_world *w)
+/* The reports of what sleeps, from the stored forces of its elements and from the contacts of the last step. */
+static void embi_sleep_report_anew(embipc_world *w)
 {
     embi_step_report *t = &w->report;
-    int contacts = 0, rows = 0, count = 0;
+    int contacts = 0, count = 0;
     for (int n = 0; n < t->contact_count; n++)
         if (embi_row_sleeps(w, t->contact[n].a, t->contact[n].b)) t->contact[contacts++] = t->contact[n];
-    for (int n = 0; n < t->pair_force_count; n++)
-        if (embi_row_sleeps(w, t->pair_force[n].a, t->pair_force[n].b)) t->pair_force[rows++] = t->pair_force[n];
-    t->contact_count = contacts;
-    t->pair_force_count = rows;
+    w->lagged.count = 0;
     for (int n = 0; n < w->sleep.count; n++) {
         const embi_rested *r = w->sleep.rested + n;
         int at = embi_find_body(w, r->of);
@@ -18957,6 +18966,26 @@ static void embi_sleep_report(embipc_world *w)
         w->sleep.rested[count++] = *r;
     }
     w->sleep.count = count;
+    embi_sort_keys(w->lagged.key, w->lagged.count);
+    w->sleep.reported.stands = 1;
+    w->sleep.reported.contacts = contacts;
+    w->sleep.reported.pressed = w->search.pressed_count;
+    w->sleep.reported.friction = w->lagged.count;
+}
+
+/* Begins the reports of a step with what sleeps: rows and contacts of the last step, forces and friction memory. */
+static void embi_sleep_report(embipc_world *w)
+{
+    embi_step_report *t = &w->report;
+    int rows = 0, friction = 0;
+    for (int n = 0; n < t->pair_force_count; n++)
+        if (embi_row_sleeps(w, t->pair_force[n].a, t->pair_force[n].b)) t->pair_force[rows++] = t->pair_force[n];
+    t->pair_force_count = rows;
+    if (!w->sleep.reported.stands) embi_sleep_report_anew(w);
+    t->contact_count = w->sleep.reported.contacts;
+    for (int n = 0; n < w->lagged.count; n++)
+        if (w->lagged.key[n].value < w->sleep.reported.friction) w->lagged.key[friction++] = w->lagged.key[n];
+    w->lagged.count = friction;
 }
 
 /* ==== 57. Contacts of candidates =====================================================================
@@ -21660,12 +21689,14 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
  * of E at the end of the step: the forces that it used. Also the list of iterations, and x = J q of viewed bodies.
  * Uses: part I, part III, sleep.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* Forgets the forces of the last step. */
+/* Takes the forces of the last report off the vertices again, except those of what sleeps if these stand. */
 static void embi_report_clear(embipc_world *w)
 {
-    for (int k = 0; k < w->search.pressed_count; k++)
-        embi_set(w->s.load.vertex_force + 3 * w->search.pressed[k], 0, 0, 0);
-    w->search.pressed_count = 0;
+    const int stands = w->sleep.reported.stands, first = stands ? w->sleep.reported.pressed : 0;
+    for (int k = w->search.pressed_count - 1; k >= first; k--)
+        embi_copy(w->s.load.vertex_force + 3 * w->search.pressed[k],
+                  stands ? w->search.unpressed + 3 * (k - first) : embi_none);
+    w->search.pressed_count = first;
 }
 
 /* Adds a force to the row of the pair (a, b), which is created if there is none. */
@@ -21714,6 +21745,7 @@ static int embi_report_reserve(embipc_world *w)
         friction += w->islands.list[w->islands.order[k]]->friction.count;
     }
     if (sleeps && !EMBI_GROW(m, w->sleep.rested, w->sleep.count + contacts + friction)) return 0;
+    if (!EMBI_GROW(m, w->search.unpressed, 12 * (contacts + friction))) return 0;
     friction += w->sleep.count;
     return EMBI_GROW(m, w->lagged.key, 2 * friction) && EMBI_GROW(m, w->lagged.u, friction) &&
            EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
@@ -21729,8 +21761,10 @@ static void embi_report_force(embipc_world *w, const embi_element *e)
     embipc_real f[3] = {0, 0, 0};
     embi_element_force(e, a, f);
     for (int k = 0; k < 4; k++) {
-        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
+        embi_copy(w->search.unpressed + 3 * (w->search.pressed_count - w->sleep.reported.pressed),
+                  w->s.load.vertex_force + 3 * e->v[k]);
         w->search.pressed[w->search.pressed_count++] = e->v[k];
+        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
         if (!e->extra) continue;
         embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -1, e->extra + 3 * k);
         if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -1, e->extra + 3 * k);
@@ -21750,13 +21784,26 @@ static void embi_report_keep(embipc_world *w)
     }
 }
 
+/* Sorts the friction memory. That of what sleeps begins it, and is sorted. So it is merged with the rest, from behind. */
+static void embi_lagged_sort(embipc_world *w)
+{
+    int n = w->lagged.count, left = embi_sleeps(w) ? w->sleep.reported.friction : 0, more = n - left;
+    embi_key *k = w->lagged.key, *rest = k + n;   /* which has room for twice the list */
+    embi_sort_keys(k + left, more);
+    if (!left || !more) return;
+    memcpy(rest, k + left, (size_t)more * sizeof *k);
+    while (more > 0) {
+        int slept = left > 0 && k[left - 1].key > rest[more - 1].key;
+        k[--n] = slept ? k[--left] : rest[--more];
+    }
+}
+
 /* Reports the forces at the end of the step, by vertex and by pair, and the friction memory. Cannot fail. */
 static void embi_report(embipc_world *w)
 {
     embi_report_keep(w);
     if (w->sleep.alone && w->islands.order_count == 0) return;
-    w->lagged.count = 0;
-    if (!embi_sleeps(w)) w->report.contact_count = w->report.pair_force_count = 0;
+    if (!embi_sleeps(w)) w->lagged.count = w->report.contact_count = w->report.pair_force_count = 0;
     for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
     embi_report_clear(w);
     if (embi_sleeps(w)) embi_sleep_report(w);
@@ -21770,7 +21817,7 @@ static void embi_report(embipc_world *w)
                 embi_friction_remember(w, ((const embi_friction *)e)->key, embi_norm(e->dir));
         }
     }
-    embi_sort_keys(w->lagged.key, w->lagged.count);
+    embi_lagged_sort(w);
 }
 
 /* Sorts the rows by bodies. Insertion sort, because they are nearly sorted. */
@@ -26277,7 +26324,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
-    offsetof(embipc_world, search.region),
+    offsetof(embipc_world, search.region), offsetof(embipc_world, search.unpressed),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
     EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
@@ -27632,7 +27679,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_seams_close_gap(w, at, &gone);
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
-    w->sleep.alone = 0;   /* what it pressed is reported anew */
+    w->sleep.alone = w->sleep.reported.stands = 0;   /* what it pressed is reported anew */
     embi_slot_close(&w->named[EMBI_NAMED_BODY], body.index1, s->body, &s->body_count, sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
@@ -28651,6 +28698,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     s = &w->s;
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
     embi_forces_clear(w);
+    w->sleep.reported.stands = 0;
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
