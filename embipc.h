@@ -10149,6 +10149,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * Solver: H p = -g, by embi_system_analyze(), _zero(), _add_bsr(), _stamp(), _factor(), _solve().
  * Search: which pairs of primitives may come within reach along the directions (up to bound.searched)? Afterwards each
  * is in s->candidates. A step makes these calls, in this order, and embi_search_is_far() between them:
+ *   embi_body_start()     its state at q^n; one that is settled has it, and is begun only where a pair names it
  *   embi_body_foresee()   bounds of its way to where it is expected at the end of the step, trial_q
  *   embi_seams_update()   fixed bodies that lie flush count as one surface. This alone changes E
  *   embi_search_pairs()   candidates for the path from q^n to the expected end
@@ -12444,15 +12445,15 @@ typedef struct embi_end {
 } embi_end;
 
 /* What an island that sleeps adds to the statistics. Its first body has it. */
-typedef struct embi_rest {
+typedef struct embi_slumber {
     int contacts, merged;
     embipc_real min_gap, barrier;
-} embi_rest;
+} embi_slumber;
 
 /* One body's part of the statistics, J. before, after, size: its part of the objective, J s^2. */
 typedef struct embi_sums {
     embipc_real before, after, size, kinetic, potential, elastic;
-    embi_rest rest;
+    embi_slumber slumber;
 } embi_sums;
 
 /* A cached list of the candidates of two patches, for more than one step. The search had a margin. The list serves
@@ -12627,7 +12628,7 @@ typedef struct embi_body_sleep {
     embi_sleep_stage stage;
     embipc_real rested;          /* time that it has been at rest, s; 0 while it sleeps */
     embipc_body group;           /* while it sleeps: the first body of its island */
-    embi_rest rest;              /* in that first body */
+    embi_slumber slumber;        /* in that first body */
     int bodies;                  /* in that first body: how many sleep, itself included */
 } embi_body_sleep;
 
@@ -12844,8 +12845,7 @@ typedef struct embi_state {
     embi_reference reference;
     embi_body *body;
     int body_count;
-    unsigned char *settled;      /* per body: see embi_next_stirred() */
-    embi_sums *sums;             /* per body, of the last step */
+    unsigned char *settled;      /* per body: see embi_is_settled() */
     embi_pair *pair;
     int pair_count;
     embi_driven driven;
@@ -12874,6 +12874,10 @@ static int embi_next_stirred(const embi_state *s, int k)
     while (k < s->body_count && embi_is_settled(s, k)) k++;
     return k;
 }
+
+/* A loop over their numbers k, in a step */
+#define EMBI_EACH_STIRRED(s, k) \
+    for (int k = embi_next_stirred(s, 0); k < (s)->body_count; k = embi_next_stirred(s, k + 1))
 
 static void embi_body_stir(embi_state *s, const embi_body *b) { s->settled[b - s->body] = 0; }
 
@@ -14210,6 +14214,7 @@ struct embipc_world {
     embi_tiles tiles;
     embi_budget budget;
     embipc_real *applied;        /* forces for the next step (3 per node) */
+    embi_sums *sums;             /* per body, of the last step */
     int step, builds;
     embipc_real time;
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
@@ -16383,7 +16388,7 @@ static int embi_bodies_rebase(embipc_world *w)
         embi_box_clear(p->range);
         p->loose = 0;
     }
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         if (!b->search.takes_reference) continue;
         embi_body_rebase(s, b, w->islands.list[b->island]->bound.searched);
@@ -16461,7 +16466,7 @@ static int embi_search_cover(embipc_world *w, int *searched)
         for (; *searched < s->pair_count; ++*searched) w->search.due[*searched].pair = *searched;
         return 1;
     }
-    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1))
+    EMBI_EACH_STIRRED(s, i)
         for (int n = 0; n < s->body[i].search.patch_count && s->body[i].in_island; n++)
             strayed |= embi_patch_follow(s->body + i, s->body[i].search.patch + n);
     if (strayed && (!embi_regions_sweep(w) || !embi_pairs_join(w))) return 0;   /* with ranges that are empty */
@@ -16948,7 +16953,7 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
  * the displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M + h^2
  * (1 + beta/c) K is constant within a step: it is that of the lagged form. Of a nonlinear material it stands in
  * the damping part only, which so leaves rotations alone; its energy, gradient and tangent are those of each iterate.
- * Uses: part I, linear corotated energy, materials over a body, positions of vertices, islands.
+ * Uses: part I, linear corotated energy, materials over a body, state, positions of vertices, islands.
  * Checked by: tests/test_integrator.c, tests/test_elastic.c */
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
@@ -18696,7 +18701,7 @@ static void embi_joints_finish(embipc_world *w)
  * sleeps, and nothing passes it. Candidates link islands, too: what is near enough to wake another also fell asleep
  * with it, so that none wakes the other without end. Few calls need to report what they change. At the begin of each
  * step a body that sleeps must have no velocity and no force for this step, and what does not move no new revision.
- * Uses: small math, memory, part III, energy of a body, rotation, joints.
+ * Uses: small math, memory, sorting and sets, part III, energy of a body, rotation, joints.
  * Checked by: tests/test_sleep.c */
 
 static int embi_sleeps(const embipc_world *w) { return EMBI_SLEEP && w->def.sleep_after > 0; }
@@ -18765,7 +18770,7 @@ static int embi_body_has_applied(const embipc_world *w, const embi_body *b)
 /* The caller's forces are those of one step. */
 static void embi_forces_clear(embipc_world *w)
 {
-    for (int k = embi_next_stirred(&w->s, 0); k < w->s.body_count; k = embi_next_stirred(&w->s, k + 1)) {
+    EMBI_EACH_STIRRED(&w->s, k) {
         embi_body *b = w->s.body + k;
         if (b->nn) memset(w->applied + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *w->applied);
         b->caller.pressure = 0;
@@ -18784,7 +18789,7 @@ static int embi_body_is_pushed(const embipc_world *w, const embi_body *b)
 static void embi_sleep_begin(embipc_world *w)
 {
     w->sleep.disturbed = 0;
-    for (int k = embi_next_stirred(&w->s, 0); k < w->s.body_count; k = embi_next_stirred(&w->s, k + 1)) {
+    EMBI_EACH_STIRRED(&w->s, k) {
         embi_body *b = w->s.body + k;
         if (b->sleep.stage == EMBI_DISTURBED) b->sleep.stage = EMBI_WOKEN;
         else if (embi_is_asleep(b) && embi_body_is_pushed(w, b)) embi_wake(w, b, EMBI_WOKEN);
@@ -18813,7 +18818,7 @@ static int embi_sleep_is_disturbed(embipc_world *w)
     embi_state *s = &w->s;
     for (int n = 0; n < embi_drive_count(s); n++)
         if (embi_drive_moves(s->driven.list + n)) embi_wake(w, s->body + s->driven.list[n].body, EMBI_DISTURBED);
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         if (s->body[k].in_island) embi_wake(w, s->body + k, EMBI_DISTURBED);
         else if (s->body[k].revision > w->sleep.revision) embi_wake_near(w, s->body + k);
     }
@@ -18858,7 +18863,7 @@ static int embi_body_rests(const embipc_world *w, const embi_body *b)
 static void embi_sleep_watch(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         if (b->in_island) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : 0;
     }
@@ -18892,10 +18897,10 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
     for (int n = 0; n < embi_element_count(isle); n++)
         if (embi_element_at(isle, n)->pair >= 0) embi_element_rest(w, embi_element_at(isle, n), first->handle);
     w->sleep.reported.stands = 0;
-    first->sleep.rest.contacts = isle->contacts.pairs;
-    first->sleep.rest.merged = isle->contacts.count;
-    first->sleep.rest.min_gap = isle->contacts.min_gap;
-    first->sleep.rest.barrier = isle->contacts.energy;
+    first->sleep.slumber.contacts = isle->contacts.pairs;
+    first->sleep.slumber.merged = isle->contacts.count;
+    first->sleep.slumber.min_gap = isle->contacts.min_gap;
+    first->sleep.slumber.barrier = isle->contacts.energy;
     first->sleep.bodies = isle->body_count;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -18913,7 +18918,7 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
 static void embi_islands_sleep(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))
+    EMBI_EACH_STIRRED(s, k)
         if (s->body[k].sleep.stage == EMBI_WOKEN) s->body[k].sleep.stage = EMBI_AWAKE;
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
@@ -20807,8 +20812,8 @@ static void embi_body_interrupt(embipc_world *w, embi_body *b)
  * Links bodies to islands, and collects their bodies, pairs, springs, rods and unknowns. Islands are independent
  * between searches: a far body changes no bit of an island. So threads share the small ones of a round, in runs
  * without threads inside. A large one, with more than half of the work, is solved alone and shares its loops.
- * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, searches within a step,
- * drives, joints, sleep, structure and reuse of factors, drives that yield.
+ * Uses: part I, solids and checks of meshes, state, positions of vertices, islands, world data, searches within a
+ * step, drives, joints, sleep, structure and reuse of factors, drives that yield.
  * Checked by: tests/test_threads.c, tests/world_guarantee.h */
 
 /* Adds pair n to the list, behind others of the same bodies. */
@@ -20859,7 +20864,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         isle->energy.noise_x = 0;
         if (!changed) isle->bound.expected = 0;   /* within a step it only grows */
     }
-    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1)) {
+    EMBI_EACH_STIRRED(s, i) {
         int root = s->body[i].island;
         embi_island *isle;
         if (!s->body[i].in_island || (changed && !changed[root])) continue;
@@ -20915,9 +20920,9 @@ static int embi_islands_link(embipc_world *w)
         if (s->pair[n].count && s->body[s->pair[n].a].in_island && s->body[s->pair[n].b].in_island)
             embi_join(w->islands.parent, s->pair[n].a, s->pair[n].b);
     embi_joints_link(s, w->islands.parent);
-    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1))
+    EMBI_EACH_STIRRED(s, i)
         if (s->body[i].in_island) s->body[i].island = embi_root(w->islands.parent, i);
-    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1)) {
+    EMBI_EACH_STIRRED(s, i) {
         embi_island **isle = w->islands.list + i;
         if (!s->body[i].in_island || s->body[i].island != i) continue;
         if (!*isle && (*isle = (embi_island *)embi_alloc(&w->memory, 1, sizeof **isle)) == NULL) return 0;
@@ -20938,6 +20943,7 @@ typedef struct embi_each {
     embi_each_fn *fn;
 } embi_each;
 
+/* One thread's part of the bodies */
 static void embi_each_work(void *arg, int begin, int end)
 {
     const embi_each *t = (const embi_each *)arg;
@@ -20951,7 +20957,7 @@ static void embi_each_body(embipc_world *w, embi_each_fn *fn)
     embi_state *s = &w->s;
     embi_each t = {w, fn};
     long long work = 0;
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))
+    EMBI_EACH_STIRRED(s, k)
         work += embi_body_work(s->body + k);
     embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_work, &t);
 }
@@ -21111,7 +21117,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
         if (has_direction && !embi_iteration_record(w, &one->record)) return 0;
     }
     changed[into] = EMBI_ISLAND_MERGED;
-    for (int i = embi_next_stirred(s, 0); i < s->body_count; i = embi_next_stirred(s, i + 1))
+    EMBI_EACH_STIRRED(s, i)
         if (s->body[i].in_island && s->body[i].island == from) s->body[i].island = into;
     for (int i = 0; i < w->islands.order_count; i++)
         if (w->islands.order[i] != from) w->islands.order[kept++] = w->islands.order[i];
@@ -21745,7 +21751,7 @@ static int embi_report_reserve(embipc_world *w)
         friction += w->islands.list[w->islands.order[k]]->friction.count;
     }
     if (sleeps && !EMBI_GROW(m, w->sleep.rested, w->sleep.count + contacts + friction)) return 0;
-    if (!EMBI_GROW(m, w->search.unpressed, 12 * (contacts + friction))) return 0;
+    if (sleeps && !EMBI_GROW(m, w->search.unpressed, 12 * (contacts + friction))) return 0;
     friction += w->sleep.count;
     return EMBI_GROW(m, w->lagged.key, 2 * friction) && EMBI_GROW(m, w->lagged.u, friction) &&
            EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
@@ -21758,11 +21764,13 @@ static int embi_report_reserve(embipc_world *w)
 static void embi_report_force(embipc_world *w, const embi_element *e)
 {
     const embi_body *a = w->s.body + w->s.pair[e->pair].a;
+    const embi_slept *slept = &w->sleep.reported;
     embipc_real f[3] = {0, 0, 0};
     embi_element_force(e, a, f);
     for (int k = 0; k < 4; k++) {
-        embi_copy(w->search.unpressed + 3 * (w->search.pressed_count - w->sleep.reported.pressed),
-                  w->s.load.vertex_force + 3 * e->v[k]);
+        if (slept->stands)
+            embi_copy(w->search.unpressed + 3 * (w->search.pressed_count - slept->pressed),
+                      w->s.load.vertex_force + 3 * e->v[k]);
         w->search.pressed[w->search.pressed_count++] = e->v[k];
         embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
         if (!e->extra) continue;
@@ -21784,7 +21792,7 @@ static void embi_report_keep(embipc_world *w)
     }
 }
 
-/* Sorts the friction memory. That of what sleeps begins it, and is sorted. So it is merged with the rest, from behind. */
+/* Sorts the friction memory. What sleeps begins it, and is sorted. So the rest is merged into that, from behind. */
 static void embi_lagged_sort(embipc_world *w)
 {
     int n = w->lagged.count, left = embi_sleeps(w) ? w->sleep.reported.friction : 0, more = n - left;
@@ -21869,7 +21877,7 @@ static int embi_views_follow(embipc_world *w)
 {
     embi_state *s = &w->s;
     embi_chunks_clear(&w->search.parts);
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         const embi_body *b = s->body + k;
         if (!b->caller.viewed || (b->followed && !embi_body_has_moved(b))) continue;
         if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
@@ -21882,7 +21890,7 @@ static int embi_views_follow(embipc_world *w)
 /* After a move x = J q holds only for viewed bodies. */
 static void embi_bodies_moved(embi_state *s)
 {
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         if (embi_body_has_moved(b)) b->started = 0;
         else if (b->followed) continue;
@@ -22047,12 +22055,12 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
 static void embi_body_sum(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    embi_sums *t = s->sums + (b - s->body);
+    embi_sums *t = w->sums + (b - s->body);
     const embipc_real *q = s->q + 3 * b->node0;
     memset(t, 0, sizeof *t);
-    t->rest.min_gap = (embipc_real)INFINITY;
+    t->slumber.min_gap = (embipc_real)INFINITY;
     if (!embi_is_dynamic(b)) return;
-    if (embi_is_asleep(b) && embi_same_body(b->sleep.group, b->handle)) t->rest = b->sleep.rest;
+    if (embi_is_asleep(b) && embi_same_body(b->sleep.group, b->handle)) t->slumber = b->sleep.slumber;
     t->kinetic = b->past.kinetic;
     for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
     t->elastic = b->past.elastic;
@@ -22086,17 +22094,17 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
     t->joint = s->driven.joint.energy;
     embi_each_body(w, embi_body_sum);
     for (int k = 0; k < s->body_count; k++) {
-        const embi_sums *sum = s->sums + k;
+        const embi_sums *sum = w->sums + k;
         before += sum->before;
         after += sum->after;
         size += sum->size;
         t->kinetic += sum->kinetic;
         t->potential += sum->potential;
         t->elastic += sum->elastic;
-        t->contacts += sum->rest.contacts;
-        t->merged_contacts += sum->rest.merged;
-        t->min_distance = embi_min(t->min_distance, sum->rest.min_gap);
-        t->barrier += sum->rest.barrier;
+        t->contacts += sum->slumber.contacts;
+        t->merged_contacts += sum->slumber.merged;
+        t->min_distance = embi_min(t->min_distance, sum->slumber.min_gap);
+        t->barrier += sum->slumber.barrier;
     }
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
@@ -22108,7 +22116,7 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
 static embipc_real embi_farthest(const embi_state *s)
 {
     embipc_real most = 0;
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         /* shift_next is free to be overwritten */
         embi_shift *shift = b->search.has_reference ? &b->search.shift_next : &b->search.shift;
@@ -22566,7 +22574,7 @@ static embipc_result embi_fail_step(embipc_world *w)
 /* Finds a body with nodes q too far from the origin for its numbers, or NULL. *away: this distance, m. */
 static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *away)
 {
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         const embi_body *b = s->body + k;
         embipc_real most = 0, sum = 0;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->in_island; i++) {
@@ -22583,7 +22591,7 @@ static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real
 static embipc_result embi_step_check(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     const embi_state *s = &w->s;
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))   /* a velocity may overflow where q does not */
+    EMBI_EACH_STIRRED(s, k)   /* a velocity may overflow where q does not */
         for (int i = 3 * s->body[k].node0; i < 3 * (s->body[k].node0 + s->body[k].nn); i++)
             if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) return EMBIPC_ERR_NOT_FINITE;
     if ((*lost = embi_body_too_far(s, s->q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
@@ -22749,7 +22757,7 @@ static void embi_bodies_begin(embipc_world *w)
     int trace = 0, patch = 0;
     s->reference.any = 0;
     if (s->vert_count) memset(s->vertex_state, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         b->scratch.trace = trace;
         b->scratch.patch = patch;
@@ -22760,7 +22768,7 @@ static void embi_bodies_begin(embipc_world *w)
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
     embi_joints_jump(s);
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))   /* where a drive or a motor jumps, no BDF2 */
+    EMBI_EACH_STIRRED(s, k)   /* where a drive or a motor jumps, no BDF2 */
         if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);
 }
 
@@ -23886,7 +23894,8 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
 
 /* ==== 81. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12].
- * Uses: positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV, part V.
+ * Uses: state, positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV,
+ * part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
 /* The elements at q^n; whether the last step's factor serves, and whether a prediction begins the step. */
@@ -24044,7 +24053,7 @@ static embipc_result embi_islands_begin_round(embipc_world *w)
 static int embi_bodies_lack_start(embipc_world *w)
 {
     if (w->s.timer.late) return w->search.again;
-    for (int k = embi_next_stirred(&w->s, 0); k < w->s.body_count; k = embi_next_stirred(&w->s, k + 1)) {
+    EMBI_EACH_STIRRED(&w->s, k) {
         embi_body_search *b = &w->s.body[k].search;
         if (b->keeps_start != EMBI_START_ASKED) continue;
         b->keeps_start = EMBI_START_KEPT;
@@ -24099,7 +24108,7 @@ static embipc_result embi_iterate(embipc_world *w)
 /* v of bodies in no island, and the history for the next step. */
 static void embi_velocities_finish(embi_state *s)
 {
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         size_t nodes = (size_t)(3 * b->nn) * sizeof *s->q;
         if (nodes) memcpy(s->last.q + 3 * b->node0, s->qn + 3 * b->node0, nodes);
@@ -24140,7 +24149,7 @@ static void embi_drives_gradient(embipc_world *w)
 static void embi_bodies_settle(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1)) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         if (!embi_is_asleep(b) || b->in_island || b->driven_nodes) continue;
         embi_body_sum(w, b);
@@ -24197,7 +24206,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 #ifdef EMBIPC_PROOF
     if (s->settings.prover) embi_proof_begin(s->settings.prover);
 #endif
-    for (int k = embi_next_stirred(s, 0); k < s->body_count; k = embi_next_stirred(s, k + 1))
+    EMBI_EACH_STIRRED(s, k)
         s->body[k].search.keeps_start = 0;
     while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && embi_step_begins_again(w)) embi_step_undo(w);
 #ifdef EMBIPC_PROOF
@@ -24221,7 +24230,8 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
         embi_islands_sleep(w);
         embi_bodies_settle(w);
     }
-    for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_settled(s, k) || embi_is_asleep(s->body + k);
+    for (int k = 0; k < s->body_count && stats; k++)
+        stats->sleeping += embi_is_settled(s, k) || embi_is_asleep(s->body + k);
     overrun = embi_budget_end(w);
     if (stats) stats->overrun = overrun;
     if (stats) stats->late = s->timer.late;
@@ -26303,7 +26313,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
            EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
            EMBI_GROW(m, s->J.node, 4 * verts) && EMBI_GROW(m, s->J.weight, 4 * verts) &&
            EMBI_GROW(m, s->J.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
-           EMBI_GROW(m, s->settled, bodies) && EMBI_GROW(m, s->sums, bodies) &&
+           EMBI_GROW(m, s->settled, bodies) && EMBI_GROW(m, w->sums, bodies) &&
            EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
            EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
 }
@@ -26313,7 +26323,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
     EMBI_OFFSETS4(embipc_world, s.J.node, s.J.weight, s.J.count, s.reference.x),
     EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list), offsetof(embipc_world, s.settled),
-    offsetof(embipc_world, s.sums),
+    offsetof(embipc_world, sums),
     EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
@@ -27691,7 +27701,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     isle = w->islands.list[at];   /* the others keep their factors, at the new index of their first body */
     embi_close_gap(w->islands.list, at, 1, s->body_count - at, sizeof isle);
     embi_close_gap(s->settled, at, 1, s->body_count - at, sizeof *s->settled);
-    embi_close_gap(s->sums, at, 1, s->body_count - at, sizeof *s->sums);
+    embi_close_gap(w->sums, at, 1, s->body_count - at, sizeof *w->sums);
     w->search.region_count = 0;
     w->islands.list[s->body_count] = isle;
     if (isle) isle->factor.of_count = isle->factor.valid = 0;
@@ -30773,7 +30783,7 @@ static const embi_field embi_body_fields[] = {
     EMBI_INTS(embi_body, past.smooth, 5), EMBI_REALS(embi_body, past.displacement, 4),
     EMBI_REALS(embi_body, flight.twisted, 6), EMBI_INTS(embi_body, flight.known, 1),
     EMBI_REALS(embi_body, flight.next_spin, 6), EMBI_REALS(embi_body, sleep.rested, 1),
-    EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.rest.min_gap, 2)};
+    EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.slumber.min_gap, 2)};
 
 /* Those of a body that continues; a step makes them for any other. */
 static const embi_field embi_energy_fields[] = {
