@@ -10152,6 +10152,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * Solver: H p = -g, by embi_system_analyze(), _zero(), _add_bsr(), _stamp(), _factor(), _solve().
  * Search: which pairs of primitives may come within reach along the directions (up to bound.searched)? Afterwards each
  * is in s->candidates. A step makes these calls, in this order, and embi_search_is_far() between them:
+ *   embi_body_start()     its state at q^n; one that is settled has it, and is begun only where a pair names it
  *   embi_body_foresee()   bounds of its way to where it is expected at the end of the step, trial_q
  *   embi_seams_update()   fixed bodies that lie flush count as one surface. This alone changes E
  *   embi_search_pairs()   candidates for the path from q^n to the expected end
@@ -12446,8 +12447,17 @@ typedef struct embi_end {
     embi_group group;
 } embi_end;
 
+/* What an island that sleeps adds to the statistics. Its first body has it. */
+typedef struct embi_slumber {
+    int contacts, merged;
+    embipc_real min_gap, barrier;
+} embi_slumber;
+
 /* One body's part of the statistics, J. before, after, size: its part of the objective, J s^2. */
-typedef struct embi_sums { embipc_real before, after, size, kinetic, potential, elastic; } embi_sums;
+typedef struct embi_sums {
+    embipc_real before, after, size, kinetic, potential, elastic;
+    embi_slumber slumber;
+} embi_sums;
 
 /* A cached list of the candidates of two patches, for more than one step. The search had a margin. The list serves
  * as long as the range of a step, plus the drift since the search, stays within that margin. For one body both are
@@ -12621,8 +12631,7 @@ typedef struct embi_body_sleep {
     embi_sleep_stage stage;
     embipc_real rested;          /* time that it has been at rest, s; 0 while it sleeps */
     embipc_body group;           /* while it sleeps: the first body of its island */
-    int contacts, merged;        /* in that first body, what the island adds to the statistics */
-    embipc_real min_gap, barrier;
+    embi_slumber slumber;        /* in that first body */
     int bodies;                  /* in that first body: how many sleep, itself included */
 } embi_body_sleep;
 
@@ -12651,7 +12660,6 @@ typedef struct embi_body {
     embi_body_past past;
     embi_flight flight;
     embi_end end;
-    embi_sums sums;              /* of the last step */
     int driven_nodes;
     int in_island, island;       /* whether it has an island in this step, and which; -1: none */
     embi_body_joints joints;
@@ -12840,6 +12848,7 @@ typedef struct embi_state {
     embi_reference reference;
     embi_body *body;
     int body_count;
+    unsigned char *settled;      /* per body: see embi_is_settled() */
     embi_pair *pair;
     int pair_count;
     embi_driven driven;
@@ -12856,6 +12865,24 @@ static int embi_is_asleep(const embi_body *b)
 {
     return EMBI_SLEEP && (b->sleep.stage == EMBI_ASLEEP || b->sleep.stage == EMBI_DISTURBED);
 }
+
+/* A body settles when it has slept through a whole step: then it has all that the begin of the next one would set. So a
+ * step passes it over, and reads one byte of it in each loop over bodies. What changes a body, wakes it, or pushes it,
+ * stirs it. Where a pair names it, it starts the step after all: see embi_body_join_step(). */
+static int embi_is_settled(const embi_state *s, int k) { return EMBI_SLEEP && s->settled[k]; }
+
+/* The first body from number k on that is not settled. */
+static int embi_next_stirred(const embi_state *s, int k)
+{
+    while (k < s->body_count && embi_is_settled(s, k)) k++;
+    return k;
+}
+
+/* A loop over their numbers k, in a step */
+#define EMBI_EACH_STIRRED(s, k) \
+    for (int k = embi_next_stirred(s, 0); k < (s)->body_count; k = embi_next_stirred(s, k + 1))
+
+static void embi_body_stir(embi_state *s, const embi_body *b) { s->settled[b - s->body] = 0; }
 
 /* The body to which vertex v belongs */
 static int embi_body_of_vertex(const embi_state *s, int v)
@@ -14036,7 +14063,8 @@ enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_FOUND };
 typedef struct embi_swept {
     embipc_real box[6];
     embi_u64 begin, end;
-    int body, patch;
+    int body, patch, moves;
+    int next;                    /* the first one behind it whose body moves */
 } embi_swept;
 
 /* A pair whose candidates are searched. */
@@ -14081,7 +14109,9 @@ typedef struct embi_world_search {
     int cached_count, cached_end;
     embi_key *tri_pairs;         /* pairs of triangles whose boxes meet */
     int tri_pair_count;
-    embi_swept *swept;           /* patches sorted along one axis; then in the order of bodies */
+    embi_swept *region;          /* of all patches, in the order of bodies */
+    int region_count;
+    embi_swept *swept;           /* patches near what moves, sorted along one axis; and as they were before */
     embipc_real *reached;        /* the plain search: boxes of where vertices may be (6 each), */
     embi_swept_surface *surface; /* all bodies with these boxes, */
     embi_primitives primitives;  /* and what of two of them may meet */
@@ -14093,6 +14123,7 @@ typedef struct embi_world_search {
     int *found;                  /* candidates found in each chunk */
     int *asked, asked_count;     /* vertices whose x^n is requested */
     int *pressed, pressed_count; /* vertices with a force of the last step, unsorted, with repeats */
+    embipc_real *unpressed;      /* what vertex_force was before, for each behind those of what sleeps (3 each) */
 } embi_world_search;
 
 /* Friction memory of the last step: sorted keys, and |u|, m. */
@@ -14136,10 +14167,17 @@ typedef struct embi_rested {
     embipc_real u;
 } embi_rested;
 
+/* What sleeps begins the lists of reports. It stands there until something falls asleep, wakes, or is destroyed. */
+typedef struct embi_slept {
+    int stands;
+    int contacts, pressed, friction;   /* how much of these lists */
+} embi_slept;
+
 /* What a world keeps for bodies that sleep. */
 typedef struct embi_world_sleep {
     embi_rested *rested;
     int count;
+    embi_slept reported;
     int disturbed;               /* the attempt was in vain: it begins again with more bodies awake */
     int alone;                   /* the last step had no islands, so that reports hold only what sleeps */
     unsigned revision;           /* embi_state.revision at the end of the last step */
@@ -14178,6 +14216,7 @@ struct embipc_world {
     embi_tiles tiles;
     embi_budget budget;
     embipc_real *applied;        /* forces for the next step (3 per node) */
+    embi_sums *sums;             /* per body, of the last step */
     int step, builds;
     embipc_real time;
     embipc_real kappa_step;      /* time step that derived kappa are for, s */
@@ -14525,6 +14564,36 @@ static void embi_own_swap_lists(embi_body *b, embi_cached *k)
     b->search.own.list = list;
 }
 
+/* Stores q^n of a body, and sets what the search needs of it there: x^n where its tree needs all vertices (other bodies
+ * compute them on demand), parameters, and bounding boxes. */
+static void embi_body_start(embipc_world *w, embi_body *b)
+{
+    embi_state *s = &w->s;
+    embipc_real *const at_start[] = {s->qn, s->driven.safe_q, s->reference.measured_q, s->trial_q};
+    const int first = 3 * b->node0, end = first + 3 * b->nn;
+    const size_t nodes = (size_t)(end - first) * sizeof *s->q;
+    for (int k = 0; nodes && k < 4; k++) memcpy(at_start[k] + first, s->q + first, nodes);
+    if (nodes) memcpy(s->vn + first, s->v + first, nodes);
+    for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = -1;   /* no unknowns before islands are found */
+    if (!b->bvh.known && b->nv) {
+        if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
+        b->started = 1;
+        memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
+    }
+    embi_body_derive(w, b);
+    b->in_island = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
+    b->island = -1;
+    b->search.around = 0;
+    b->search.tree_is_at_q = 0;
+    b->scale_x = 0;   /* the largest coordinate, for rounding */
+    b->search.live_count = b->search.aside = 0;
+    if (b->inverse) b->inverse->is_aside = 0;
+    embi_body_locate(b, s->q);
+    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
+    b->step.scale_q = 0;
+    for (int i = first; i < end; i++) b->step.scale_q = embi_max(b->step.scale_q, embi_abs(s->qn[i]));
+}
+
 /* Bounds of the body's way to the expected end of the step, which is in trial_q. */
 static void embi_body_foresee(embipc_world *w, embi_body *b)
 {
@@ -14558,6 +14627,15 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
             region[3 + i] += embi_max(shift[3 + i], 0) + slack;
         }
     }
+}
+
+/* A pair names the body: if it is settled, it starts this step only now. */
+static void embi_body_join_step(embipc_world *w, embi_body *b)
+{
+    if (!embi_is_settled(&w->s, (int)(b - w->s.body))) return;
+    embi_body_stir(&w->s, b);
+    embi_body_start(w, b);
+    embi_body_foresee(w, b);
 }
 
 /* Grows outer to contain inner, then by slack and a quarter of its width on each side. */
@@ -15114,17 +15192,25 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
-/* After a step: releases lists that were not used for long, and updates the drift of the others. */
+/* Does the body move in this step? A settled one is not looked at. */
+static int embi_body_moves(const embi_state *s, int k) { return !embi_is_settled(s, k) && s->body[k].in_island; }
+
+/* After a step: releases lists that were not used for long, and updates the drift of what has moved. */
 static void embi_search_rest(embipc_world *w)
 {
+    const embi_state *s = &w->s;
     int count = 0;
     for (int n = 0; n < w->search.cached_count; n++) {
-        embi_cached one = w->search.cached[n];
-        int sleeps = embi_is_asleep(w->s.body + one.a) || embi_is_asleep(w->s.body + one.b);
-        if (w->step - one.asked > EMBI_CACHED_STEPS && !sleeps) continue;
-        w->search.cached[n] = w->search.cached[count];   /* the memory of released lists comes behind */
-        w->search.cached[count] = one;
-        embi_cached_follow(&w->s, w->search.cached + count++, 1);
+        embi_cached *one = w->search.cached + n;
+        if (w->step - one->asked > EMBI_CACHED_STEPS && !embi_is_settled(s, one->a) && !embi_is_settled(s, one->b) &&
+            !embi_is_asleep(s->body + one->a) && !embi_is_asleep(s->body + one->b)) continue;
+        if (count < n) {   /* the memory of released lists comes behind */
+            embi_cached kept = *one;
+            *one = w->search.cached[count];
+            w->search.cached[count] = kept;
+        }
+        one = w->search.cached + count++;
+        if (embi_body_moves(s, one->a) || embi_body_moves(s, one->b)) embi_cached_follow(&w->s, one, 1);
     }
     w->search.cached_count = count;
 }
@@ -15971,6 +16057,8 @@ static embi_pair *embi_pair_add(embipc_world *w, embi_u64 key, int head)
     pair->pb = patches % EMBI_PATCHES;
     pair->head = head < 0 ? s->pair_count : head;
     s->pair_count++;
+    embi_body_join_step(w, s->body + pair->a);
+    embi_body_join_step(w, s->body + pair->b);
     pair->rule = embi_pair_parameters(w, s->body + pair->a, s->body + pair->b);
     if (embi_is_joined_to(w, s->body + pair->a, s->body + pair->b) ||
         embi_is_joined_to(w, s->body + pair->b, s->body + pair->a))
@@ -16009,39 +16097,63 @@ static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begi
     return axis;
 }
 
-/* Sorts all patches by where they begin on the axis. Returns their number. */
-static int embi_regions_sort(embipc_world *w)
+/* Grows the regions of all patches by the reach of contact, in the order of bodies. Those of settled bodies are so from
+ * an earlier step. all: around those of bodies that move. Returns their number; -1: out of memory. */
+static int embi_regions_grow(embipc_world *w, embipc_real all[6])
 {
     embi_state *s = &w->s;
-    embipc_real begin, scale;
-    int axis, n = 0;
-    embi_swept *one;
-    for (int i = 0; i < s->body_count; i++) n += s->body[i].search.patch_count;
-    if (!EMBI_GROW(&w->memory, w->search.swept, 2 * n) || !EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n)) return -1;
-    one = w->search.swept + n;
+    int n = 0;
+    embi_box_clear(all);
     for (int i = 0; i < s->body_count; i++) {
         const embi_body *b = s->body + i;
-        for (int k = 0; k < b->search.patch_count; k++, one++) {
+        if (embi_is_settled(s, i) && n < w->search.region_count) {
+            for (int end = w->search.region_count; n < end && w->search.region[n].body == i; n++) continue;
+            continue;
+        }
+        if (!EMBI_GROW(&w->memory, w->search.region, n + b->search.patch_count)) return -1;
+        for (int k = 0; k < b->search.patch_count; k++, n++) {
+            embi_swept *one = w->search.region + n;
             one->body = i;
             one->patch = k;
+            one->moves = b->in_island;
             embi_box_grow(b->search.patch[k].region, b->rules.dhat + b->rules.thickness, one->box);
+            if (one->moves) embi_box_join(all, one->box);
         }
     }
-    one = w->search.swept + n;
+    w->search.region_count = n;
+    return n;
+}
+
+/* Sorts the patches that what moves may meet by where they begin on the axis. Returns their number, or -1. */
+static int embi_regions_sort(embipc_world *w)
+{
+    embipc_real begin, scale, all[6];
+    int axis, n = 0, count = embi_regions_grow(w, all), next;
+    embi_swept *one;
+    if (count < 0 || !EMBI_GROW(&w->memory, w->search.swept, 2 * count)) return -1;
+    one = w->search.swept + count;
+    for (int i = 0; i < count && all[0] <= all[3]; i++)
+        if (embi_boxes_meet(all, w->search.region[i].box)) one[n++] = w->search.region[i];
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n)) return -1;
     axis = embi_regions_axis(one, n, &begin, &scale);
-    for (int i = 0; i < n; i++, one++) {
-        one->begin = (embi_u64)embi_max(0, embi_min((one->box[axis] - begin) * scale, EMBI_SWEEP_UNITS));
-        one->end = (embi_u64)embi_max(0, embi_min((one->box[3 + axis] - begin) * scale, EMBI_SWEEP_UNITS));
-        w->search.tri_pairs[i].key = one->begin;
+    for (int i = 0; i < n; i++) {
+        one[i].begin = (embi_u64)embi_max(0, embi_min((one[i].box[axis] - begin) * scale, EMBI_SWEEP_UNITS));
+        one[i].end = (embi_u64)embi_max(0, embi_min((one[i].box[3 + axis] - begin) * scale, EMBI_SWEEP_UNITS));
+        w->search.tri_pairs[i].key = one[i].begin;
         w->search.tri_pairs[i].value = i;
     }
     embi_sort_keys(w->search.tri_pairs, n);
-    for (int i = 0; i < n; i++) w->search.swept[i] = w->search.swept[n + w->search.tri_pairs[i].value];
+    next = n;
+    for (int i = n - 1; i >= 0; i--) {
+        w->search.swept[i] = one[w->search.tri_pairs[i].value];
+        w->search.swept[i].next = next;
+        if (w->search.swept[i].moves) next = i;
+    }
     return n;
 }
 
 /* Pairs of patches whose regions meet, into w->tri_pairs, as embi_patches_key() of the bodies i <= j. Each patch is
- * tested with those that begin before it ends. A body and itself are one pair. */
+ * tested with those that begin before it ends, and that move unless it does. A body and itself are one pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -16049,9 +16161,10 @@ static int embi_regions_sweep(embipc_world *w)
     if (n < 0) return 0;
     w->search.tri_pair_count = 0;
     for (int p = 0; p < n; p++) {
-        const embi_swept *one = w->search.swept + p, *two = one;
-        for (int q = p; q < n && two->begin <= one->end; q++, two++) {
-            const embi_swept *a = one->body <= two->body ? one : two, *b = a == one ? two : one;
+        const embi_swept *all = w->search.swept, *one = all + p;
+        for (int q = one->moves ? p : one->next; q < n && all[q].begin <= one->end;
+             q = one->moves ? q + 1 : all[q].next) {
+            const embi_swept *two = all + q, *a = one->body <= two->body ? one : two, *b = a == one ? two : one;
             embipc_real reach;
             if (a->body == b->body ? p != q || a->patch : !embi_boxes_meet(one->box, two->box)) continue;
             if (!embi_bodies_meet(w, a->body, b->body, &reach) ||
@@ -16280,7 +16393,7 @@ static int embi_bodies_rebase(embipc_world *w)
         embi_box_clear(p->range);
         p->loose = 0;
     }
-    for (int k = 0; k < s->body_count; k++) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         if (!b->search.takes_reference) continue;
         embi_body_rebase(s, b, w->islands.list[b->island]->bound.searched);
@@ -16358,7 +16471,7 @@ static int embi_search_cover(embipc_world *w, int *searched)
         for (; *searched < s->pair_count; ++*searched) w->search.due[*searched].pair = *searched;
         return 1;
     }
-    for (int i = 0; i < s->body_count; i++)
+    EMBI_EACH_STIRRED(s, i)
         for (int n = 0; n < s->body[i].search.patch_count && s->body[i].in_island; n++)
             strayed |= embi_patch_follow(s->body + i, s->body[i].search.patch + n);
     if (strayed && (!embi_regions_sweep(w) || !embi_pairs_join(w))) return 0;   /* ranges of new pairs are empty */
@@ -16845,7 +16958,7 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
  * the displacement q - q^n of the step itself, so its work is never positive. A = (1/s + h^2 alpha/c) M + h^2
  * (1 + beta/c) K is constant within a step: it is that of the lagged form. Of a nonlinear material it stands in
  * the damping part only, which so leaves rotations alone; its energy, gradient and tangent are those of each iterate.
- * Uses: part I, linear corotated energy, materials over a body, positions of vertices, islands.
+ * Uses: part I, linear corotated energy, materials over a body, state, positions of vertices, islands.
  * Checked by: tests/test_integrator.c, tests/test_elastic.c */
 
 /* y = M x over the nodes of one body (both local, 3 nn) */
@@ -16935,6 +17048,7 @@ static void embi_body_revise(embi_state *s, embi_body *b)
 {
     b->revision = ++s->revision;
     s->driven.joint.due = 1;
+    embi_body_stir(s, b);
 }
 
 /* A is void, since c, s or the rotations held have changed: it must be assembled and factored again. Each step begins
@@ -18598,7 +18712,7 @@ static void embi_joints_finish(embipc_world *w)
  * sleeps, and nothing passes it. Candidates link islands, too: what is near enough to wake another also fell asleep
  * with it, so that none wakes the other without end. Few calls need to wake what they change, as each step looks for
  * it: a velocity or a force of a body that sleeps, and a new revision of a body that does not move.
- * Uses: small math, memory, part III, energy of a body, rotation, joints.
+ * Uses: small math, memory, sorting and sets, part III, energy of a body, rotation, joints.
  * Checked by: tests/test_sleep.c */
 
 static int embi_sleeps(const embipc_world *w) { return EMBI_SLEEP && w->def.sleep_after > 0; }
@@ -18617,8 +18731,10 @@ static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
         embi_body *one = w->s.body + (first + n) % w->s.body_count;
         if (one->sleep.stage != EMBI_ASLEEP || !embi_same_body(one->sleep.group, group)) continue;
         one->sleep.stage = stage;
+        embi_body_stir(&w->s, one);
         left--;
     }
+    w->sleep.reported.stands = 0;
     w->sleep.disturbed |= stage == EMBI_DISTURBED;
 }
 
@@ -18665,8 +18781,11 @@ static int embi_body_has_applied(const embipc_world *w, const embi_body *b)
 /* The caller's forces are those of one step. */
 static void embi_forces_clear(embipc_world *w)
 {
-    if (w->s.node_count) memset(w->applied, 0, (size_t)(3 * w->s.node_count) * sizeof *w->applied);
-    for (int k = 0; k < w->s.body_count; k++) w->s.body[k].caller.pressure = 0;
+    EMBI_EACH_STIRRED(&w->s, k) {
+        embi_body *b = w->s.body + k;
+        if (b->nn) memset(w->applied + 3 * b->node0, 0, (size_t)(3 * b->nn) * sizeof *w->applied);
+        b->caller.pressure = 0;
+    }
 }
 
 /* Has the caller pushed a body that sleeps? */
@@ -18681,7 +18800,7 @@ static int embi_body_is_pushed(const embipc_world *w, const embi_body *b)
 static void embi_sleep_begin(embipc_world *w)
 {
     w->sleep.disturbed = 0;
-    for (int k = 0; k < w->s.body_count; k++) {
+    EMBI_EACH_STIRRED(&w->s, k) {
         embi_body *b = w->s.body + k;
         if (b->sleep.stage == EMBI_DISTURBED) b->sleep.stage = EMBI_WOKEN;
         else if (embi_is_asleep(b) && embi_body_is_pushed(w, b)) embi_wake(w, b, EMBI_WOKEN);
@@ -18710,7 +18829,7 @@ static int embi_sleep_is_disturbed(embipc_world *w)
     embi_state *s = &w->s;
     for (int n = 0; n < embi_drive_count(s); n++)
         if (embi_drive_moves(s->driven.list + n)) embi_wake(w, s->body + s->driven.list[n].body, EMBI_DISTURBED);
-    for (int k = 0; k < s->body_count; k++) {
+    EMBI_EACH_STIRRED(s, k) {
         if (s->body[k].in_island) embi_wake(w, s->body + k, EMBI_DISTURBED);
         else if (s->body[k].revision > w->sleep.revision) embi_wake_near(w, s->body + k);
     }
@@ -18755,7 +18874,7 @@ static int embi_body_rests(const embipc_world *w, const embi_body *b)
 static void embi_sleep_watch(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int k = 0; k < s->body_count; k++) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         if (b->in_island) b->sleep.rested = embi_body_rests(w, b) ? b->sleep.rested + s->h : 0;
     }
@@ -18788,10 +18907,11 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
     embi_body *first = s->body + isle->bodies[0];
     for (int n = 0; n < embi_element_count(isle); n++)
         if (embi_element_at(isle, n)->pair >= 0) embi_element_rest(w, embi_element_at(isle, n), first->handle);
-    first->sleep.contacts = isle->contacts.pairs;
-    first->sleep.merged = isle->contacts.count;
-    first->sleep.min_gap = isle->contacts.min_gap;
-    first->sleep.barrier = isle->contacts.energy;
+    w->sleep.reported.stands = 0;
+    first->sleep.slumber.contacts = isle->contacts.pairs;
+    first->sleep.slumber.merged = isle->contacts.count;
+    first->sleep.slumber.min_gap = isle->contacts.min_gap;
+    first->sleep.slumber.barrier = isle->contacts.energy;
     first->sleep.bodies = isle->body_count;
     for (int k = 0; k < isle->body_count; k++) {
         embi_body *b = s->body + isle->bodies[k];
@@ -18809,7 +18929,7 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
 static void embi_islands_sleep(embipc_world *w)
 {
     embi_state *s = &w->s;
-    for (int k = 0; k < s->body_count; k++)
+    EMBI_EACH_STIRRED(s, k)
         if (s->body[k].sleep.stage == EMBI_WOKEN) s->body[k].sleep.stage = EMBI_AWAKE;
     for (int k = 0; k < w->islands.order_count; k++) {
         const embi_island *isle = w->islands.list[w->islands.order[k]];
@@ -18828,7 +18948,9 @@ static void embi_islands_sleep(embipc_world *w)
 /* Is a body of the row asleep? All of its contacts sleep then. */
 static int embi_row_sleeps(const embipc_world *w, embipc_body a, embipc_body b)
 {
-    return embi_is_asleep(w->s.body + embi_find_body(w, a)) || embi_is_asleep(w->s.body + embi_find_body(w, b));
+    const int one = embi_find_body(w, a), two = embi_find_body(w, b);
+    return embi_is_settled(&w->s, one) || embi_is_settled(&w->s, two) || embi_is_asleep(w->s.body + one) ||
+           embi_is_asleep(w->s.body + two);
 }
 
 /* Stores |u| of a friction contact for the next step. */
@@ -18839,17 +18961,14 @@ static void embi_friction_remember(embipc_world *w, embi_u64 key, embipc_real u)
     w->lagged.u[w->lagged.count++] = u;
 }
 
-/* Begins the reports of a step with what sleeps: rows and contacts of the last step, forces and friction memory. */
-static void embi_sleep_report(embipc_world *w)
+/* The reports of what sleeps, from the stored forces of its elements and from the contacts of the last step. */
+static void embi_sleep_report_anew(embipc_world *w)
 {
     embi_step_report *t = &w->report;
-    int contacts = 0, rows = 0, count = 0;
+    int contacts = 0, count = 0;
     for (int n = 0; n < t->contact_count; n++)
         if (embi_row_sleeps(w, t->contact[n].a, t->contact[n].b)) t->contact[contacts++] = t->contact[n];
-    for (int n = 0; n < t->pair_force_count; n++)
-        if (embi_row_sleeps(w, t->pair_force[n].a, t->pair_force[n].b)) t->pair_force[rows++] = t->pair_force[n];
-    t->contact_count = contacts;
-    t->pair_force_count = rows;
+    w->lagged.count = 0;
     for (int n = 0; n < w->sleep.count; n++) {
         const embi_rested *r = w->sleep.rested + n;
         int at = embi_find_body(w, r->of);
@@ -18863,6 +18982,26 @@ static void embi_sleep_report(embipc_world *w)
         w->sleep.rested[count++] = *r;
     }
     w->sleep.count = count;
+    embi_sort_keys(w->lagged.key, w->lagged.count);
+    w->sleep.reported.stands = 1;
+    w->sleep.reported.contacts = contacts;
+    w->sleep.reported.pressed = w->search.pressed_count;
+    w->sleep.reported.friction = w->lagged.count;
+}
+
+/* Begins the reports of a step with what sleeps: rows and contacts of the last step, forces and friction memory. */
+static void embi_sleep_report(embipc_world *w)
+{
+    embi_step_report *t = &w->report;
+    int rows = 0, friction = 0;
+    for (int n = 0; n < t->pair_force_count; n++)
+        if (embi_row_sleeps(w, t->pair_force[n].a, t->pair_force[n].b)) t->pair_force[rows++] = t->pair_force[n];
+    t->pair_force_count = rows;
+    if (!w->sleep.reported.stands) embi_sleep_report_anew(w);
+    t->contact_count = w->sleep.reported.contacts;
+    for (int n = 0; n < w->lagged.count; n++)
+        if (w->lagged.key[n].value < w->sleep.reported.friction) w->lagged.key[friction++] = w->lagged.key[n];
+    w->lagged.count = friction;
 }
 
 /* ==== 57. Contacts of candidates =====================================================================
@@ -20679,8 +20818,8 @@ static void embi_body_interrupt(embipc_world *w, embi_body *b)
  * Links bodies to islands, and collects their bodies, pairs, springs, rods and unknowns. Islands are independent
  * between searches: a far body changes no bit of an island. So threads share the small ones of a round, in runs that
  * one thread solves each. A large one, with more than half of the work, is solved alone and shares its loops.
- * Uses: part I, solids and checks of meshes, positions of vertices, islands, world data, searches within a step,
- * drives, joints, sleep, structure and reuse of factors, drives that yield.
+ * Uses: part I, solids and checks of meshes, state, positions of vertices, islands, world data, searches within a
+ * step, drives, joints, sleep, structure and reuse of factors, drives that yield.
  * Checked by: tests/test_threads.c, tests/world_guarantee.h */
 
 /* Adds pair n to the list, behind others of the same bodies. */
@@ -20732,7 +20871,7 @@ static int embi_islands_collect(embipc_world *w, const int *changed)
         isle->energy.noise_x = 0;
         if (!changed) isle->bound.expected = 0;   /* within a step it only grows */
     }
-    for (int i = 0; i < s->body_count; i++) {
+    EMBI_EACH_STIRRED(s, i) {
         int root = s->body[i].island;
         embi_island *isle;
         if (!s->body[i].in_island || (changed && !changed[root])) continue;
@@ -20788,9 +20927,9 @@ static int embi_islands_link(embipc_world *w)
         if (s->pair[n].count && s->body[s->pair[n].a].in_island && s->body[s->pair[n].b].in_island)
             embi_join(w->islands.parent, s->pair[n].a, s->pair[n].b);
     embi_joints_link(s, w->islands.parent);
-    for (int i = 0; i < s->body_count; i++)
+    EMBI_EACH_STIRRED(s, i)
         if (s->body[i].in_island) s->body[i].island = embi_root(w->islands.parent, i);
-    for (int i = 0; i < s->body_count; i++) {
+    EMBI_EACH_STIRRED(s, i) {
         embi_island **isle = w->islands.list + i;
         if (!s->body[i].in_island || s->body[i].island != i) continue;
         if (!*isle && (*isle = (embi_island *)embi_alloc(&w->memory, 1, sizeof **isle)) == NULL) return 0;
@@ -20811,19 +20950,22 @@ typedef struct embi_each {
     embi_each_fn *fn;
 } embi_each;
 
+/* One thread's part of the bodies */
 static void embi_each_work(void *arg, int begin, int end)
 {
     const embi_each *t = (const embi_each *)arg;
-    for (int k = begin; k < end; k++) t->fn(t->w, t->w->s.body + k);
+    const embi_state *s = &t->w->s;
+    for (int k = embi_next_stirred(s, begin); k < end; k = embi_next_stirred(s, k + 1)) t->fn(t->w, s->body + k);
 }
 
-/* Calls fn for each body of the world. fn may write only data of that body. */
+/* Calls fn for each body of the world that is not settled. fn may write only data of that body. */
 static void embi_each_body(embipc_world *w, embi_each_fn *fn)
 {
     embi_state *s = &w->s;
     embi_each t = {w, fn};
     long long work = 0;
-    for (int k = 0; k < s->body_count; k++) work += embi_body_work(s->body + k);
+    EMBI_EACH_STIRRED(s, k)
+        work += embi_body_work(s->body + k);
     embi_for_work(&s->threads, s->body_count, work, EMBI_SHARE_TETS, embi_each_work, &t);
 }
 
@@ -20982,7 +21124,7 @@ static int embi_islands_merge(embipc_world *w, int a, int b, int *changed)
         if (has_direction && !embi_iteration_record(w, &one->record)) return 0;
     }
     changed[into] = EMBI_ISLAND_MERGED;
-    for (int i = 0; i < s->body_count; i++)
+    EMBI_EACH_STIRRED(s, i)
         if (s->body[i].in_island && s->body[i].island == from) s->body[i].island = into;
     for (int i = 0; i < w->islands.order_count; i++)
         if (w->islands.order[i] != from) w->islands.order[kept++] = w->islands.order[i];
@@ -21560,12 +21702,14 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
  * of E at the end of the step: the forces that it used. Also the list of iterations, and x = J q of viewed bodies.
  * Uses: part I, part III, sleep.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* Forgets the forces of the last step. */
+/* Takes the forces of the last report off the vertices again, except those of what sleeps if these stand. */
 static void embi_report_clear(embipc_world *w)
 {
-    for (int k = 0; k < w->search.pressed_count; k++)
-        embi_set(w->s.load.vertex_force + 3 * w->search.pressed[k], 0, 0, 0);
-    w->search.pressed_count = 0;
+    const int stands = w->sleep.reported.stands, first = stands ? w->sleep.reported.pressed : 0;
+    for (int k = w->search.pressed_count - 1; k >= first; k--)
+        embi_copy(w->s.load.vertex_force + 3 * w->search.pressed[k],
+                  stands ? w->search.unpressed + 3 * (k - first) : embi_none);
+    w->search.pressed_count = first;
 }
 
 /* Adds a force to the row of the pair (a, b), which is created if there is none. */
@@ -21614,6 +21758,7 @@ static int embi_report_reserve(embipc_world *w)
         friction += w->islands.list[w->islands.order[k]]->friction.count;
     }
     if (sleeps && !EMBI_GROW(m, w->sleep.rested, w->sleep.count + contacts + friction)) return 0;
+    if (sleeps && !EMBI_GROW(m, w->search.unpressed, 12 * (contacts + friction))) return 0;
     friction += w->sleep.count;
     return EMBI_GROW(m, w->lagged.key, 2 * friction) && EMBI_GROW(m, w->lagged.u, friction) &&
            EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
@@ -21626,11 +21771,15 @@ static int embi_report_reserve(embipc_world *w)
 static void embi_report_force(embipc_world *w, const embi_element *e)
 {
     const embi_body *a = w->s.body + w->s.pair[e->pair].a;
+    const embi_slept *slept = &w->sleep.reported;
     embipc_real f[3] = {0, 0, 0};
     embi_element_force(e, a, f);
     for (int k = 0; k < 4; k++) {
-        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
+        if (slept->stands)
+            embi_copy(w->search.unpressed + 3 * (w->search.pressed_count - slept->pressed),
+                      w->s.load.vertex_force + 3 * e->v[k]);
         w->search.pressed[w->search.pressed_count++] = e->v[k];
+        embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
         if (!e->extra) continue;
         embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -1, e->extra + 3 * k);
         if (embi_has_vertex(a, e->v[k])) embi_axpy(f, -1, e->extra + 3 * k);
@@ -21650,13 +21799,26 @@ static void embi_report_keep(embipc_world *w)
     }
 }
 
+/* Sorts the friction memory. What sleeps begins it, and is sorted. So the rest is merged into that, from behind. */
+static void embi_lagged_sort(embipc_world *w)
+{
+    int n = w->lagged.count, left = embi_sleeps(w) ? w->sleep.reported.friction : 0, more = n - left;
+    embi_key *k = w->lagged.key, *rest = k + n;   /* which has room for twice the list */
+    embi_sort_keys(k + left, more);
+    if (!left || !more) return;
+    memcpy(rest, k + left, (size_t)more * sizeof *k);
+    while (more > 0) {
+        int slept = left > 0 && k[left - 1].key > rest[more - 1].key;
+        k[--n] = slept ? k[--left] : rest[--more];
+    }
+}
+
 /* Reports the forces at the end of the step, by vertex and by pair, and the friction memory. Cannot fail. */
 static void embi_report(embipc_world *w)
 {
     embi_report_keep(w);
     if (w->sleep.alone && w->islands.order_count == 0) return;
-    w->lagged.count = 0;
-    if (!embi_sleeps(w)) w->report.contact_count = w->report.pair_force_count = 0;
+    if (!embi_sleeps(w)) w->lagged.count = w->report.contact_count = w->report.pair_force_count = 0;
     for (int k = 0; k < w->s.pair_count; k++) w->s.pair[k].row = -1;
     embi_report_clear(w);
     if (embi_sleeps(w)) embi_sleep_report(w);
@@ -21670,7 +21832,7 @@ static void embi_report(embipc_world *w)
                 embi_friction_remember(w, ((const embi_friction *)e)->key, embi_norm(e->dir));
         }
     }
-    embi_sort_keys(w->lagged.key, w->lagged.count);
+    embi_lagged_sort(w);
 }
 
 /* Sorts the rows by bodies. Insertion sort, because they are nearly sorted. */
@@ -21722,7 +21884,7 @@ static int embi_views_follow(embipc_world *w)
 {
     embi_state *s = &w->s;
     embi_chunks_clear(&w->search.parts);
-    for (int k = 0; k < s->body_count; k++) {
+    EMBI_EACH_STIRRED(s, k) {
         const embi_body *b = s->body + k;
         if (!b->caller.viewed || (b->followed && !embi_body_has_moved(b))) continue;
         if (!embi_chunks_add(&w->memory, &w->search.parts, k, b->vert0, b->vert0 + b->nv,
@@ -21735,7 +21897,7 @@ static int embi_views_follow(embipc_world *w)
 /* After a move x = J q holds only for viewed bodies. */
 static void embi_bodies_moved(embi_state *s)
 {
-    for (int k = 0; k < s->body_count; k++) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         if (embi_body_has_moved(b)) b->started = 0;
         else if (b->followed) continue;
@@ -21894,24 +22056,18 @@ static void embi_stats_islands(embipc_world *w, embipc_step_stats *t)
         t->min_distance = embi_min(t->min_distance, isle->contacts.min_gap);
         t->barrier += isle->contacts.energy;
     }
-    for (int k = 0; k < w->s.body_count; k++) {
-        const embi_body *b = w->s.body + k;
-        if (!embi_is_asleep(b) || !embi_same_body(b->sleep.group, b->handle)) continue;
-        t->contacts += b->sleep.contacts;
-        t->merged_contacts += b->sleep.merged;
-        t->min_distance = embi_min(t->min_distance, b->sleep.min_gap);
-        t->barrier += b->sleep.barrier;
-    }
 }
 
 /* Energies of a body for the statistics. */
 static void embi_body_sum(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    embi_sums *t = &b->sums;
+    embi_sums *t = w->sums + (b - s->body);
     const embipc_real *q = s->q + 3 * b->node0;
     memset(t, 0, sizeof *t);
+    t->slumber.min_gap = (embipc_real)INFINITY;
     if (!embi_is_dynamic(b)) return;
+    if (embi_is_asleep(b) && embi_same_body(b->sleep.group, b->handle)) t->slumber = b->sleep.slumber;
     t->kinetic = b->past.kinetic;
     for (int i = 0; i < b->nn; i++) t->potential -= b->mass.node[i] * embi_dot(s->gravity, q + 3 * i);
     t->elastic = b->past.elastic;
@@ -21945,14 +22101,17 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
     t->joint = s->driven.joint.energy;
     embi_each_body(w, embi_body_sum);
     for (int k = 0; k < s->body_count; k++) {
-        const embi_sums *sum = &s->body[k].sums;
-        if (!embi_is_dynamic(s->body + k)) continue;
+        const embi_sums *sum = w->sums + k;
         before += sum->before;
         after += sum->after;
         size += sum->size;
         t->kinetic += sum->kinetic;
         t->potential += sum->potential;
         t->elastic += sum->elastic;
+        t->contacts += sum->slumber.contacts;
+        t->merged_contacts += sum->slumber.merged;
+        t->min_distance = embi_min(t->min_distance, sum->slumber.min_gap);
+        t->barrier += sum->slumber.barrier;
     }
     t->objective_before = before / s->hh;
     t->objective_after = after / s->hh;
@@ -21964,7 +22123,7 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
 static embipc_real embi_farthest(const embi_state *s)
 {
     embipc_real most = 0;
-    for (int k = 0; k < s->body_count; k++) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         /* shift_next is free to be overwritten */
         embi_shift *shift = b->search.has_reference ? &b->search.shift_next : &b->search.shift;
@@ -22422,7 +22581,7 @@ static embipc_result embi_fail_step(embipc_world *w)
 /* Finds a body with nodes q too far from the origin for its numbers, or NULL. *away: this distance, m. */
 static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real *q, embipc_real *away)
 {
-    for (int k = 0; k < s->body_count; k++) {
+    EMBI_EACH_STIRRED(s, k) {
         const embi_body *b = s->body + k;
         embipc_real most = 0, sum = 0;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && b->in_island; i++) {
@@ -22439,8 +22598,9 @@ static const embi_body *embi_body_too_far(const embi_state *s, const embipc_real
 static embipc_result embi_step_check(embipc_world *w, const embi_body **lost, embipc_real *away)
 {
     const embi_state *s = &w->s;
-    for (int i = 0; i < 3 * s->node_count; i++)   /* a velocity may overflow where q does not */
-        if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) return EMBIPC_ERR_NOT_FINITE;
+    EMBI_EACH_STIRRED(s, k)   /* a velocity may overflow where q does not */
+        for (int i = 3 * s->body[k].node0; i < 3 * (s->body[k].node0 + s->body[k].nn); i++)
+            if (!embi_finite((s->q[i] - s->qc[i]) / s->h)) return EMBIPC_ERR_NOT_FINITE;
     if ((*lost = embi_body_too_far(s, s->q, away)) != NULL) return EMBIPC_ERR_NOT_FINITE;
     return embi_report_reserve(w) && embi_views_follow(w) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
@@ -22582,29 +22742,11 @@ static void embi_body_press(embi_state *s, embi_body *b)
     }
 }
 
-/* Starts the step of a body: x^n where its tree needs all vertices (other bodies compute them on demand), parameters,
- * bounding boxes, qt, and the forces f: gravity and the caller's. */
+/* Starts the step of a body: what the search needs of it, qt, and the forces f: gravity and the caller's. */
 static void embi_body_begin(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    if (!b->bvh.known && b->nv) {
-        if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
-        b->started = 1;
-        memset(s->vertex_state + b->vert0, EMBI_VERTEX_STARTED, (size_t)b->nv);
-    }
-    embi_body_derive(w, b);
-    b->in_island = embi_is_dynamic(b) && b->driven_nodes < b->nn && !embi_is_asleep(b);
-    b->island = -1;
-    b->search.around = 0;
-    b->search.tree_is_at_q = 0;
-    b->scale_x = 0;   /* the largest coordinate, for rounding */
-    b->search.live_count = b->search.aside = 0;
-    if (b->inverse) b->inverse->is_aside = 0;
-    embi_body_locate(b, s->q);
-    for (int i = 0; i < 6 && b->nv; i++) b->scale_x = embi_max(b->scale_x, embi_abs(b->search.start_box[i]));
-    b->step.scale_q = 0;
-    for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++)
-        b->step.scale_q = embi_max(b->step.scale_q, embi_abs(s->qn[i]));
+    embi_body_start(w, b);
     /* BDF2 would spread a force of the caller over later steps, which do not know it */
     b->step.jump = embi_is_second_order(s) && embi_body_has_applied(w, b);
     if (embi_is_asleep(b)) return;
@@ -22617,23 +22759,14 @@ static void embi_body_begin(embipc_world *w, embi_body *b)
     embi_body_press(s, b);
 }
 
-/* Stores q^n, starts every body, and gives each its part of the common scratch. */
+/* Starts every body, and gives each its part of the common scratch. */
 static void embi_bodies_begin(embipc_world *w)
 {
     embi_state *s = &w->s;
     int trace = 0, patch = 0;
-    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
-    if (s->node_count) {   /* q^n; and what starts from there: rigid states, bounds, trial states */
-        memcpy(s->qn, s->q, nodes);
-        memcpy(s->vn, s->v, nodes);
-        memcpy(s->driven.safe_q, s->q, nodes);
-        memcpy(s->reference.measured_q, s->q, nodes);
-        memcpy(s->trial_q, s->q, nodes);
-    }
     s->reference.any = 0;
     if (s->vert_count) memset(s->vertex_state, EMBI_VERTEX_UNKNOWN, (size_t)s->vert_count);
-    for (int i = 0; i < s->node_count; i++) s->local[i] = -1;   /* no unknowns before islands are found */
-    for (int k = 0; k < s->body_count; k++) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         b->scratch.trace = trace;
         b->scratch.patch = patch;
@@ -22644,7 +22777,7 @@ static void embi_bodies_begin(embipc_world *w)
     embi_each_body(w, embi_body_begin);
     embi_drives_begin(w);
     embi_joints_jump(s);
-    for (int k = 0; k < s->body_count; k++)   /* where a drive or a motor jumps, no BDF2 */
+    EMBI_EACH_STIRRED(s, k)   /* where a drive or a motor jumps, no BDF2 */
         if (s->body[k].step.jump) embi_body_integrate(s, s->body + k, 0);
 }
 
@@ -23769,7 +23902,8 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
 
 /* ==== 81. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12].
- * Uses: positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV, part V.
+ * Uses: state, positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV,
+ * part V.
  * Checked by: tests/test_world_step.c, tests/test_undo.c */
 
 /* The elements at q^n; whether the last step's factor serves, and whether a prediction begins the step. */
@@ -23926,7 +24060,8 @@ static embipc_result embi_islands_begin_round(embipc_world *w)
 /* Must an island go back to q^n, where its candidates are lost? Then its bodies keep them in another attempt. */
 static int embi_bodies_lack_start(embipc_world *w)
 {
-    for (int k = 0; k < w->s.body_count && !w->s.timer.late; k++) {
+    if (w->s.timer.late) return w->search.again;
+    EMBI_EACH_STIRRED(&w->s, k) {
         embi_body_search *b = &w->s.body[k].search;
         if (b->keeps_start != EMBI_START_ASKED) continue;
         b->keeps_start = EMBI_START_KEPT;
@@ -23981,9 +24116,11 @@ static embipc_result embi_iterate(embipc_world *w)
 /* v of bodies in no island, and the history for the next step. */
 static void embi_velocities_finish(embi_state *s)
 {
-    size_t nodes = (size_t)(3 * s->node_count) * sizeof *s->q;
-    for (int k = 0; k < s->body_count; k++) {
+    EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
+        size_t nodes = (size_t)(3 * b->nn) * sizeof *s->q;
+        if (nodes) memcpy(s->last.q + 3 * b->node0, s->qn + 3 * b->node0, nodes);
+        if (nodes) memcpy(s->last.v + 3 * b->node0, s->vn + 3 * b->node0, nodes);
         b->past.island1 = b->in_island ? b->island + 1 : 0;
         if (embi_is_asleep(b)) continue;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->in_island; i++)
@@ -23992,9 +24129,6 @@ static void embi_velocities_finish(embi_state *s)
             embi_elastic_look_ahead(&b->elastic, s->q + 3 * b->node0);
         embi_body_remember(s, b);
     }
-    if (!s->node_count) return;
-    memcpy(s->last.q, s->qn, nodes);
-    memcpy(s->last.v, s->vn, nodes);
 }
 
 /* g = grad E at the driven nodes of bodies in no island. Their vertices become live only now, when no islands run in
@@ -24016,6 +24150,18 @@ static void embi_drives_gradient(embipc_world *w)
         embi_island *isle = w->islands.list[w->islands.order[k]];
         isle->vertices.stamp = -1;
         embi_island_gradient(s, isle);
+    }
+}
+
+/* After a step: bodies that slept all through it settle. A drive may still move what it holds. */
+static void embi_bodies_settle(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    EMBI_EACH_STIRRED(s, k) {
+        embi_body *b = s->body + k;
+        if (!embi_is_asleep(b) || b->in_island || b->driven_nodes) continue;
+        embi_body_sum(w, b);
+        s->settled[k] = 1;
     }
 }
 
@@ -24068,7 +24214,8 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
 #ifdef EMBIPC_PROOF
     if (s->settings.prover) embi_proof_begin(s->settings.prover);
 #endif
-    for (int k = 0; k < s->body_count; k++) s->body[k].search.keeps_start = 0;
+    EMBI_EACH_STIRRED(s, k)
+        s->body[k].search.keeps_start = 0;
     while ((r = embi_step_solve(w, &lost, &away)) == EMBIPC_OK && embi_step_begins_again(w)) embi_step_undo(w);
 #ifdef EMBIPC_PROOF
     if (r == EMBIPC_OK && s->settings.prover) r = embi_proof_end(s->settings.prover);
@@ -24087,8 +24234,12 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     w->time += s->h;
     embi_forces_clear(w);
     embi_stats(w, stats);
-    if (embi_sleeps(w)) embi_islands_sleep(w);
-    for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_is_asleep(s->body + k);
+    if (embi_sleeps(w)) {
+        embi_islands_sleep(w);
+        embi_bodies_settle(w);
+    }
+    for (int k = 0; k < s->body_count && stats; k++)
+        stats->sleeping += embi_is_settled(s, k) || embi_is_asleep(s->body + k);
     overrun = embi_budget_end(w);
     if (stats) stats->overrun = overrun;
     if (stats) stats->late = s->timer.late;
@@ -26171,6 +26322,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
            EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
            EMBI_GROW(m, s->J.node, 4 * verts) && EMBI_GROW(m, s->J.weight, 4 * verts) &&
            EMBI_GROW(m, s->J.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
+           EMBI_GROW(m, s->settled, bodies) && EMBI_GROW(m, w->sums, bodies) &&
            EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
            EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
 }
@@ -26179,7 +26331,8 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
 static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.q, s.x, s.local, s.vertex_state),
     EMBI_OFFSETS4(embipc_world, s.J.node, s.J.weight, s.J.count, s.reference.x),
-    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list),
+    EMBI_OFFSETS4(embipc_world, s.body, s.pair, s.path.way, s.seams.list), offsetof(embipc_world, s.settled),
+    offsetof(embipc_world, sums),
     EMBI_OFFSETS4(embipc_world, s.driven.list, s.candidates.list, s.candidates.closest, s.candidates.apart),
     EMBI_OFFSETS4(embipc_world, s.candidates.active, s.candidates.seen, s.scratch.trace, s.scratch.place),
     EMBI_OFFSETS4(embipc_world, s.scratch.next, s.scratch.patch_G, applied, rule),
@@ -26190,6 +26343,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
+    offsetof(embipc_world, search.region), offsetof(embipc_world, search.unpressed),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
     EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
@@ -27457,6 +27611,7 @@ static void embi_world_close_gap(embipc_world *w, const embi_body *b)
     for (int i = 0; i < EMBI_VERTEX_FIELDS; i++)
         embi_close_hole(*embi_array_at(s, embi_vertex_fields[i]), v0, nv, verts, 3 * sizeof *s->x);
     embi_close_hole(s->driven.of, n0, nn, nodes, sizeof *s->driven.of);
+    embi_close_hole(s->local, n0, nn, nodes, sizeof *s->local);
     embi_close_hole(w->applied, n0, nn, nodes, 3 * sizeof *w->applied);
     embi_close_hole(s->J.count, v0, nv, verts, sizeof *s->J.count);
     embi_close_hole(s->J.weight, v0, nv, verts, 4 * sizeof *s->J.weight);
@@ -27543,7 +27698,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_seams_close_gap(w, at, &gone);
     embi_world_close_gap(w, &gone);
     embi_pressed_close_gap(w, &gone);
-    w->sleep.alone = 0;   /* what it pressed is reported anew */
+    w->sleep.alone = w->sleep.reported.stands = 0;   /* what it pressed is reported anew */
     embi_slot_close(&w->named[EMBI_NAMED_BODY], body.index1, s->body, &s->body_count, sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
@@ -27554,6 +27709,9 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_cached_close_gap(w, at, &gone);
     isle = w->islands.list[at];   /* the others keep their factors, at the new index of their first body */
     embi_close_hole(w->islands.list, at, 1, s->body_count - at, sizeof isle);
+    embi_close_hole(s->settled, at, 1, s->body_count - at, sizeof *s->settled);
+    embi_close_hole(w->sums, at, 1, s->body_count - at, sizeof *w->sums);
+    w->search.region_count = 0;
     w->islands.list[s->body_count] = isle;
     if (isle) isle->factor.of_count = isle->factor.valid = 0;
     embi_apart_forget(w, &gone);
@@ -27694,6 +27852,7 @@ EMBIPC_API embipc_result embipc_body_apply_force(embipc_world *w, embipc_body bo
     size = embi_long_norm(force);
     r = embi_check_way(w, b, "the force", size, "N", size / b->mass.total * w->s.h * w->s.h);
     if (r != EMBIPC_OK) return r;
+    embi_body_stir(&w->s, b);
     if (vertex >= 0) embi_vertex_scatter(&w->s.J, b->vert0 + vertex, 1, force, w->applied);
     for (int i = 0; vertex < 0 && i < b->nn; i++)
         embi_axpy(w->applied + 3 * (b->node0 + i), embi_node_share(b, i), force);
@@ -28328,6 +28487,7 @@ EMBIPC_API embipc_result embipc_body_set_velocity(embipc_world *w, embipc_body b
         return embi_blame_body(w, b, embi_fail_velocity(&w->error, velocity, angular_velocity));
     if (!embi_is_dynamic(b)) return EMBIPC_OK;
     if ((r = embi_check_numbers(w, b, embi_body_speed(b, s->trial_q), s->gravity, s->h)) != EMBIPC_OK) return r;
+    embi_body_stir(s, b);
     memcpy(s->v + 3 * b->node0, s->trial_q + 3 * b->node0, (size_t)(3 * b->nn) * sizeof *s->v);
     embi_body_forget(b);
     return EMBIPC_OK;
@@ -28581,6 +28741,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     s = &w->s;
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
     embi_forces_clear(w);
+    w->sleep.reported.stands = 0;
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
@@ -29491,6 +29652,7 @@ EMBIPC_API embipc_result embipc_body_apply_wrench(embipc_world *w, embipc_body b
     if (!embi_rigid_push(w, b, force, torque, point, f)) return w->error.code;
     most = embi_body_speed(b, w->s.trial_q);
     if ((r = embi_check_way(w, b, "the acceleration", most, "m/s^2", most * w->s.h * w->s.h)) != EMBIPC_OK) return r;
+    embi_body_stir(&w->s, b);
     for (int i = 0; i < 3 * b->nn; i++) w->applied[3 * b->node0 + i] += f[i];
     return EMBIPC_OK;
 }
@@ -29508,6 +29670,7 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *w, embipc_body 
     most = embi_body_speed(b, w->s.trial_q) + embi_body_speed(b, w->s.v);
     if ((r = embi_check_way(w, b, "velocity", most, "m/s", most * w->s.h)) != EMBIPC_OK) return r;
     v = w->s.v + 3 * b->node0;
+    embi_body_stir(&w->s, b);
     for (int i = 0; i < 3 * b->nn; i++) v[i] += a[i];
     embi_body_forget(b);
     return EMBIPC_OK;
@@ -29527,6 +29690,7 @@ EMBIPC_API embipc_result embipc_body_apply_pressure(embipc_world *w, embipc_body
     most = embi_abs(pressure) * b->area / b->mass.total;
     r = embi_check_way(w, b, "the pressure", pressure, "Pa", most * w->s.h * w->s.h);
     if (r != EMBIPC_OK) return r;
+    embi_body_stir(&w->s, b);
     b->caller.pressure = pressure;
     return EMBIPC_OK;
 }
@@ -30656,7 +30820,7 @@ static const embi_field embi_body_fields[] = {
     EMBI_INTS(embi_body, past.smooth, 5), EMBI_REALS(embi_body, past.displacement, 4),
     EMBI_REALS(embi_body, flight.twisted, 6), EMBI_INTS(embi_body, flight.known, 1),
     EMBI_REALS(embi_body, flight.next_spin, 6), EMBI_REALS(embi_body, sleep.rested, 1),
-    EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.min_gap, 2)};
+    EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.slumber.min_gap, 2)};
 
 /* Those of a body that continues; a step makes them for any other. */
 static const embi_field embi_energy_fields[] = {
@@ -30820,7 +30984,7 @@ static int embi_island_factor_body(const embi_state *s, const embi_island *isle,
 static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
 {
     int unknowns = 0;
-    if (!isle || !isle->factor.valid || isle->unknown_count < EMBI_REUSE_NODES ||
+    if (!isle || !isle->factor.valid || isle->factor.hh != s->hh || isle->unknown_count < EMBI_REUSE_NODES ||
         isle->system.method == EMBI_SYSTEM_CG ||
         (embi_has_dual(isle) && isle->dual->bodies != isle->factor.of_count))
         return 0;
@@ -30936,7 +31100,7 @@ static void embi_stream_island(embi_stream *s, embipc_world *w, int at)
         if (s->from) isle->factor.of[k] = w->s.body[next].revision;
     }
     if (s->from) isle->factor.of_count = bodies;
-    embi_stream_reals(s, &isle->factor.hh, 1);
+    if (s->from) isle->factor.hh = w->s.hh;
     if (head[0] == 2) embi_stream_dual(s, w, isle);
     else embi_stream_system(s, &w->memory, &isle->system);
     if (!s->from || s->failed) return;

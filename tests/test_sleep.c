@@ -599,6 +599,64 @@ static void test_same_bits_without_memory(void)
     ENSURE(most == 7 && least < 6 && wakes == 4);
 }
 
+/* One step, where what sleeps is passed over; or where nothing is, because all that settled is stirred before. */
+static void sleep_step(scene *s, int stirred, int told)
+{
+    embi_state *of = &s->w->s;
+    if (stirred) {
+        memset(of->settled, 0, (size_t)of->body_count);
+        s->w->sleep.reported.stands = 0;
+    }
+    (void)ENSURE_OK(s->w, embipc_world_step(s->w, told ? &s->stats : NULL));
+    for (int k = 1; k < s->w->lagged.count; k++) ENSURE(s->w->lagged.key[k - 1].key <= s->w->lagged.key[k].key);
+}
+/* What happens to both worlds in step n: bodies settle; a cause; one is thrown at the tower, over its neighbours; one goes; a
+ * new one comes. */
+static void sleep_happens(scene *s, sleep_cause cause, int n)
+{
+    static const double v[3] = {2, 0, 1}, none[3] = {0, 0, 0}, from[3] = {0.6, 0, 1}, to[3] = {0.6, 0, -1}, push[3] = {0, 1, 0};
+    embipc_hit hit;
+    int settled = 0;
+    if (n == 5) {
+        sleep_disturb(s, cause);
+        s->n = embi_min_int(s->n, SLEEP_BODIES);
+    }
+    ENSURE(n != 10 || embipc_world_cast_ray(s->w, from, to, 1, &hit) == 1);
+    if (n == 20) (void)ENSURE_OK(s->w, embipc_body_set_velocity(s->w, s->body[SLEEP_LONE], v, none));
+    if (n == 22) (void)ENSURE_OK(s->w, embipc_body_apply_wrench(s->w, s->body[SLEEP_BALL], push, NULL, NULL));
+    if (n == 24) (void)ENSURE_OK(s->w, embipc_body_destroy(s->w, s->body[SLEEP_LEFT]));
+    if (n == 26) s->n -= sleep_box(s, EMBIPC_AFFINE, 0.75, 0.02, 0.3) > 0;
+    for (int k = 0; k < s->w->s.body_count; k++) settled += s->w->s.settled[k];
+    ENSURE(n != 4 || settled == 0 || settled == 7);
+}
+
+/* A step passes over what slept through the last one, and has the bits, statistics and views of one that begins all bodies;
+ * whatever changes then, or hits them. */
+static void test_passes_over_what_sleeps(void)
+{
+    enum { STEPS = 60 };
+    static unsigned long long bits[STEPS];
+    static embipc_step_stats stats[STEPS];
+    for (int cause = 0; cause < SLEEP_CAUSES; cause++) {
+        int passed = 0, most = 0;
+        for (int stirred = 0; stirred < 2; stirred++) {
+            embipc_world_def wd = sleep_def(0.1);
+            scene s = sleep_make(&wd);
+            (void)sleep_wait(&s, 7);
+            for (int n = 0; n < STEPS; n++) {
+                sleep_happens(&s, (sleep_cause)cause, n);
+                sleep_step(&s, stirred, n % 3 != 2);
+                passed += !stirred && n == 3 && s.w->s.settled[SLEEP_LOW] && s.w->s.settled[SLEEP_LONE];
+                most = embi_max_int(most, s.stats.sleeping);
+                if (!stirred) stats[n] = s.stats, bits[n] = undo_bits(&s);
+                ENSURE(bits[n] == undo_bits(&s) && !memcmp(stats + n, &s.stats, sizeof *stats));
+            }
+            scene_end(&s);
+        }
+        ENSURE(passed == 1 && most == 7);
+    }
+}
+
 /* The copy of a world that sleeps goes on with its bits, also when both are woken. */
 static void test_copy_sleeps(void)
 {
@@ -705,6 +763,7 @@ int main(int argc, char **argv)
     RUN(ricochet);
     RUN(bridge);
     RUN(same_bits_without_memory);
+    RUN(passes_over_what_sleeps);
     RUN(copy_sleeps);
     RUN(awake_same_bits);
     RUN(failed_step_sleeps_on);
