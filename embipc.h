@@ -13707,6 +13707,7 @@ typedef struct embi_factor_undo {
     int valid, unknown_count;
     unsigned *of;
     int of_count;
+    embipc_real hh;
     embi_system system;
     embi_dual *dual;
     int is_odd;                  /* factors have changed places an odd number of times */
@@ -19857,6 +19858,7 @@ static int embi_island_store_undo(embi_memory *m, embi_island *isle)
     if (isle->factor.of_count)
         memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
     past->of_count = isle->factor.of_count;
+    past->hh = isle->factor.hh;
     past->valid = isle->factor.valid;
     past->unknown_count = isle->unknown_count;
     past->stored = EMBI_UNDO_NUMBERS;
@@ -19871,6 +19873,7 @@ static void embi_island_undo_factor(embi_island *isle)
     if (past->stored == EMBI_UNDO_FACTOR) embi_island_swap_factors(isle);
     if (past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
     isle->factor.of_count = past->of_count;
+    isle->factor.hh = past->hh;
     isle->factor.valid = past->valid;
     isle->unknown_count = past->unknown_count;
     past->stored = EMBI_UNDO_NONE;
