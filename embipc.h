@@ -11195,11 +11195,13 @@ static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
 }
 
 /* 1 when box i of the first and box j of the second side can come within reach along the paths. share: of the slack */
-static int embi_traverse_lets(const embi_traversal *w, const embipc_real *one, const embipc_real *ways_one, int i,
-                              const embipc_real *two, const embipc_real *ways_two, int j, embipc_real share)
+static int embi_traverse_lets(const embi_traversal *w, int triangles, int i, int j, embipc_real share)
 {
-    return embi_boxes_pass(one, w->a->way ? ways_one + 6 * i : embi_none, w->reach + share * w->slack, two,
-                           w->b->way ? ways_two + 6 * j : embi_none);
+    const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
+    return embi_boxes_pass((triangles ? A->tri_box : A->box) + 6 * i,
+                           w->a->way ? (triangles ? A->tri_way : A->way) + 6 * i : embi_none,
+                           w->reach + share * w->slack, (triangles ? B->tri_box : B->box) + 6 * j,
+                           w->b->way ? (triangles ? B->tri_way : B->way) + 6 * j : embi_none);
 }
 
 static void embi_traverse_share(const embi_traversal *w, embipc_real share, embipc_real own[6])
@@ -11215,11 +11217,10 @@ static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_rea
     embipc_real own[6];
     int self = a->base == w->b->base;
     *share = 1;
-    if (w->paths) {
-        if (!embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j, 1)) return 0;
-        if (!(w->slack > 0)) return 1;
-        *share = embi_bvh_share(a, i, j);
-        return *share >= 1 || embi_traverse_lets(w, one, a->bvh->way, i, two, w->b->bvh->way, j, *share);
+    for (int again = 0; w->paths; again = 1) {   /* few come to the share */
+        if (!embi_traverse_lets(w, 0, i, j, *share)) return 0;
+        if (again || !(w->slack > 0)) return 1;
+        if ((*share = embi_bvh_share(a, i, j)) >= 1) return 1;
     }
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
     if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_meet(one, two))) return 1;
@@ -11269,8 +11270,7 @@ static int embi_traverse_pairs(embi_memory *m, const embi_traversal *w, int i, i
         for (int p = ia; p < ia + EMBI_LEAF && p < w->a->nt; p++)
             for (int q = self && i == j ? p + 1 : jb; q < jb + EMBI_LEAF && q < w->b->nt; q++) {
                 int ta = A->order[p], tb = B->order[q];
-                if (w->paths ? !embi_traverse_lets(w, A->tri_box + 6 * ta, A->tri_way, ta, B->tri_box + 6 * tb,
-                                               B->tri_way, tb, share)
+                if (w->paths ? !embi_traverse_lets(w, 1, ta, tb, share)
                              : !embi_ranges_meet(A->tri_box + 6 * ta, own, w->reach, B->tri_box + 6 * tb))
                     continue;
                 if (!EMBI_GROW(m, *list, *count + 1)) return 0;
@@ -11521,11 +11521,11 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     embi_box_of_points(two, x + split, 4 - split);
     embi_path_ways(ways[0], a, v, split);
     embi_path_ways(ways[1], b, v + split, 4 - split);
-    if (!embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
-    if (t->slack > 0) {   /* few come here, so that the share costs little */
-        c->share = embi_vertices_share(a, v, split);
+    for (int again = 0; ; again = 1) {   /* few come to the share */
+        if (!embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
+        if (again || !(t->slack > 0)) break;
+        if ((c->share = embi_vertices_share(a, v, split)) >= 1) break;
         reach = t->reach + c->share * t->slack;
-        if (c->share < 1 && !embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
     }
     for (int i = 0; i < 3; i++)
         away[i] = embi_max(embi_abs(ways[0][3 + i] - ways[1][i]), embi_abs(ways[1][3 + i] - ways[0][i]));
@@ -12882,7 +12882,7 @@ static int embi_next_stirred(const embi_state *s, int k)
 #define EMBI_EACH_STIRRED(s, k) \
     for (int k = embi_next_stirred(s, 0); k < (s)->body_count; k = embi_next_stirred(s, k + 1))
 
-static void embi_body_stir(embi_state *s, const embi_body *b) { s->settled[b - s->body] = 0; }
+static void embi_body_stir(embi_state *s, const embi_body *b) { if (EMBI_SLEEP) s->settled[b - s->body] = 0; }
 
 /* The body to which vertex v belongs */
 static int embi_body_of_vertex(const embi_state *s, int v)
@@ -14409,6 +14409,13 @@ static embipc_real embi_derive_dhat(const embi_body *b)
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
 
+/* Does the time step leave derived kappa as they are? */
+static int embi_keeps_kappa(const embipc_world *w)
+{
+    embipc_real h = w->s.h, of = w->kappa_step;
+    return of > 0 && embi_max(h / of, of / h) <= EMBI_KAPPA_STEPS;
+}
+
 /* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one step.
  * Bodies without mass have none: gravity may be so large beside them that its square is infinite. */
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
@@ -14570,12 +14577,12 @@ static void embi_own_swap_lists(embi_body *b, embi_cached *k)
 static void embi_body_start(embipc_world *w, embi_body *b)
 {
     embi_state *s = &w->s;
-    embipc_real *const at_start[] = {s->qn, s->driven.safe_q, s->reference.measured_q, s->trial_q};
     const int first = 3 * b->node0, end = first + 3 * b->nn;
-    const size_t nodes = (size_t)(end - first) * sizeof *s->q;
-    for (int k = 0; nodes && k < 4; k++) memcpy(at_start[k] + first, s->q + first, nodes);
-    if (nodes) memcpy(s->vn + first, s->v + first, nodes);
-    for (int i = b->node0; i < b->node0 + b->nn; i++) s->local[i] = -1;   /* no unknowns before islands are found */
+    for (int i = first; i < end; i++) {
+        s->qn[i] = s->driven.safe_q[i] = s->reference.measured_q[i] = s->trial_q[i] = s->q[i];
+        s->vn[i] = s->v[i];
+        s->local[i / 3] = -1;   /* no unknowns before islands are found */
+    }
     if (!b->bvh.known && b->nv) {
         if (!b->started) embi_apply_rows(s, b, s->qn, s->xn);
         b->started = 1;
@@ -16118,7 +16125,7 @@ static int embi_regions_grow(embipc_world *w, embipc_real all[6])
             one->patch = k;
             one->moves = b->in_island;
             embi_box_grow(b->search.patch[k].region, b->rules.dhat + b->rules.thickness, one->box);
-            if (one->moves) embi_box_join(all, one->box);
+            if (EMBI_SLEEP && one->moves) embi_box_join(all, one->box);
         }
     }
     w->search.region_count = n;
@@ -16133,8 +16140,8 @@ static int embi_regions_sort(embipc_world *w)
     embi_swept *one;
     if (count < 0 || !EMBI_GROW(&w->memory, w->search.swept, 2 * count)) return -1;
     one = w->search.swept + count;
-    for (int i = 0; i < count && all[0] <= all[3]; i++)
-        if (embi_boxes_meet(all, w->search.region[i].box)) one[n++] = w->search.region[i];
+    for (int i = 0; i < count; i++)   /* where bodies sleep, most are far from all that moves */
+        if (!EMBI_SLEEP || embi_boxes_meet(all, w->search.region[i].box)) one[n++] = w->search.region[i];
     if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n)) return -1;
     axis = embi_regions_axis(one, n, &begin, &scale);
     for (int i = 0; i < n; i++) {
@@ -21806,9 +21813,11 @@ static void embi_report_keep(embipc_world *w)
 static void embi_lagged_sort(embipc_world *w)
 {
     int n = w->lagged.count, left = embi_sleeps(w) ? w->sleep.reported.friction : 0, more = n - left;
-    embi_key *k = w->lagged.key, *rest = k + n;   /* which has room for twice the list */
+    embi_key *k = w->lagged.key, *rest;
+    if (!more) return;
     embi_sort_keys(k + left, more);
-    if (!left || !more) return;
+    if (!left) return;
+    rest = k + n;   /* which has room for twice the list */
     memcpy(rest, k + left, (size_t)more * sizeof *k);
     while (more > 0) {
         int slept = left > 0 && k[left - 1].key > rest[more - 1].key;
@@ -22111,6 +22120,7 @@ static void embi_stats_sum(embipc_world *w, embipc_step_stats *t)
         t->kinetic += sum->kinetic;
         t->potential += sum->potential;
         t->elastic += sum->elastic;
+        if (!EMBI_SLEEP) continue;
         t->contacts += sum->slumber.contacts;
         t->merged_contacts += sum->slumber.merged;
         t->min_distance = embi_min(t->min_distance, sum->slumber.min_gap);
@@ -24121,9 +24131,10 @@ static void embi_velocities_finish(embi_state *s)
 {
     EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
-        size_t nodes = (size_t)(3 * b->nn) * sizeof *s->q;
-        if (nodes) memcpy(s->last.q + 3 * b->node0, s->qn + 3 * b->node0, nodes);
-        if (nodes) memcpy(s->last.v + 3 * b->node0, s->vn + 3 * b->node0, nodes);
+        for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) {
+            s->last.q[i] = s->qn[i];
+            s->last.v[i] = s->vn[i];
+        }
         b->past.island1 = b->in_island ? b->island + 1 : 0;
         if (embi_is_asleep(b)) continue;
         for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn) && !b->in_island; i++)
@@ -26325,7 +26336,7 @@ static int embi_world_reserve(embipc_world *w, int nodes, int verts, int bodies)
            EMBI_GROW(m, s->local, nodes) && EMBI_GROW(m, s->driven.of, nodes) && EMBI_GROW(m, w->applied, 3 * nodes) &&
            EMBI_GROW(m, s->J.node, 4 * verts) && EMBI_GROW(m, s->J.weight, 4 * verts) &&
            EMBI_GROW(m, s->J.count, verts) && EMBI_GROW(m, s->vertex_state, verts) && EMBI_GROW(m, s->body, bodies) &&
-           EMBI_GROW(m, s->settled, bodies) && EMBI_GROW(m, w->sums, bodies) &&
+           (!EMBI_SLEEP || EMBI_GROW(m, s->settled, bodies)) && EMBI_GROW(m, w->sums, bodies) &&
            EMBI_GROW(m, w->islands.list, bodies) && EMBI_GROW(m, w->islands.order, bodies) &&
            EMBI_GROW(m, w->islands.round, bodies) && EMBI_GROW(m, w->islands.parent, bodies);
 }
@@ -27712,7 +27723,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_cached_close_gap(w, at, &gone);
     isle = w->islands.list[at];   /* the others keep their factors, at the new index of their first body */
     embi_close_hole(w->islands.list, at, 1, s->body_count - at, sizeof isle);
-    embi_close_hole(s->settled, at, 1, s->body_count - at, sizeof *s->settled);
+    if (EMBI_SLEEP) embi_close_hole(s->settled, at, 1, s->body_count - at, sizeof *s->settled);
     embi_close_hole(w->sums, at, 1, s->body_count - at, sizeof *w->sums);
     w->search.region_count = 0;
     w->islands.list[s->body_count] = isle;
@@ -28674,7 +28685,7 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
     alike = embi_max(ratio, 1 / ratio) < EMBI_KAPPA_STEPS;
     w->def.time_step = w->s.h = time_step;
     w->s.hh = time_step * time_step;
-    if (embi_max(time_step / w->kappa_step, w->kappa_step / time_step) > EMBI_KAPPA_STEPS) w->kappa_step = time_step;
+    if (!embi_keeps_kappa(w)) w->kappa_step = time_step;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
         embipc_real kappa = b->rules.kappa;
@@ -29166,7 +29177,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 /* A coarse surface that is divided. */
 typedef struct embi_coarse {
     const signed char *x;        /* coordinates: 1 means 1/2, 2 half the golden section; with signs */
-    const int *tri;
+    const signed char *tri;
     int nv, nt, n;               /* n: parts of an edge */
 } embi_coarse;
 
@@ -29175,7 +29186,7 @@ static int embi_coarse_edge(const embi_coarse *s, int a, int b)
 {
     int count = 0;
     for (int h = 0; h < 3 * s->nt; h++) {
-        int u = s->tri[h], v = embi_half_end(s->tri, h);
+        int u = s->tri[h], v = s->tri[h % 3 == 2 ? h - 2 : h + 1];
         if (u == a && v == b) return count;
         count += u < v;
     }
@@ -29185,7 +29196,8 @@ static int embi_coarse_edge(const embi_coarse *s, int a, int b)
 /* Number of the point of triangle f with weights w / n at its corners. */
 static int embi_coarse_place(const embi_coarse *s, int f, const int w[3])
 {
-    const int *v = s->tri + 3 * f, inner = s->nv + 3 * s->nt / 2 * (s->n - 1);
+    const signed char *v = s->tri + 3 * f;
+    int inner = s->nv + 3 * s->nt / 2 * (s->n - 1);
     for (int k = 0; k < 3; k++)
         if (w[k] == s->n) return v[k];
     for (int k = 0; k < 3; k++) {
@@ -29199,8 +29211,8 @@ static int embi_coarse_place(const embi_coarse *s, int f, const int w[3])
 /* Writes vertices and triangles of the divided surface; of a sphere with points at radius 1. */
 static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, int *tri)
 {
-    static const embipc_real unit[3] = {0, 0.5, (embipc_real)0.8090169943749475};   /* 0, 1/2, g/2 */
-    static const int half[6] = {0, 1, 2, 1, 3, 2};   /* corners of the two triangles of a rhombus */
+    const embipc_real unit[3] = {0, 0.5, (embipc_real)0.8090169943749475};   /* 0, 1/2, g/2 */
+    int count = 0;
     for (int f = 0; f < s->nt; f++)
         for (int i = 0; i <= s->n; i++)
             for (int j = 0; j <= s->n - i; j++) {
@@ -29222,7 +29234,12 @@ static void embi_coarse_divide(const embi_coarse *s, int round, embipc_real *x, 
                     w[0] = s->n - w[1] - w[2];
                     corner[k] = w[0] < 0 ? -1 : embi_coarse_place(s, f, w);
                 }
-                for (int k = 0; k < (corner[3] < 0 ? 3 : 6); k++) *tri++ = corner[half[k]];
+                for (int k = 0; k < 3; k++) tri[3 * count + k] = corner[k];
+                count++;
+                if (corner[3] < 0) continue;
+                tri[3 * count] = corner[1];
+                tri[3 * count + 1] = corner[3];
+                tri[3 * count++ + 2] = corner[2];
             }
 }
 
@@ -29253,12 +29270,13 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
                             int capacity)
 {
     static const signed char cube_x[24] = {-1,-1,-1, 1,-1,-1, -1,1,-1, 1,1,-1, -1,-1,1, 1,-1,1, -1,1,1, 1,1,1};
+    static const signed char cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2,
+                                             1,3,7, 1,7,5};
     static const signed char ball_x[36] = {-1,2,0, 1,2,0, -1,-2,0, 1,-2,0, 0,-1,2, 0,1,2, 0,-1,-2, 0,1,-2, 2,0,-1,
                                            2,0,1, -2,0,-1, -2,0,1};
-    static const int cube_tri[36] = {0,2,3, 0,3,1, 4,5,7, 4,7,6, 0,1,5, 0,5,4, 2,6,7, 2,7,3, 0,4,6, 0,6,2, 1,3,7,
-                                     1,7,5};
-    static const int ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6, 7,1,8,
-                                     3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7, 9,8,1};
+    static const signed char ball_tri[60] = {0,11,5, 0,5,1, 0,1,7, 0,7,10, 0,10,11, 1,5,9, 5,11,4, 11,10,2, 10,7,6,
+                                             7,1,8, 3,9,4, 3,4,2, 3,2,6, 3,6,8, 3,8,9, 4,9,5, 2,4,11, 6,2,10, 8,6,7,
+                                             9,8,1};
     const int is_box = kind == EMBIPC_BOX;
     const embi_coarse s = {is_box ? cube_x : ball_x, is_box ? cube_tri : ball_tri, is_box ? 8 : 12, is_box ? 12 : 20,
                            detail};
@@ -31195,7 +31213,7 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
     int bodies = embi_stream_count(s, t->body_count, 40), drives, joints;
     embipc_result r = EMBIPC_OK;
     embi_stream_reals(s, &w->kappa_step, 1);
-    (void)embi_stream_need(s, embi_check_time_step(w->kappa_step, NULL) == EMBIPC_OK);
+    (void)embi_stream_need(s, embi_keeps_kappa(w));
     for (int k = 0; k < bodies && !s->failed && r == EMBIPC_OK; k++) r = embi_stream_given(s, w, k);
     if (r != EMBIPC_OK) return r;
     for (int k = 0; k < 6; k++) {

@@ -104,6 +104,9 @@ static int board_grasped(embipc_world *w, embipc_body *ball)
     return ok;
 }
 
+/* The library has snprintf() for its messages. So nothing here needs printf(), which would be as large again. */
+static char board_line[160];
+
 /* Runs a world in the block, and prints its end. Returns 0 where a call fails. */
 static int board_run(const char *name, int (*make)(embipc_world *, embipc_body *), int steps)
 {
@@ -128,10 +131,14 @@ static int board_run(const char *name, int (*make)(embipc_world *, embipc_body *
     embipc_world_memory(w, NULL, &peak, NULL);
     embipc_world_needs(w, &needs);
     hash = embipc_world_hash(w);
-    printf("%s: hash %08lx%08lx, z = %.6f m, %d intersections\n", name, (unsigned long)(hash >> 32),
-           (unsigned long)(hash & 0xFFFFFFFF), s.centre[2], embipc_world_intersections(w, NULL, 0));
-    printf("# %s: %lu bytes of the block, %lu contacts, %.2f million instructions a step, %.2f at most\n", name,
-           (unsigned long)peak, (unsigned long)needs.contacts, sum / steps / 1e6, most / 1e6);
+    snprintf(board_line, sizeof board_line, "%s: hash %08lx%08lx, z = %.6f m, %d intersections", name,
+             (unsigned long)(hash >> 32), (unsigned long)(hash & 0xFFFFFFFF), s.centre[2],
+             embipc_world_intersections(w, NULL, 0));
+    puts(board_line);
+    snprintf(board_line, sizeof board_line,
+             "# %s: %lu bytes of the block, %lu contacts, %.2f million instructions a step, %.2f at most", name,
+             (unsigned long)peak, (unsigned long)needs.contacts, sum / steps / 1e6, most / 1e6);
+    puts(board_line);
     embipc_world_destroy(w);
     return 1;
 }
@@ -141,6 +148,7 @@ int main(void)
     int ok;
     board_begin();
     ok = board_run("affine stack", board_stacked, 50) && board_run("caged grasp", board_grasped, 60);
-    printf("# stack: %lu bytes\n", board_stack());
+    snprintf(board_line, sizeof board_line, "# stack: %lu bytes", board_stack());
+    puts(board_line);
     return !ok;
 }
