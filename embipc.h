@@ -396,7 +396,8 @@ typedef struct embipc_material {
  *   P     out: dpsi/dF, the first Piola-Kirchhoff stress, Pa (9). May be NULL
  *   H     out: d2psi/dF2, Pa (81: row 3i+j, column 3k+l), of EMBIPC_COROTATED with R held. May be NULL
  *   project   nonzero: negative eigenvalues of H are set to 0 (of the isotropic part and the fibre separately)
- * P and H are undefined where psi is infinite. Fails on a parameter or F out of range. No allocation. [SGK19] */
+ * P and H are undefined where psi is infinite. Fails on a parameter out of its range or an F that is not finite. No
+ * allocation. [SGK19] */
 EMBIPC_API embipc_result embipc_material_evaluate(const embipc_material *material, const embipc_real F[9],
                                                   embipc_real *psi, embipc_real P[9], embipc_real H[81], int project);
 
@@ -13707,7 +13708,6 @@ typedef struct embi_factor_undo {
     int valid, unknown_count;
     unsigned *of;
     int of_count;
-    embipc_real hh;
     embi_system system;
     embi_dual *dual;
     int is_odd;                  /* factors have changed places an odd number of times */
@@ -13725,7 +13725,7 @@ typedef enum embi_factor_use {
  *   a step has begun, with the unknowns of the last  0          as it was  LAST_STEP if the factor serves, else NEW
  *   H was factored as one matrix                     1          1          NEW; then THIS_STEP if it serves again
  *   H was factored body by body (embi_dual)          as it was  1          NEW; then THIS_STEP if it serves again
- *   the unknowns or the time step have changed       0          0          NEW */
+ *   the unknowns have changed                        0          0          NEW */
 typedef struct embi_reuse {
     int analysed;                /* `system` has an order of elimination from this step. One of an earlier step does
                                     not serve: bits must depend on the state, not on history */
@@ -13733,7 +13733,6 @@ typedef struct embi_reuse {
     embi_factor_use use;         /* any but EMBI_FACTOR_NEW needs `valid` */
     unsigned *of;                /* revisions of the bodies that have unknowns, in order */
     int of_count;
-    embipc_real hh;              /* h^2 of the system that it is of, s^2 */
     embi_factor_undo undo;
     embipc_real *work;           /* of conjugate gradients (12 unknown_count) */
     int regularized;             /* pivots that were replaced, in this step */
@@ -19865,7 +19864,6 @@ static int embi_island_store_undo(embi_memory *m, embi_island *isle)
     if (isle->factor.of_count)
         memcpy(past->of, isle->factor.of, (size_t)isle->factor.of_count * sizeof *isle->factor.of);
     past->of_count = isle->factor.of_count;
-    past->hh = isle->factor.hh;
     past->valid = isle->factor.valid;
     past->unknown_count = isle->unknown_count;
     past->stored = EMBI_UNDO_NUMBERS;
@@ -19880,7 +19878,6 @@ static void embi_island_undo_factor(embi_island *isle)
     if (past->stored == EMBI_UNDO_FACTOR) embi_island_swap_factors(isle);
     if (past->of_count) memcpy(isle->factor.of, past->of, (size_t)past->of_count * sizeof *isle->factor.of);
     isle->factor.of_count = past->of_count;
-    isle->factor.hh = past->hh;
     isle->factor.valid = past->valid;
     isle->unknown_count = past->unknown_count;
     past->stored = EMBI_UNDO_NONE;
@@ -20860,9 +20857,8 @@ static int embi_island_number(embi_memory *m, embi_state *s, embi_island *isle)
         same &= count < isle->factor.of_count && isle->factor.of[count] == b->revision;
         isle->factor.of[count++] = b->revision;
     }
-    same &= count == isle->factor.of_count && isle->factor.hh == s->hh;
+    same &= count == isle->factor.of_count;
     isle->factor.of_count = count;
-    isle->factor.hh = s->hh;
     if (!same) isle->factor.analysed = isle->factor.valid = 0;
     if (!same) isle->factor.use = EMBI_FACTOR_NEW;
     return embi_island_chunks(m, s, isle) && EMBI_GROW(m, isle->solution, 6 * isle->unknown_count) &&
@@ -28688,7 +28684,9 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
     if (!embi_keeps_kappa(w)) w->kappa_step = time_step;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
+        embi_island *isle = w->islands.list[k];
         embipc_real kappa = b->rules.kappa;
+        if (isle) isle->factor.valid = isle->factor.of_count = 0;
         embi_body_derive(w, b);
         if (alike) embi_body_stretch_past(&w->s, b, ratio);
         else b->past.smooth = 0;
@@ -28697,6 +28695,7 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
         embi_body_revise(&w->s, b);
     }
     for (int k = 0; k < w->lagged.count && alike; k++) w->lagged.u[k] *= ratio;
+    for (int k = 0; k < w->sleep.count && alike; k++) w->sleep.rested[k].u *= ratio;
     return EMBIPC_OK;
 }
 
@@ -31005,7 +31004,7 @@ static int embi_island_factor_body(const embi_state *s, const embi_island *isle,
 static int embi_island_may_recall(const embi_state *s, const embi_island *isle)
 {
     int unknowns = 0;
-    if (!isle || !isle->factor.valid || isle->factor.hh != s->hh || isle->unknown_count < EMBI_REUSE_NODES ||
+    if (!isle || !isle->factor.valid || isle->unknown_count < EMBI_REUSE_NODES ||
         isle->system.method == EMBI_SYSTEM_CG ||
         (embi_has_dual(isle) && isle->dual->bodies != isle->factor.of_count))
         return 0;
@@ -31121,7 +31120,6 @@ static void embi_stream_island(embi_stream *s, embipc_world *w, int at)
         if (s->from) isle->factor.of[k] = w->s.body[next].revision;
     }
     if (s->from) isle->factor.of_count = bodies;
-    if (s->from) isle->factor.hh = w->s.hh;
     if (head[0] == 2) embi_stream_dual(s, w, isle);
     else embi_stream_system(s, &w->memory, &isle->system);
     if (!s->from || s->failed) return;

@@ -123,7 +123,7 @@ static void test_changes_between_steps(void)
     for (int i = 0; i < 2; i++) scene_end(&s[i]);
 }
 
-/* Bodies that fall asleep, sleep, and are woken. */
+/* Bodies that fall asleep, sleep, and are woken, while steps have one length or another. */
 static void test_sleep(void)
 {
     undo_rig rig[2];
@@ -147,6 +147,7 @@ static void test_sleep(void)
     for (int n = 0; n < 200; n++) {
         static const double push[3] = {300, 0, 0};
         for (int i = 0; i < 2 && n % 60 == 59; i++) (void)ENSURE_OK(s[i].w, embipc_body_apply_force(s[i].w, s[i].body[3], -1, push));
+        for (int i = 0; i < 2 && n % 20 == 10; i++) (void)ENSURE_OK(s[i].w, embipc_world_set_time_step(s[i].w, n % 40 == 10 ? 0.012 : 0.01));
         if (n % 7 == 3 || n % 60 > 57) trade(&s[0], &rig[0]);
         for (int i = 0; i < 2; i++) scene_step(&s[i]);
         s[0].stats.candidate_builds = s[1].stats.candidate_builds;
