@@ -605,7 +605,7 @@ static void sleep_step(scene *s, int stirred, int told)
     embi_state *of = &s->w->s;
     if (stirred) {
         memset(of->settled, 0, (size_t)of->body_count);
-        s->w->sleep.reported.stands = 0;
+        s->w->sleep.reported.valid = 0;
     }
     (void)ENSURE_OK(s->w, embipc_world_step(s->w, told ? &s->stats : NULL));
     for (int k = 1; k < s->w->lagged.count; k++) ENSURE(s->w->lagged.key[k - 1].key <= s->w->lagged.key[k].key);
