@@ -16132,8 +16132,7 @@ static int embi_regions_grow(embipc_world *w, embipc_real all[6])
     return n;
 }
 
-/* Takes the patches that bodies that move may meet, and sorts them by where they begin on an axis. Returns how many
- * there are; -1: out of memory. */
+/* Takes the patches that bodies that move may meet, and sorts them along an axis. Returns how many; -1: no memory. */
 static int embi_regions_sort(embipc_world *w)
 {
     embipc_real begin, scale, all[6];
@@ -18720,8 +18719,8 @@ static void embi_joints_finish(embipc_world *w)
  * No body that moves ever gets a candidate with one that sleeps. Where a search finds one, the island that sleeps is
  * marked, the attempt of the step is undone, and the step begins again with it awake. So no force acts on a body that
  * sleeps, and nothing passes it. Candidates link islands, too: what is near enough to wake another also fell asleep
- * with it, so that none wakes the other without end. Few calls need to wake what they change, as a step looks at all bodies
- * that are not settled. A velocity or a force wakes one that sleeps. A new revision of one that does not move wakes
+ * with it, so that none wakes the other without end. Few calls need to wake what they change, as a step looks at all
+ * that is not settled. A velocity or a force wakes a body that sleeps. A new revision of one that does not move wakes
  * what it may touch. So calls that set a velocity or a force stir the body, as a new revision does.
  * Uses: small math, memory, sorting and sets, part III, energy of a body, rotation, joints.
  * Checked by: tests/test_sleep.c */
@@ -28667,9 +28666,9 @@ static void embi_body_stretch_past(embi_state *s, embi_body *b, embipc_real rati
     embi_scale(b->flight.twist, ratio * ratio, b->flight.twist);
 }
 
-/* kappa depends on h, but it is derived again only after a large change. (Five boxes in a stack, with steps of 7 to
- * 33 ms by turns, move at 2e-2 m/s with a kappa for each, at 2e-5 with one.) Factors of the old h are dropped. What the
- * last step foretells is kept. (A box that slides, with such steps, takes 8 solves a step without it, 1.1 with it.)
+/* kappa depends on h, but it is derived again only after a large change. (Steps of 7 to
+ * 33 ms by turns move a stack of five boxes at 2e-2 m/s with a kappa for each, at 2e-5 with one.) Factors of the old h
+ * are dropped. What the last step foretells is kept. (A box that slides takes 8 solves a step without it, 1.1 with it.)
  * BDF2 needs two equal steps: see embi_body_begin(). */
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real time_step)
 {
@@ -28697,6 +28696,7 @@ EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real
         embi_body_revise(&w->s, b);
     }
     for (int k = 0; k < w->lagged.count && keeps_past; k++) w->lagged.u[k] *= ratio;
+    for (int n = 0; n < w->sleep.count && keeps_past; n++) w->sleep.rested[n].u *= ratio;
     return EMBIPC_OK;
 }
 
