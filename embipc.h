@@ -2153,7 +2153,7 @@ enum {
 #define EMBI_TURN_FAR ((embipc_real)0.05)   /* [rad] Turn of a step that begins with free flight */
 
 /* ---- Parameters of bodies and pairs ---- */
-#define EMBI_KAPPA_STEPS 10   /* [ratio] Largest change of the time step that keeps a derived kappa */
+#define EMBI_STEPS_RATIO 10   /* [ratio] Largest change of the time step that keeps derived kappa and the past */
 #define EMBI_FIT_SHARE ((embipc_real)0.4)   /* [clearance] Share of it that a derived dhat becomes */
 #define EMBI_FIT_LEAST ((embipc_real)1e-3)   /* [dhat] A smaller clearance counts as equal sizes */
 
@@ -10153,7 +10153,7 @@ EMBIPC_API int embipc_ccd_edge_edge(const embipc_real x0[12], const embipc_real 
  * Solver: H p = -g, by embi_system_analyze(), _zero(), _add_bsr(), _stamp(), _factor(), _solve().
  * Search: which pairs of primitives may come within reach along the directions (up to bound.searched)? Afterwards each
  * is in s->candidates. A step makes these calls, in this order, and embi_search_is_far() between them:
- *   embi_body_start()     its state at q^n; one that is settled has it, and is begun only where a pair names it
+ *   embi_body_start()     its state at q^n; a settled body has it, and starts only where a pair names it
  *   embi_body_foresee()   bounds of its way to where it is expected at the end of the step, trial_q
  *   embi_seams_update()   fixed bodies that lie flush count as one surface. This alone changes E
  *   embi_search_pairs()   candidates for the path from q^n to the expected end
@@ -11074,8 +11074,7 @@ static int embi_bvh_weigh(embi_memory *m, embi_bvh *b, const int *tri, int nt, c
 static embipc_real embi_bvh_share(const embi_surface *a, int i, int j)
 {
     const embi_bvh *b = a->bvh;
-    if (EMBI_WITHOUT(SHARES) || !a->J || b->sample[i] < 0 || b->sample[j] < 0) return 1;
-    if (b->vary[i] + b->vary[j] >= 2) return 1;
+    if (EMBI_WITHOUT(SHARES) || !a->J || b->sample[i] < 0 || b->sample[j] < 0 || b->vary[i] + b->vary[j] >= 2) return 1;
     return embi_min(1, (b->vary[i] + b->vary[j] +
                         embi_row_difference(a->J, a->base + b->sample[i], a->base + b->sample[j])) / 2);
 }
@@ -11195,7 +11194,8 @@ static void embi_traverse_apart(embi_traversal *w, embipc_real range[6])
     w->first_only = 1;
 }
 
-/* 1 when box i of the first and box j of the second side can come within reach along the paths. share: of the slack */
+/* Can box i of the first and box j of the second side come within reach along the paths? Their boxes are those of
+ * triangles or of tree nodes. share: of the slack */
 static int embi_traverse_lets(const embi_traversal *w, int triangles, int i, int j, embipc_real share)
 {
     const embi_bvh *A = w->a->bvh, *B = w->b->bvh;
@@ -11218,10 +11218,10 @@ static int embi_traverse_meets(const embi_traversal *w, int i, int j, embipc_rea
     embipc_real own[6];
     int self = a->base == w->b->base;
     *share = 1;
-    for (int again = 0; w->paths; again = 1) {   /* few come to the share */
-        if (!embi_traverse_lets(w, 0, i, j, *share)) return 0;
-        if (again || !(w->slack > 0)) return 1;
-        if ((*share = embi_bvh_share(a, i, j)) >= 1) return 1;
+    if (w->paths) {   /* few pairs pass with all of the slack */
+        if (!embi_traverse_lets(w, 0, i, j, 1)) return 0;
+        if (w->slack > 0) *share = embi_bvh_share(a, i, j);
+        return *share >= 1 || embi_traverse_lets(w, 0, i, j, *share);
     }
     if (!embi_ranges_meet(one, w->range, w->reach, two)) return 0;
     if (!self || !a->J || (i < a->bvh->leaves && embi_boxes_meet(one, two))) return 1;
@@ -11522,12 +11522,10 @@ static int embi_candidate_passes(embi_candidate *c, const embi_surface *a, const
     embi_box_of_points(two, x + split, 4 - split);
     embi_path_ways(ways[0], a, v, split);
     embi_path_ways(ways[1], b, v + split, 4 - split);
-    for (int again = 0; ; again = 1) {   /* few come to the share */
-        if (!embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
-        if (again || !(t->slack > 0)) break;
-        if ((c->share = embi_vertices_share(a, v, split)) >= 1) break;
-        reach = t->reach + c->share * t->slack;
-    }
+    if (!embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
+    if (t->slack > 0) c->share = embi_vertices_share(a, v, split);   /* few come here */
+    reach = t->reach + c->share * t->slack;
+    if (c->share < 1 && !embi_boxes_pass(one, ways[0], reach, two, ways[1])) return 0;
     for (int i = 0; i < 3; i++)
         away[i] = embi_max(embi_abs(ways[0][3 + i] - ways[1][i]), embi_abs(ways[1][3 + i] - ways[0][i]));
     c->apart = embi_closest_distance(x, c->edge_edge, w, &mask);
@@ -12134,12 +12132,11 @@ static embi_answer embi_certifying_lines(embi_certifying *f, int straight, const
 }
 
 /* Do the triangles below the current pair cost a search no more than a certificate with so many tets does? */
-static int embi_certifying_is_few(const embi_certifying *f, int tets)
+static int embi_certifying_has_few(const embi_certifying *f, int tets)
 {
     const embi_bvh *b = f->s->bvh;
-    int end, other, first = embi_bvh_below(b, f->s->nt, f->i, &end);
-    int second = embi_bvh_below(b, f->s->nt, f->j, &other);
-    return end - first + other - second <= EMBI_CERTIFICATE_FEW * tets;
+    int end[2], one = embi_bvh_below(b, f->s->nt, f->i, end), two = embi_bvh_below(b, f->s->nt, f->j, end + 1);
+    return end[0] - one + end[1] - two <= EMBI_CERTIFICATE_FEW * tets;
 }
 
 /* Appends the pair (i, j) and those below. nearby: that of the pair above; depth: number of straight pairs above. Boxes
@@ -12166,7 +12163,7 @@ static int embi_certifying_pair(embi_certifying *f, int i, int j, int depth, con
         opened = embi_traverse_opens(&walk, i, j, pair);
     }
     if (straight && (!opened || out->tet_count - tets <= EMBI_CERTIFICATE_TETS ||
-                     (depth >= f->deepest && embi_certifying_is_few(f, out->tet_count - tets)))) {
+                     (depth >= f->deepest && embi_certifying_has_few(f, out->tet_count - tets)))) {
         if (apart > size / 4) {
             sum->least = apart;
             sum->rho = (embipc_real)f->mixed * EMBI_CERTIFICATE_MIDDLE * f->longest / apart;
@@ -12867,9 +12864,9 @@ static int embi_is_asleep(const embi_body *b)
     return EMBI_SLEEP && (b->sleep.stage == EMBI_ASLEEP || b->sleep.stage == EMBI_DISTURBED);
 }
 
-/* A body settles when it has slept through a whole step: then it has all that the begin of the next one would set. So a
- * step passes it over, and reads one byte of it in each loop over bodies. What changes a body, wakes it, or pushes it,
- * stirs it. Where a pair names it, it starts the step after all: see embi_body_join_step(). */
+/* A body settles when it has slept through a whole step. Then it has all that the begin of the next one would set. So
+ * steps pass it over: a loop over bodies reads only this byte of it. What changes, wakes, or pushes a body stirs it.
+ * Where a pair names a settled body, it starts the step after all: see embi_body_join_step(). */
 static int embi_is_settled(const embi_state *s, int k) { return EMBI_SLEEP && s->settled[k]; }
 
 /* The first body from number k on that is not settled. */
@@ -12879,11 +12876,14 @@ static int embi_next_stirred(const embi_state *s, int k)
     return k;
 }
 
-/* A loop over their numbers k, in a step */
+/* A loop over the numbers k of bodies that are not settled */
 #define EMBI_EACH_STIRRED(s, k) \
     for (int k = embi_next_stirred(s, 0); k < (s)->body_count; k = embi_next_stirred(s, k + 1))
 
 static void embi_body_stir(embi_state *s, const embi_body *b) { if (EMBI_SLEEP) s->settled[b - s->body] = 0; }
+
+/* embi_is_asleep() of body k, which is not read if it is settled */
+static int embi_sleeps_at(const embi_state *s, int k) { return embi_is_settled(s, k) || embi_is_asleep(s->body + k); }
 
 /* The body to which vertex v belongs */
 static int embi_body_of_vertex(const embi_state *s, int v)
@@ -14063,7 +14063,7 @@ enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_FOUND };
 typedef struct embi_swept {
     embipc_real box[6];
     embi_u64 begin, end;
-    int body, patch, moves;
+    int body, patch, moves;      /* moves: the body does, in this step */
     int next;                    /* the first one behind it whose body moves */
 } embi_swept;
 
@@ -14111,7 +14111,7 @@ typedef struct embi_world_search {
     int tri_pair_count;
     embi_swept *region;          /* of all patches, in the order of bodies */
     int region_count;
-    embi_swept *swept;           /* patches near what moves, sorted along one axis; and as they were before */
+    embi_swept *swept;           /* patches near what moves, sorted along one axis; behind them unsorted */
     embipc_real *reached;        /* the plain search: boxes of where vertices may be (6 each), */
     embi_swept_surface *surface; /* all bodies with these boxes, */
     embi_primitives primitives;  /* and what of two of them may meet */
@@ -14123,7 +14123,7 @@ typedef struct embi_world_search {
     int *found;                  /* candidates found in each chunk */
     int *asked, asked_count;     /* vertices whose x^n is requested */
     int *pressed, pressed_count; /* vertices with a force of the last step, unsorted, with repeats */
-    embipc_real *unpressed;      /* what vertex_force was before, for each behind those of what sleeps (3 each) */
+    embipc_real *force_before;   /* of each vertex in `pressed` behind those of what sleeps, N (3 each) */
 } embi_world_search;
 
 /* Friction memory of the last step: sorted keys, and |u|, m. */
@@ -14167,10 +14167,10 @@ typedef struct embi_rested {
     embipc_real u;
 } embi_rested;
 
-/* What sleeps begins the lists of reports. It stands there until something falls asleep, wakes, or is destroyed. */
+/* How much of the lists of reports is of what sleeps. It begins them. */
 typedef struct embi_slept {
-    int stands;
-    int contacts, pressed, friction;   /* how much of these lists */
+    int valid;                   /* until something falls asleep, wakes, or is destroyed */
+    int contacts, pressed, friction;
 } embi_slept;
 
 /* What a world keeps for bodies that sleep. */
@@ -14219,7 +14219,7 @@ struct embipc_world {
     embi_sums *sums;             /* per body, of the last step */
     int step, builds;
     embipc_real time;
-    embipc_real kappa_step;      /* time step that derived kappa are for, s */
+    embipc_real kappa_time_step; /* that derived kappa are for, s */
     embipc_real warned;          /* gap / dhat at the last warning; 1: none yet */
     int stuck;                   /* consecutive steps with an island that is stuck */
     int mixed_start;             /* bodies were made, moved, or contacts enabled when not all were at their starts */
@@ -14408,11 +14408,10 @@ static embipc_real embi_derive_dhat(const embi_body *b)
     return embi_min(dhat, embi_body_edge(b) / 2);
 }
 
-/* Does the time step leave derived kappa as they are? */
-static int embi_keeps_kappa(const embipc_world *w)
+/* Are two time steps so alike that the kappa and the past of one serve for the other? */
+static int embi_steps_are_alike(embipc_real h, embipc_real other)
 {
-    embipc_real h = w->s.h, of = w->kappa_step;
-    return of > 0 && embi_max(h / of, of / h) <= EMBI_KAPPA_STEPS;
+    return other > 0 && embi_max(h / other, other / h) <= EMBI_STEPS_RATIO;
 }
 
 /* Load that contacts should carry, N: weight, and momentum at one diagonal per second that is stopped in one step.
@@ -14420,7 +14419,7 @@ static int embi_keeps_kappa(const embipc_world *w)
 static embipc_real embi_body_load(const embipc_world *w, const embi_body *b)
 {
     if (!(b->mass.total > 0)) return 0;
-    return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->kappa_step);
+    return b->mass.total * (embi_norm(w->def.gravity) + b->diagonal / w->kappa_time_step);
 }
 
 /* Load that one vertex should carry, N: the pressure E on its part of the surface, the most that the body can
@@ -14433,7 +14432,7 @@ static embipc_real embi_body_pressure_load(const embipc_world *w, const embi_bod
     embipc_real gravity = embi_norm(w->def.gravity), speed = embi_sqrt(20 * gravity * b->diagonal);
     speed = embi_max(speed, 10 * b->diagonal);
     if (b->kind >= EMBIPC_CAGE) return embi_material_young(&b->elastic.material) * b->area / (embipc_real)b->nv;
-    return b->mass.total > 0 ? b->mass.total * (gravity + speed / w->kappa_step) / 3 : 0;
+    return b->mass.total > 0 ? b->mass.total * (gravity + speed / w->kappa_time_step) / 3 : 0;
 }
 
 /* kappa keeps the gap above 0.3 dhat under the load on three pairs, and under the pressure load on one. (A ball of 1e6
@@ -14636,7 +14635,7 @@ static void embi_body_foresee(embipc_world *w, embi_body *b)
     }
 }
 
-/* A pair names the body: if it is settled, it starts this step only now. */
+/* A pair names the body. If it is settled, the step has passed it over, and starts it only now. */
 static void embi_body_join_step(embipc_world *w, embi_body *b)
 {
     if (!embi_is_settled(&w->s, (int)(b - w->s.body))) return;
@@ -14875,7 +14874,7 @@ static embi_approach embi_cached_approach(const embi_cached *k)
 static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_cached *k)
 {
     embipc_real *F = s->scratch.trace + b->scratch.trace;
-    embipc_real most = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;   /* of |X|: needed */
+    embipc_real needed = (k->xi > 0 ? (embipc_real)0.75 : (embipc_real)0.5) / EMBI_TURN_COS;   /* of |X| */
     b->search.start_count = 0;
     if (!EMBI_GROW(m, b->search.start, 2)) return 0;
     for (int t = 0; t < embi_strained_tets(b); t++) {
@@ -14889,7 +14888,7 @@ static int embi_body_starts(embi_memory *m, embi_state *s, embi_body *b, embi_ca
         embipc_real strain = 0, margin;
         for (int i = 0; i < one->tets; i++) strain = embi_max(strain, b->search.strain[tet[i]].next);
         strain = EMBI_STRAIN_TIMES * strain + EMBI_CERTIFICATE_SLACK;
-        margin = embi_certificate_margin(&b->search.certificates, one, F, most, k->reach, strain);
+        margin = embi_certificate_margin(&b->search.certificates, one, F, needed, k->reach, strain);
         if (margin > strain) {
             for (int i = 0; i < one->tets; i++)
                 b->search.strain[tet[i]].limit = embi_min(b->search.strain[tet[i]].limit, margin);
@@ -15199,7 +15198,7 @@ static void embi_cached_follow(embi_state *s, embi_cached *k, int all)
     for (int i = 0; i < 6; i++) k->drift[i] += r[i];
 }
 
-/* Does the body move in this step? A settled one is not looked at. */
+/* Does body k move in this step? A settled one does not, and is not read. */
 static int embi_body_moves(const embi_state *s, int k) { return !embi_is_settled(s, k) && s->body[k].in_island; }
 
 /* After a step: releases lists that were not used for long, and updates the drift of what has moved. */
@@ -15209,8 +15208,8 @@ static void embi_search_rest(embipc_world *w)
     int count = 0;
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached *one = w->search.cached + n;
-        if (w->step - one->asked > EMBI_CACHED_STEPS && !embi_is_settled(s, one->a) && !embi_is_settled(s, one->b) &&
-            !embi_is_asleep(s->body + one->a) && !embi_is_asleep(s->body + one->b)) continue;
+        if (w->step - one->asked > EMBI_CACHED_STEPS && !embi_sleeps_at(s, one->a) &&
+            !embi_sleeps_at(s, one->b)) continue;
         if (count < n) {   /* the memory of released lists comes behind */
             embi_cached kept = *one;
             *one = w->search.cached[count];
@@ -16104,8 +16103,8 @@ static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begi
     return axis;
 }
 
-/* Grows the regions of all patches by the reach of contact, in the order of bodies. Those of settled bodies are so from
- * an earlier step. all: around those of bodies that move. Returns their number; -1: out of memory. */
+/* Grows the regions of all patches by the reach of contact, in the order of bodies. Settled ones keep theirs from an
+ * earlier step. all: around those of bodies that move. Returns how many there are; -1: out of memory. */
 static int embi_regions_grow(embipc_world *w, embipc_real all[6])
 {
     embi_state *s = &w->s;
@@ -16113,8 +16112,8 @@ static int embi_regions_grow(embipc_world *w, embipc_real all[6])
     embi_box_clear(all);
     for (int i = 0; i < s->body_count; i++) {
         const embi_body *b = s->body + i;
-        if (embi_is_settled(s, i) && n < w->search.region_count) {
-            for (int end = w->search.region_count; n < end && w->search.region[n].body == i; n++) continue;
+        if (embi_is_settled(s, i) && n < w->search.region_count) {   /* 0: a body was destroyed */
+            while (n < w->search.region_count && w->search.region[n].body == i) n++;
             continue;
         }
         if (!EMBI_GROW(&w->memory, w->search.region, n + b->search.patch_count)) return -1;
@@ -16131,7 +16130,7 @@ static int embi_regions_grow(embipc_world *w, embipc_real all[6])
     return n;
 }
 
-/* Sorts the patches that what moves may meet by where they begin on the axis. Returns their number, or -1. */
+/* Takes the patches that bodies that move may meet, and sorts them along an axis. Returns how many; -1: no memory. */
 static int embi_regions_sort(embipc_world *w)
 {
     embipc_real begin, scale, all[6];
@@ -16139,7 +16138,7 @@ static int embi_regions_sort(embipc_world *w)
     embi_swept *one;
     if (count < 0 || !EMBI_GROW(&w->memory, w->search.swept, 2 * count)) return -1;
     one = w->search.swept + count;
-    for (int i = 0; i < count; i++)   /* where bodies sleep, most are far from all that moves */
+    for (int i = 0; i < count; i++)   /* where bodies sleep, most patches are far from all that moves */
         if (!EMBI_SLEEP || embi_boxes_meet(all, w->search.region[i].box)) one[n++] = w->search.region[i];
     if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n)) return -1;
     axis = embi_regions_axis(one, n, &begin, &scale);
@@ -16160,7 +16159,8 @@ static int embi_regions_sort(embipc_world *w)
 }
 
 /* Pairs of patches whose regions meet, into w->tri_pairs, as embi_patches_key() of the bodies i <= j. Each patch is
- * tested with those that begin before it ends, and that move unless it does. A body and itself are one pair. */
+ * tested with those that begin before it ends. One that does not move is tested only with those that do. A body and
+ * itself are one pair. */
 static int embi_regions_sweep(embipc_world *w)
 {
     embi_state *s = &w->s;
@@ -18132,9 +18132,9 @@ static void embi_drives_finish(embipc_world *w)
  * With c = cos, s = sin the point of a at the angle f is o + c(f) (u - o) + s(f) (v - o): a point with weights. Motor,
  * friction and limits of a hinge are rods between u' and such a point, along the tangent there: l sin of the angle
  * between the two is their length. So the radius of either frame, and the gap of the joint, do not count. In a body
- * that bends, u and v are not normal to each other. f is then that of the point c u + s v of a to which b's u' points,
- * and the tangent is normal to the way from o to it. With another tangent this way has a part along it: friction and
- * dampers would take it for motion, and give energy.
+ * that bends, u and v are not normal to each other. f is then the angle of the point of a to which b's u' points. The
+ * tangent there is normal to the line from o to the point. Along another tangent this line has a part. Friction and
+ * dampers would take that for motion, and give energy.
  *   motor    length l sin(f^n + D - g) from the angle g      friction   the length at q^n, force limit friction / l
  *   limits   at most 0 from the angle hi, and at least 0 from lo, where f^n is within pi/2 of them
  * g = f^n + h w^n is where the hinge goes at the speed w^n of the last step, by at most 1 rad. So a fast one has its
@@ -18717,8 +18717,9 @@ static void embi_joints_finish(embipc_world *w)
  * No body that moves ever gets a candidate with one that sleeps. Where a search finds one, the island that sleeps is
  * marked, the attempt of the step is undone, and the step begins again with it awake. So no force acts on a body that
  * sleeps, and nothing passes it. Candidates link islands, too: what is near enough to wake another also fell asleep
- * with it, so that none wakes the other without end. Few calls need to wake what they change, as each step looks for
- * it: a velocity or a force of a body that sleeps, and a new revision of a body that does not move.
+ * with it, so that none wakes the other without end. Few calls need to wake what they change, as a step looks at all
+ * that is not settled. A velocity or a force wakes a body that sleeps. A new revision of one that does not move wakes
+ * what it may touch. So calls that set a velocity or a force stir the body, as a new revision does.
  * Uses: small math, memory, sorting and sets, part III, energy of a body, rotation, joints.
  * Checked by: tests/test_sleep.c */
 
@@ -18741,7 +18742,7 @@ static void embi_wake(embipc_world *w, embi_body *b, embi_sleep_stage stage)
         embi_body_stir(&w->s, one);
         left--;
     }
-    w->sleep.reported.stands = 0;
+    w->sleep.reported.valid = 0;
     w->sleep.disturbed |= stage == EMBI_DISTURBED;
 }
 
@@ -18914,7 +18915,7 @@ static void embi_island_sleep(embipc_world *w, const embi_island *isle)
     embi_body *first = s->body + isle->bodies[0];
     for (int n = 0; n < embi_element_count(isle); n++)
         if (embi_element_at(isle, n)->pair >= 0) embi_element_rest(w, embi_element_at(isle, n), first->handle);
-    w->sleep.reported.stands = 0;
+    w->sleep.reported.valid = 0;
     first->sleep.slumber.contacts = isle->contacts.pairs;
     first->sleep.slumber.merged = isle->contacts.count;
     first->sleep.slumber.min_gap = isle->contacts.min_gap;
@@ -18955,9 +18956,7 @@ static void embi_islands_sleep(embipc_world *w)
 /* Is a body of the row asleep? All of its contacts sleep then. */
 static int embi_row_sleeps(const embipc_world *w, embipc_body a, embipc_body b)
 {
-    const int one = embi_find_body(w, a), two = embi_find_body(w, b);
-    return embi_is_settled(&w->s, one) || embi_is_settled(&w->s, two) || embi_is_asleep(w->s.body + one) ||
-           embi_is_asleep(w->s.body + two);
+    return embi_sleeps_at(&w->s, embi_find_body(w, a)) || embi_sleeps_at(&w->s, embi_find_body(w, b));
 }
 
 /* Stores |u| of a friction contact for the next step. */
@@ -18968,7 +18967,7 @@ static void embi_friction_remember(embipc_world *w, embi_u64 key, embipc_real u)
     w->lagged.u[w->lagged.count++] = u;
 }
 
-/* The reports of what sleeps, from the stored forces of its elements and from the contacts of the last step. */
+/* Begins the reports with what sleeps: its contacts in the last step, and the stored forces of its elements. */
 static void embi_sleep_report_anew(embipc_world *w)
 {
     embi_step_report *t = &w->report;
@@ -18990,7 +18989,7 @@ static void embi_sleep_report_anew(embipc_world *w)
     }
     w->sleep.count = count;
     embi_sort_keys(w->lagged.key, w->lagged.count);
-    w->sleep.reported.stands = 1;
+    w->sleep.reported.valid = 1;
     w->sleep.reported.contacts = contacts;
     w->sleep.reported.pressed = w->search.pressed_count;
     w->sleep.reported.friction = w->lagged.count;
@@ -19004,7 +19003,7 @@ static void embi_sleep_report(embipc_world *w)
     for (int n = 0; n < t->pair_force_count; n++)
         if (embi_row_sleeps(w, t->pair_force[n].a, t->pair_force[n].b)) t->pair_force[rows++] = t->pair_force[n];
     t->pair_force_count = rows;
-    if (!w->sleep.reported.stands) embi_sleep_report_anew(w);
+    if (!w->sleep.reported.valid) embi_sleep_report_anew(w);
     t->contact_count = w->sleep.reported.contacts;
     for (int n = 0; n < w->lagged.count; n++)
         if (w->lagged.key[n].value < w->sleep.reported.friction) w->lagged.key[friction++] = w->lagged.key[n];
@@ -20956,7 +20955,7 @@ typedef struct embi_each {
     embi_each_fn *fn;
 } embi_each;
 
-/* One thread's part of the bodies */
+/* Calls fn for one thread's part of the bodies. */
 static void embi_each_work(void *arg, int begin, int end)
 {
     const embi_each *t = (const embi_each *)arg;
@@ -21554,7 +21553,7 @@ static int embi_body_may_pay(const embi_body *b, int in_contact)
 /* Takes `excess`, J: rotations and deformations slow down, and if that is not enough all motions. Returns the rest. */
 static embipc_real embi_island_slow_down(embi_state *s, embi_island *isle, embipc_real excess, int in_contact)
 {
-    embipc_real about = 0, all = 0, keep, keep_mean, mean[3];   /* factors of motions about centres, and of these */
+    embipc_real about = 0, all = 0, keep, keep_mean, mean[3];   /* factors on motions about centres, and of centres */
     for (int k = 0; k < isle->body_count; k++) {
         const embi_body *b = s->body + isle->bodies[k];
         if (!embi_body_may_pay(b, in_contact)) continue;
@@ -21708,13 +21707,13 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
  * of E at the end of the step: the forces that it used. Also the list of iterations, and x = J q of viewed bodies.
  * Uses: part I, part III, sleep.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
 
-/* Takes the forces of the last report off the vertices again, except those of what sleeps if these stand. */
+/* Takes the last report off vertex_force, but for what sleeps if that is valid. */
 static void embi_report_clear(embipc_world *w)
 {
-    const int stands = w->sleep.reported.stands, first = stands ? w->sleep.reported.pressed : 0;
-    for (int k = w->search.pressed_count - 1; k >= first; k--)
+    const int valid = w->sleep.reported.valid, first = valid ? w->sleep.reported.pressed : 0;
+    for (int k = w->search.pressed_count - 1; k >= first; k--)   /* backward, as vertices repeat */
         embi_copy(w->s.load.vertex_force + 3 * w->search.pressed[k],
-                  stands ? w->search.unpressed + 3 * (k - first) : embi_none);
+                  valid ? w->search.force_before + 3 * (k - first) : embi_none);
     w->search.pressed_count = first;
 }
 
@@ -21764,7 +21763,7 @@ static int embi_report_reserve(embipc_world *w)
         friction += w->islands.list[w->islands.order[k]]->friction.count;
     }
     if (sleeps && !EMBI_GROW(m, w->sleep.rested, w->sleep.count + contacts + friction)) return 0;
-    if (sleeps && !EMBI_GROW(m, w->search.unpressed, 12 * (contacts + friction))) return 0;
+    if (sleeps && !EMBI_GROW(m, w->search.force_before, 12 * (contacts + friction))) return 0;
     friction += w->sleep.count;
     return EMBI_GROW(m, w->lagged.key, 2 * friction) && EMBI_GROW(m, w->lagged.u, friction) &&
            EMBI_GROW(m, w->report.contact, contacts + (sleeps ? w->report.contact_count : 0)) &&
@@ -21781,8 +21780,8 @@ static void embi_report_force(embipc_world *w, const embi_element *e)
     embipc_real f[3] = {0, 0, 0};
     embi_element_force(e, a, f);
     for (int k = 0; k < 4; k++) {
-        if (slept->stands)
-            embi_copy(w->search.unpressed + 3 * (w->search.pressed_count - slept->pressed),
+        if (slept->valid)
+            embi_copy(w->search.force_before + 3 * (w->search.pressed_count - slept->pressed),
                       w->s.load.vertex_force + 3 * e->v[k]);
         w->search.pressed[w->search.pressed_count++] = e->v[k];
         embi_axpy(w->s.load.vertex_force + 3 * e->v[k], -e->first * e->w[k], e->dir);
@@ -24163,14 +24162,14 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* After a step: bodies that slept all through it settle. A drive may still move what it holds. */
+/* After a step: bodies that slept all through it settle, unless a drive holds them, which may still move. */
 static void embi_bodies_settle(embipc_world *w)
 {
     embi_state *s = &w->s;
     EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
         if (!embi_is_asleep(b) || b->in_island || b->driven_nodes) continue;
-        embi_body_sum(w, b);
+        embi_body_sum(w, b);   /* a step without statistics has not */
         s->settled[k] = 1;
     }
 }
@@ -24248,8 +24247,7 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
         embi_islands_sleep(w);
         embi_bodies_settle(w);
     }
-    for (int k = 0; k < s->body_count && stats; k++)
-        stats->sleeping += embi_is_settled(s, k) || embi_is_asleep(s->body + k);
+    for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_sleeps_at(s, k);
     overrun = embi_budget_end(w);
     if (stats) stats->overrun = overrun;
     if (stats) stats->late = s->timer.late;
@@ -26226,7 +26224,7 @@ EMBIPC_API embipc_result embipc_world_create(const embipc_world_def *def, embipc
     w->warned = 1;
     w->s.h = def->time_step;
     w->s.hh = def->time_step * def->time_step;
-    w->kappa_step = def->time_step;
+    w->kappa_time_step = def->time_step;
     w->s.settings.integrator = def->integrator;
     w->s.settings.spin = def->keep_spin != 0;
     embi_copy(w->s.gravity, def->gravity);
@@ -26353,7 +26351,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
-    offsetof(embipc_world, search.region), offsetof(embipc_world, search.unpressed),
+    offsetof(embipc_world, search.region), offsetof(embipc_world, search.force_before),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
     EMBI_OFFSETS4(embipc_world, search.pressed, islands.run.list, report.rejected, report.contact),
     EMBI_OFFSETS4(embipc_world, report.pair_force, report.iteration, report.iteration_before, search.parts.list)};
@@ -27595,7 +27593,7 @@ static void embi_joint_remove(embipc_world *w, int at)
 }
 
 /* Removes the joints of a body that is about to be destroyed, and renumbers the bodies of the others. */
-static void embi_joints_close_gap(embipc_world *w, int at)
+static void embi_joints_close_hole(embipc_world *w, int at)
 {
     embi_state *s = &w->s;
     embipc_body gone = s->body[at].handle;
@@ -27610,8 +27608,8 @@ static void embi_joints_close_gap(embipc_world *w, int at)
     s->driven.joint.due = 1;   /* groups are told by the numbers of bodies */
 }
 
-/* Closes the gap that a removed body leaves in the flat arrays. */
-static void embi_world_close_gap(embipc_world *w, const embi_body *b)
+/* Closes the hole that a removed body leaves in the flat arrays. */
+static void embi_world_close_hole(embipc_world *w, const embi_body *b)
 {
     embi_state *s = &w->s;
     const int n0 = b->node0, nn = b->nn, v0 = b->vert0, nv = b->nv;
@@ -27647,7 +27645,7 @@ static void embi_rows_forget(void *list, size_t size, int *count, embipc_body go
 }
 
 /* Removes the vertices of a destroyed body from the list of those with a force. */
-static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
+static void embi_pressed_close_hole(embipc_world *w, const embi_body *gone)
 {
     int count = 0;
     for (int k = 0; k < w->search.pressed_count; k++) {
@@ -27659,7 +27657,7 @@ static void embi_pressed_close_gap(embipc_world *w, const embi_body *gone)
 }
 
 /* Renumbers the cached lists of other bodies after one was destroyed. */
-static void embi_cached_close_gap(embipc_world *w, int at, const embi_body *gone)
+static void embi_cached_close_hole(embipc_world *w, int at, const embi_body *gone)
 {
     int count = 0;
     for (int n = 0; n < w->search.cached_count; n++) {
@@ -27677,7 +27675,7 @@ static void embi_cached_close_gap(embipc_world *w, int at, const embi_body *gone
 }
 
 /* Renumbers the seams after a body was destroyed. */
-static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
+static void embi_seams_close_hole(embipc_world *w, int at, const embi_body *gone)
 {
     for (int n = 0; n < w->s.seams.count; n++) {
         int u = embi_hi(w->s.seams.list[n].key), v = embi_lo(w->s.seams.list[n].key);
@@ -27686,7 +27684,7 @@ static void embi_seams_close_gap(embipc_world *w, int at, const embi_body *gone)
     for (int n = 0; n < w->tiles.joined_count; n++) w->tiles.joined[n].key -= embi_lo(w->tiles.joined[n].key) > at;
 }
 
-/* Removes what refers to the body, then closes the gaps. Later bodies get lower indices; their handles stay valid. */
+/* Removes what refers to the body, then closes the holes. Later bodies get lower indices; their handles stay valid. */
 EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
 {
     embi_state *s;
@@ -27701,14 +27699,14 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_body_interrupt(w, s->body + at);
     for (int i = embi_drive_count(s) - 1; i >= 0; i--)
         if (s->driven.list[i].body == at) embi_drive_remove(w, i);
-    embi_joints_close_gap(w, at);
+    embi_joints_close_hole(w, at);
     embi_rows_forget(w->rule, sizeof *w->rule, &w->rule_count, body);
     gone = s->body[at];
     if (gone.kind == EMBIPC_FIXED) w->tiles.due = 1;
-    embi_seams_close_gap(w, at, &gone);
-    embi_world_close_gap(w, &gone);
-    embi_pressed_close_gap(w, &gone);
-    w->sleep.alone = w->sleep.reported.stands = 0;   /* what it pressed is reported anew */
+    embi_seams_close_hole(w, at, &gone);
+    embi_world_close_hole(w, &gone);
+    embi_pressed_close_hole(w, &gone);
+    w->sleep.alone = w->sleep.reported.valid = 0;   /* what it pressed is reported anew */
     embi_slot_close(&w->named[EMBI_NAMED_BODY], body.index1, s->body, &s->body_count, sizeof *s->body);
     for (int i = at; i < s->body_count; i++) {
         s->body[i].node0 -= gone.nn;
@@ -27716,7 +27714,7 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     }
     for (int i = 0; i < embi_drive_count(s); i++)
         if (s->driven.list[i].body > at) s->driven.list[i].body--;
-    embi_cached_close_gap(w, at, &gone);
+    embi_cached_close_hole(w, at, &gone);
     isle = w->islands.list[at];   /* the others keep their factors, at the new index of their first body */
     embi_close_hole(w->islands.list, at, 1, s->body_count - at, sizeof isle);
     if (EMBI_SLEEP) embi_close_hole(s->settled, at, 1, s->body_count - at, sizeof *s->settled);
@@ -28652,8 +28650,8 @@ EMBIPC_API embipc_result embipc_world_set_gravity(embipc_world *w, const embipc_
     return EMBIPC_OK;
 }
 
-/* What the last step of a body foretells, for a step `ratio` times as long: forces change velocities in proportion to
- * h, and ways in proportion to h^2. */
+/* Scales what the last step of a body foretells to a step `ratio` times as long. Displacements by velocities, and
+ * velocities by forces, are proportional to h. Displacements by forces are proportional to h^2. */
 static void embi_body_stretch_past(embi_state *s, embi_body *b, embipc_real ratio)
 {
     for (int i = 3 * b->node0; i < 3 * (b->node0 + b->nn); i++) s->last.gain[i] *= ratio;
@@ -28663,39 +28661,39 @@ static void embi_body_stretch_past(embi_state *s, embi_body *b, embipc_real rati
     embi_scale(b->flight.twist, ratio * ratio, b->flight.twist);
 }
 
-/* kappa depends on h, but it is derived again only after a large change. (Five boxes in a stack, with frames of 7 to
- * 33 ms by turns: 2e-2 m/s with a kappa for each, 2e-5 m/s with one.) Factors of the old h are dropped. What the last
- * step foretells is kept. (A box that slides, with such frames: 8 solves a step without it, 1.1 with it.) BDF2 needs
- * two equal steps: see embi_body_begin(). */
+/* kappa depends on h, but it is derived again only after a large change. (Steps of 7 and 33 ms by turns move a stack of
+ * five boxes at 2e-2 m/s with a kappa for each, at 2e-5 with one.) Factors of the old h are dropped. What the last step
+ * foretells is kept. (A box that slides takes 8 solves a step without it, 1.1 with it.) BDF2 needs two equal steps: see
+ * embi_body_begin(). */
 EMBIPC_API embipc_result embipc_world_set_time_step(embipc_world *w, embipc_real time_step)
 {
     embipc_result r;
     embipc_real ratio;
-    int alike;
+    int keeps_past;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     if ((r = embi_check_time_step(time_step, &w->error)) != EMBIPC_OK ||
         (r = embi_check_all_numbers(w, w->s.gravity, time_step)) != EMBIPC_OK)
         return r;
     if (time_step == w->s.h) return EMBIPC_OK;
     ratio = time_step / w->s.h;
-    alike = embi_max(ratio, 1 / ratio) < EMBI_KAPPA_STEPS;
+    keeps_past = embi_steps_are_alike(time_step, w->s.h);
     w->def.time_step = w->s.h = time_step;
     w->s.hh = time_step * time_step;
-    if (!embi_keeps_kappa(w)) w->kappa_step = time_step;
+    if (!embi_steps_are_alike(time_step, w->kappa_time_step)) w->kappa_time_step = time_step;
     for (int k = 0; k < w->s.body_count; k++) {
         embi_body *b = w->s.body + k;
         embi_island *isle = w->islands.list[k];
         embipc_real kappa = b->rules.kappa;
         if (isle) isle->factor.valid = isle->factor.of_count = 0;
         embi_body_derive(w, b);
-        if (alike) embi_body_stretch_past(&w->s, b, ratio);
+        if (keeps_past) embi_body_stretch_past(&w->s, b, ratio);
         else b->past.smooth = 0;
         if (b->rules.kappa == kappa) continue;
         b->past.continues = 0;   /* friction starts as above, and what sleeps wakes */
         embi_body_revise(&w->s, b);
     }
-    for (int k = 0; k < w->lagged.count && alike; k++) w->lagged.u[k] *= ratio;
-    for (int k = 0; k < w->sleep.count && alike; k++) w->sleep.rested[k].u *= ratio;
+    for (int k = 0; k < w->lagged.count && keeps_past; k++) w->lagged.u[k] *= ratio;
+    for (int n = 0; n < w->sleep.count && keeps_past; n++) w->sleep.rested[n].u *= ratio;
     return EMBIPC_OK;
 }
 
@@ -28754,11 +28752,11 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     s = &w->s;
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
     embi_forces_clear(w);
-    w->sleep.reported.stands = 0;
+    w->sleep.reported.valid = 0;
     embi_report_clear(w);
     w->warned = 1;
     w->stuck = 0;
-    w->kappa_step = s->h;
+    w->kappa_time_step = s->h;
     for (int i = 0; i < s->body_count; i++) {
         embi_body_restart(s, s->body + i);
         embi_body_derive(w, s->body + i);
@@ -30687,7 +30685,7 @@ static void embi_stream_ints(embi_stream *s, int *x, size_t n)
     }
 }
 
-/* What must hold of words that were read. Returns whether all of it has held so far. */
+/* Fails the stream unless this holds of what was read. Returns whether it has not failed so far. */
 static int embi_stream_need(embi_stream *s, int holds)
 {
     if (!holds) s->failed = 1;
@@ -30840,7 +30838,8 @@ static const embi_field embi_body_fields[] = {
     EMBI_INTS(embi_body, past.smooth, 5), EMBI_REALS(embi_body, past.displacement, 4),
     EMBI_REALS(embi_body, flight.twisted, 6), EMBI_INTS(embi_body, flight.known, 1),
     EMBI_REALS(embi_body, flight.next_spin, 6), EMBI_REALS(embi_body, sleep.rested, 1),
-    EMBI_INTS(embi_body, sleep.group, 4), EMBI_REALS(embi_body, sleep.slumber.min_gap, 2)};
+    EMBI_INTS(embi_body, sleep.group, 2), EMBI_INTS(embi_body, sleep.slumber.contacts, 2),
+    EMBI_REALS(embi_body, sleep.slumber.min_gap, 2)};
 
 /* Those of a body that continues; a step makes them for any other. */
 static const embi_field embi_energy_fields[] = {
@@ -31210,8 +31209,8 @@ static embipc_result embi_stream_world(embi_stream *s, embipc_world *w)
     embi_state *t = &w->s;
     int bodies = embi_stream_count(s, t->body_count, 40), drives, joints;
     embipc_result r = EMBIPC_OK;
-    embi_stream_reals(s, &w->kappa_step, 1);
-    (void)embi_stream_need(s, embi_keeps_kappa(w));
+    embi_stream_reals(s, &w->kappa_time_step, 1);
+    (void)embi_stream_need(s, embi_steps_are_alike(t->h, w->kappa_time_step));
     for (int k = 0; k < bodies && !s->failed && r == EMBIPC_OK; k++) r = embi_stream_given(s, w, k);
     if (r != EMBIPC_OK) return r;
     for (int k = 0; k < 6; k++) {
