@@ -97,24 +97,24 @@
  *   33 Traversal of trees; 34 Trees refitted on demand; 35 Candidates; 36 Plain search of two surfaces;
  *   37 Rest separation certificates; 38 Crossings of surfaces; 39 State; 40 Positions of vertices;
  *   41 Rotation and deformation bounds; 42 Islands; 43 World data; 44 Parameters of bodies and pairs;
- *   45 Cached lists of candidates; 46 Searches in parallel; 47 Searches along paths; 48 Seams;
- *   49 Pairs of bodies; 50 Searches within a step.
- *   Part IV. Mechanisms of a step: 51 Contact elements; 52 Energy of a body; 53 Rotation; 54 Drives; 55 Joints;
- *   56 Sleep; 57 Contacts of candidates; 58 Friction within a step; 59 Products with the Hessian;
- *   60 Contact forces as unknowns; 61 Structure and reuse of factors; 62 Corrections of a direction;
- *   63 Bound of a direction; 64 Drives that yield; 65 Predictions; 66 Abrupt changes; 67 Islands of a step;
- *   68 Velocities at the end; 69 Reports; 70 Statistics and warnings; 71 Proof of a step;
- *   72 Deadlines and errors.
- *   Part V. The step: 73 Begin of a step; 74 Contacts of an island; 75 System of an island; 76 Earlier states;
- *   77 Direction; 78 Line search; 79 Move and stop test; 80 End of an island; 81 Newton loop; 82 World step.
- *   Part VI. Around the step: 83 Faults of meshes; 84 Cage lattice and cuts; 85 Cage pieces;
- *   86 Cage nodes and search; 87 Cage builder; 88 Creating a world; 89 Shape of a new body;
- *   90 Mechanics of a new body; 91 Adding a body; 92 Removing a body; 93 Forces and drives;
- *   94 Joints of a world; 95 Settings and reset; 96 Queries; 97 Ready shapes; 98 Contact events;
- *   99 Poses of bodies; 100 Debug drawing; 101 Rays and regions; 102 Copies of worlds; 103 Validation;
- *   104 Words of snapshots; 105 Snapshots; 106 Steps of frames and of several worlds;
- *   107 Sparse LDL^T for callers; 108 Repair of surfaces; 109 Surfaces that overlap; 110 Shifts and rotations;
- *   111 Separating surfaces; 112 Self-test.
+ *   45 Cached lists of candidates; 46 Searches in parallel; 47 Searches along paths; 48 Sweep along an axis;
+ *   49 Seams; 50 Pairs of bodies; 51 Searches within a step.
+ *   Part IV. Mechanisms of a step: 52 Contact elements; 53 Energy of a body; 54 Rotation; 55 Drives; 56 Joints;
+ *   57 Sleep; 58 Contacts of candidates; 59 Friction within a step; 60 Products with the Hessian;
+ *   61 Contact forces as unknowns; 62 Structure and reuse of factors; 63 Corrections of a direction;
+ *   64 Bound of a direction; 65 Drives that yield; 66 Predictions; 67 Abrupt changes; 68 Islands of a step;
+ *   69 Velocities at the end; 70 Reports; 71 Statistics and warnings; 72 Proof of a step;
+ *   73 Deadlines and errors.
+ *   Part V. The step: 74 Begin of a step; 75 Contacts of an island; 76 System of an island; 77 Earlier states;
+ *   78 Direction; 79 Line search; 80 Move and stop test; 81 End of an island; 82 Newton loop; 83 World step.
+ *   Part VI. Around the step: 84 Faults of meshes; 85 Cage lattice and cuts; 86 Cage pieces;
+ *   87 Cage nodes and search; 88 Cage builder; 89 Creating a world; 90 Shape of a new body;
+ *   91 Mechanics of a new body; 92 Adding a body; 93 Removing a body; 94 Forces and drives;
+ *   95 Joints of a world; 96 Settings and reset; 97 Queries; 98 Ready shapes; 99 Contact events;
+ *   100 Poses of bodies; 101 Debug drawing; 102 Rays and regions; 103 Copies of worlds; 104 Validation;
+ *   105 Words of snapshots; 106 Snapshots; 107 Steps of frames and of several worlds;
+ *   108 Sparse LDL^T for callers; 109 Repair of surfaces; 110 Surfaces that overlap; 111 Shifts and rotations;
+ *   112 Separating surfaces; 113 Self-test.
  *
  * EQUATIONS  of [EIPC24], by number, and the parts of its section III-C: the functions that hold them
  *   1       J^T M J of a body: embi_build_dynamics(), by the integrals of embi_solid_in_tets()
@@ -740,7 +740,7 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_d
 /* Removes a drive. Its nodes keep their velocity. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive drive);
 /* Overrides the keys: the pose of the drive at the end of the next step, and from then on. displacement, m;
- * rotation, rad, as in keys. The rotation vector may be wrapped at pi: of all vectors with this rotation, the
+ * rotation, rad, as in keys, or NULL for none. The rotation vector may be wrapped at pi: of all vectors with this rotation, the
  * drive takes the one nearest to its present one. (Keys are interpolated as they are, so they count full turns.) */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3], const embipc_real rotation[3]);
@@ -1171,6 +1171,7 @@ EMBIPC_API embipc_result embipc_body_write_vertices(const embipc_world *world, e
                                                     size_t size, size_t stride, void *position, void *normal);
 
 /* Puts a body elsewhere at once, without a way between: its pose becomes this one, and its shape stays.
+ *   rotation        NULL: as it is
  *   keep_velocity   nonzero: velocities turn with the body; 0: it rests
  * The jump itself gives no velocity. The rotation may be rounded as that of an embipc_body_def; the body turns by the
  * nearest one. Fails, with the world unchanged, on: a fixed body, one with a drive that is not soft, or one in a joint;
@@ -1479,7 +1480,7 @@ typedef enum embipc_shape_kind {
  * Returns the number of triangles T; there are T/2 + 2 vertices. A box has 12 detail^2, a sphere 20 detail^2, a
  * cylinder 4 detail, a capsule 4 (detail / 4) detail. Returns -1 for a NULL, a size that is not positive and finite, a
  * capsule not higher than wide, or a detail out of range or above 4096. No allocation. */
-EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], int detail, embipc_real *x, int *tri,
+EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real *size, int detail, embipc_real *x, int *tri,
                             int capacity);
 #endif
 
@@ -12846,7 +12847,7 @@ typedef struct embi_state {
     embi_reference reference;
     embi_body *body;
     int body_count;
-    unsigned char *settled;      /* per body: see embi_is_settled() */
+    unsigned char *settled;      /* per body: an embi_settled */
     embi_pair *pair;
     int pair_count;
     embi_driven driven;
@@ -12864,10 +12865,12 @@ static int embi_is_asleep(const embi_body *b)
     return EMBI_SLEEP && (b->sleep.stage == EMBI_ASLEEP || b->sleep.stage == EMBI_DISTURBED);
 }
 
-/* A body settles when it has slept through a whole step. Then it has all that the begin of the next one would set. So
- * steps pass it over: a loop over bodies reads only this byte of it. What changes, wakes, or pushes a body stirs it.
- * Where a pair names a settled body, it starts the step after all: see embi_body_join_step(). */
-static int embi_is_settled(const embi_state *s, int k) { return EMBI_SLEEP && s->settled[k]; }
+/* A fixed body settles in its first step, another one when it has slept through a step. Then it has all that the begin
+ * of the next step would set. So steps pass it over: a loop over bodies reads only this byte of it. What changes, wakes
+ * or pushes a body stirs it. Where a pair names a settled body, it starts after all: see embi_body_join_step(). */
+typedef enum embi_settled { EMBI_STIRRED, EMBI_SETTLED_FIXED, EMBI_SETTLED_ASLEEP } embi_settled;
+
+static int embi_is_settled(const embi_state *s, int k) { return EMBI_SLEEP && s->settled[k] != EMBI_STIRRED; }
 
 /* The first body from number k on that is not settled. */
 static int embi_next_stirred(const embi_state *s, int k)
@@ -12880,10 +12883,16 @@ static int embi_next_stirred(const embi_state *s, int k)
 #define EMBI_EACH_STIRRED(s, k) \
     for (int k = embi_next_stirred(s, 0); k < (s)->body_count; k = embi_next_stirred(s, k + 1))
 
-static void embi_body_stir(embi_state *s, const embi_body *b) { if (EMBI_SLEEP) s->settled[b - s->body] = 0; }
+static void embi_body_stir(embi_state *s, const embi_body *b)
+{
+    if (EMBI_SLEEP) s->settled[b - s->body] = EMBI_STIRRED;
+}
 
 /* embi_is_asleep() of body k, which is not read if it is settled */
-static int embi_sleeps_at(const embi_state *s, int k) { return embi_is_settled(s, k) || embi_is_asleep(s->body + k); }
+static int embi_sleeps_at(const embi_state *s, int k)
+{
+    return embi_is_settled(s, k) ? s->settled[k] == EMBI_SETTLED_ASLEEP : embi_is_asleep(s->body + k);
+}
 
 /* The body to which vertex v belongs */
 static int embi_body_of_vertex(const embi_state *s, int v)
@@ -15591,7 +15600,56 @@ static int embi_searches_run(embipc_world *w)
     return 1;
 }
 
-/* ==== 48. Seams ======================================================================================
+/* ==== 48. Sweep along an axis ========================================================================
+ * Boxes that meet overlap along every axis. So they are sorted by where they begin along one of them. Each is then
+ * tested only with those behind it that begin before it ends.
+ * Part of the search.
+ * Uses: tuning, small math, memory, sorting and sets, part III.   Checked by: tests/test_reach.c, tests/test_seams.c */
+
+#define EMBI_SWEEP_UNITS ((embipc_real)2147483648.0)
+
+/* Axis along which boxes are spread farthest, relative to their mean extent. *begin, *scale map it to 0 .. 2^31. */
+static int embi_swept_axis(const embi_swept *one, int count, embipc_real *begin, embipc_real *scale)
+{
+    embipc_real all[6], most = -1;
+    int axis = 0;
+    embi_box_clear(all);
+    for (int i = 0; i < count; i++) embi_box_join(all, one[i].box);
+    for (int c = 0; c < 3; c++) {
+        embipc_real sum = 0, spread;
+        for (int i = 0; i < count; i++) sum += one[i].box[3 + c] - one[i].box[c];
+        spread = sum > 0 ? (all[3 + c] - all[c]) / sum : 0;
+        if (!(spread > most)) continue;
+        most = spread;
+        axis = c;
+    }
+    *begin = all[axis];
+    *scale = all[3 + axis] > all[axis] ? EMBI_SWEEP_UNITS / (all[3 + axis] - all[axis]) : 0;
+    return axis;
+}
+
+/* Sorts n boxes into w->search.swept by where they begin. one: the n places behind; w->tri_pairs is scratch. */
+static int embi_swept_sort(embipc_world *w, embi_swept *one, int n)
+{
+    embipc_real begin, scale;
+    int axis = embi_swept_axis(one, n, &begin, &scale), next = n;
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n)) return 0;
+    for (int i = 0; i < n; i++) {
+        one[i].begin = (embi_u64)embi_max(0, embi_min((one[i].box[axis] - begin) * scale, EMBI_SWEEP_UNITS));
+        one[i].end = (embi_u64)embi_max(0, embi_min((one[i].box[3 + axis] - begin) * scale, EMBI_SWEEP_UNITS));
+        w->search.tri_pairs[i].key = one[i].begin;
+        w->search.tri_pairs[i].value = i;
+    }
+    embi_sort_keys(w->search.tri_pairs, n);
+    for (int i = n - 1; i >= 0; i--) {
+        w->search.swept[i] = one[w->search.tri_pairs[i].value];
+        w->search.swept[i].next = next;
+        if (w->search.swept[i].moves) next = i;
+    }
+    return 1;
+}
+
+/* ==== 49. Seams ======================================================================================
  * Tiles of a floor are separate bodies. Where two are flush, a point would count for both, and a rolling ball would
  * feel the edges between them. Fixed bodies do not move relative to each other, so those that are flush along a line
  * are joined: the line is a seam. Like an edge within one body, it is subtracted from the sum over both:
@@ -15964,21 +16022,47 @@ static int embi_seams_check(embipc_world *w)
     return count >= 0;
 }
 
+/* Pairs of fixed bodies whose boxes meet, into w->tiles.joined: embi_pack(j, i), i < j, sorted. -1: no memory. */
+static int embi_seams_pairs(embipc_world *w)
+{
+    const embi_state *s = &w->s;
+    embi_swept *one;
+    int n = 0, count = 0;
+    if (!EMBI_GROW(&w->memory, w->search.swept, 2 * s->body_count)) return -1;
+    one = w->search.swept + s->body_count;
+    for (int i = 0; i < s->body_count; i++) {
+        const embi_body *b = s->body + i;
+        if (b->kind != EMBIPC_FIXED) continue;
+        embi_box_grow(b->bvh.box + 6, 16 * EMBI_EPS * b->scale_x, one[n].box);
+        one[n].moves = 1;
+        one[n++].body = i;
+    }
+    if (!embi_swept_sort(w, one, n)) return -1;
+    for (int p = 0; p < n; p++)
+        for (int q = p + 1; q < n && w->search.swept[q].begin <= w->search.swept[p].end; q++) {
+            int i = w->search.swept[p].body, j = w->search.swept[q].body;
+            if (!embi_boxes_meet(w->search.swept[p].box, w->search.swept[q].box)) continue;
+            if (!EMBI_GROW(&w->memory, w->tiles.joined, 2 * (count + 1))) return -1;
+            w->tiles.joined[count++].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
+        }
+    embi_sort_keys(w->tiles.joined, count);
+    return count;
+}
+
 /* Finds the seams of fixed bodies that touch, and the pairs that these make superfluous. */
 static int embi_seams_find(embipc_world *w)
 {
     embi_state *s = &w->s;
-    int sides;
-    for (int j = 0; j < s->body_count; j++) {
-        const embi_body *b = s->body + j;
-        for (int i = 0; i < j && b->kind == EMBIPC_FIXED; i++) {
-            const embi_body *a = s->body + i;
-            embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
-            if (a->kind != EMBIPC_FIXED || a->rules.thickness != b->rules.thickness || !embi_same_friction(a, b) ||
-                !embi_ranges_meet(a->bvh.box + 6, embi_none, tolerance, b->bvh.box + 6))
-                continue;
-            if (!embi_bodies_join(w, i, j, tolerance)) return 0;
-        }
+    int sides, pairs = embi_seams_pairs(w);
+    if (pairs < 0) return 0;
+    for (int n = 0; n < pairs; n++) {
+        int j = embi_hi(w->tiles.joined[n].key), i = embi_lo(w->tiles.joined[n].key);
+        const embi_body *a = s->body + i, *b = s->body + j;
+        embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
+        if (a->rules.thickness != b->rules.thickness || !embi_same_friction(a, b) ||
+            !embi_ranges_meet(a->bvh.box + 6, embi_none, tolerance, b->bvh.box + 6))
+            continue;
+        if (!embi_bodies_join(w, i, j, tolerance)) return 0;
     }
     if (!embi_seams_check(w)) return 0;
     sides = embi_seams_sort(w);
@@ -16039,7 +16123,7 @@ static int embi_is_joined_to(const embipc_world *w, const embi_body *fixed, embi
     return last->is_one;
 }
 
-/* ==== 49. Pairs of bodies ============================================================================
+/* ==== 50. Pairs of bodies ============================================================================
  * Finds the pairs of bodies and of patches whose expected regions meet. Regions are sorted along one axis and swept.
  * The plain search remembers nothing: each iteration tries all primitives of all bodies against each other,
  * with boxes that hold where they are, where they are about to go, and where the step may go back to.
@@ -16081,28 +16165,6 @@ static int embi_bodies_meet(const embipc_world *w, int i, int j, embipc_real *re
     return (a->in_island || b->in_island) && embi_tested(w, a, b);
 }
 
-#define EMBI_SWEEP_UNITS ((embipc_real)2147483648.0)
-
-/* Axis along which regions are spread farthest, relative to their mean extent. *begin, *scale map it to 0 .. 2^31. */
-static int embi_regions_axis(const embi_swept *one, int count, embipc_real *begin, embipc_real *scale)
-{
-    embipc_real all[6], most = -1;
-    int axis = 0;
-    embi_box_clear(all);
-    for (int i = 0; i < count; i++) embi_box_join(all, one[i].box);
-    for (int c = 0; c < 3; c++) {
-        embipc_real sum = 0, spread;
-        for (int i = 0; i < count; i++) sum += one[i].box[3 + c] - one[i].box[c];
-        spread = sum > 0 ? (all[3 + c] - all[c]) / sum : 0;
-        if (!(spread > most)) continue;
-        most = spread;
-        axis = c;
-    }
-    *begin = all[axis];
-    *scale = all[3 + axis] > all[axis] ? EMBI_SWEEP_UNITS / (all[3 + axis] - all[axis]) : 0;
-    return axis;
-}
-
 /* Grows the regions of all patches by the reach of contact, in the order of bodies. Settled ones keep theirs from an
  * earlier step. all: around those of bodies that move. Returns how many there are; -1: out of memory. */
 static int embi_regions_grow(embipc_world *w, embipc_real all[6])
@@ -16130,32 +16192,17 @@ static int embi_regions_grow(embipc_world *w, embipc_real all[6])
     return n;
 }
 
-/* Takes the patches that bodies that move may meet, and sorts them along an axis. Returns how many; -1: no memory. */
+/* Sorts the patches that bodies that move may meet along an axis. Returns how many; -1: no memory. */
 static int embi_regions_sort(embipc_world *w)
 {
-    embipc_real begin, scale, all[6];
-    int axis, n = 0, count = embi_regions_grow(w, all), next;
+    embipc_real all[6];
+    int n = 0, count = embi_regions_grow(w, all);
     embi_swept *one;
     if (count < 0 || !EMBI_GROW(&w->memory, w->search.swept, 2 * count)) return -1;
     one = w->search.swept + count;
     for (int i = 0; i < count; i++)   /* where bodies sleep, most patches are far from all that moves */
         if (!EMBI_SLEEP || embi_boxes_meet(all, w->search.region[i].box)) one[n++] = w->search.region[i];
-    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 2 * n)) return -1;
-    axis = embi_regions_axis(one, n, &begin, &scale);
-    for (int i = 0; i < n; i++) {
-        one[i].begin = (embi_u64)embi_max(0, embi_min((one[i].box[axis] - begin) * scale, EMBI_SWEEP_UNITS));
-        one[i].end = (embi_u64)embi_max(0, embi_min((one[i].box[3 + axis] - begin) * scale, EMBI_SWEEP_UNITS));
-        w->search.tri_pairs[i].key = one[i].begin;
-        w->search.tri_pairs[i].value = i;
-    }
-    embi_sort_keys(w->search.tri_pairs, n);
-    next = n;
-    for (int i = n - 1; i >= 0; i--) {
-        w->search.swept[i] = one[w->search.tri_pairs[i].value];
-        w->search.swept[i].next = next;
-        if (w->search.swept[i].moves) next = i;
-    }
-    return n;
+    return embi_swept_sort(w, one, n) ? n : -1;
 }
 
 /* Pairs of patches whose regions meet, into w->tri_pairs, as embi_patches_key() of the bodies i <= j. Each patch is
@@ -16305,7 +16352,7 @@ static int embi_search_pairs(embipc_world *w)
     return embi_searches_run(w);
 }
 
-/* ==== 50. Searches within a step =====================================================================
+/* ==== 51. Searches within a step =====================================================================
  * When a direction leaves the range of the candidates, more are searched: embi_search_cover(). A range contains all
  * displacements since the reference, q^n at first. So a long direction is searched along its paths. After the move its
  * positions become the reference: collision detection has covered the way there. An island that may go back to an
@@ -16494,7 +16541,7 @@ static int embi_search_cover(embipc_world *w, int *searched)
  * energy of a body. Each chapter behind them is one mechanism. Read it where the step calls it: nothing here calls the
  * step. */
 
-/* ==== 51. Contact elements ===========================================================================
+/* ==== 52. Contact elements ===========================================================================
  * Barrier contacts, friction contacts, soft springs and rods of joints are all elements: at most four vertices with
  * weights, and an energy E(r) of their point r = sum_k w_k x_k. The weights are held: those of a contact minimise its
  * distance, so their change has no effect of first order. Only the mollifier has a gradient of its own, `extra`. With x
@@ -16953,7 +17000,7 @@ static int embi_candidate_couple(embi_memory *m, const embi_rows *J, const int *
     return 1;
 }
 
-/* ==== 52. Energy of a body ===========================================================================
+/* ==== 53. Energy of a body ===========================================================================
  * Inertia, elasticity and forces of one body: its part of E, of the gradient and of the matrix. One form of the
  * step serves for all one-step and multistep rules:
  *   E(q) = 1/(2s) |q - qt|_M^2 + h^2 [Psi + kappa sum b + sum D - f.q + 1/(2c) |q - qc|_C^2],  v = (q - qc)/c
@@ -17255,7 +17302,7 @@ static void embi_island_tangent(embi_state *s, embi_island *isle)
     (void)embi_time_stage(s, was);
 }
 
-/* ==== 53. Rotation ===================================================================================
+/* ==== 54. Rotation ===================================================================================
  * q^n + h v^n lies on the tangent of the circle that a spinning body follows. A step from there stretches the
  * body or slows it down, and rotates it by atan(h w) instead of h w. Here each body starts from its own free
  * flight: its centre moves straight, and it rotates like a rigid body without torque. With the centre c and its
@@ -17844,7 +17891,7 @@ static embi_answer embi_island_hold_rotations(embi_memory *m, embi_state *s, emb
     return again && !held ? EMBI_YES : EMBI_NO;
 }
 
-/* ==== 54. Drives =====================================================================================
+/* ==== 55. Drives =====================================================================================
  * A drive has a pose for each time. A hard one prescribes the positions of its nodes. Increments of the step's motion
  * follow each other, each with straight paths of the nodes. A soft one has springs. x, y are a vertex and its target
  * now; x^n, y^n at the start of the step. beta is the damping:
@@ -18123,7 +18170,7 @@ static void embi_drives_finish(embipc_world *w)
     }
 }
 
-/* ==== 55. Joints =====================================================================================
+/* ==== 56. Joints =====================================================================================
  * The rods of each joint, from its frames. A frame is carried by the rows of its anchors: o is the origin, z lies on
  * the axis, u and v across it, each at the distance l from o. a has o, z, u, v; b has o', z', u', v':
  *   ball    o' at o              hinge   o' at o, z' at z            weld   o' at o, z' at z, u' at u, v' at v
@@ -18709,7 +18756,7 @@ static void embi_joints_finish(embipc_world *w)
     }
 }
 
-/* ==== 56. Sleep ======================================================================================
+/* ==== 57. Sleep ======================================================================================
  * An island whose bodies have all been at rest for sleep_after sleeps: its velocities become 0. A step takes its bodies
  * as fixed ones, with no unknowns, and searches nothing between them and what does not move. So a world that sleeps is
  * neither searched nor solved. Reports keep the rows of its contacts, and the forces of its elements.
@@ -19010,7 +19057,7 @@ static void embi_sleep_report(embipc_world *w)
     w->lagged.count = friction;
 }
 
-/* ==== 57. Contacts of candidates =====================================================================
+/* ==== 58. Contacts of candidates =====================================================================
  * Contacts at vertices x: closest points of candidates, and a contact for each within dhat. Candidates that are far
  * away are not measured again until the bodies have moved far enough. Threads share the others in chunks, in two loops.
  * The first counts contacts, so that in the second each has its place, whatever the threads.
@@ -19195,7 +19242,7 @@ static int embi_island_contacts_at(embi_memory *m, embi_state *s, embi_island *i
     return ok && EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
-/* ==== 58. Friction within a step =====================================================================
+/* ==== 59. Friction within a step =====================================================================
  * What friction takes from the contacts at the start of a step and of each further pass, and when another pass is due.
  * Uses: tuning, small math, distances, positions of vertices, islands, energy of a body, rotation.
  * Checked by: tests/test_friction.c, tests/test_motion.c */
@@ -19384,7 +19431,7 @@ static int embi_island_ask_pass(embi_state *s, embi_island *isle)
     return any;
 }
 
-/* ==== 59. Products with the Hessian ==================================================================
+/* ==== 60. Products with the Hessian ==================================================================
  * H p without forming H: A p body by body, and elements by the motion J p of their vertices. Conjugate gradients need
  * it, and so does H_fd r, what driven nodes do to the others. The line search needs A p.
  * Uses: sparse matrices, positions of vertices, islands, contact elements, energy of a body.
@@ -19474,7 +19521,7 @@ static void embi_island_subtract_product(embi_state *s, embi_island *isle)
     embi_scatter(&s->J, isle->vertices.list, isle->vertices.count, -s->hh, &to, s->rhs);
 }
 
-/* ==== 60. Contact forces as unknowns =================================================================
+/* ==== 61. Contact forces as unknowns =================================================================
  * For many bodies that touch at few points. H = A + U U^T. A is block-diagonal with a block for each body. U has a
  * column h J^T z for each direction z in which an element resists; |z|^2 is its stiffness. Then
  *   H^-1 = A^-1 - A^-1 U K^-1 U^T A^-1,   K = 1 + U^T A^-1 U                      [Woodbury 1950]
@@ -19832,7 +19879,7 @@ static void embi_island_back_solve(embi_state *s, embi_island *isle, embipc_real
     embi_for_bodies(s, isle, embi_dual_solve_body, NULL, b, 0);
 }
 
-/* ==== 61. Structure and reuse of factors =============================================================
+/* ==== 62. Structure and reuse of factors =============================================================
  * The order of elimination of a system, and what a later solve or step takes over from a factor. A step that fails
  * restores the factor that it began with. The bits of later steps depend on it.
  * From one step to the next H changes little: R rotates a bit, and few contacts begin, end or stiffen. So a step
@@ -20083,7 +20130,7 @@ static int embi_island_solve_reused(embi_state *s, embi_island *isle)
     return 0;
 }
 
-/* ==== 62. Corrections of a direction =================================================================
+/* ==== 63. Corrections of a direction =================================================================
  * What is added to the direction of [EIPC24], and to the matrix that it is solved with: contacts that reverse, tets at
  * their bound, negative curvature of materials, curvature of contacts. All but the bound of tets can be switched off
  * alone (EMBIPC_WITHOUT), to measure what it brings.
@@ -20281,7 +20328,7 @@ static int embi_island_correction(embi_state *s, embi_island *isle)
     return embi_all_finite(isle->solution, 3 * isle->unknown_count);
 }
 
-/* ==== 63. Bound of a direction =======================================================================
+/* ==== 64. Bound of a direction =======================================================================
  * Which fraction of the direction p leaves every gap open. Every candidate stays above its gap floor:
  *   d(q + alpha p) >= xi + EMBI_GAP_SHARE min(gap, dhat)   for all alpha up to bound.safe  [EIPC24 III-C]
  * Most candidates are excluded by bounds of their distance and of the motion; the others take conservative
@@ -20446,7 +20493,7 @@ static int embi_island_ccd(embi_memory *m, embi_state *s, embi_island *isle)
     return 1;
 }
 
-/* ==== 64. Drives that yield ==========================================================================
+/* ==== 65. Drives that yield ==========================================================================
  * While a drive has motion left, the gap floor is at least min(0.05 dhat, 0.9 of the present gap): embi_gap_floor().
  * Where the floor stops the motion, the drive that contributes most to that approach gives up the rest of its motion,
  * and is reported. A rotating drive first divides its increments. The others go on.
@@ -20587,7 +20634,7 @@ static void embi_island_give_up(embi_state *s, const embi_island *isle)
         if (!d->done) embi_drive_stop(d, s->body[d->body].handle, 0);
 }
 
-/* ==== 65. Predictions ================================================================================
+/* ==== 66. Predictions ================================================================================
  * A smooth motion continues. From a prediction by the last two steps, a body that is carried, held or falls
  * needs one solve, which confirms convergence; a body that is pressed flat needs one solve less than from q^n.
  * So a step may begin with a prediction, before its first direction:
@@ -20741,7 +20788,7 @@ static void embi_island_predict(embi_state *s, embi_island *isle)
     embi_island_multiply(s, isle);
 }
 
-/* ==== 66. Abrupt changes =============================================================================
+/* ==== 67. Abrupt changes =============================================================================
  * Where velocities or contacts change abruptly, or a limit of a joint begins or ends to hold, BDF2 does not serve. A
  * body stopped at q = q^n would leave with v = (3 q - 4 q^n + q^n-1)/2h = -v^n/2. Then all bodies of the island end the
  * step with backward Euler: see embi_island_restart(). Forces between two integrators would not be equal and opposite.
@@ -20820,7 +20867,7 @@ static void embi_body_interrupt(embipc_world *w, embi_body *b)
     }
 }
 
-/* ==== 67. Islands of a step ==========================================================================
+/* ==== 68. Islands of a step ==========================================================================
  * Links bodies to islands, and collects their bodies, pairs, springs, rods and unknowns. Islands are independent
  * between searches: a far body changes no bit of an island. So threads share the small ones of a round, in runs that
  * one thread solves each. A large one, with more than half of the work, is solved alone and shares its loops.
@@ -21203,7 +21250,7 @@ static int embi_islands_cover(embipc_world *w, int *changed)
     return 1;
 }
 
-/* ==== 68. Velocities at the end ======================================================================
+/* ==== 69. Velocities at the end ======================================================================
  * A fraction z of the corrections dw changes the kinetic energy of an island by z sum dw.L + z^2 sum dw.dL/2.
  * The energy bound: an island may have the kinetic energy of the step's start, plus the work of gravity, given
  * forces and drives, minus the gain of elasticity and barrier. z is the largest fraction in [0, 1] within the
@@ -21702,7 +21749,7 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     return EMBI_ENDS_WELL;
 }
 
-/* ==== 69. Reports ====================================================================================
+/* ==== 70. Reports ====================================================================================
  * Forces of contacts and friction, N, for each vertex and each pair of bodies. They are the derivatives of the terms
  * of E at the end of the step: the forces that it used. Also the list of iterations, and x = J q of viewed bodies.
  * Uses: part I, part III, sleep.   Checked by: tests/test_world_step.c, tests/test_one_step.c */
@@ -21912,7 +21959,7 @@ static void embi_bodies_moved(embi_state *s)
     }
 }
 
-/* ==== 70. Statistics and warnings ====================================================================
+/* ==== 71. Statistics and warnings ====================================================================
  * Energies, counts, gaps and times of a step, as the caller reads them. Warnings go to the log: gaps that are
  * tight, and bodies that stand still with forces out of balance.
  * Uses: small math, barrier, part III, part IV.   Checked by: tests/test_world_step.c, tests/test_defaults.c */
@@ -22168,7 +22215,7 @@ static void embi_stats(embipc_world *w, embipc_step_stats *t)
     memcpy(t->stage_time, s->timer.spent, sizeof s->timer.spent);
 }
 
-/* ==== 71. Proof of a step ============================================================================
+/* ==== 72. Proof of a step ============================================================================
  * A second computation that nothing crosses in a step (EMBIPC_PROOF). In an accepted move all vertices of an island run
  * along straight lines. So the difference of a point of one primitive and a point of another,
  *   f(t, u, v) = g0(t) + u g1(t) + v g2(t),   t, u, v in [0, 1],
@@ -22509,7 +22556,7 @@ EMBIPC_API embipc_result embipc_world_set_proof(embipc_world *w, embipc_proof *p
 }
 #endif
 
-/* ==== 72. Deadlines and errors =======================================================================
+/* ==== 73. Deadlines and errors =======================================================================
  * The deadline of a step, and what happens where a step fails: all that it changed is restored. An error names the
  * body, and the node where a number is not finite.
  * Uses: small math, errors, elasticity, cells, part III, part IV.
@@ -22696,7 +22743,7 @@ static embipc_result embi_step_fail(embipc_world *w, embipc_result r, const embi
  * the same friction forces and rotations. Increment: part of a drive's motion in the step. Chapter "Newton loop" has
  * the loop; embi_step() has the lines around it. */
 
-/* ==== 73. Begin of a step ============================================================================
+/* ==== 74. Begin of a step ============================================================================
  * State, qt, forces and rotations of each body at q^n. Out of memory, int functions return 0, or -1 where 0 has
  * another meaning; pointer functions return NULL.
  * Uses: small math, solids and checks of meshes, elasticity, cells, materials over a body, part III, part IV.
@@ -22809,7 +22856,7 @@ static void embi_body_begin_elastic(embipc_world *w, embi_body *b)
     embi_body_gradient(s, b);
 }
 
-/* ==== 74. Contacts of an island ======================================================================
+/* ==== 75. Contacts of an island ======================================================================
  * The elements of an island at its present positions, and the part of E that is not quadratic. At the start of a step
  * and of each further pass friction takes lambda and its tangent planes from the contacts there: it is lagged.
  * Uses: part I, positions of vertices, islands, part IV.   Checked by: tests/test_contact.c, tests/test_friction.c */
@@ -22923,7 +22970,7 @@ static int embi_island_lag_friction(embi_memory *m, embi_state *s, embi_island *
     return EMBI_GROW(m, isle->vertices.list, 4 * embi_element_count(isle));
 }
 
-/* ==== 75. System of an island ========================================================================
+/* ==== 76. System of an island ========================================================================
  * Sums over bodies and elements of an island, and factors H:
  *   g = grad E,   H = A + tangents of nonlinear materials + h^2 J^T (d2/dx2 of elements) J      [EIPC24 eq. 17]
  * The Hessian of a contact is kappa m b'' n n^T, of rank one (m: its mollifier). After slow moves it is the full one,
@@ -23031,7 +23078,7 @@ static embipc_result embi_island_factor(embi_memory *m, embi_state *s, embi_isla
     return EMBIPC_OK;
 }
 
-/* ==== 76. Earlier states =============================================================================
+/* ==== 77. Earlier states =============================================================================
  * An island may go back to q^n, or to the last state in which bodies that drives rotate were rigid. All is evaluated
  * again there. Here it also changes from BDF2 to backward Euler within a step.
  * Uses: part III, part IV, begin of a step, contacts of an island.
@@ -23114,7 +23161,7 @@ static int embi_island_unify_integrator(embi_memory *m, embi_state *s, embi_isla
     return one && two ? embi_island_restart(m, s, isle) : 1;
 }
 
-/* ==== 77. Direction ==================================================================================
+/* ==== 78. Direction ==================================================================================
  * Solves for the direction p of an iteration. r is what is left of the present increment of drives:
  *   H p = -g - H_fd r,   p = r on driven nodes;   H_fd: rows of free nodes, columns of driven ones
  * A new factor of H solves that exactly; conjugate gradients with the factor of an earlier solve or step, to the
@@ -23292,7 +23339,7 @@ static embipc_result embi_island_direction(embi_memory *m, embi_state *s, embi_i
     return EMBIPC_OK;
 }
 
-/* ==== 78. Line search ================================================================================
+/* ==== 79. Line search ================================================================================
  * Moves an island along its direction: q += alpha p, within the part of p on which every gap stays open, "Bound of a
  * direction". Within it E must not grow [EIPC24 III-C]. The line search looks at the slope p.grad E, too:
  * halving alone accepts the zigzag between slip and stick. Two kinds of move have no line search. While drives have
@@ -23563,7 +23610,7 @@ static embipc_result embi_island_line_search(embi_memory *m, embi_state *s, embi
     return embi_island_try_finite(m, s, isle, alpha);
 }
 
-/* ==== 79. Move and stop test =========================================================================
+/* ==== 80. Move and stop test =========================================================================
  * The end of one iteration of an island, embi_island_move(): the move, drives that yield, and the stop test. An
  * island has converged after a short direction that it took as a whole, with forces as the linear model has them. The
  * measure of a direction is embi_island_length() or embi_island_gap_change(), whichever is larger. The tolerance is a
@@ -23794,7 +23841,7 @@ static embipc_result embi_island_move(embi_memory *m, embi_state *s, embi_island
     return EMBIPC_OK;
 }
 
-/* ==== 80. End of an island ===========================================================================
+/* ==== 81. End of an island ===========================================================================
  * What ends the step of an island: velocities, and three reasons to go on in another way: BDF2 does not serve, held
  * rotations are wrong, or with keep_spin the energy would be too high.
  * Uses: small math, dense LDL^T, elasticity, materials over a body, positions of vertices, islands, searches within a
@@ -23908,7 +23955,7 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }
 
-/* ==== 81. Newton loop ================================================================================
+/* ==== 82. Newton loop ================================================================================
  * The loop of a step, embi_iterate(): argmin E by rounds over all islands [EIPC24 eqs. 6, 12].
  * Uses: state, positions of vertices, rotation and deformation bounds, islands, searches within a step, part IV,
  * part V.
@@ -24116,7 +24163,7 @@ static embipc_result embi_iterate(embipc_world *w)
     }
 }
 
-/* ==== 82. World step =================================================================================
+/* ==== 83. World step =================================================================================
  * embi_step(): begin, iterate, finish.
  * Uses: memory, elasticity, cells, part III, part IV, part V.
  * Checked by: tests/test_world_step.c, tests/test_one_step.c, tests/test_undo.c, tests/world_drive.h */
@@ -24162,15 +24209,15 @@ static void embi_drives_gradient(embipc_world *w)
     }
 }
 
-/* After a step: bodies that slept all through it settle, unless a drive holds them, which may still move. */
+/* After a step: bodies that are fixed, or slept all through it, settle; a drive that holds one may still move it. */
 static void embi_bodies_settle(embipc_world *w)
 {
     embi_state *s = &w->s;
     EMBI_EACH_STIRRED(s, k) {
         embi_body *b = s->body + k;
-        if (!embi_is_asleep(b) || b->in_island || b->driven_nodes) continue;
+        if (!(b->kind == EMBIPC_FIXED || embi_is_asleep(b)) || b->in_island || b->driven_nodes) continue;
         embi_body_sum(w, b);   /* a step without statistics has not */
-        s->settled[k] = 1;
+        s->settled[k] = embi_is_asleep(b) ? EMBI_SETTLED_ASLEEP : EMBI_SETTLED_FIXED;
     }
 }
 
@@ -24243,10 +24290,8 @@ static embipc_result embi_step(embipc_world *w, embipc_step_stats *stats)
     w->time += s->h;
     embi_forces_clear(w);
     embi_stats(w, stats);
-    if (embi_sleeps(w)) {
-        embi_islands_sleep(w);
-        embi_bodies_settle(w);
-    }
+    if (embi_sleeps(w)) embi_islands_sleep(w);
+    if (EMBI_SLEEP) embi_bodies_settle(w);
     for (int k = 0; k < s->body_count && stats; k++) stats->sleeping += embi_sleeps_at(s, k);
     overrun = embi_budget_end(w);
     if (stats) stats->overrun = overrun;
@@ -24261,7 +24306,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 /* ######## Part VI. Around the step ####################################################################
  * Meshes, cages, the calls that make and change a world, queries, and checks. The step uses nothing of it. */
 
-/* ==== 83. Faults of meshes ===========================================================================
+/* ==== 84. Faults of meshes ===========================================================================
  * Merges vertices that are closer than a tolerance, and lists the parts and all faults of a surface or of a tet mesh.
  * Checks stop at the first fault; these functions count every one, and list as many as there is room for. Meshes may
  * be broken in any way, so nothing but the range of indices is taken for granted.
@@ -24574,7 +24619,7 @@ EMBIPC_API int embipc_surface_parts(const embipc_real *x, int vertex_count, cons
     return ok ? count : -1;
 }
 
-/* ==== 84. Cage lattice and cuts ======================================================================
+/* ==== 85. Cage lattice and cuts ======================================================================
  * The cage builder makes a coarse mesh around the solid inside a closed surface. Its lattice divides the bounding box
  * of the surface into equal boxes. Each box is cut into six tets round its main diagonal (Kuhn): the tet for an order
  * a, b, c of the axes has the corners 0, e_a, e_a + e_b and e_a + e_b + e_c. So faces of neighbouring boxes match.
@@ -25059,7 +25104,7 @@ static int embi_cut_surface(embi_caging *c)
     return 1;
 }
 
-/* ==== 85. Cage pieces ================================================================================
+/* ==== 86. Cage pieces ================================================================================
  * Solid that is close in space may be far apart along the body, as the teeth of a comb are. So each connected
  * piece of solid in a lattice tet gets a copy of the tet (Molino, Bao, Fedkiw 2004, "virtual nodes").
  * Nodes with winding number > 0 are in the solid. Two cuts with a common side are connected. So are neighbours (cuts
@@ -25352,7 +25397,7 @@ static int embi_cage_pieces(embi_caging *c, embi_pocket *p, int moments)
     return 1;
 }
 
-/* ==== 86. Cage nodes and search ======================================================================
+/* ==== 87. Cage nodes and search ======================================================================
  * Copies in one box whose pieces meet in a face between them belong to one cell of the cage. It has all eight corners
  * of the box as nodes. Cells of neighbouring boxes share the nodes of their common face only where pieces meet in that
  * face. Where solid meets in a single vertex of the surface, the cells share the nodes that carry it: a vertex has one
@@ -25620,7 +25665,7 @@ static embipc_result embi_cage_search(embi_caging *c, int wish)
     return r == EMBIPC_ERR_ARGUMENT && c->best.n[0] ? EMBIPC_OK : r;   /* too fine a lattice ends the search */
 }
 
-/* ==== 87. Cage builder ===============================================================================
+/* ==== 88. Cage builder ===============================================================================
  * From a filled lattice to the cage: its nodes, cells and tets, and the tet of each surface vertex. Instead of cells,
  * one tet may stand round everything, or one round each separate part. The last cage is stored for an equal surface.
  * Uses: part I, part II, world data, part VI.   Checked by: tests/test_cage.c */
@@ -26039,7 +26084,7 @@ static embipc_result embi_last_cage_make(embi_memory *m, embi_last_cage *last, i
 
 #endif /* EMBIPC_NO_CAGE_BUILDER */
 
-/* ==== 88. Creating a world ===========================================================================
+/* ==== 89. Creating a world ===========================================================================
  * Defaults of the public descriptions, creation, growth and release of a world.
  * Uses: part I, elasticity, part III, proof of a step, cage lattice and cuts.
  * Checked by: tests/test_defaults.c, tests/world_input.h */
@@ -26390,7 +26435,7 @@ EMBIPC_API void embipc_world_destroy(embipc_world *w)
     embi_free(&m, w);
 }
 
-/* ==== 89. Shape of a new body ========================================================================
+/* ==== 90. Shape of a new body ========================================================================
  * From a description to a body: it is checked, and its surface and nodes are placed in world coordinates. The
  * cage comes with the description, is built, or is one tet.
  * Uses: small math, memory, errors, part II, part III, part VI.
@@ -26732,7 +26777,7 @@ static embipc_result embi_build_ties(embi_body *b, embi_build *t, embipc_error *
     return EMBIPC_OK;
 }
 
-/* ==== 90. Mechanics of a new body ====================================================================
+/* ==== 91. Mechanics of a new body ====================================================================
  * J, and M and V as integrals over the solid; elasticity, patches, the tree of boxes, and the widths of
  * openings between parallel faces.
  *   M_ab = rho int w_a w_b over the solid in each tet, that is J^T M J of the solid          [EIPC24 eq. 1]
@@ -27064,7 +27109,7 @@ static embipc_result embi_build_body(embi_memory *m, const embipc_body_def *d, e
     return embi_build_tree(m, b, t, e);
 }
 
-/* ==== 91. Adding a body ==============================================================================
+/* ==== 92. Adding a body ==============================================================================
  * A body is built apart from the world. It counts only when it is complete, and crosses no body that it may
  * touch. Until then any error, also one of memory, leaves the world as it was.
  * Uses: part I, edges and faces, pairs of primitives, part III, energy of a body, rotation, part VI.
@@ -27538,7 +27583,7 @@ EMBIPC_API embipc_result embipc_body_create(embipc_world *w, const embipc_body_d
     return r;
 }
 
-/* ==== 92. Removing a body ============================================================================
+/* ==== 93. Removing a body ============================================================================
  * Removes a body from every array of the world, and closes the gaps. Its handle is no longer valid, and those of others
  * stay. Contact of a pair of bodies is switched here too, since switching it on needs the same check as adding a body.
  * Uses: part I, part III, energy of a body, sleep, abrupt changes, creating a world, adding a body.
@@ -27835,7 +27880,7 @@ EMBIPC_API embipc_result embipc_body_set_groups(embipc_world *w, embipc_body bod
     return EMBIPC_OK;
 }
 
-/* ==== 93. Forces and drives ==========================================================================
+/* ==== 94. Forces and drives ==========================================================================
  * What acts on bodies from outside: forces on vertices or on whole bodies, and drives that prescribe poses of a
  * body or of its nodes. A drive follows keyframes, or the target that the caller sets before each step. Hard
  * drives prescribe positions; soft ones pull with limited force.
@@ -28059,7 +28104,8 @@ EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *w, embipc_drive d
     if (at < 0) return embi_no_handle(w, "drive", drive.index1, drive.generation);
     d = w->s.driven.list + at;
     b = w->s.body + d->body;
-    if (!displacement || !rotation) return embi_blame_body(w, b, embi_refuse(&w->error, "its target is NULL"));
+    if (!displacement) return embi_blame_body(w, b, embi_refuse(&w->error, "its target is NULL"));
+    if (!rotation) rotation = embi_none;
     if (!embi_all_finite(displacement, 3) || !embi_all_finite(rotation, 3))
         return embi_blame_body(w, b, embi_fail(&w->error, EMBIPC_ERR_NOT_FINITE, "its target is not finite"));
     embi_copy(pose, displacement);
@@ -28085,7 +28131,7 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *w, embipc_dr
 
 #endif /* EMBIPC_NO_DRIVES */
 
-/* ==== 94. Joints of a world ==========================================================================
+/* ==== 95. Joints of a world ==========================================================================
  * Checks, creation and removal of joints, and their motors. Anchors take their weights from the tet of their body that
  * holds the joint's point. Where none does, it is the tet in which the least weight is largest.
  * Uses: part I, embedding, distances, part III, part IV, creating a world, removing a body, forces and drives.
@@ -28474,7 +28520,7 @@ EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *w, embipc_jo
 
 #endif /* EMBIPC_NO_JOINTS */
 
-/* ==== 95. Settings and reset =========================================================================
+/* ==== 96. Settings and reset =========================================================================
  * Changes velocities, limits, gravity and the time step of a world, and restores all bodies as they were
  * created. A change is checked as a whole first, and refused without effect.
  * Uses: small math, memory, errors, part III, part IV, part VI.
@@ -28790,7 +28836,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     return EMBIPC_OK;
 }
 
-/* ==== 96. Queries ====================================================================================
+/* ==== 97. Queries ====================================================================================
  * Reads the world. Only x follows the nodes here, and embipc_world_intersections() refits trees.
  * Uses: part I, part II, part III, creating a world, adding a body.
  * Checked by: tests/test_world_step.c, tests/world_input.h */
@@ -29166,7 +29212,7 @@ static int embi_surface_tree(embi_memory *m, embi_surface *s, embi_bvh *b, const
 }
 
 #ifndef EMBIPC_NO_SHAPES
-/* ==== 97. Ready shapes ==============================================================================
+/* ==== 98. Ready shapes ==============================================================================
  * Box and sphere are a cube and an icosahedron whose triangles are divided into n^2 each. Vertices of these come first,
  * then n - 1 on each edge, then those inside triangles. Cylinder and capsule are rings round an axis, and two poles.
  * Uses: small math, edges and faces.   Checked by: tests/test_game.c */
@@ -29263,7 +29309,7 @@ static void embi_rings(embipc_real radius, embipc_real height, int round, int ri
 }
 
 /* Sizes are checked here; a box is stretched afterwards. */
-EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], int detail, embipc_real *x, int *tri,
+EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real *size, int detail, embipc_real *x, int *tri,
                             int capacity)
 {
     static const signed char cube_x[24] = {-1,-1,-1, 1,-1,-1, -1,1,-1, 1,1,-1, -1,-1,1, 1,-1,1, -1,1,1, 1,1,1};
@@ -29296,7 +29342,7 @@ EMBIPC_API int embipc_shape(embipc_shape_kind kind, const embipc_real size[3], i
 #endif /* EMBIPC_NO_SHAPES */
 
 #ifndef EMBIPC_NO_EVENTS
-/* ==== 98. Contact events ==============================================================================
+/* ==== 99. Contact events ==============================================================================
  * Compares the pairs that touch with those of the step before; both are sorted. Sums forces of a body over a grid.
  * Uses: small math, solids and checks of meshes, distances, positions of vertices, world data,
  * parameters of bodies and pairs, creating a world, shape of a new body.   Checked by: tests/test_game.c */
@@ -29440,7 +29486,7 @@ EMBIPC_API embipc_result embipc_body_taxels(const embipc_world *w, embipc_body b
 #endif /* EMBIPC_NO_EVENTS */
 
 #ifndef EMBIPC_NO_POSES
-/* ==== 99. Poses of bodies ============================================================================
+/* ==== 100. Poses of bodies ===========================================================================
  * A body as one thing: its best fitting pose now and within the last step, its vertices for a renderer, jumps to
  * another pose, and pushes that a rigid body would feel. The nodes Q at creation fit to q by x -> R (x - C) + c, with
  * the centres of mass C and c and the rotation R that maximises tr(R^T sum M_ij (q_i - c)(Q_j - C)^T) [HORN87].
@@ -29589,14 +29635,15 @@ EMBIPC_API embipc_result embipc_body_set_pose(embipc_world *w, embipc_body body,
     embipc_result result;
     size_t nodes;
     if (!b) return embi_no_body(w, body);
-    if (!position || !rotation) return embi_blame_body(w, b, embi_refuse(&w->error, "a pose is NULL"));
-    if ((result = embi_check_jump(w, b, position, rotation)) != EMBIPC_OK) return embi_blame_body(w, b, result);
+    if (!position) return embi_blame_body(w, b, embi_refuse(&w->error, "its position is NULL"));
     s = &w->s;
+    embi_body_fit(s, b, s->q, now, from);
+    if (!rotation) rotation = now;
+    if ((result = embi_check_jump(w, b, position, rotation)) != EMBIPC_OK) return embi_blame_body(w, b, result);
     nodes = (size_t)(3 * b->nn) * sizeof *q;
     q = s->q + 3 * b->node0;
     v = s->v + 3 * b->node0;
     old = s->trial_q + 3 * b->node0;
-    embi_body_fit(s, b, s->q, now, from);
     for (int i = 0; i < 9; i++) R[i] = embi_dot(rotation + 3 * (i / 3), now + 3 * (i % 3));
     embi_polar_by_quaternion(R, R);   /* a rotation to the last digit: it must not strain the body */
     memcpy(old, q, nodes);
@@ -29855,7 +29902,7 @@ EMBIPC_API embipc_result embipc_body_replace(embipc_world *w, embipc_body body, 
 }
 #endif /* EMBIPC_NO_POSES */
 
-/* ==== 100. Debug drawing =============================================================================
+/* ==== 101. Debug drawing =============================================================================
  * Passes what queries tell to a renderer's callbacks, kind by kind.
  * Uses: small math, part III, queries, poses of bodies.   Checked by: tests/game_draw.h */
 
@@ -30031,7 +30078,7 @@ EMBIPC_API int embipc_world_draw(const embipc_world *w, const embipc_draw *draw)
 #endif
 
 #ifndef EMBIPC_NO_RAYS
-/* ==== 101. Rays and regions ==========================================================================
+/* ==== 102. Rays and regions ==========================================================================
  * Segments, points and boxes against the trees of all bodies, refitted at the present positions when the first query
  * asks. Boxes are met with a margin for rounding, and exact predicates decide about triangles. So a segment that meets
  * a surface is always found. Where it does is rounded. Rays at random against a surface of 1e6 triangles take 1.9 to
@@ -30330,7 +30377,7 @@ EMBIPC_API int embipc_world_overlap(const embipc_world *w, const embipc_real lo[
 #endif /* EMBIPC_NO_RAYS */
 
 #ifndef EMBIPC_NO_COPY
-/* ==== 102. Copies of worlds ==========================================================================
+/* ==== 103. Copies of worlds ==========================================================================
  * A copy has all that its world has, what the search and the solver keep from step to step too. So its next steps have
  * the bits of the world's own ones. The functions that free a world know all its memory, and copy it as well: see
  * chapter "Memory". Blocks that several arrays share, and pointers into other structs, are set here.
@@ -30422,7 +30469,7 @@ EMBIPC_API embipc_result embipc_world_restore(embipc_world *world, const embipc_
 }
 #endif
 
-/* ==== 103. Validation ================================================================================
+/* ==== 104. Validation ================================================================================
  * Derives what must be true between calls again from scratch, and finds where a surface meets itself.
  * Uses: part I, part II, part III, world step, faults of meshes, creating a world, queries.
  * Checked by: tests/world_input.h, tests/test_mesh_faults.c */
@@ -30616,7 +30663,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 }
 #endif
 
-/* ==== 104. Words of snapshots ========================================================================
+/* ==== 105. Words of snapshots ========================================================================
  * A snapshot is a row of 64-bit words, the lowest byte first: a head, the descriptions of all bodies, and the state.
  * Loading creates all bodies again, by the calls and checks that a caller meets, and then sets their state. So no tree,
  * matrix or list of candidates is read, and all that a step uses as an index is checked in a few places. Of what steps
@@ -30767,7 +30814,7 @@ static void embi_stream_list(embi_stream *s, embi_memory *m, void *list, int *co
 
 #endif
 
-/* ==== 105. Snapshots =================================================================================
+/* ==== 106. Snapshots =================================================================================
  * What a world hands on to its next step, passed as words: bodies, drives, joints, reports and reused factors.
  * Uses: part I, part II, part III, part IV, part VI.   Checked by: tests/test_snapshot.c, tests/fuzz_snapshot.c */
 
@@ -31394,7 +31441,7 @@ EMBIPC_API embipc_result embipc_world_load(const void *buffer, size_t bytes, con
 
 #endif /* EMBIPC_NO_SNAPSHOT */
 
-/* ==== 106. Steps of frames and of several worlds =====================================================
+/* ==== 107. Steps of frames and of several worlds =====================================================
  * A frame of a game takes as many steps as are due, within one budget. Worlds share nothing: each may have a thread.
  * Uses: tuning, small math, errors, threads, state, world data, world step.
  * Checked by: tests/test_game.c, tests/test_threads.c */
@@ -31483,7 +31530,7 @@ EMBIPC_API embipc_result embipc_worlds_step(embipc_world *const *world, int coun
 }
 #endif
 
-/* ==== 107. Sparse LDL^T for callers ==================================================================
+/* ==== 108. Sparse LDL^T for callers ==================================================================
  * The public functions embipc_sparse_ldlt_*(): a matrix in blocks that the caller holds, its factor behind a
  * handle, and solves.
  * Uses: memory, sorting and sets, linear system.   Checked by: tests/test_ldlt.c */
@@ -31547,7 +31594,7 @@ EMBIPC_API void embipc_sparse_ldlt_solve(embipc_sparse_ldlt *f, embipc_real *b)
     if (f && f->S.n > 0) embi_system_solve(&f->S, b);
 }
 
-/* ==== 108. Repair of surfaces ========================================================================
+/* ==== 109. Repair of surfaces ========================================================================
  * Makes a broken surface usable. Triangles of a part get a common sense, and shells then point outward, or
  * inward where they bound a hole. Flat triangles lose their longest side by a flip. Borders are traversed as
  * loops, and a loop is filled with triangles of least area.
@@ -31881,7 +31928,7 @@ EMBIPC_API int embipc_surface_fill(const embipc_real *x, int vertex_count, const
 
 #endif /* EMBIPC_NO_MESH_REPAIR */
 
-/* ==== 109. Surfaces that overlap =====================================================================
+/* ==== 110. Surfaces that overlap =====================================================================
  * embipc_separate() finds rigid motions of surfaces after which none overlaps another. Whether a motion separates two
  * surfaces is decided exactly; its size is found by search. Links of a chain stay linked: the linking numbers of loops
  * through the middle of their solids do not change. This chapter decides whether two surfaces are apart.
@@ -32286,7 +32333,7 @@ static embi_answer embi_part_apart(embi_parting *p, const embi_part_body *a, con
     return p->unlink || !embi_part_linked(a, b, t) ? EMBI_YES : EMBI_NO;
 }
 
-/* ==== 110. Shifts and rotations ======================================================================
+/* ==== 111. Shifts and rotations ======================================================================
  *   shifts     For each pair the smallest shift found is applied, in rounds over all pairs.
  *   rotations  Linked bodies that no shift separates are rotated.
  * Uses: small math, memory, sorting and sets, solids and checks of meshes, surfaces that overlap.
@@ -32560,7 +32607,7 @@ static int embi_part_turn(embi_parting *p, embi_part_overlap *k)
     return 1;
 }
 
-/* ==== 111. Separating surfaces =======================================================================
+/* ==== 112. Separating surfaces =======================================================================
  *   growth     If rounds fail, the bodies concerned shrink about their centres until rounds separate them. The copies
  *              grow back as affine bodies under the barrier. Only rotation and displacement of the centre are kept.
  * The growth is simulated in a world of its own. Errors name the pairs that stay.
@@ -32832,7 +32879,7 @@ EMBIPC_API embipc_result embipc_separate(const embipc_movable *body, int count, 
 
 #endif /* EMBIPC_NO_SEPARATE */
 
-/* ==== 112. Self-test =================================================================================
+/* ==== 113. Self-test =================================================================================
  * Each formula on the machine that runs it: closed forms where there are any, differences of the line above else.
  * Coordinates are of the order of 1, and not near places where the closest feature changes.
  * Uses: part I, part II, world step, part VI.   Checked by: tests/test_selftest.c */

@@ -768,7 +768,7 @@ static void test_soft_drag(void)
 static void test_reactions(void)
 {
     embipc_world_def wd = drive_world();
-    static const double aside[3] = {0, 0.2, 0}, none[3] = {0, 0, 0};
+    static const double aside[3] = {0, 0.2, 0};
     int nodes[25], n = 0;
     double weight, at[3];
     embipc_drive_state d;
@@ -793,7 +793,7 @@ static void test_reactions(void)
         scene_drive(&s, 3, NULL, 0, clamp, nodes, n);
     }
     for (int k = 0; k < 400 && scene_step(&s); k++)   /* the centre of torques moves along */
-        if (k == 390) (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[1], aside, none));
+        if (k == 390) (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[1], aside, NULL));   /* no rotation */
     weight = 9.81 * scene_state(s.w, s.body[1]).mass;
     memcpy(at, scene_state(s.w, s.body[1]).centre, sizeof at);
     d = drive_state(&s, 0);
