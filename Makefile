@@ -229,7 +229,7 @@ web-browser: web
 
 # One page with the library as WebAssembly in it, packed: $(BUILD)/web/index.html. Its lines @FILE stand for files.
 WEB = $(BUILD)/web
-WASM_FLAGS = -Os
+WASM_FLAGS = -Oz -fno-inline-functions
 # linked without an option -O, as clang then would run wasm-opt where there is one
 WASM = clang --target=wasm32-wasi -mbulk-memory -mnontrapping-fptoint -msign-ext
 # the stack lies below all data, so that more than it has is an error and not a change of data
