@@ -740,8 +740,9 @@ EMBIPC_API embipc_result embipc_drive_create(embipc_world *world, const embipc_d
 /* Removes a drive. Its nodes keep their velocity. */
 EMBIPC_API embipc_result embipc_drive_destroy(embipc_world *world, embipc_drive drive);
 /* Overrides the keys: the pose of the drive at the end of the next step, and from then on. displacement, m;
- * rotation, rad, as in keys, or NULL for none. The rotation vector may be wrapped at pi: of all vectors with this rotation, the
- * drive takes the one nearest to its present one. (Keys are interpolated as they are, so they count full turns.) */
+ * rotation, rad, as in keys, or NULL for none. The rotation vector may be wrapped at pi: of all vectors with this
+ * rotation, the drive takes the one nearest to its present one. (Keys are interpolated as they are, so they count
+ * full turns.) */
 EMBIPC_API embipc_result embipc_drive_set_target(embipc_world *world, embipc_drive drive,
                                                  const embipc_real displacement[3], const embipc_real rotation[3]);
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
@@ -2036,6 +2037,9 @@ enum {
 /* ---- Structure of a sparse factor ---- */
 #define EMBI_DISSECT 4000   /* [block multiplications per node] Least cost of a factor whose graph is dissected */
 #define EMBI_TASKS 16   /* [tasks] Parts of the tree for threads */
+#define EMBI_SOLVE_LARGE EMBI_SHARE(2097152)   /* [numbers] Of a factor whose solutions threads share */
+#define EMBI_SOLVE_ROWS EMBI_SHARE(64)   /* [nodes] Rows of a panel that are done before what follows from them */
+#define EMBI_SHARE_SOLVE EMBI_SHARE(20480)   /* [numbers of a panel] In a range */
 #define EMBI_PANEL_BLOCK 2   /* [block multiplications] Cost of a block that is sent on */
 #define EMBI_PANEL_ROW 12   /* [block multiplications] Cost of a row of a panel */
 #define EMBI_PANEL_WHOLE 40   /* [block multiplications] Cost of a panel */
@@ -4622,9 +4626,10 @@ typedef struct embi_ldlt {
     int *task;          /* (n) supernode: the task whose subtrees it is in, or -1 */
     const embi_threads *threads;   /* NULL: serial */
     int partial;        /* the supernodes that are not open keep their factor */
+    int large;          /* threads share its solutions */
     int *row;               /* positions behind a supernode in its rows of U, ascending */
     embipc_real *value;   /* panels */
-    embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n) gathered */
+    embipc_real *vectors; /* (3n) diagonal of A, (3n) 1 / D, (3n) x, (3n) gathered; if large (6n) for each task */
     int *work;             /* scratch of the analysis and of the factorisation */
     int *adjacent;     /* the graph, both directions, and the lists of the order */
     embipc_real cost;   /* of one factorisation, in multiplications of two 3x3 blocks, by embi_panel_cost */
@@ -4878,8 +4883,9 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
         if (ld > (INT_MAX - 2 * EMBI_TILE - F->panel[s]) / w) { m->failed = 1; return 0; }
         F->panel[s + 1] = F->panel[s] + w * ld + EMBI_TILE;
     }
+    F->large = F->panel[F->supernodes] >= EMBI_SOLVE_LARGE;
     return EMBI_ARRAY(m, F->value, F->panel[F->supernodes] + EMBI_TILE, 0, EMBI_FACTORS) &&
-           EMBI_GROW(m, F->vectors, 12 * F->n) &&
+           EMBI_GROW(m, F->vectors, (F->large ? 12 + 6 * EMBI_TASKS : 12) * F->n) &&
            EMBI_GROW(m, F->work, (4 + 2 * EMBI_TASKS) * F->n);
 }
 
@@ -4992,7 +4998,8 @@ static int embi_ldlt_analyze(embi_memory *m, embi_ldlt *F, const embi_bsr *A)
  * Values go into the panels of a factor, are factored, and solve for a right side. Supernodes are factored
  * left-looking [DAVIS06]: supernode t first pulls what earlier ones s send to it,
  *     U_t -= (U_s^T D_s^-1)_t U_s      (rows of t, columns of t),
- * then its panel is factored like a dense matrix. A solve goes forward through the supernodes and then backward.
+ * then its panel is factored like a dense matrix. A solve goes forward through the supernodes and then backward. Where
+ * the factor is large, threads share the tasks, which are subtrees, and then blocks of rows of each panel above them.
  * Uses: tuning, small math, threads, sparse matrices, dense LDL^T, structure of a sparse factor.
  * Checked by: tests/test_ldlt.c */
 
@@ -5270,60 +5277,173 @@ EMBI_KERNEL void embi_rows_dot(int n, const embipc_real *u, int ld, const embipc
     }
 }
 
-/* z = D^-1 L^-1 of the unknowns of supernode s, in x; what follows from them goes to the rows behind it. */
-EMBI_KERNEL void embi_ldlt_forward(const embi_ldlt *F, int s, const embipc_real *inverse,
-                                   embipc_real *x, embipc_real *y)
+/* z_k = y_k / D_k, y_j -= U_kj z_k (k < j < stop) in rows begin .. end - 1 of a panel of U = D L^T, three at a time. */
+EMBI_KERNEL void embi_ldlt_forward_rows(const embi_ldlt *F, int s, int begin, int end, int stop,
+                                        embipc_real *z, embipc_real *y)
 {
-    const int *row = F->row + F->row_start[s];
-    int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
     int ld = embi_ldlt_stride(F, s);
-    const embipc_real *u = F->value + F->panel[s], *d = inverse + first;
-    memcpy(y, x + first, (size_t)w * sizeof *y);
-    for (int j = w; j < columns; j++) y[j] = 0;
-    for (int k = 0; k < w; k += 3, u += 3 * ld) {
-        embipc_real *z = x + first + k;
-        z[0] = y[k] * d[k];
-        z[1] = (y[k + 1] - u[k + 1] * z[0]) * d[k + 1];
-        z[2] = (y[k + 2] - u[k + 2] * z[0] - u[ld + k + 2] * z[1]) * d[k + 2];
-        embi_rows_subtract(columns - k - 3, z, u + k + 3, ld, y + k + 3);
-    }
-    for (int j = w; j < columns; j += 3) {
-        embipc_real *to = x + 3 * row[(j - w) / 3];
-        embi_add(to, to, y + j);
+    const embipc_real *u = F->value + F->panel[s] + begin * ld, *d = F->vectors + 3 * F->n + 3 * F->first[s];
+    for (int k = begin; k < end; k += 3, u += 3 * ld) {
+        z[k] = y[k] * d[k];
+        z[k + 1] = (y[k + 1] - u[k + 1] * z[k]) * d[k + 1];
+        z[k + 2] = (y[k + 2] - u[k + 2] * z[k] - u[ld + k + 2] * z[k + 1]) * d[k + 2];
+        embi_rows_subtract(stop - k - 3, z + k, u + k + 3, ld, y + k + 3);
     }
 }
 
-/* x = L^-T z for the unknowns of supernode s, those behind it being known. */
-EMBI_KERNEL void embi_ldlt_backward(const embi_ldlt *F, int s, const embipc_real *inverse,
-                                    embipc_real *x, embipc_real *y)
+/* x_k = z_k - (sum_{k<j<stop} U_kj x_j) / D_k in the same rows, the last ones first. z becomes x, and y gets it, too. */
+EMBI_KERNEL void embi_ldlt_backward_rows(const embi_ldlt *F, int s, int begin, int end, int stop,
+                                         embipc_real *z, embipc_real *y)
 {
-    const int *row = F->row + F->row_start[s];
-    int first = 3 * F->first[s], w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
     int ld = embi_ldlt_stride(F, s);
-    const embipc_real *u = F->value + F->panel[s] + w * ld, *d = inverse + first;
-    for (int j = w; j < columns; j += 3) embi_copy(y + j, x + 3 * row[(j - w) / 3]);
-    for (int k = w - 3; k >= 0; k -= 3) {
-        embipc_real *z = x + first + k, sum[3];
+    const embipc_real *u = F->value + F->panel[s] + end * ld, *d = F->vectors + 3 * F->n + 3 * F->first[s];
+    for (int k = end - 3; k >= begin; k -= 3) {
+        embipc_real sum[3];
         u -= 3 * ld;
-        embi_rows_dot(columns - k - 3, u + k + 3, ld, y + k + 3, sum);
-        z[2] -= d[k + 2] * sum[2];
-        z[1] -= d[k + 1] * (sum[1] + u[ld + k + 2] * z[2]);
-        z[0] -= d[k] * (sum[0] + u[k + 1] * z[1] + u[k + 2] * z[2]);
-        embi_copy(y + k, z);
+        embi_rows_dot(stop - k - 3, u + k + 3, ld, y + k + 3, sum);
+        z[k + 2] -= d[k + 2] * sum[2];
+        z[k + 1] -= d[k + 1] * (sum[1] + u[ld + k + 2] * z[k + 2]);
+        z[k] -= d[k] * (sum[0] + u[k + 1] * z[k + 1] + u[k + 2] * z[k + 2]);
+        embi_copy(y + k, z + k);
     }
 }
 
-/* x := A^-1 x in the order of the factor: with U = D L^T, three rows at a time,
- *   z_k = y_k / D_k, y_j -= U_kj z_k (j > k)  forward,   x_k = z_k - (sum_{j>k} U_kj x_j) / D_k  backward. */
-EMBI_KERNEL void embi_ldlt_sweep_kernel(const embi_ldlt *F, embipc_real *x)
+/* y = what supernode s begins with: x of its unknowns, and `back` x of the rows behind it, else 0 */
+static void embi_ldlt_gather(const embi_ldlt *F, int s, int back, const embipc_real *x, embipc_real *y)
 {
-    const embipc_real *inverse = F->vectors + 3 * F->n;
-    for (int s = 0; s < F->supernodes; s++) embi_ldlt_forward(F, s, inverse, x, F->vectors + 9 * F->n);
-    for (int s = F->supernodes - 1; s >= 0; s--) embi_ldlt_backward(F, s, inverse, x, F->vectors + 9 * F->n);
+    const int *row = F->row + F->row_start[s];
+    int w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
+    memcpy(y, x + 3 * F->first[s], (size_t)w * sizeof *y);
+    for (int j = w; j < columns; j += 3)
+        if (back) embi_copy(y + j, x + 3 * row[(j - w) / 3]);
+        else embi_set(y + j, 0, 0, 0);
 }
 
-/* The function of this kernel. */
-EMBI_COMPILE(embi_ldlt_sweep, (const embi_ldlt *F, embipc_real *x), (F, x))
+/* Adds what follows from supernode s to the rows behind it: to x, or for rows of no task to `above`. */
+static void embi_ldlt_spread(const embi_ldlt *F, int s, const embipc_real *y, embipc_real *x, embipc_real *above)
+{
+    const int *row = F->row + F->row_start[s];
+    int count = embi_ldlt_row_count(F, s);
+    y += embi_ldlt_width(F, s);
+    for (int k = 0; k < count; k++, y += 3) {
+        embipc_real *to = (above && F->task[F->owner[row[k]]] < 0 ? above : x) + 3 * row[k];
+        embi_add(to, to, y);
+    }
+}
+
+/* One supernode after the other, forward or back: those of a task, or all for -1. y: scratch of 3 n. */
+EMBI_KERNEL void embi_ldlt_sweep_kernel(const embi_ldlt *F, int task, int back,
+                                        embipc_real *x, embipc_real *above, embipc_real *y)
+{
+    for (int n = 0; n < F->supernodes; n++) {
+        int s = back ? F->supernodes - 1 - n : n, w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
+        if (task >= 0 && F->task[s] != task) continue;
+        embi_ldlt_gather(F, s, back, x, y);
+        if (back) embi_ldlt_backward_rows(F, s, 0, w, columns, x + 3 * F->first[s], y);
+        else {
+            embi_ldlt_forward_rows(F, s, 0, w, columns, x + 3 * F->first[s], y);
+            embi_ldlt_spread(F, s, y, x, above);
+        }
+    }
+}
+EMBI_COMPILE(embi_ldlt_sweep, (const embi_ldlt *F, int task, int back, embipc_real *x, embipc_real *above,
+                               embipc_real *y), (F, task, back, x, above, y))
+
+/* ---- a large factor: its tasks in parallel, then the panels above them ---- */
+
+/* A block of rows of one panel above the tasks: its rows and columns are done first, then those behind it. */
+typedef struct embi_solving {
+    const embi_ldlt *F;
+    embipc_real *x, *y;
+    int s, back, begin, end;
+} embi_solving;
+
+/* The rows of the block, with its own columns. */
+EMBI_KERNEL void embi_ldlt_inside_kernel(const embi_solving *t)
+{
+    embipc_real *z = t->x + 3 * t->F->first[t->s];
+    if (t->back) embi_ldlt_backward_rows(t->F, t->s, t->begin, t->end, t->end, z, t->y);
+    else embi_ldlt_forward_rows(t->F, t->s, t->begin, t->end, t->end, z, t->y);
+}
+EMBI_COMPILE(embi_ldlt_inside, (const embi_solving *t), (t))
+
+/* The rows of the block, with columns behind it. Forward, first and last are columns; back, they are rows / 3. */
+EMBI_KERNEL void embi_ldlt_behind_kernel(const embi_solving *t, int first, int last)
+{
+    const embi_ldlt *F = t->F;
+    int ld = embi_ldlt_stride(F, t->s), columns = embi_ldlt_columns(F, t->s);
+    const embipc_real *U = F->value + F->panel[t->s], *d = F->vectors + 3 * F->n + 3 * F->first[t->s];
+    embipc_real *z = t->x + 3 * F->first[t->s], sum[3];
+    for (int k = t->begin; k < t->end && !t->back; k += 3)
+        embi_rows_subtract(last - first, z + k, U + k * ld + first, ld, t->y + first);
+    for (int k = t->begin + 3 * first; k < t->begin + 3 * last && t->back; k += 3) {
+        embi_rows_dot(columns - t->end, U + k * ld + t->end, ld, t->y + t->end, sum);
+        for (int i = 0; i < 3; i++) z[k + i] -= d[k + i] * sum[i];
+    }
+}
+EMBI_COMPILE(embi_ldlt_behind, (const embi_solving *t, int first, int last), (t, first, last))
+
+static void embi_ldlt_behind_work(void *arg, int begin, int end)
+{
+    const embi_solving *t = (const embi_solving *)arg;
+    int from = t->back ? 0 : t->end;
+    embi_ldlt_behind(t, from + begin, from + end);
+}
+
+/* One panel above the tasks, in blocks of rows. */
+static void embi_ldlt_solve_panel(const embi_ldlt *F, int s, int back, embipc_real *x)
+{
+    int w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
+    embi_solving t = {F, x, F->vectors + 9 * F->n, s, back, 0, 0};
+    embi_ldlt_gather(F, s, back, x, t.y);
+    for (int n = 0; n < w; n += 3 * EMBI_SOLVE_ROWS) {
+        t.end = back ? w - n : embi_min_int(n + 3 * EMBI_SOLVE_ROWS, w);
+        t.begin = back ? embi_max_int(0, t.end - 3 * EMBI_SOLVE_ROWS) : n;
+        if (!back) embi_ldlt_inside(&t);
+        embi_for_work(F->threads, back ? (t.end - t.begin) / 3 : columns - t.end,
+                      (long long)(t.end - t.begin) * (columns - t.end), EMBI_SHARE_SOLVE, embi_ldlt_behind_work, &t);
+        if (back) embi_ldlt_inside(&t);
+    }
+    if (!back) embi_ldlt_spread(F, s, t.y, x, NULL);
+}
+
+/* Some tasks: each has 3 n numbers for what follows from it above, and as many for scratch. Back, the last comes first:
+ * its panels may still be in the cache. */
+static void embi_ldlt_solve_work(void *arg, int begin, int end)
+{
+    const embi_solving *t = (const embi_solving *)arg;
+    int n = 3 * t->F->n;
+    for (int k = begin; k < end; k++) {
+        int task = t->back ? EMBI_TASKS - 1 - k : k;
+        embipc_real *above = t->F->vectors + (size_t)(4 + 2 * task) * (size_t)n;
+        for (int s = 0; s < t->F->supernodes && !t->back; s++)
+            for (int i = 3 * t->F->first[s]; i < 3 * t->F->first[s + 1] && t->F->task[s] < 0; i++) above[i] = 0;
+        embi_ldlt_sweep(t->F, task, t->back, t->x, above, above + n);
+    }
+}
+
+/* Sums what follows from the tasks, in their order, to the nodes above them. */
+static void embi_ldlt_sum_tasks(const embi_ldlt *F, embipc_real *x)
+{
+    size_t n = 3 * (size_t)F->n;
+    for (int s = 0; s < F->supernodes; s++)
+        for (int i = 3 * F->first[s]; i < 3 * F->first[s + 1] && F->task[s] < 0; i++)
+            for (size_t k = 0; k < EMBI_TASKS; k++) x[i] += F->vectors[(4 + 2 * k) * n + (size_t)i];
+}
+
+/* x := A^-1 x in the order of the factor, with parts that threads share */
+static void embi_ldlt_solve_shared(const embi_ldlt *F, embipc_real *x)
+{
+    embi_solving t = {F, x, NULL, 0, 0, 0, 0};
+    embi_for(F->threads, EMBI_TASKS, 1, embi_ldlt_solve_work, &t);
+    embi_ldlt_sum_tasks(F, x);
+    for (int s = 0; s < F->supernodes; s++)
+        if (F->task[s] < 0) embi_ldlt_solve_panel(F, s, 0, x);
+    for (int s = F->supernodes - 1; s >= 0; s--)
+        if (F->task[s] < 0) embi_ldlt_solve_panel(F, s, 1, x);
+    t.back = 1;
+    embi_for(F->threads, EMBI_TASKS, 1, embi_ldlt_solve_work, &t);
+}
 
 /* b := A^-1 b, node order of the caller */
 static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
@@ -5332,7 +5452,8 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
     if (F->n == 0) return;   /* nor has it any memory */
     x = F->vectors + 6 * F->n;
     for (int k = 0; k < F->n; k++) embi_copy(x + 3 * k, b + 3 * F->order[k]);
-    embi_ldlt_sweep(F, x);
+    if (F->large) embi_ldlt_solve_shared(F, x);
+    else for (int back = 0; back < 2; back++) embi_ldlt_sweep(F, -1, back, x, NULL, F->vectors + 9 * F->n);
     for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], x + 3 * k);
 }
 

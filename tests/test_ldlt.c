@@ -573,11 +573,21 @@ static void test_sparse_random(void)
     end(&m, &F, &A);
 }
 
-/* too large for the reference: the residual by the independent product */
+static void backwards(int count, int grain, embipc_range_fn *fn, void *arg, void *calls)
+{
+    ++*(int *)calls;
+    for (int begin = (count - 1) / grain * grain; begin >= 0; begin -= grain)
+        fn(arg, begin, begin + grain < count ? begin + grain : count);
+}
+
+/* too large for the reference: the residual by the independent product. Threads share the solution: it has the same bits in
+ * another order of its ranges, and but for rounding it is that of one sweep. */
 static void test_sparse_large(void)
 {
     static embi_key pairs[20000];
     static double b[8232], x[8232], y[8232];
+    int loops = 0;
+    embi_threads threads = {backwards, NULL, NULL, NULL, 0};
     embi_memory m;
     embi_system S;
     embi_bsr A;
@@ -599,6 +609,17 @@ static void test_sparse_large(void)
     embi_system_solve(&S, x);
     embi_bsr_multiply(&A, x, y);
     for (int i = 0; i < 3 * n; i++) ENSURE_CLOSE(y[i], b[i], 1e-14);
+    threads.ctx = &loops;
+    ENSURE(S.F.large);
+    for (int way = 0; way < 2; way++) {
+        memcpy(y, b, sizeof y);
+        S.F.threads = way ? NULL : &threads;
+        S.F.large = !way;
+        embi_system_solve(&S, y);
+        ENSURE((memcmp(x, y, sizeof x) == 0) == !way);
+        for (int i = 0; i < 3 * n; i++) ENSURE_CLOSE(y[i], x[i], 1e-16);
+    }
+    ENSURE(loops > 10);
     embi_system_free(&m, &S);
     embi_bsr_free(&m, &A);
 }
@@ -766,7 +787,7 @@ static void test_kernels_agree(void)
         ENSURE(memcmp(U[0], U[1], sizeof U[0]) == 0);
     }
     for (int n = 1; n < 20; n++) {
-        static double x[2][60];
+        static double x[2][60], y[2][60];
         embi_memory memory;
         embi_ldlt F;
         embi_memory_init(&memory, NULL);
@@ -780,10 +801,19 @@ static void test_kernels_agree(void)
                 ENSURE(blocks_add_to_factor(&F, i, j, B));
             }
         ENSURE(embi_ldlt_factor(&F) == 0);
-        for (int i = 0; i < 3 * n; i++) x[0][i] = x[1][i] = test_uniform(-1, 1);
-        embi_ldlt_sweep_kernel(&F, x[0]);
-        embi_ldlt_sweep_avx(&F, x[1]);
-        ENSURE(memcmp(x[0], x[1], sizeof x[0]) == 0);
+        for (int back = 0; back < 2; back++) {
+            embi_solving t[2] = {{&F, x[0], y[0], 0, back, 0, 0}, {&F, x[1], y[1], 0, back, 0, 0}};
+            for (int i = 0; i < 3 * n; i++) x[0][i] = x[1][i] = y[0][i] = y[1][i] = test_uniform(-1, 1);
+            embi_ldlt_sweep_kernel(&F, -1, back, x[0], NULL, y[0]);
+            embi_ldlt_sweep_avx(&F, -1, back, x[1], NULL, y[1]);
+            ENSURE(memcmp(x[0], x[1], sizeof x[0]) == 0 && memcmp(y[0], y[1], sizeof y[0]) == 0);
+            t[0].end = t[1].end = 3 * ((n + 1) / 2);
+            embi_ldlt_inside_kernel(t);
+            embi_ldlt_inside_avx(t + 1);
+            embi_ldlt_behind_kernel(t, back ? 0 : t->end, back ? t->end / 3 : 3 * n);
+            embi_ldlt_behind_avx(t + 1, back ? 0 : t->end, back ? t->end / 3 : 3 * n);
+            ENSURE(memcmp(x[0], x[1], sizeof x[0]) == 0 && memcmp(y[0], y[1], sizeof y[0]) == 0);
+        }
         embi_ldlt_free(&memory, &F);
     }
 #else
