@@ -5291,7 +5291,7 @@ EMBI_KERNEL void embi_ldlt_forward_rows(const embi_ldlt *F, int s, int begin, in
     }
 }
 
-/* x_k = z_k - (sum_{k<j<stop} U_kj x_j) / D_k in the same rows, the last ones first. z becomes x, and y gets it, too. */
+/* x_k = z_k - (sum_{k<j<stop} U_kj x_j) / D_k in the same rows, the last ones first. z becomes x; so does y there. */
 EMBI_KERNEL void embi_ldlt_backward_rows(const embi_ldlt *F, int s, int begin, int end, int stop,
                                          embipc_real *z, embipc_real *y)
 {
