@@ -1299,6 +1299,56 @@ static void test_limits_energy(void)
     ENSURE(gain < 1e-9);
 }
 
+/* A soft cage at a hinge with limits carries more than it can: its tet there collapses, and the angle jumps. Or a stiffer
+ * one without a load comes to rest on its limit. Limits that have been passed do no work: no step ends with more energy than it began
+ * with. At rest it takes one solve. */
+static void test_limit_overloaded(void)
+{
+    double gain = 0;
+    int jumps = 0;
+    for (int world = 0; world < 8; world++) {
+        const int rests = world / 4;
+        scene s = joint_world(world % 2 ? 1 / 60.0 : 0.01, world / 2 % 2 ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 9.81);
+        embipc_body_def d = scene_def("soft", EMBIPC_CAGE, 0.15, 0, 0);
+        embipc_joint_def jd;
+        embipc_joint j;
+        double last = 0, before = 0;
+        int soft;
+        d.material.young = rests ? 1e7 : 3e5;
+        d.angular_velocity[0] = rests ? 3 : 0;
+        if (rests) d.material.model = EMBIPC_NEO_HOOKEAN;
+        soft = scene_box(&s, d, 0.3, 0.1, 0.1, 3);
+        jd = scene_joint_def(&s, EMBIPC_HINGE, -1, soft, 0, 0, 0, Y);
+        jd.axis[0] = 0.5;
+        jd.axis[2] = 0.5;
+        jd.limited = 1;
+        jd.limits[0] = -0.06;
+        jd.limits[1] = 0.06;
+        j = scene_joint(&s, jd);
+        if (!rests) {
+            int load;
+            d = scene_def("load", EMBIPC_AFFINE, 0.36, 0, 0);
+            d.material.young = 1e9;
+            d.material.density = 21e3;
+            load = scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+            (void)scene_joint(&s, scene_joint_def(&s, EMBIPC_WELD, soft, load, 0.3, 0, 0, NULL));
+        }
+        for (int n = 0; n < 150; n++) {
+            double all;
+            linked_step(&s);
+            all = s.stats.kinetic + s.stats.elastic + s.stats.potential + s.stats.joint;
+            if (n) gain = fmax(gain, all - last);
+            last = all;
+            jumps += fabs(joint_state(&s, j).position - before) > 1;
+            before = joint_state(&s, j).position;
+        }
+        if (rests) ENSURE(s.stats.newton_iterations == 1 && fabs(before) < 0.07);
+        linked_end(&s);
+    }
+    printf("  limits that are overloaded: a step gains %.2g J at most, %d jumps\n", gain, jumps);
+    ENSURE(gain < 1e-9);
+}
+
 /* Half the span of ten links that hang between two points with the horizontal force H, in weights of a link, and their sag. */
 static double links_span(double H, double *sag)
 {
@@ -1628,6 +1678,7 @@ int main(int argc, char **argv)
     RUN(twist_limit);
     RUN(twist_energy);
     RUN(limits_energy);
+    RUN(limit_overloaded);
     RUN(catenary);
     RUN(capstan);
     RUN(heap);
