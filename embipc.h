@@ -23153,7 +23153,8 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 }
 
 /* Continues the step with backward Euler from q; from q^n if E is lower there, and its candidates are still known.
- * Where they are not, or drives do work, E may be higher than at q^n. Returns 0 out of memory. */
+ * Where they are not, or drives do work, E may be higher than at q^n. Rods follow the new flights, and what has to yield
+ * yields. Returns 0 out of memory. */
 static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -23166,6 +23167,8 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
     isle->converged = isle->just_drove = 0;
     embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
     isle->system.kept = 0;   /* the cached system has another A */
+    if (!embi_island_rods(m, s, isle)) return 0;
+    isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
     embi_island_psi(s, isle, s->q);   /* with the rotations that embi_body_hold_rotations() has set */
     embi_island_nonquadratic(s, isle, s->x);
     return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back_to_start(m, s, isle) : 1;
@@ -23926,16 +23929,6 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
     return 1;
 }
 
-/* Limits of joints that were passed yield, where that is new, as there is no energy to take b back. */
-static embi_answer embi_island_relent(embi_memory *m, embi_state *s, embi_island *isle)
-{
-    if (!embi_island_let_yield(s, isle)) return EMBI_NO;
-    if (!embi_island_rods(m, s, isle)) return EMBI_NO_MEMORY;
-    isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
-    embi_island_nonquadratic(s, isle, s->x);
-    return EMBI_YES;
-}
-
 /* Continues with backward Euler where BDF2 does not serve: see embi_island_jumps(). cut: the step ends early. */
 static embi_answer embi_island_leave_bdf2(embi_memory *m, embi_state *s, embi_island *isle, int cut)
 {
@@ -23956,10 +23949,9 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
     if (embi_island_leave_bdf2(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_back_to_rigid(&w->memory, s, isle)) != EMBIPC_OK) return r;
     ending = embi_island_set_velocities(s, isle, 0);
-    if (ending == EMBI_ENDS_TOO_HIGH) {
-        embi_answer relents = embi_island_relent(&w->memory, s, isle);
-        if (relents == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
-        if (relents == EMBI_YES) ending = embi_island_set_velocities(s, isle, 0);
+    if (ending == EMBI_ENDS_TOO_HIGH && embi_island_let_yield(s, isle)) {
+        if (!embi_island_restart(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
+        ending = embi_island_set_velocities(s, isle, 0);
     }
     if (ending == EMBI_ENDS_TOO_HIGH && !embi_island_end_at_start(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     for (int k = 0; k < isle->body_count; k++) embi_set(s->body[isle->bodies[k]].end.twist, 0, 0, 0);
@@ -23980,21 +23972,17 @@ static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_islan
 }
 
 /* Ends the step of an island, if its energy is within the bound. Else four ways: where held rotations are the reason,
- * another pass; after BDF2, again with backward Euler; another pass in which limits that were passed yield; or back to
+ * another pass; after BDF2, again with backward Euler; again with limits that yield where they were passed; or back to
  * q^n. By the first three it is active again. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_set_velocities(s, isle, isle->converged && embi_island_may_renew(isle));
-    embi_answer relents;
     int two_step = 0;
     if (ending == EMBI_ENDS_WRONG_ROTATIONS && !embi_island_renew_rotations(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
     for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
-    relents = two_step ? EMBI_NO : embi_island_relent(m, s, isle);
-    if (relents == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
-    if (!two_step && relents == EMBI_NO)
+    if (!two_step && !embi_island_let_yield(s, isle))
         return embi_island_end_at_start(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
-    isle->friction.passes += relents == EMBI_YES;
     embi_island_go_on(isle);
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }

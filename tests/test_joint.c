@@ -1349,6 +1349,48 @@ static void test_limit_overloaded(void)
     ENSURE(gain < 1e-9);
 }
 
+/* Two boxes that spin together fold about a hinge to its limit, by BDF2, which ends there: the energy and the forces of the
+ * joint that are reported are those of the rods that the step used. */
+static void test_jump_is_reported(void)
+{
+    scene s = joint_world(0.01, EMBIPC_BDF2, 0);
+    double off = 0, worst = 0;
+    int hits = 0;
+    embipc_joint_def jd;
+    embipc_joint j;
+    for (int i = 0; i < 2; i++) {
+        embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0.25 * i, 0, 0);
+        d.material.young = 1e9;
+        d.angular_velocity[0] = 12;
+        d.angular_velocity[1] = i ? 3 : -3;
+        d.angular_velocity[2] = 8;
+        d.velocity[1] = i ? 1 : -1;
+        (void)scene_box(&s, d, 0.2, 0.1, 0.05, 1);
+    }
+    jd = scene_joint_def(&s, EMBIPC_HINGE, 0, 1, 0.125, 0, 0, Y);
+    jd.limited = 1;
+    jd.limits[0] = -0.3;
+    jd.limits[1] = 0.3;
+    j = scene_joint(&s, jd);
+    for (int n = 0; n < 60; n++) {
+        double sum = 0, force[3] = {0, 0, 0}, d[3];
+        const embi_island *isle;
+        linked_step(&s);
+        isle = s.w->islands.list[s.w->islands.order[0]];
+        for (int k = 0; k < isle->rods.count; k++) {
+            sum += isle->rods.list[k].base.energy;
+            embi_axpy(force, -isle->rods.list[k].base.first, isle->rods.list[k].base.dir);
+        }
+        hits += isle->rods.count == 4 && (isle->rods.list[2].base.first != 0 || isle->rods.list[3].base.first != 0);
+        embi_sub(d, joint_state(&s, j).force, force);
+        worst = fmax(worst, embi_norm(d) / embi_norm(force));
+        off = fmax(off, fabs(s.stats.joint / sum - 1));
+    }
+    printf("  %d steps at a limit: energy reported off by %.2g, force by %.2g\n", hits, off, worst);
+    ENSURE(hits > 1 && off < 1e-9 && worst < 1e-9);
+    linked_end(&s);
+}
+
 /* Half the span of ten links that hang between two points with the horizontal force H, in weights of a link, and their sag. */
 static double links_span(double H, double *sag)
 {
@@ -1679,6 +1721,7 @@ int main(int argc, char **argv)
     RUN(twist_energy);
     RUN(limits_energy);
     RUN(limit_overloaded);
+    RUN(jump_is_reported);
     RUN(catenary);
     RUN(capstan);
     RUN(heap);
