@@ -12722,7 +12722,8 @@ typedef struct embi_joint {
     embi_anchor *anchor;
     int anchor_count;
     int first;                   /* its first anchor among the vertices, in this step */
-    int yields;                  /* in this step its limits hold b where it was at q^n, if that is beyond them */
+    int yields, stands;          /* in this step its limits hold b where it was at q^n, if that is beyond them; its
+                                  * bodies end at q^n, so what lies along an axis does not turn */
     embipc_real arm;             /* m */
     embipc_real mass;            /* of all dynamic bodies that joints link with it, kg */
     embipc_real start;           /* position at creation */
@@ -18237,7 +18238,7 @@ static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p
     embipc_real r[3], from[3], offset, size = embi_norm(p->axis);
     embi_scale(r, size > 0 ? 1 / size : 0, p->axis);
     embi_copy(p->axis, r);
-    if (j->body[0] >= 0) embi_flight_turns(s->body + j->body[0], r, p->axis);
+    if (j->body[0] >= 0 && !j->stands) embi_flight_turns(s->body + j->body[0], r, p->axis);
     offset = embi_dot(gap, p->axis);
     embi_point_motion(p->base.v, p->base.w, s->xn, from);
     embi_sub(from, from, gap);
@@ -18608,7 +18609,7 @@ static void embi_joints_begin(embipc_world *w)
     for (int n = 0; n < embi_joint_count(s); n++) {
         embi_joint *j = s->driven.joint.list + n;
         j->first = v;
-        j->yields = 0;
+        j->yields = j->stands = 0;
         for (int i = 0; i < j->anchor_count; i++) {
             if (j->def.twist > 0 && i == 2 * EMBI_FRAME) embi_twist_pin(s, j);
             embi_anchor_place(s, j->anchor + i, v++);
@@ -18715,6 +18716,17 @@ static int embi_island_let_yield(embi_state *s, const embi_island *isle)
             any = j->yields = 1;
         }
     return any;
+}
+
+/* Joints of an island that goes back to q^n end there with the energy that they have there. */
+static void embi_island_let_stand(embi_state *s, const embi_island *isle)
+{
+    for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
+        for (int at = s->body[isle->bodies[k]].joints.first; at;) {
+            embi_joint *j = s->driven.joint.list + (at - 1) / 2;
+            at = j->next[(at - 1) % 2];
+            j->stands = 1;
+        }
 }
 
 /* ---- end of a step ---- */
@@ -23924,7 +23936,8 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
     }
     isle->energy.ends_at_start = !embi_island_stands(s, isle);
     isle->converged &= !isle->energy.ends_at_start;
-    if (!embi_island_back_to_start(m, s, isle)) return 0;
+    embi_island_let_stand(s, isle);
+    if (!embi_island_rods(m, s, isle) || !embi_island_back_to_start(m, s, isle)) return 0;
     (void)embi_island_set_velocities(s, isle, 0);
     return 1;
 }
