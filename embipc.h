@@ -804,7 +804,8 @@ typedef struct embipc_joint_state {
     embipc_real position, velocity;   /* of its kind, above, rad or m; and its change in the step over h */
     embipc_real twist;           /* of a ball: rotation of b about its own axis, rad */
     embipc_real effort;          /* of the motor and of embipc_joint_set_motor(), N m or N */
-    embipc_real force[3];        /* on b, N; a gets the opposite */
+    embipc_real force[3];        /* on b, N; a gets the opposite. It is that at the end. Where bodies turn, the mean of
+                                  * a step, which changes momentum, lags it by half of the step's angle */
     embipc_real torque[3];       /* on b about the point on a, or the first attached one, N m; with motor, friction */
     embipc_real gap;             /* largest distance of a held point from its place, m; without limits */
 } embipc_joint_state;
@@ -18144,9 +18145,9 @@ static void embi_drives_finish(embipc_world *w)
  * A slider has all of these along its axis. The cone of a ball is a rod between z' and z, or from half of pi on
  * between z' and the point opposite to z. Its twist is the angle of u' once the shortest rotation takes z to z'. That
  * has limits like a hinge, between u' and the point of a that is there at q^n, along the tangent at the limit.
- * Limits hold their directions in a step, so b can be beyond one at the next q^n. To take it back needs work. Where the
- * energy bound of chapter "Velocities at the end" has none to spend, limits yield: they hold b where it is at q^n. So do
- * limits whose way back would take more than the kinetic energy of the island.
+ * Limits hold their directions in a step, so b can be beyond one at the next q^n. To take it back needs work. Where
+ * the energy bound of chapter "Velocities at the end" has none to spend, limits yield: they hold b where it is at q^n.
+ * So do limits whose way back would take more than the kinetic energy of the island.
  * Implicit damping of a motor with the stiffness k and damping c, targets f* and w*:
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
  * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to
@@ -23165,8 +23166,8 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 }
 
 /* Continues the step with backward Euler from q; from q^n if E is lower there, and its candidates are still known.
- * Where they are not, or drives do work, E may be higher than at q^n. Rods follow the new flights, and what has to yield
- * yields. Returns 0 out of memory. */
+ * Where they are not, or drives do work, E may be higher than at q^n. Rods follow the new flights, and limits that have
+ * to yield do so. Returns 0 out of memory. */
 static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {

@@ -93,6 +93,37 @@ static void test_pendulum(void)
     }
 }
 
+/* A box turns about a hinge by 0.08 rad a step: the force that is reported is m w^2 l at the end of the step, and the mean of
+ * the step, by its momentum, lags it by 0.04 rad. */
+static void test_force_of_the_end(void)
+{
+    for (int rule = 0; rule < 2; rule++) {
+        const double h = 0.01, w = 8, l = 0.05, m = 0.04;
+        scene s = joint_world(h, rule ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 0);
+        embipc_body_def d = scene_def("box", EMBIPC_AFFINE, l, 0, 0);
+        embipc_joint j;
+        embipc_body_state before, now;
+        double exact[3] = {0, 0, 0}, mean[3], cross[3], force[3];
+        int b;
+        d.material.young = 1e9;
+        d.angular_velocity[1] = w;
+        d.velocity[2] = -w * l;
+        b = scene_box(&s, d, 0.1, 0.02, 0.02, 1);
+        j = scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, -1, b, 0, 0, 0, Y));
+        for (int n = 0; n < 20; n++) {
+            before = scene_state(s.w, s.body[b]);
+            linked_step(&s);
+        }
+        now = scene_state(s.w, s.body[b]);
+        embi_copy(force, joint_state(&s, j).force);
+        for (int k = 0; k < 3; k++) exact[k] = -m * w * w * now.centre[k], mean[k] = (now.momentum[k] - before.momentum[k]) / h;
+        for (int k = 0; k < 3; k++) ENSURE_CLOSE(force[k], exact[k], 1e-3 * m * w * w * l);
+        embi_cross(cross, mean, force);
+        ENSURE_REL(cross[1] / embi_dot(mean, force), w * h / 2, 0.02);
+        linked_end(&s);
+    }
+}
+
 /* A gap is force / stiffness: a box hangs from a ball joint. Given and derived stiffness. */
 static void test_gap(void)
 {
@@ -1737,6 +1768,7 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(pendulum);
     RUN(limits_of_floats);
+    RUN(force_of_the_end);
     RUN(gap);
     RUN(weld);
     RUN(held_bar);
