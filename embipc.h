@@ -805,7 +805,8 @@ typedef struct embipc_joint_state {
     embipc_real position, velocity;   /* of its kind, above, rad or m; and its change in the step over h */
     embipc_real twist;           /* of a ball: rotation of b about its own axis, rad */
     embipc_real effort;          /* of the motor and of embipc_joint_set_motor(), N m or N */
-    embipc_real force[3];        /* on b, N; a gets the opposite */
+    embipc_real force[3];        /* on b, N; a gets the opposite. It is that at the end. Where bodies turn, the mean of
+                                  * a step, which changes momentum, lags it by half of the step's angle */
     embipc_real torque[3];       /* on b about the point on a, or the first attached one, N m; with motor, friction */
     embipc_real gap;             /* largest distance of a held point from its place, m; without limits */
 } embipc_joint_state;
@@ -12844,6 +12845,8 @@ typedef struct embi_joint {
     embi_anchor *anchor;
     int anchor_count;
     int first;                   /* its first anchor among the vertices, in this step */
+    int yields, stands;          /* in this step its limits hold b where it was at q^n, if that is beyond them; its
+                                  * bodies end at q^n, so what lies along an axis does not turn */
     embipc_real arm;             /* m */
     embipc_real mass;            /* of all dynamic bodies that joints link with it, kg */
     embipc_real start;           /* position at creation */
@@ -18310,6 +18313,9 @@ static void embi_drives_finish(embipc_world *w)
  * A slider has all of these along its axis. The cone of a ball is a rod between z' and z, or from half of pi on
  * between z' and the point opposite to z. Its twist is the angle of u' once the shortest rotation takes z to z'. That
  * has limits like a hinge, between u' and the point of a that is there at q^n, along the tangent at the limit.
+ * Limits hold their directions in a step, so b can be beyond one at the next q^n. To take it back needs work. Where
+ * the energy bound of chapter "Velocities at the end" has none to spend, limits yield: they hold b where it is at q^n.
+ * So do limits whose way back would take more than the kinetic energy of the island.
  * Implicit damping of a motor with the stiffness k and damping c, targets f* and w*:
  *   k (f* - f) + c (w* - (f - f^n)/h) = K (f^n + D - f),   K = k + c/h,   K D = k (f* - f^n) + c w*
  * For a hinge f^n + D - g is cut at half a radian: by so much can a motor change its turn in a step from one step to
@@ -18401,7 +18407,7 @@ static void embi_rod_align(const embi_state *s, const embi_joint *j, embi_rod *p
     embipc_real r[3], from[3], offset, size = embi_norm(p->axis);
     embi_scale(r, size > 0 ? 1 / size : 0, p->axis);
     embi_copy(p->axis, r);
-    if (j->body[0] >= 0) embi_flight_turns(s->body + j->body[0], r, p->axis);
+    if (j->body[0] >= 0 && !j->stands) embi_flight_turns(s->body + j->body[0], r, p->axis);
     offset = embi_dot(gap, p->axis);
     embi_point_motion(p->base.v, p->base.w, s->xn, from);
     embi_sub(from, from, gap);
@@ -18572,6 +18578,44 @@ static int embi_joint_effort_count(const embi_joint *j)
 /* At most so many rods of one joint, beside one for each attached vertex. */
 enum { EMBI_JOINT_RODS = 6 };
 
+/* Energies at q^n of a joint's rods, J */
+typedef struct embi_rod_energies {
+    embipc_real held, limits;    /* of gaps and limits; of limits alone */
+    embipc_real efforts;
+    embipc_real left;            /* of limits, at the end of the last step */
+} embi_rod_energies;
+
+/* Those of rods that were just made. A rod along a direction has its length there. The last `efforts` of them are motor
+ * and friction. */
+static embi_rod_energies embi_rods_begin(const embi_state *s, const embi_joint *j, embi_rod *rod, int count,
+                                         int efforts)
+{
+    embi_rod_energies E = {0, 0, 0, 0};
+    embipc_real gaps = 0;
+    for (int n = 0; n < count; n++) {
+        int along = rod[n].form == EMBI_ROD_ALONG;
+        if (along) embi_rod_stretch(rod + n);
+        else embi_rod_evaluate(&rod[n].base, NULL, s->xn);
+        *(n < count - efforts ? &E.held : &E.efforts) += rod[n].base.energy;
+        if (n < count - efforts) *(along ? &E.limits : &gaps) += rod[n].base.energy;
+    }
+    E.left = embi_max(j->energy - gaps, 0);
+    return E;
+}
+
+/* Limits of a joint that yields hold b where it is at q^n, with the energy that the last step left. */
+static void embi_limits_yield(const embi_state *s, const embi_joint *j, embi_rod *rod, int count)
+{
+    embi_rod_energies E = embi_rods_begin(s, j, rod, count, 0);
+    embipc_real keep = E.limits > E.left ? embi_sqrt(E.left / E.limits) : 1;
+    for (int n = 0; n < count && keep < 1; n++) {
+        embi_rod *p = rod + n;
+        if (p->form != EMBI_ROD_ALONG) continue;
+        if (p->length > p->most) p->most = p->length - keep * (p->length - p->most);
+        if (p->length < p->least) p->least = p->length + keep * (p->least - p->length);
+    }
+}
+
 /* The rods of a joint that is at `now` at q^n, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half
  * of its anchors. Its anchors are at x^n. Returns how many. */
 static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod, int *holding)
@@ -18594,6 +18638,7 @@ static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real
             rod[n++] = embi_rod_make(j, kind == EMBIPC_ATTACH ? K / (embipc_real)b : K, b + i, i, i, i, -1, 0, 0);
     *holding = n;
     n += embi_joint_limits(s, j, K, now, rod + n);
+    if (j->yields) embi_limits_yield(s, j, rod, n);
     if (kind == EMBIPC_HINGE || kind == EMBIPC_SLIDER) n += embi_joint_efforts(s, j, now, rod + n);
     return n;
 }
@@ -18733,6 +18778,7 @@ static void embi_joints_begin(embipc_world *w)
     for (int n = 0; n < embi_joint_count(s); n++) {
         embi_joint *j = s->driven.joint.list + n;
         j->first = v;
+        j->yields = j->stands = 0;
         for (int i = 0; i < j->anchor_count; i++) {
             if (j->def.twist > 0 && i == 2 * EMBI_FRAME) embi_twist_pin(s, j);
             embi_anchor_place(s, j->anchor + i, v++);
@@ -18772,32 +18818,41 @@ static int embi_joint_is_new(const embi_state *s, const embi_joint *j)
     return new_one;
 }
 
-/* Adds the energies of a joint's rods at q^n to those of the island. A rod along a direction has its length there. Gaps
- * and limits have at most what the last step ended with. It held the directions of limits, so a limit can seem to be
- * passed since: what takes that back is no energy to spend. */
+/* Must limits that were passed yield from the start? They must where the way back takes more than the island's kinetic
+ * energy. The way times the force that the last step left is 2 (sqrt(left limits) - left). */
+static int embi_joint_must_yield(const embi_state *s, const embi_joint *j, embi_rod *rod, int count,
+                                 embipc_real kinetic)
+{
+    embi_rod_energies E;
+    if (!j->def.limited || j->yields || embi_joint_is_new(s, j)) return 0;
+    E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
+    return E.limits > E.left && 2 * (embi_sqrt(E.left * E.limits) - E.left) > kinetic;
+}
+
+/* Adds the energies of a joint's rods at q^n to those of the island. Gaps and limits have at most what the last step
+ * ended with. It held the directions of limits, so a limit can seem to be passed since: what takes that back is no
+ * energy to spend. */
 static void embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count, embi_rod_list *of)
 {
-    embipc_real held = 0, passed;
-    int limits = count - embi_joint_effort_count(j);
-    for (int n = 0; n < count; n++) {
-        if (rod[n].form == EMBI_ROD_ALONG) embi_rod_stretch(rod + n);
-        else embi_rod_evaluate(&rod[n].base, NULL, s->xn);
-        if (n < limits) held += rod[n].base.energy;
-        else of->before += rod[n].base.energy;
-    }
-    passed = embi_joint_is_new(s, j) ? 0 : embi_max(held - j->energy, 0);
-    of->before += held - passed;
+    embi_rod_energies E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
+    embipc_real passed = embi_joint_is_new(s, j) ? 0 : embi_max(E.held - j->energy, 0);
+    of->before += E.efforts;
+    of->before += E.held - passed;
     of->passed += passed;
 }
 
 /* The rods of all joints of the island in this step. Returns 0 out of memory. */
 static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 {
+    embipc_real kinetic = 0;
     isle->rods.count = 0;
     isle->rods.before = isle->rods.passed = 0;
     for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
+        if (embi_is_dynamic(s->body + isle->bodies[k])) kinetic += s->body[isle->bodies[k]].past.kinetic;
+    for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
         for (int next, at = s->body[isle->bodies[k]].joints.first; at; at = next) {
-            const embi_joint *j = s->driven.joint.list + (at - 1) / 2;
+            embi_joint *j = s->driven.joint.list + (at - 1) / 2;
+            embipc_real now = embi_joint_position(j, s->xn, j->reached.position);
             int side = (at - 1) % 2, holding, count;
             embi_rod *rod;
             next = j->next[side];
@@ -18807,12 +18862,40 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
                 if (j->anchor[i].body >= 0 && !embi_vertex_wake(m, s, s->body + j->anchor[i].body, j->first + i))
                     return 0;
             rod = isle->rods.list + isle->rods.count;
-            count = embi_joint_rods(s, j, embi_joint_position(j, s->xn, j->reached.position), rod, &holding);
+            count = embi_joint_rods(s, j, now, rod, &holding);
+            j->yields |= embi_joint_must_yield(s, j, rod, count, kinetic);
+            if (j->yields) count = embi_joint_rods(s, j, now, rod, &holding);
             embi_joint_energies(s, j, rod, count, &isle->rods);
             isle->rods.count += count;
         }
     isle->vertices.stamp = -1;
     return 1;
+}
+
+/* Limits that were passed yield in this step: see embi_limits_yield(). 1: some yield that did not; 0: none */
+static int embi_island_let_yield(embi_state *s, const embi_island *isle)
+{
+    int any = 0;
+    if (!(isle->rods.passed > 0)) return 0;
+    for (int k = 0; k < isle->body_count; k++)
+        for (int at = s->body[isle->bodies[k]].joints.first; at;) {
+            embi_joint *j = s->driven.joint.list + (at - 1) / 2;
+            at = j->next[(at - 1) % 2];
+            if (j->yields || embi_joint_is_new(s, j)) continue;
+            any = j->yields = 1;
+        }
+    return any;
+}
+
+/* Joints of an island that goes back to q^n end there with the energy that they have there. */
+static void embi_island_let_stand(embi_state *s, const embi_island *isle)
+{
+    for (int k = 0; k < isle->body_count && embi_joint_count(s); k++)
+        for (int at = s->body[isle->bodies[k]].joints.first; at;) {
+            embi_joint *j = s->driven.joint.list + (at - 1) / 2;
+            at = j->next[(at - 1) % 2];
+            j->stands = 1;
+        }
 }
 
 /* ---- end of a step ---- */
@@ -21861,7 +21944,6 @@ static embi_ending embi_island_keep_spin(embi_state *s, embi_island *isle, int m
     if (excess > size && !driven) {
         left = embi_island_slow_down(s, isle, excess, 1);
         if (left > 0) left = embi_island_slow_down(s, isle, left, 0);
-        left -= isle->rods.passed;   /* which it has at q^n, too: it need not go back there */
         return left > size && !embi_island_is_driven(s, isle, 0) ? EMBI_ENDS_TOO_HIGH : EMBI_ENDS_WELL;
     }
     /* there is room: energy that earlier steps took, as far as this one has lost more than is normal */
@@ -23252,7 +23334,8 @@ static embipc_real embi_island_rise(embi_state *s, const embi_island *isle)
 }
 
 /* Continues the step with backward Euler from q; from q^n if E is lower there, and its candidates are still known.
- * Where they are not, or drives do work, E may be higher than at q^n. Returns 0 out of memory. */
+ * Where they are not, or drives do work, E may be higher than at q^n. Rods follow the new flights, and limits that have
+ * to yield do so. Returns 0 out of memory. */
 static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
 {
     for (int k = 0; k < isle->body_count; k++) {
@@ -23265,6 +23348,8 @@ static int embi_island_restart(embi_memory *m, embi_state *s, embi_island *isle)
     isle->converged = isle->just_drove = 0;
     embi_island_drop_factor(isle, EMBI_FACTOR_THIS_STEP);
     isle->system.kept = 0;   /* the cached system has another A */
+    if (!embi_island_rods(m, s, isle)) return 0;
+    isle->energy.at_start = embi_island_energies(s, isle, s->xn, isle->energy.at_start.of[EMBI_ELEMENT_BARRIER]);
     embi_island_psi(s, isle, s->q);   /* with the rotations that embi_body_hold_rotations() has set */
     embi_island_nonquadratic(s, isle, s->x);
     return !embi_search_is_far(s, isle) && embi_island_rise(s, isle) > 0 ? embi_island_back_to_start(m, s, isle) : 1;
@@ -24020,7 +24105,8 @@ static int embi_island_end_at_start(embi_memory *m, embi_state *s, embi_island *
     }
     isle->energy.ends_at_start = !embi_island_stands(s, isle);
     isle->converged &= !isle->energy.ends_at_start;
-    if (!embi_island_back_to_start(m, s, isle)) return 0;
+    embi_island_let_stand(s, isle);
+    if (!embi_island_rods(m, s, isle) || !embi_island_back_to_start(m, s, isle)) return 0;
     (void)embi_island_set_velocities(s, isle, 0);
     return 1;
 }
@@ -24039,12 +24125,17 @@ static embipc_result embi_island_cut(embipc_world *w, embi_island *isle)
 {
     embi_state *s = &w->s;
     embipc_result r;
+    embi_ending ending;
     int half = embi_island_is_rotated(s, isle);
     isle->active = 0;
     if (embi_island_leave_bdf2(&w->memory, s, isle, 1) == EMBI_NO_MEMORY) return EMBIPC_ERR_MEMORY;
     if (half && (r = embi_island_back_to_rigid(&w->memory, s, isle)) != EMBIPC_OK) return r;
-    if (embi_island_set_velocities(s, isle, 0) == EMBI_ENDS_TOO_HIGH &&
-        !embi_island_end_at_start(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
+    ending = embi_island_set_velocities(s, isle, 0);
+    if (ending == EMBI_ENDS_TOO_HIGH && embi_island_let_yield(s, isle)) {
+        if (!embi_island_restart(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
+        ending = embi_island_set_velocities(s, isle, 0);
+    }
+    if (ending == EMBI_ENDS_TOO_HIGH && !embi_island_end_at_start(&w->memory, s, isle)) return EMBIPC_ERR_MEMORY;
     for (int k = 0; k < isle->body_count; k++) embi_set(s->body[isle->bodies[k]].end.twist, 0, 0, 0);
     return EMBIPC_OK;
 }
@@ -24062,8 +24153,9 @@ static int embi_island_renew_rotations(embi_memory *m, embi_state *s, embi_islan
     return 1;
 }
 
-/* Ends the step of an island, if its energy is within the bound. Else three ways: where held rotations are the reason,
- * another pass; after BDF2, again with backward Euler; or back to q^n. By the first two it is active again. */
+/* Ends the step of an island, if its energy is within the bound. Else four ways: where held rotations are the reason,
+ * another pass; after BDF2, again with backward Euler; again with limits that yield where they were passed; or back to
+ * q^n. By the first three it is active again. */
 static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island *isle)
 {
     embi_ending ending = embi_island_set_velocities(s, isle, isle->converged && embi_island_may_renew(isle));
@@ -24071,7 +24163,8 @@ static embipc_result embi_island_end(embi_memory *m, embi_state *s, embi_island 
     if (ending == EMBI_ENDS_WRONG_ROTATIONS && !embi_island_renew_rotations(m, s, isle, 0)) return EMBIPC_ERR_MEMORY;
     if (ending != EMBI_ENDS_TOO_HIGH) return EMBIPC_OK;
     for (int k = 0; k < isle->body_count; k++) two_step |= embi_is_two_step(s->body + isle->bodies[k]);
-    if (!two_step) return embi_island_end_at_start(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
+    if (!two_step && !embi_island_let_yield(s, isle))
+        return embi_island_end_at_start(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
     embi_island_go_on(isle);
     return embi_island_restart(m, s, isle) ? EMBIPC_OK : EMBIPC_ERR_MEMORY;
 }

@@ -93,6 +93,37 @@ static void test_pendulum(void)
     }
 }
 
+/* A box turns about a hinge by 0.08 rad a step: the force that is reported is m w^2 l at the end of the step, and the mean of
+ * the step, by its momentum, lags it by 0.04 rad. */
+static void test_force_of_the_end(void)
+{
+    for (int rule = 0; rule < 2; rule++) {
+        const double h = 0.01, w = 8, l = 0.05, m = 0.04;
+        scene s = joint_world(h, rule ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 0);
+        embipc_body_def d = scene_def("box", EMBIPC_AFFINE, l, 0, 0);
+        embipc_joint j;
+        embipc_body_state before, now;
+        double exact[3] = {0, 0, 0}, mean[3], cross[3], force[3];
+        int b;
+        d.material.young = 1e9;
+        d.angular_velocity[1] = w;
+        d.velocity[2] = -w * l;
+        b = scene_box(&s, d, 0.1, 0.02, 0.02, 1);
+        j = scene_joint(&s, scene_joint_def(&s, EMBIPC_HINGE, -1, b, 0, 0, 0, Y));
+        for (int n = 0; n < 20; n++) {
+            before = scene_state(s.w, s.body[b]);
+            linked_step(&s);
+        }
+        now = scene_state(s.w, s.body[b]);
+        embi_copy(force, joint_state(&s, j).force);
+        for (int k = 0; k < 3; k++) exact[k] = -m * w * w * now.centre[k], mean[k] = (now.momentum[k] - before.momentum[k]) / h;
+        for (int k = 0; k < 3; k++) ENSURE_CLOSE(force[k], exact[k], 1e-3 * m * w * w * l);
+        embi_cross(cross, mean, force);
+        ENSURE_REL(cross[1] / embi_dot(mean, force), w * h / 2, 0.02);
+        linked_end(&s);
+    }
+}
+
 /* A gap is force / stiffness: a box hangs from a ball joint. Given and derived stiffness. */
 static void test_gap(void)
 {
@@ -1299,6 +1330,140 @@ static void test_limits_energy(void)
     ENSURE(gain < 1e-9);
 }
 
+/* A soft cage at a hinge with limits carries more than it can: its tet there collapses, and the angle jumps. Or a stiffer
+ * one without a load comes to rest on its limit. Limits that have been passed do no work: no step ends with more energy than it began
+ * with. At rest it takes one solve. */
+static void test_limit_overloaded(void)
+{
+    double gain = 0;
+    int jumps = 0;
+    for (int world = 0; world < 8; world++) {
+        const int rests = world / 4;
+        scene s = joint_world(world % 2 ? 1 / 60.0 : 0.01, world / 2 % 2 ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 9.81);
+        embipc_body_def d = scene_def("soft", EMBIPC_CAGE, 0.15, 0, 0);
+        embipc_joint_def jd;
+        embipc_joint j;
+        double last = 0, before = 0;
+        int soft;
+        d.material.young = rests ? 1e7 : 3e5;
+        d.angular_velocity[0] = rests ? 3 : 0;
+        if (rests) d.material.model = EMBIPC_NEO_HOOKEAN;
+        soft = scene_box(&s, d, 0.3, 0.1, 0.1, 3);
+        jd = scene_joint_def(&s, EMBIPC_HINGE, -1, soft, 0, 0, 0, Y);
+        jd.axis[0] = 0.5;
+        jd.axis[2] = 0.5;
+        jd.limited = 1;
+        jd.limits[0] = -0.06;
+        jd.limits[1] = 0.06;
+        j = scene_joint(&s, jd);
+        if (!rests) {
+            int load;
+            d = scene_def("load", EMBIPC_AFFINE, 0.36, 0, 0);
+            d.material.young = 1e9;
+            d.material.density = 21e3;
+            load = scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+            (void)scene_joint(&s, scene_joint_def(&s, EMBIPC_WELD, soft, load, 0.3, 0, 0, NULL));
+        }
+        for (int n = 0; n < 150; n++) {
+            double all;
+            linked_step(&s);
+            all = s.stats.kinetic + s.stats.elastic + s.stats.potential + s.stats.joint;
+            if (n) gain = fmax(gain, all - last);
+            last = all;
+            jumps += fabs(joint_state(&s, j).position - before) > 1;
+            before = joint_state(&s, j).position;
+        }
+        if (rests) ENSURE(s.stats.newton_iterations == 1 && fabs(before) < 0.07);
+        linked_end(&s);
+    }
+    printf("  limits that are overloaded: a step gains %.2g J at most, %d jumps\n", gain, jumps);
+    ENSURE(gain < 1e-9);
+}
+
+/* Two boxes that spin together fold about a hinge to its limit, by BDF2, which ends there: the energy and the forces of the
+ * joint that are reported are those of the rods that the step used. */
+static void test_jump_is_reported(void)
+{
+    scene s = joint_world(0.01, EMBIPC_BDF2, 0);
+    double off = 0, worst = 0;
+    int hits = 0;
+    embipc_joint_def jd;
+    embipc_joint j;
+    for (int i = 0; i < 2; i++) {
+        embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0.25 * i, 0, 0);
+        d.material.young = 1e9;
+        d.angular_velocity[0] = 12;
+        d.angular_velocity[1] = i ? 3 : -3;
+        d.angular_velocity[2] = 8;
+        d.velocity[1] = i ? 1 : -1;
+        (void)scene_box(&s, d, 0.2, 0.1, 0.05, 1);
+    }
+    jd = scene_joint_def(&s, EMBIPC_HINGE, 0, 1, 0.125, 0, 0, Y);
+    jd.limited = 1;
+    jd.limits[0] = -0.3;
+    jd.limits[1] = 0.3;
+    j = scene_joint(&s, jd);
+    for (int n = 0; n < 60; n++) {
+        double sum = 0, force[3] = {0, 0, 0}, d[3];
+        const embi_island *isle;
+        linked_step(&s);
+        isle = s.w->islands.list[s.w->islands.order[0]];
+        for (int k = 0; k < isle->rods.count; k++) {
+            sum += isle->rods.list[k].base.energy;
+            embi_axpy(force, -isle->rods.list[k].base.first, isle->rods.list[k].base.dir);
+        }
+        hits += isle->rods.count == 4 && (isle->rods.list[2].base.first != 0 || isle->rods.list[3].base.first != 0);
+        embi_sub(d, joint_state(&s, j).force, force);
+        worst = fmax(worst, embi_norm(d) / embi_norm(force));
+        off = fmax(off, fabs(s.stats.joint / sum - 1));
+    }
+    printf("  %d steps at a limit: energy reported off by %.2g, force by %.2g\n", hits, off, worst);
+    ENSURE(hits > 1 && off < 1e-9 && worst < 1e-9);
+    linked_end(&s);
+}
+
+/* Steps cut short after two or three iterations, that go back to q^n where they would end with too much energy: none gains
+ * energy at the limit of a hinge in soft bodies that turn fast. */
+static void test_cut_at_limit(void)
+{
+    double gain = 0;
+    int stood = 0;
+    for (int world = 0; world < 2; world++) {
+        embipc_world_def wd = embipc_default_world_def();
+        scene s;
+        embipc_joint_def jd;
+        double last = 0;
+        wd.gravity[2] = 0;
+        wd.max_iterations = 2 + world;
+        s = scene_empty(&wd);
+        for (int i = 0; i < 2; i++) {
+            embipc_body_def d = scene_def("box", EMBIPC_AFFINE, 0.25 * i, 0, 0);
+            d.material.young = 1e3;
+            d.angular_velocity[0] = 30;
+            d.angular_velocity[1] = i ? 5 : -5;
+            d.angular_velocity[2] = 8;
+            d.velocity[1] = i ? 1 : -1;
+            (void)scene_box(&s, d, 0.2, 0.1, 0.05, 1);
+        }
+        jd = scene_joint_def(&s, EMBIPC_HINGE, 0, 1, 0.125, 0, 0, Y);
+        jd.limited = 1;
+        jd.limits[0] = -0.02;
+        jd.limits[1] = 0.02;
+        (void)scene_joint(&s, jd);
+        for (int n = 0; n < 60; n++) {
+            double all;
+            linked_step(&s);
+            all = s.stats.kinetic + s.stats.elastic + s.stats.joint;
+            if (n) gain = fmax(gain, (all - last) / all);
+            last = all;
+            stood += s.w->s.driven.joint.list[0].stands;
+        }
+        linked_end(&s);
+    }
+    printf("  steps cut short at a limit: a step gains %.2g of its energy at most, %d go back to their start\n", gain, stood);
+    ENSURE(gain < 1e-9 && stood > 0);
+}
+
 /* Half the span of ten links that hang between two points with the horizontal force H, in weights of a link, and their sag. */
 static double links_span(double H, double *sag)
 {
@@ -1603,6 +1768,7 @@ int main(int argc, char **argv)
     test_begin(argc, argv);
     RUN(pendulum);
     RUN(limits_of_floats);
+    RUN(force_of_the_end);
     RUN(gap);
     RUN(weld);
     RUN(held_bar);
@@ -1628,6 +1794,9 @@ int main(int argc, char **argv)
     RUN(twist_limit);
     RUN(twist_energy);
     RUN(limits_energy);
+    RUN(limit_overloaded);
+    RUN(jump_is_reported);
+    RUN(cut_at_limit);
     RUN(catenary);
     RUN(capstan);
     RUN(heap);
