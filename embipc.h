@@ -27656,13 +27656,16 @@ static void embi_pressed_close_hole(embipc_world *w, const embi_body *gone)
     w->search.pressed_count = count;
 }
 
-/* Renumbers the cached lists of other bodies after one was destroyed. */
+/* Frees the cached lists of a body that was destroyed, and renumbers those of others. */
 static void embi_cached_close_hole(embipc_world *w, int at, const embi_body *gone)
 {
     int count = 0;
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached one = w->search.cached[n];
-        if (one.a == at || one.b == at) continue;
+        if (one.a == at || one.b == at) {
+            EMBI_RELEASE(&w->memory, w->search.cached[n].list);
+            continue;
+        }
         one.a -= one.a > at;
         one.b -= one.b > at;
         for (int i = 0; i < one.count; i++)
@@ -27715,13 +27718,16 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < embi_drive_count(s); i++)
         if (s->driven.list[i].body > at) s->driven.list[i].body--;
     embi_cached_close_hole(w, at, &gone);
-    isle = w->islands.list[at];   /* the others keep their factors, at the new index of their first body */
+    /* The others keep their factors, at the new index of their first body. This one's arrays may be those of a whole
+     * heap. They are freed: else each body of a heap that loses its oldest one again and again would get such arrays. */
+    isle = w->islands.list[at];
+    if (isle) embi_island_free(&w->memory, isle);
+    embi_free(&w->memory, isle);
     embi_close_hole(w->islands.list, at, 1, s->body_count - at, sizeof isle);
     if (EMBI_SLEEP) embi_close_hole(s->settled, at, 1, s->body_count - at, sizeof *s->settled);
     embi_close_hole(w->sums, at, 1, s->body_count - at, sizeof *w->sums);
     w->search.region_count = 0;
-    w->islands.list[s->body_count] = isle;
-    if (isle) isle->factor.of_count = isle->factor.valid = 0;
+    w->islands.list[s->body_count] = NULL;
     embi_apart_forget(w, &gone);
     embi_body_free(&w->memory, &gone);
     embi_rows_forget(report->before, sizeof *report->before, &report->before_count, body);
