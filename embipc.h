@@ -14089,6 +14089,7 @@ typedef struct embi_meeting {
     int body[2], edge[2];        /* edges: 3 triangle + side */
     int owner[2];                /* half-edges that own these edges, where known */
     int flush;                   /* in one plane, on opposite sides of the line; else: back to back */
+    int may;                     /* it is a seam, if the surface that it belongs to is flat */
     int seam;
     embipc_real t[2][2];         /* the common part, along each edge from its lower vertex, 0 .. 1 */
 } embi_meeting;
@@ -14148,12 +14149,15 @@ typedef struct embi_step_report {
 
 /* Where fixed bodies meet at equal height. */
 typedef struct embi_tiles {
-    embi_meeting *meeting;       /* edges of fixed bodies that meet, for the search for seams */
+    embi_meeting *meeting;       /* edges of fixed bodies that meet, by the later body, then the earlier one */
     int meeting_count;
+    int known;                   /* meetings of the first so many bodies are listed */
+    int lost;                    /* some were removed since the last search for seams */
     embi_key *joined;            /* embi_pack(surface, body) of joined bodies, sorted */
     int joined_count;
     int *sharp;
-    int due;                     /* fixed bodies came or went since the last search for seams */
+    embipc_real *end;            /* (8 per meeting) where seams end: see embi_seam_end() */
+    int due;                     /* fixed bodies came, or meetings went, since the last search for seams */
 } embi_tiles;
 
 /* The force of an element that sleeps, N, by vertices of bodies: numbers may change. key, u: as in embi_lagged. */
@@ -15661,7 +15665,7 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
         const embipc_real *p = x + 3 * embi_min_int(*a0, *a1), *q = x + 3 * embi_max_int(*a0, *a1);
         const embipc_real *r = y + 3 * embi_min_int(*b0, *b1), *v = y + 3 * embi_max_int(*b0, *b1);
         int edge_a = 3 * ta + k / 3, edge_b = 3 * tb + k % 3, how;
-        embi_meeting one = {{i, j}, {edge_a, edge_b}, {edge_a, edge_b}, 0, 0, {{0, 0}, {0, 0}}};
+        embi_meeting one = {{i, j}, {edge_a, edge_b}, {edge_a, edge_b}, 0, 0, 0, {{0, 0}, {0, 0}}};
         if (!embi_edges_overlap(p, q, r, v, tolerance, one.t[0]) ||
             !embi_edges_overlap(r, v, p, q, tolerance, one.t[1]))
             continue;
@@ -15684,7 +15688,7 @@ static int embi_is_border(const embi_body *b, int edge)
     return embi_is_owner(b, edge) && !(embi_owned(b->bvh.own[edge / 3], EMBI_OWN_BACK) >> edge % 3 & 1);
 }
 
-/* Appends the meetings of two fixed bodies that touch, and marks the seams. */
+/* Appends the meetings of two fixed bodies that touch, and marks those that may be seams. */
 static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance)
 {
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
@@ -15699,13 +15703,13 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     }
     for (int n = first; n < w->tiles.meeting_count; n++) {
         embi_meeting *one = w->tiles.meeting + n;
-        one->seam = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
-        for (int k = first; k < w->tiles.meeting_count && one->flush && !one->seam; k++) {
+        one->may = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
+        for (int k = first; k < w->tiles.meeting_count && one->flush && !one->may; k++) {
             const embi_meeting *back = w->tiles.meeting + k;
-            one->seam = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
-                        embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
-            if (one->seam && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
-            if (one->seam && !embi_is_owner(b, one->edge[1])) one->owner[1] = back->edge[1];
+            one->may = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
+                       embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
+            if (one->may && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
+            if (one->may && !embi_is_owner(b, one->edge[1])) one->owner[1] = back->edge[1];
         }
     }
     return 1;
@@ -15746,14 +15750,16 @@ static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
     if (reach == 1) b->bvh.own[owner / 3] &= ~(1u << EMBI_OWN_JOINED_EDGE_PAIRS << owner % 3);
 }
 
-/* p = an end of a seam; end: 2 meeting + end, on its first edge. */
-static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
+/* p = an end of a seam, and the distance within which another end is the same point, m (4); end: 2 meeting + end, on
+ * its first edge. */
+static void embi_seam_end(const embipc_world *w, int end, embipc_real p[4])
 {
     const embi_meeting *one = w->tiles.meeting + end / 2;
     embi_u64 key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
     const embipc_real *u = w->s.x + 3 * embi_hi(key), *v = w->s.x + 3 * embi_lo(key);
     embipc_real t = one->t[0][end % 2];
     for (int c = 0; c < 3; c++) p[c] = u[c] + t * (v[c] - u[c]);
+    p[3] = 64 * EMBI_EPS * embi_max(w->s.body[one->body[0]].scale_x, w->s.body[one->body[1]].scale_x);
 }
 
 /* Adds a seam, or for `end` >= 0 one end of it. */
@@ -15783,46 +15789,35 @@ static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
     return count < bodies || embi_seam_add(w, ends->value / 2, ends->value % 2, 1 - bodies + count);
 }
 
-/* Distance within which ends of two meetings are one point, m. */
-static embipc_real embi_seam_near(const embipc_world *w, const embi_meeting *a, const embi_meeting *b)
-{
-    embipc_real away = 0;
-    for (int k = 0; k < 4; k++) away = embi_max(away, w->s.body[(k < 2 ? a : b)->body[k % 2]].scale_x);
-    return 64 * EMBI_EPS * away;
-}
-
 /* Groups the ends of all seams by points and adds these. */
 static int embi_seams_ends(embipc_world *w)
 {
     embi_key *ends;
-    embipc_real p[3], q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
+    embipc_real *at, q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
     int count = 0;
-    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->tiles.meeting_count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->tiles.meeting_count) ||
+        !EMBI_GROW(&w->memory, w->tiles.end, 8 * w->tiles.meeting_count))
+        return 0;
     ends = w->search.tri_pairs;
-    for (int n = 0; n < 2 * w->tiles.meeting_count; n++)
-        if (w->tiles.meeting[n / 2].seam) ends[count++].value = n;
-    for (int n = 0; n < count; n++) {
-        embi_seam_end(w, ends[n].value, p);
-        lo = embi_min(lo, p[0]);
-        hi = embi_max(hi, p[0]);
+    at = w->tiles.end;
+    for (int n = 0; n < 2 * w->tiles.meeting_count; n++) {
+        if (!w->tiles.meeting[n / 2].seam) continue;
+        ends[count++].value = n;
+        embi_seam_end(w, n, at + 4 * n);
+        lo = embi_min(lo, at[4 * n]);
+        hi = embi_max(hi, at[4 * n]);
     }
     unit = (hi - lo) / ((embi_u64)1 << 50);
-    for (int n = 0; n < count; n++) {
-        embi_seam_end(w, ends[n].value, p);
-        ends[n].key = unit > 0 ? (embi_u64)((p[0] - lo) / unit) : 0;
-    }
+    for (int n = 0; n < count; n++) ends[n].key = unit > 0 ? (embi_u64)((at[4 * ends[n].value] - lo) / unit) : 0;
     embi_sort_keys(ends, count);
     for (int begin = 0, end; begin < count; begin = end) {
-        embi_seam_end(w, ends[begin].value, p);
+        const embipc_real *p = at + 4 * ends[begin].value;
         end = begin + 1;
         for (int n = end; n < count; n++) {
             embi_key other = ends[n];
-            embipc_real nearby = embi_seam_near(w, w->tiles.meeting + ends[begin].value / 2,
-                                                w->tiles.meeting + other.value / 2);
-            embi_seam_end(w, other.value, q);
-            embi_sub(q, q, p);
+            embi_sub(q, at + 4 * other.value, p);
             if (q[0] > 64 * EMBI_EPS * embi_max(embi_abs(lo), embi_abs(hi)) + 4 * unit) break;
-            if (embi_norm(q) > nearby) continue;
+            if (embi_norm(q) > embi_max(p[3], at[4 * other.value + 3])) continue;
             memmove(ends + end + 1, ends + end, (size_t)(n - end) * sizeof *ends);
             ends[end++] = other;
         }
@@ -15879,7 +15874,7 @@ static int embi_seams_join(embipc_world *w)
 /* Removes all seams: each fixed body stands alone again. */
 static void embi_seams_clear(embipc_world *w)
 {
-    w->s.seams.count = w->tiles.meeting_count = w->tiles.joined_count = 0;
+    w->s.seams.count = w->tiles.joined_count = 0;
     if (!++w->s.seams.revision) w->s.seams.revision = 1;
     for (int i = 0; i < w->s.body_count; i++) {
         embi_body *b = w->s.body + i;
@@ -15941,6 +15936,7 @@ static int embi_seams_check(embipc_world *w)
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
     if (!EMBI_GROW(&w->memory, w->tiles.sharp, n_bodies + 1)) return 0;
     memset(w->tiles.sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->tiles.sharp);
+    for (int n = 0; n < w->tiles.meeting_count; n++) w->tiles.meeting[n].seam = w->tiles.meeting[n].may;
     for (int n = 0; n < 2 * w->tiles.meeting_count; n++)
         if (w->tiles.meeting[n / 2].seam) w->tiles.sharp[w->tiles.meeting[n / 2].body[n % 2]] = 1;
     for (int i = 0; i <= n_bodies; i++) {
@@ -15964,12 +15960,11 @@ static int embi_seams_check(embipc_world *w)
     return count >= 0;
 }
 
-/* Finds the seams of fixed bodies that touch, and the pairs that these make superfluous. */
-static int embi_seams_find(embipc_world *w)
+/* Finds the meetings of fixed bodies that are not known yet. */
+static int embi_meetings_find(embipc_world *w)
 {
     embi_state *s = &w->s;
-    int sides;
-    for (int j = 0; j < s->body_count; j++) {
+    for (int j = w->tiles.known; j < s->body_count; j++) {
         const embi_body *b = s->body + j;
         for (int i = 0; i < j && b->kind == EMBIPC_FIXED; i++) {
             const embi_body *a = s->body + i;
@@ -15980,6 +15975,15 @@ static int embi_seams_find(embipc_world *w)
             if (!embi_bodies_join(w, i, j, tolerance)) return 0;
         }
     }
+    w->tiles.known = s->body_count;
+    return 1;
+}
+
+/* Finds the seams among the meetings, and the pairs that these make superfluous. */
+static int embi_seams_find(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int sides;
     if (!embi_seams_check(w)) return 0;
     sides = embi_seams_sort(w);
     if (sides < 0) return 0;
@@ -15997,16 +16001,32 @@ static int embi_seams_find(embipc_world *w)
     return 1;
 }
 
-/* Finds the seams again after fixed bodies came or went. */
+/* Forgets the meetings of body `from` and of later ones: its friction or surface velocity is another now. */
+static void embi_meetings_forget(embipc_world *w, int from)
+{
+    embi_tiles *t = &w->tiles;
+    while (t->meeting_count > 0 && t->meeting[t->meeting_count - 1].body[1] >= from) t->meeting_count--;
+    t->known = embi_min_int(t->known, from);
+    t->lost = t->due = 1;
+}
+
+/* Finds the seams again after fixed bodies came or went. Those that came are compared with all others: in a world of
+ * thousands of tiles this takes most of the time, so what was found stays. */
 static int embi_seams_update(embipc_world *w)
 {
+    int before = w->tiles.meeting_count, ok;
     if (!w->tiles.due) return 1;
-    embi_seams_clear(w);
-    if (!embi_seams_find(w)) {
+    ok = embi_meetings_find(w);
+    if (ok && (w->tiles.lost || w->tiles.meeting_count > before)) {
         embi_seams_clear(w);
+        ok = embi_seams_find(w);
+    }
+    if (!ok) {
+        embi_seams_clear(w);
+        embi_meetings_forget(w, 0);
         return 0;
     }
-    w->tiles.due = 0;
+    w->tiles.due = w->tiles.lost = 0;
     return 1;
 }
 
@@ -26349,7 +26369,7 @@ static const size_t embi_world_arrays[] = {
                   named[EMBI_NAMED_JOINT].list),
     EMBI_OFFSETS4(embipc_world, lagged.key, lagged.u, s.driven.of, s.driven.joint.list),
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
-    EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
+    EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, tiles.end), offsetof(embipc_world, search.cached),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     offsetof(embipc_world, search.region), offsetof(embipc_world, search.force_before),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
@@ -27677,14 +27697,26 @@ static void embi_cached_close_hole(embipc_world *w, int at, const embi_body *gon
     w->search.cached_count = count;
 }
 
-/* Renumbers the seams after a body was destroyed. */
+/* Renumbers the seams after a body was destroyed, and removes its meetings. */
 static void embi_seams_close_hole(embipc_world *w, int at, const embi_body *gone)
 {
+    int count = 0;
     for (int n = 0; n < w->s.seams.count; n++) {
         int u = embi_hi(w->s.seams.list[n].key), v = embi_lo(w->s.seams.list[n].key);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
     for (int n = 0; n < w->tiles.joined_count; n++) w->tiles.joined[n].key -= embi_lo(w->tiles.joined[n].key) > at;
+    for (int n = 0; n < w->tiles.meeting_count; n++) {
+        embi_meeting one = w->tiles.meeting[n];
+        if (one.body[0] == at || one.body[1] == at) {
+            w->tiles.lost = w->tiles.due = 1;
+            continue;
+        }
+        for (int k = 0; k < 2; k++) one.body[k] -= one.body[k] > at;
+        w->tiles.meeting[count++] = one;
+    }
+    w->tiles.meeting_count = count;
+    w->tiles.known -= w->tiles.known > at;
 }
 
 /* Removes what refers to the body, then closes the holes. Later bodies get lower indices; their handles stay valid. */
@@ -27705,7 +27737,6 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_joints_close_hole(w, at);
     embi_rows_forget(w->rule, sizeof *w->rule, &w->rule_count, body);
     gone = s->body[at];
-    if (gone.kind == EMBIPC_FIXED) w->tiles.due = 1;
     embi_seams_close_hole(w, at, &gone);
     embi_world_close_hole(w, &gone);
     embi_pressed_close_hole(w, &gone);
@@ -28514,6 +28545,7 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     embi_body *b = embi_body_of(w, body);
     embipc_real speed;
     embipc_result r;
+    int changes = 0;
     if (!b) return embi_no_body(w, body);
     if (!velocity) return embi_blame_body(w, b, embi_refuse(&w->error, "the surface velocity is NULL"));
     if (!embi_all_finite(velocity, 3))
@@ -28521,10 +28553,11 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     speed = embi_long_norm(velocity);
     if ((r = embi_check_way(w, b, "the surface velocity", speed, "m/s", speed * w->s.h)) != EMBIPC_OK) return r;
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
-    if (embi_is_second_order(&w->s) && embi_distance(b->rules.surface_velocity, velocity) > 0)
-        embi_body_interrupt(w, b);
+    for (int i = 0; i < 3; i++) changes |= b->rules.surface_velocity[i] != velocity[i];
+    if (embi_is_second_order(&w->s) && changes) embi_body_interrupt(w, b);
     embi_copy(b->rules.surface_velocity, velocity);
-    if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
+    if (changes && b->kind == EMBIPC_FIXED)   /* tiles that run apart are no joined surface */
+        embi_meetings_forget(w, (int)(b - w->s.body));
     return EMBIPC_OK;
 }
 
@@ -28552,16 +28585,18 @@ EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body b
 {
     embi_body *b = embi_body_of(w, body);
     embipc_result r;
+    int changes;
     if (!b) return embi_no_body(w, body);
     r = embi_check_friction(friction, static_friction, &w->error);
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     static_friction = embi_max(static_friction, friction);
-    if (embi_is_second_order(&w->s) &&
-        (friction != b->rules.friction || static_friction != b->rules.static_friction)) embi_body_interrupt(w, b);
+    changes = friction != b->rules.friction || static_friction != b->rules.static_friction;
+    if (embi_is_second_order(&w->s) && changes) embi_body_interrupt(w, b);
     b->rules.friction = friction;
     b->rules.static_friction = static_friction;
-    if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles of unequal friction are no joined surface */
+    if (changes && b->kind == EMBIPC_FIXED)   /* tiles of unequal friction are no joined surface */
+        embi_meetings_forget(w, (int)(b - w->s.body));
     return EMBIPC_OK;
 }
 
