@@ -419,6 +419,7 @@ static void test_what_was_found_stays(void)
         } else {
             ENSURE_OK(s.w, embipc_body_destroy(s.w, tile[k]));
             tile[k].index1 = 0;
+            if (n % 2) tile[k] = add_tile(s.w, 0.1 * (k % 4), 0.1 * (k / 4), -0.05);   /* before any step */
         }
         ENSURE(scene_step(&s));
         counts[0] = seams->count;
