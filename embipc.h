@@ -1196,7 +1196,7 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
  *   with   out: the new body; {0, 0} on failure
  * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid
  * body with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the
- * contact force on the old one, by at most 1/64 of its diagonal.
+ * contact force on the old one, by at most 1/64 of its diagonal, and keeps its spin.
  *   goes over    pair rules, surface velocity, user pointer; pressure, sum and moment of the forces for the next step;
  *                soft drives with their handles, where both have the same vertices
  *   is gone      the old handle and its events, other soft drives, and what calls changed of the description: groups,
@@ -29838,7 +29838,7 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     (void)embipc_body_get_state(w, old->handle, &was);
     (void)embipc_body_get_state(w, b->handle, &now);
-    embi_sub(way, was.centre, now.centre);
+    for (int i = 0; i < 3; i++) way[i] = was.centre[i] + gone * way[i] - now.centre[i];   /* to give way turns nothing */
     embi_cross(spin, way, was.momentum);
     embi_add(spin, spin, was.angular_momentum);
     embi_copy(b->rules.surface_velocity, old->rules.surface_velocity);
