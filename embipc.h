@@ -752,8 +752,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
  * A joint fixes points of body b to points of body a, or of the world. They belong to two frames: an origin, and three
  * points at the distance l from it. l is a quarter of the larger body's diagonal, but at most the smaller one's
  * diagonal. In a cage or a full body the tet at the joint carries the frame and bends with it, and l is at most half
- * of its longest edge. A weld lets this tet neither bend nor stretch. So a soft bar that is welded at its end hangs by one
- * tet, and bends sideways, too: EMBIPC_ATTACH clamps the whole end. A joint is stiff, not rigid: a force F opens a
+ * of its longest edge. A weld lets this tet neither bend nor stretch. So a soft bar that is welded at its end hangs by
+ * one tet, and bends sideways, too: EMBIPC_ATTACH clamps the whole end. A joint is stiff, not rigid: a force F opens a
  * gap of at most F/stiffness, a torque T tilts it by at most 2 T/(stiffness l^2). The default stiffness is 1000 M/h^2.
  * M is the mass of all dynamic bodies that joints link with these two. So F opens a gap of a thousandth of F h^2/M,
  * the way it would move M in one step. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and
