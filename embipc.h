@@ -26371,7 +26371,8 @@ static const size_t embi_world_arrays[] = {
                   named[EMBI_NAMED_JOINT].list),
     EMBI_OFFSETS4(embipc_world, lagged.key, lagged.u, s.driven.of, s.driven.joint.list),
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
-    EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, tiles.end), offsetof(embipc_world, search.cached),
+    EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
+    offsetof(embipc_world, tiles.end),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     offsetof(embipc_world, search.region), offsetof(embipc_world, search.force_before),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
@@ -27751,8 +27752,8 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < embi_drive_count(s); i++)
         if (s->driven.list[i].body > at) s->driven.list[i].body--;
     embi_cached_close_hole(w, at, &gone);
-    /* The others keep their factors, at the new index of their first body. This one's arrays may be those of a whole
-     * heap. They are freed: else each body of a heap that loses its oldest one again and again would get such arrays. */
+    /* The others keep their factors, at the new index of their first body. The arrays of this one may be those of a
+     * heap. They are freed: else each body of a heap that loses its oldest one again and again would get such. */
     isle = w->islands.list[at];
     if (isle) embi_island_free(&w->memory, isle);
     embi_free(&w->memory, isle);
@@ -29840,7 +29841,7 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     (void)embipc_body_get_state(w, old->handle, &was);
     (void)embipc_body_get_state(w, b->handle, &now);
-    for (int i = 0; i < 3; i++) way[i] = was.centre[i] + gone * way[i] - now.centre[i];   /* to give way turns nothing */
+    for (int i = 0; i < 3; i++) way[i] = was.centre[i] + gone * way[i] - now.centre[i];   /* giving way turns nothing */
     embi_cross(spin, way, was.momentum);
     embi_add(spin, spin, was.angular_momentum);
     embi_copy(b->rules.surface_velocity, old->rules.surface_velocity);
