@@ -753,7 +753,8 @@ EMBIPC_API embipc_result embipc_drive_get_state(const embipc_world *world, embip
  * A joint fixes points of body b to points of body a, or of the world. They belong to two frames: an origin, and three
  * points at the distance l from it. l is a quarter of the larger body's diagonal, but at most the smaller one's
  * diagonal. In a cage or a full body the tet at the joint carries the frame and bends with it, and l is at most half
- * of its longest edge. A weld lets this tet neither bend nor stretch. A joint is stiff, not rigid: a force F opens a
+ * of its longest edge. A weld lets this tet neither bend nor stretch. So a soft bar that is welded at its end hangs by
+ * one tet, and bends sideways, too: EMBIPC_ATTACH clamps the whole end. A joint is stiff, not rigid: a force F opens a
  * gap of at most F/stiffness, a torque T tilts it by at most 2 T/(stiffness l^2). The default stiffness is 1000 M/h^2.
  * M is the mass of all dynamic bodies that joints link with these two. So F opens a gap of a thousandth of F h^2/M,
  * the way it would move M in one step. A chain of 20 links of 50 mm swings for 100 s with gaps of at most 10 um, and
@@ -860,7 +861,8 @@ typedef struct embipc_step_stats {
     embipc_real max_speed;       /* m/s: upper bound of the speed of dynamic bodies' vertices, from boxes around their
                                   * displacements; up to twice the true value for rotation */
     embipc_real drive_short;     /* m, largest shortfall of the drives that are not soft */
-    embipc_real drive_work;      /* J, work of the drives on the bodies in this step */
+    embipc_real drive_work;      /* J, work of the drives on the bodies in this step, by their speed at its end. Where a
+                                  * drive starts at once, this is 1.5 times force times displacement */
     embipc_real motor_work;      /* J, work of the motors of joints in this step: effort times change of position. The
                                   * sum of the five energies above changes by both works and that of applied forces,
                                   * less friction, damping and the loss of the integrator */
@@ -1199,7 +1201,7 @@ EMBIPC_API embipc_result embipc_body_apply_impulse(embipc_world *world, embipc_b
  *   with   out: the new body; {0, 0} on failure
  * The new body is where the old one is, sheared and stretched like it on the whole, but not bent. It moves as a rigid
  * body with the same linear and angular momentum. Where it would cross a body that touches, it is moved along the
- * contact force on the old one, by at most 1/64 of its diagonal.
+ * contact force on the old one, by at most 1/64 of its diagonal, and keeps its spin.
  *   goes over    pair rules, surface velocity, user pointer; pressure, sum and moment of the forces for the next step;
  *                soft drives with their handles, where both have the same vertices
  *   is gone      the old handle and its events, other soft drives, and what calls changed of the description: groups,
@@ -14196,7 +14198,7 @@ enum { EMBI_SEARCH_DONE, EMBI_SEARCH_DUE, EMBI_SEARCH_FOUND };
 typedef struct embi_swept {
     embipc_real box[6];
     embi_u64 begin, end;
-    int body, patch, moves;      /* moves: the body does, in this step */
+    int body, patch, moves;      /* moves: the body does, in this step; or it is fixed and new */
     int next;                    /* the first one behind it whose body moves */
 } embi_swept;
 
@@ -14222,6 +14224,7 @@ typedef struct embi_meeting {
     int body[2], edge[2];        /* edges: 3 triangle + side */
     int owner[2];                /* half-edges that own these edges, where known */
     int flush;                   /* in one plane, on opposite sides of the line; else: back to back */
+    int may;                     /* it is a seam, if the surface that it belongs to is flat */
     int seam;
     embipc_real t[2][2];         /* the common part, along each edge from its lower vertex, 0 .. 1 */
 } embi_meeting;
@@ -14281,12 +14284,15 @@ typedef struct embi_step_report {
 
 /* Where fixed bodies meet at equal height. */
 typedef struct embi_tiles {
-    embi_meeting *meeting;       /* edges of fixed bodies that meet, for the search for seams */
+    embi_meeting *meeting;       /* edges of fixed bodies that meet, by the later body, then the earlier one */
     int meeting_count;
+    int known;                   /* meetings of the first so many bodies are listed */
+    int lost;                    /* some were removed since the last search for seams */
     embi_key *joined;            /* embi_pack(surface, body) of joined bodies, sorted */
     int joined_count;
     int *sharp;
-    int due;                     /* fixed bodies came or went since the last search for seams */
+    embipc_real *end;            /* (8 per meeting) where seams end: see embi_seam_end() */
+    int due;                     /* fixed bodies came, or meetings went, since the last search for seams */
 } embi_tiles;
 
 /* The force of an element that sleeps, N, by vertices of bodies: numbers may change. key, u: as in embi_lagged. */
@@ -15843,7 +15849,7 @@ static int embi_meetings_add(embipc_world *w, int i, int j, int ta, int tb, embi
         const embipc_real *p = x + 3 * embi_min_int(*a0, *a1), *q = x + 3 * embi_max_int(*a0, *a1);
         const embipc_real *r = y + 3 * embi_min_int(*b0, *b1), *v = y + 3 * embi_max_int(*b0, *b1);
         int edge_a = 3 * ta + k / 3, edge_b = 3 * tb + k % 3, how;
-        embi_meeting one = {{i, j}, {edge_a, edge_b}, {edge_a, edge_b}, 0, 0, {{0, 0}, {0, 0}}};
+        embi_meeting one = {{i, j}, {edge_a, edge_b}, {edge_a, edge_b}, 0, 0, 0, {{0, 0}, {0, 0}}};
         if (!embi_edges_overlap(p, q, r, v, tolerance, one.t[0]) ||
             !embi_edges_overlap(r, v, p, q, tolerance, one.t[1]))
             continue;
@@ -15866,7 +15872,7 @@ static int embi_is_border(const embi_body *b, int edge)
     return embi_is_owner(b, edge) && !(embi_owned(b->bvh.own[edge / 3], EMBI_OWN_BACK) >> edge % 3 & 1);
 }
 
-/* Appends the meetings of two fixed bodies that touch, and marks the seams. */
+/* Appends the meetings of two fixed bodies that touch, and marks those that may be seams. */
 static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance)
 {
     const embi_body *a = w->s.body + i, *b = w->s.body + j;
@@ -15881,13 +15887,13 @@ static int embi_bodies_join(embipc_world *w, int i, int j, embipc_real tolerance
     }
     for (int n = first; n < w->tiles.meeting_count; n++) {
         embi_meeting *one = w->tiles.meeting + n;
-        one->seam = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
-        for (int k = first; k < w->tiles.meeting_count && one->flush && !one->seam; k++) {
+        one->may = one->flush && embi_is_border(a, one->edge[0]) && embi_is_border(b, one->edge[1]);
+        for (int k = first; k < w->tiles.meeting_count && one->flush && !one->may; k++) {
             const embi_meeting *back = w->tiles.meeting + k;
-            one->seam = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
-                        embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
-            if (one->seam && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
-            if (one->seam && !embi_is_owner(b, one->edge[1])) one->owner[1] = back->edge[1];
+            one->may = !back->flush && embi_edge_key(a, back->edge[0]) == embi_edge_key(a, one->edge[0]) &&
+                       embi_edge_key(b, back->edge[1]) == embi_edge_key(b, one->edge[1]);
+            if (one->may && !embi_is_owner(a, one->edge[0])) one->owner[0] = back->edge[0];
+            if (one->may && !embi_is_owner(b, one->edge[1])) one->owner[1] = back->edge[1];
         }
     }
     return 1;
@@ -15928,14 +15934,16 @@ static void embi_seams_cover(embipc_world *w, const embi_key *sides, int count)
     if (reach == 1) b->bvh.own[owner / 3] &= ~(1u << EMBI_OWN_JOINED_EDGE_PAIRS << owner % 3);
 }
 
-/* p = an end of a seam; end: 2 meeting + end, on its first edge. */
-static void embi_seam_end(const embipc_world *w, int end, embipc_real p[3])
+/* p = an end of a seam, and the distance within which another end is the same point, m (4); end: 2 meeting + end, on
+ * its first edge. */
+static void embi_seam_end(const embipc_world *w, int end, embipc_real p[4])
 {
     const embi_meeting *one = w->tiles.meeting + end / 2;
     embi_u64 key = embi_edge_key(w->s.body + one->body[0], one->edge[0]);
     const embipc_real *u = w->s.x + 3 * embi_hi(key), *v = w->s.x + 3 * embi_lo(key);
     embipc_real t = one->t[0][end % 2];
     for (int c = 0; c < 3; c++) p[c] = u[c] + t * (v[c] - u[c]);
+    p[3] = 64 * EMBI_EPS * embi_max(w->s.body[one->body[0]].scale_x, w->s.body[one->body[1]].scale_x);
 }
 
 /* Adds a seam, or for `end` >= 0 one end of it. */
@@ -15965,46 +15973,35 @@ static int embi_seams_end(embipc_world *w, const embi_key *ends, int count)
     return count < bodies || embi_seam_add(w, ends->value / 2, ends->value % 2, 1 - bodies + count);
 }
 
-/* Distance within which ends of two meetings are one point, m. */
-static embipc_real embi_seam_near(const embipc_world *w, const embi_meeting *a, const embi_meeting *b)
-{
-    embipc_real away = 0;
-    for (int k = 0; k < 4; k++) away = embi_max(away, w->s.body[(k < 2 ? a : b)->body[k % 2]].scale_x);
-    return 64 * EMBI_EPS * away;
-}
-
 /* Groups the ends of all seams by points and adds these. */
 static int embi_seams_ends(embipc_world *w)
 {
     embi_key *ends;
-    embipc_real p[3], q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
+    embipc_real *at, q[3], lo = EMBI_HUGE, hi = -EMBI_HUGE, unit;
     int count = 0;
-    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->tiles.meeting_count)) return 0;
+    if (!EMBI_GROW(&w->memory, w->search.tri_pairs, 4 * w->tiles.meeting_count) ||
+        !EMBI_GROW(&w->memory, w->tiles.end, 8 * w->tiles.meeting_count))
+        return 0;
     ends = w->search.tri_pairs;
-    for (int n = 0; n < 2 * w->tiles.meeting_count; n++)
-        if (w->tiles.meeting[n / 2].seam) ends[count++].value = n;
-    for (int n = 0; n < count; n++) {
-        embi_seam_end(w, ends[n].value, p);
-        lo = embi_min(lo, p[0]);
-        hi = embi_max(hi, p[0]);
+    at = w->tiles.end;
+    for (int n = 0; n < 2 * w->tiles.meeting_count; n++) {
+        if (!w->tiles.meeting[n / 2].seam) continue;
+        ends[count++].value = n;
+        embi_seam_end(w, n, at + 4 * n);
+        lo = embi_min(lo, at[4 * n]);
+        hi = embi_max(hi, at[4 * n]);
     }
     unit = (hi - lo) / ((embi_u64)1 << 50);
-    for (int n = 0; n < count; n++) {
-        embi_seam_end(w, ends[n].value, p);
-        ends[n].key = unit > 0 ? (embi_u64)((p[0] - lo) / unit) : 0;
-    }
+    for (int n = 0; n < count; n++) ends[n].key = unit > 0 ? (embi_u64)((at[4 * ends[n].value] - lo) / unit) : 0;
     embi_sort_keys(ends, count);
     for (int begin = 0, end; begin < count; begin = end) {
-        embi_seam_end(w, ends[begin].value, p);
+        const embipc_real *p = at + 4 * ends[begin].value;
         end = begin + 1;
         for (int n = end; n < count; n++) {
             embi_key other = ends[n];
-            embipc_real nearby = embi_seam_near(w, w->tiles.meeting + ends[begin].value / 2,
-                                                w->tiles.meeting + other.value / 2);
-            embi_seam_end(w, other.value, q);
-            embi_sub(q, q, p);
+            embi_sub(q, at + 4 * other.value, p);
             if (q[0] > 64 * EMBI_EPS * embi_max(embi_abs(lo), embi_abs(hi)) + 4 * unit) break;
-            if (embi_norm(q) > nearby) continue;
+            if (embi_norm(q) > embi_max(p[3], at[4 * other.value + 3])) continue;
             memmove(ends + end + 1, ends + end, (size_t)(n - end) * sizeof *ends);
             ends[end++] = other;
         }
@@ -16061,7 +16058,7 @@ static int embi_seams_join(embipc_world *w)
 /* Removes all seams: each fixed body stands alone again. */
 static void embi_seams_clear(embipc_world *w)
 {
-    w->s.seams.count = w->tiles.meeting_count = w->tiles.joined_count = 0;
+    w->s.seams.count = w->tiles.joined_count = 0;
     if (!++w->s.seams.revision) w->s.seams.revision = 1;
     for (int i = 0; i < w->s.body_count; i++) {
         embi_body *b = w->s.body + i;
@@ -16123,6 +16120,7 @@ static int embi_seams_check(embipc_world *w)
     int n_bodies = w->s.body_count, *first, *next, *flat, total = 0, count;
     if (!EMBI_GROW(&w->memory, w->tiles.sharp, n_bodies + 1)) return 0;
     memset(w->tiles.sharp, 0, (size_t)(n_bodies + 1) * sizeof *w->tiles.sharp);
+    for (int n = 0; n < w->tiles.meeting_count; n++) w->tiles.meeting[n].seam = w->tiles.meeting[n].may;
     for (int n = 0; n < 2 * w->tiles.meeting_count; n++)
         if (w->tiles.meeting[n / 2].seam) w->tiles.sharp[w->tiles.meeting[n / 2].body[n % 2]] = 1;
     for (int i = 0; i <= n_bodies; i++) {
@@ -16146,8 +16144,9 @@ static int embi_seams_check(embipc_world *w)
     return count >= 0;
 }
 
-/* Pairs of fixed bodies whose boxes meet, into w->tiles.joined: embi_pack(j, i), i < j, sorted. -1: no memory. */
-static int embi_seams_pairs(embipc_world *w)
+/* Pairs i < j of fixed bodies whose boxes meet and whose meetings are not known yet: embi_pack(j, i), sorted, behind
+ * what w->tiles.joined holds. Returns how many; -1: no memory. */
+static int embi_meetings_pairs(embipc_world *w)
 {
     const embi_state *s = &w->s;
     embi_swept *one;
@@ -16158,29 +16157,32 @@ static int embi_seams_pairs(embipc_world *w)
         const embi_body *b = s->body + i;
         if (b->kind != EMBIPC_FIXED) continue;
         embi_box_grow(b->bvh.box + 6, 16 * EMBI_EPS * b->scale_x, one[n].box);
-        one[n].moves = 1;
+        one[n].moves = i >= w->tiles.known;
         one[n++].body = i;
     }
     if (!embi_swept_sort(w, one, n)) return -1;
-    for (int p = 0; p < n; p++)
-        for (int q = p + 1; q < n && w->search.swept[q].begin <= w->search.swept[p].end; q++) {
-            int i = w->search.swept[p].body, j = w->search.swept[q].body;
-            if (!embi_boxes_meet(w->search.swept[p].box, w->search.swept[q].box)) continue;
-            if (!EMBI_GROW(&w->memory, w->tiles.joined, 2 * (count + 1))) return -1;
-            w->tiles.joined[count++].key = embi_pack(embi_max_int(i, j), embi_min_int(i, j));
+    for (int p = 0; p < n; p++) {
+        const embi_swept *all = w->search.swept, *a = all + p;
+        for (int q = a->moves ? p + 1 : a->next; q < n && all[q].begin <= a->end; q = a->moves ? q + 1 : all[q].next) {
+            int i = embi_min_int(a->body, all[q].body), j = embi_max_int(a->body, all[q].body);
+            if (!embi_boxes_meet(a->box, all[q].box)) continue;
+            if (!EMBI_GROW(&w->memory, w->tiles.joined, w->tiles.joined_count + 2 * (count + 1))) return -1;
+            w->tiles.joined[w->tiles.joined_count + count++].key = embi_pack(j, i);
         }
-    embi_sort_keys(w->tiles.joined, count);
+    }
+    if (count) embi_sort_keys(w->tiles.joined + w->tiles.joined_count, count);
     return count;
 }
 
-/* Finds the seams of fixed bodies that touch, and the pairs that these make superfluous. */
-static int embi_seams_find(embipc_world *w)
+/* Finds the meetings of fixed bodies that are not known yet. */
+static int embi_meetings_find(embipc_world *w)
 {
     embi_state *s = &w->s;
-    int sides, pairs = embi_seams_pairs(w);
+    int pairs = embi_meetings_pairs(w);
     if (pairs < 0) return 0;
     for (int n = 0; n < pairs; n++) {
-        int j = embi_hi(w->tiles.joined[n].key), i = embi_lo(w->tiles.joined[n].key);
+        embi_u64 key = w->tiles.joined[w->tiles.joined_count + n].key;
+        int j = embi_hi(key), i = embi_lo(key);
         const embi_body *a = s->body + i, *b = s->body + j;
         embipc_real tolerance = 16 * EMBI_EPS * embi_max(a->scale_x, b->scale_x);
         if (a->rules.thickness != b->rules.thickness || !embi_same_friction(a, b) ||
@@ -16188,6 +16190,15 @@ static int embi_seams_find(embipc_world *w)
             continue;
         if (!embi_bodies_join(w, i, j, tolerance)) return 0;
     }
+    w->tiles.known = s->body_count;
+    return 1;
+}
+
+/* Finds the seams among the meetings, and the pairs that these make superfluous. */
+static int embi_seams_find(embipc_world *w)
+{
+    embi_state *s = &w->s;
+    int sides;
     if (!embi_seams_check(w)) return 0;
     sides = embi_seams_sort(w);
     if (sides < 0) return 0;
@@ -16205,16 +16216,31 @@ static int embi_seams_find(embipc_world *w)
     return 1;
 }
 
-/* Finds the seams again after fixed bodies came or went. */
+/* Forgets the meetings of body `from` and of later ones: its friction or surface velocity is another now. */
+static void embi_meetings_forget(embipc_world *w, int from)
+{
+    embi_tiles *t = &w->tiles;
+    while (t->meeting_count > 0 && t->meeting[t->meeting_count - 1].body[1] >= from) t->meeting_count--;
+    t->known = embi_min_int(t->known, from);
+    t->lost = t->due = 1;
+}
+
+/* Finds the seams again after fixed bodies came or went. What was found of the others stays. */
 static int embi_seams_update(embipc_world *w)
 {
+    int before = w->tiles.meeting_count, ok;
     if (!w->tiles.due) return 1;
-    embi_seams_clear(w);
-    if (!embi_seams_find(w)) {
+    ok = embi_meetings_find(w);
+    if (ok && (w->tiles.lost || w->tiles.meeting_count > before)) {
         embi_seams_clear(w);
+        ok = embi_seams_find(w);
+    }
+    if (!ok) {
+        embi_seams_clear(w);
+        embi_meetings_forget(w, 0);
         return 0;
     }
-    w->tiles.due = 0;
+    w->tiles.due = w->tiles.lost = 0;
     return 1;
 }
 
@@ -26609,6 +26635,7 @@ static const size_t embi_world_arrays[] = {
     EMBI_OFFSETS4(embipc_world, lagged.key, lagged.u, s.driven.of, s.driven.joint.list),
     EMBI_OFFSETS4(embipc_world, s.driven.joint.scratch, s.driven.joint.attached, report.before, sleep.rested),
     EMBI_OFFSETS4(embipc_world, tiles.meeting, tiles.joined, tiles.sharp, search.cached),
+    offsetof(embipc_world, tiles.end),
     EMBI_OFFSETS4(embipc_world, search.tri_pairs, search.swept, search.reached, search.surface),
     offsetof(embipc_world, search.region), offsetof(embipc_world, search.force_before),
     EMBI_OFFSETS4(embipc_world, search.primitives.list, search.due, search.found, search.asked),
@@ -27915,13 +27942,16 @@ static void embi_pressed_close_hole(embipc_world *w, const embi_body *gone)
     w->search.pressed_count = count;
 }
 
-/* Renumbers the cached lists of other bodies after one was destroyed. */
+/* Frees the cached lists of a body that was destroyed, and renumbers those of others. */
 static void embi_cached_close_hole(embipc_world *w, int at, const embi_body *gone)
 {
     int count = 0;
     for (int n = 0; n < w->search.cached_count; n++) {
         embi_cached one = w->search.cached[n];
-        if (one.a == at || one.b == at) continue;
+        if (one.a == at || one.b == at) {
+            EMBI_RELEASE(&w->memory, w->search.cached[n].list);
+            continue;
+        }
         one.a -= one.a > at;
         one.b -= one.b > at;
         for (int i = 0; i < one.count; i++)
@@ -27933,14 +27963,26 @@ static void embi_cached_close_hole(embipc_world *w, int at, const embi_body *gon
     w->search.cached_count = count;
 }
 
-/* Renumbers the seams after a body was destroyed. */
+/* Renumbers the seams after a body was destroyed, and removes its meetings. */
 static void embi_seams_close_hole(embipc_world *w, int at, const embi_body *gone)
 {
+    int count = 0;
     for (int n = 0; n < w->s.seams.count; n++) {
         int u = embi_hi(w->s.seams.list[n].key), v = embi_lo(w->s.seams.list[n].key);
         w->s.seams.list[n].key = embi_pack(u < gone->vert0 ? u : u - gone->nv, v < gone->vert0 ? v : v - gone->nv);
     }
     for (int n = 0; n < w->tiles.joined_count; n++) w->tiles.joined[n].key -= embi_lo(w->tiles.joined[n].key) > at;
+    for (int n = 0; n < w->tiles.meeting_count; n++) {
+        embi_meeting one = w->tiles.meeting[n];
+        if (one.body[0] == at || one.body[1] == at) {
+            w->tiles.lost = w->tiles.due = 1;
+            continue;
+        }
+        for (int k = 0; k < 2; k++) one.body[k] -= one.body[k] > at;
+        w->tiles.meeting[count++] = one;
+    }
+    w->tiles.meeting_count = count;
+    w->tiles.known -= w->tiles.known > at;
 }
 
 /* Removes what refers to the body, then closes the holes. Later bodies get lower indices; their handles stay valid. */
@@ -27961,7 +28003,6 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     embi_joints_close_hole(w, at);
     embi_rows_forget(w->rule, sizeof *w->rule, &w->rule_count, body);
     gone = s->body[at];
-    if (gone.kind == EMBIPC_FIXED) w->tiles.due = 1;
     embi_seams_close_hole(w, at, &gone);
     embi_world_close_hole(w, &gone);
     embi_pressed_close_hole(w, &gone);
@@ -27974,13 +28015,16 @@ EMBIPC_API embipc_result embipc_body_destroy(embipc_world *w, embipc_body body)
     for (int i = 0; i < embi_drive_count(s); i++)
         if (s->driven.list[i].body > at) s->driven.list[i].body--;
     embi_cached_close_hole(w, at, &gone);
-    isle = w->islands.list[at];   /* the others keep their factors, at the new index of their first body */
+    /* The others keep their factors, at the new index of their first body. The arrays of this one may be those of a
+     * heap. They are freed: else each body of a heap that loses its oldest one again and again would get such. */
+    isle = w->islands.list[at];
+    if (isle) embi_island_free(&w->memory, isle);
+    embi_free(&w->memory, isle);
     embi_close_hole(w->islands.list, at, 1, s->body_count - at, sizeof isle);
     if (EMBI_SLEEP) embi_close_hole(s->settled, at, 1, s->body_count - at, sizeof *s->settled);
     embi_close_hole(w->sums, at, 1, s->body_count - at, sizeof *w->sums);
     w->search.region_count = 0;
-    w->islands.list[s->body_count] = isle;
-    if (isle) isle->factor.of_count = isle->factor.valid = 0;
+    w->islands.list[s->body_count] = NULL;
     embi_apart_forget(w, &gone);
     embi_body_free(&w->memory, &gone);
     embi_rows_forget(report->before, sizeof *report->before, &report->before_count, body);
@@ -28768,6 +28812,7 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     embi_body *b = embi_body_of(w, body);
     embipc_real speed;
     embipc_result r;
+    int changes = 0;
     if (!b) return embi_no_body(w, body);
     if (!velocity) return embi_blame_body(w, b, embi_refuse(&w->error, "the surface velocity is NULL"));
     if (!embi_all_finite(velocity, 3))
@@ -28775,10 +28820,11 @@ EMBIPC_API embipc_result embipc_body_set_surface_velocity(embipc_world *w, embip
     speed = embi_long_norm(velocity);
     if ((r = embi_check_way(w, b, "the surface velocity", speed, "m/s", speed * w->s.h)) != EMBIPC_OK) return r;
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
-    if (embi_is_second_order(&w->s) && embi_distance(b->rules.surface_velocity, velocity) > 0)
-        embi_body_interrupt(w, b);
+    for (int i = 0; i < 3; i++) changes |= b->rules.surface_velocity[i] != velocity[i];
+    if (embi_is_second_order(&w->s) && changes) embi_body_interrupt(w, b);
     embi_copy(b->rules.surface_velocity, velocity);
-    if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles that run apart are no joined surface */
+    if (changes && b->kind == EMBIPC_FIXED)   /* tiles that run apart are no joined surface */
+        embi_meetings_forget(w, (int)(b - w->s.body));
     return EMBIPC_OK;
 }
 
@@ -28806,16 +28852,18 @@ EMBIPC_API embipc_result embipc_body_set_friction(embipc_world *w, embipc_body b
 {
     embi_body *b = embi_body_of(w, body);
     embipc_result r;
+    int changes;
     if (!b) return embi_no_body(w, body);
     r = embi_check_friction(friction, static_friction, &w->error);
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     if (embi_sleeps(w)) embi_wake_touching(w, b, EMBI_AWAKE);
     static_friction = embi_max(static_friction, friction);
-    if (embi_is_second_order(&w->s) &&
-        (friction != b->rules.friction || static_friction != b->rules.static_friction)) embi_body_interrupt(w, b);
+    changes = friction != b->rules.friction || static_friction != b->rules.static_friction;
+    if (embi_is_second_order(&w->s) && changes) embi_body_interrupt(w, b);
     b->rules.friction = friction;
     b->rules.static_friction = static_friction;
-    if (b->kind == EMBIPC_FIXED) w->tiles.due = 1;   /* tiles of unequal friction are no joined surface */
+    if (changes && b->kind == EMBIPC_FIXED)   /* tiles of unequal friction are no joined surface */
+        embi_meetings_forget(w, (int)(b - w->s.body));
     return EMBIPC_OK;
 }
 
@@ -30058,7 +30106,7 @@ static embipc_result embi_body_take_place(embipc_world *w, embi_body *b, const e
     if (r != EMBIPC_OK) return embi_blame_body(w, b, r);
     (void)embipc_body_get_state(w, old->handle, &was);
     (void)embipc_body_get_state(w, b->handle, &now);
-    embi_sub(way, was.centre, now.centre);
+    for (int i = 0; i < 3; i++) way[i] = was.centre[i] + gone * way[i] - now.centre[i];   /* giving way turns nothing */
     embi_cross(spin, way, was.momentum);
     embi_add(spin, spin, was.angular_momentum);
     embi_copy(b->rules.surface_velocity, old->rules.surface_velocity);

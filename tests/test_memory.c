@@ -130,6 +130,43 @@ static void test_small_worlds(void)
     }
 }
 
+/* A row of bodies that nearly touch is one island. The first one goes and one comes at the end, again and again: memory
+ * stays that of one row. All go, and with them most of the memory. */
+static void memory_of_a_row(const memory_case *one)
+{
+    enum { ROW = 12 };
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *w = memory_begin(&wd);
+    size_t first = 0, bytes = 0, rest;
+    for (int n = 0; n < 3 * ROW; n++) {
+        embipc_body_state last = {0};
+        embipc_pose at = {{0, 0, 0.0501}, {1, 0, 0, 0, 1, 0, 0, 0, 1}, {1, 0, 0, 0}};
+        if (n >= ROW) ENSURE(!embipc_body_destroy(w, embipc_world_body(w, 1)));
+        if (n) ENSURE(!embipc_body_get_state(w, embipc_world_body(w, embipc_world_body_count(w) - 1), &last));
+        at.position[0] = n ? last.centre[0] + 0.1003 : -1.8;
+        ENSURE(!memory_add(w, one, 50));
+        ENSURE(!embipc_body_set_pose(w, embipc_world_body(w, embipc_world_body_count(w) - 1), at.position, at.rotation, 0));
+        for (int k = 0; k < 2; k++) ENSURE(!embipc_world_step(w, NULL));
+        embipc_world_memory(w, &bytes, NULL, NULL);
+        if (n == ROW - 1) first = bytes;
+    }
+    for (int i = 1; i <= ROW; i++) ENSURE(embipc_body_island(w, embipc_world_body(w, i)) == 1);
+    while (embipc_world_body_count(w) > 1) ENSURE(!embipc_body_destroy(w, embipc_world_body(w, 1)));
+    embipc_world_memory(w, &rest, NULL, NULL);
+    printf("  %s: %lu bytes, later %lu, and %lu when all are gone\n", one->name, (unsigned long)first,
+           (unsigned long)bytes, (unsigned long)rest);
+    ENSURE(bytes < first + first / 4);
+    ENSURE(rest < first / 2);
+    embipc_world_destroy(w);
+}
+
+static void test_bodies_come_and_go(void)
+{
+    static const memory_case row[2] = {{"a row of boxes", EMBIPC_AFFINE, EMBIPC_BOX, 1, 1, 0},
+                                       {"a row of balls", EMBIPC_AFFINE, EMBIPC_SPHERE, 4, 1, 0}};
+    for (int k = 0; k < 2; k++) memory_of_a_row(row + k);
+}
+
 /* Pieces of all sizes, taken and given back by lot: each lies in the block, aligned, and beside the others; in the end the
  * block is one hole again. */
 static void test_block(void)
@@ -236,6 +273,7 @@ int main(int argc, char **argv)
 {
     test_begin(argc, argv);
     RUN(small_worlds);
+    RUN(bodies_come_and_go);
     RUN(block);
     RUN(block_of_a_size);
     RUN(limits);

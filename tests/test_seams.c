@@ -383,6 +383,75 @@ static void test_rules(void)
     scene_end(&s);
 }
 
+/* Adds a fixed box of 0.1 m. */
+static embipc_body add_tile(embipc_world *w, double x, double y, double z)
+{
+    embipc_body_def d = scene_def("tile", EMBIPC_FIXED, x, y, z);
+    embipc_body tile;
+    test_mesh m = test_mesh_box(-0.05, -0.05, -0.05, 0.05, 0.05, 0.05);
+    test_mesh_shape(&m, &d);
+    ENSURE_OK(w, embipc_body_create(w, &d, &tile));
+    test_mesh_free(&m);
+    return tile;
+}
+
+/* Tiles come and go, beside a body that is none: what was found of the others stays, and is what a new search of all
+ * finds. What changes nothing about tiles begins no search. */
+static void test_what_was_found_stays(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    scene s = scene_empty(&wd);
+    embi_seams *seams = &s.w->s.seams;
+    embi_tiles *tiles = &s.w->tiles;
+    embipc_body tile[16] = {{0, 0}}, far;
+    int changed = 0;
+    unsigned revision;
+    scene_box(&s, scene_def("ball", EMBIPC_AFFINE, 3, 3, 3), 0.1, 0.1, 0.1, 1);
+    for (int n = 0; n < 60; n++) {
+        int k = n < 16 ? n * 5 % 16 : (int)test_uniform(0, 16);
+        embi_seam *list;
+        embi_key *joined;
+        int counts[3];
+        if (!tile[k].index1) tile[k] = add_tile(s.w, 0.1 * (k % 4), 0.1 * (k / 4), -0.05);
+        else if (n % 4 == 0) {
+            ENSURE_OK(s.w, embipc_body_set_friction(s.w, tile[k], n % 8 ? 0.3 : 0.5, 0));
+            changed++;
+        } else {
+            ENSURE_OK(s.w, embipc_body_destroy(s.w, tile[k]));
+            tile[k].index1 = 0;
+            if (n % 2) tile[k] = add_tile(s.w, 0.1 * (k % 4), 0.1 * (k / 4), -0.05);   /* before any step */
+        }
+        ENSURE(scene_step(&s));
+        counts[0] = seams->count;
+        counts[1] = tiles->joined_count;
+        counts[2] = tiles->meeting_count;
+        list = (embi_seam *)malloc((size_t)(counts[0] + 1) * sizeof *list);
+        joined = (embi_key *)malloc((size_t)(counts[1] + 1) * sizeof *joined);
+        ENSURE(list && joined);
+        for (int i = 0; i < counts[0]; i++) list[i] = seams->list[i];
+        for (int i = 0; i < counts[1]; i++) joined[i] = tiles->joined[i];
+        embi_meetings_forget(s.w, 0);
+        ENSURE(embi_seams_update(s.w));
+        ENSURE(counts[0] == seams->count && counts[1] == tiles->joined_count && counts[2] == tiles->meeting_count);
+        for (int i = 0; i < seams->count; i++)
+            ENSURE(list[i].key == seams->list[i].key && list[i].t[0] == seams->list[i].t[0] &&
+                   list[i].t[1] == seams->list[i].t[1] && list[i].multiplicity == seams->list[i].multiplicity);
+        for (int i = 0; i < tiles->joined_count; i++) ENSURE(joined[i].key == tiles->joined[i].key);
+        free(list);
+        free(joined);
+    }
+    ENSURE(changed > 2 && seams->count > 0);
+    revision = seams->revision;
+    far = add_tile(s.w, 9, 9, 9);
+    ENSURE(scene_step(&s) && seams->revision == revision);
+    for (int k = 0; k < 16; k++)
+        if (tile[k].index1) ENSURE_OK(s.w, embipc_body_set_surface_velocity(s.w, tile[k], embi_none));
+    ENSURE_OK(s.w, embipc_body_destroy(s.w, far));
+    ENSURE(scene_step(&s) && seams->revision == revision);
+    ENSURE(scene_sound(s.w));
+    scene_end(&s);
+}
+
 /* A point stands on the corner of four boxes, one of which it does not meet, or that is of another friction. A part of
  * what is taken back and added would draw it in, or push it along its way: the others are bodies of their own to it. */
 static void test_parts_of_a_surface(void)
@@ -426,6 +495,7 @@ int main(int argc, char **argv)
     RUN(nothing_near_is_missed);
     RUN(folds_add_up);
     RUN(rules);
+    RUN(what_was_found_stays);
     RUN(parts_of_a_surface);
     test_unused();
     exact_unused();
