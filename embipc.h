@@ -16577,10 +16577,11 @@ static int embi_pair_by_path(const embipc_world *w, const embi_pair *p, const em
                              const embipc_real r[6])
 {
     embipc_real way[6];
+    int is_long;
     for (int i = 0; i < 6; i++) way[i] = r[i] - now[i];
     if (EMBI_WITHOUT(PATHS)) return 0;
-    if ((p->path || p->a != p->b) && embi_pair_may_go_back(w, p)) return p->a == p->b;
-    return embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1);
+    is_long = embi_box_norm(way) > embi_pair_stride(&w->s, p) / (p->path ? 10 : 1);
+    return p->a != p->b ? is_long && !embi_pair_may_go_back(w, p) : is_long || (p->path && embi_pair_may_go_back(w, p));
 }
 
 /* Takes the new reference of all marked bodies, whose pairs must be searched again. */
