@@ -4924,7 +4924,7 @@ static void embi_ldlt_share(embi_ldlt *F)
 static int embi_ldlt_begin(embi_memory *m, embi_ldlt *F, int n)
 {
     F->n = F->supernodes = 0;
-    if (n > INT_MAX / (5 + 2 * EMBI_TASKS)) { m->failed = 1; return 0; }
+    if (n > INT_MAX / (12 + 6 * EMBI_TASKS)) { m->failed = 1; return 0; }
     if (!EMBI_GROW(m, F->index, 9 * (n + 1)) || !EMBI_GROW(m, F->row, 1)) return 0;
     embi_ldlt_parts(F, n + 1);
     F->n = n;
@@ -5386,6 +5386,7 @@ EMBI_KERNEL void embi_ldlt_behind_kernel(const embi_solving *t, int first, int l
 }
 EMBI_COMPILE(embi_ldlt_behind, (const embi_solving *t, int first, int last), (t, first, last))
 
+/* A range of embi_ldlt_behind(). */
 static void embi_ldlt_behind_work(void *arg, int begin, int end)
 {
     const embi_solving *t = (const embi_solving *)arg;
