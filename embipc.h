@@ -14536,7 +14536,7 @@ static embi_pair_rule embi_pair_parameters(const embipc_world *w, const embi_bod
 /* Mean thickness, m: that of a plate, a third of a cube's edge; 0 if the surface is open. */
 static embipc_real embi_body_thickness(const embi_body *b)
 {
-    return b->solid.volume > 0 ? 2 * b->solid.volume / b->area : 0;
+    return b->bvh.closed && b->solid.volume > 0 ? 2 * b->solid.volume / b->area : 0;
 }
 
 /* dhat is 1e-3 of the diagonal. It is at most a tenth of the mean thickness: contacts on one side of a plate must
@@ -29201,7 +29201,7 @@ static void embi_rigid_state(const embipc_world *w, embi_body *b, embipc_body_st
     embi_body_follow(s, b);
     embi_solid(&solid, s->x + 3 * b->vert0, b->nv, b->tri, b->nt);
     embi_copy(out->centre, solid.centroid);
-    if (!(b->solid.volume > EMBI_EITHER(1e-9, 1e-6) * b->diagonal * b->diagonal * b->diagonal)) {   /* open */
+    if (!b->bvh.closed || !(b->solid.volume > EMBI_EITHER(1e-9, 1e-6) * b->diagonal * b->diagonal * b->diagonal)) {
         embi_box_points(box, s->x + 3 * b->vert0, b->nv);
         embi_box_middle(out->centre, box);
     }

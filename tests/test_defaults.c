@@ -42,11 +42,24 @@ static void test_dhat(void)
     p = parameters(d, fine);
     ENSURE_REL(p.mean_edge, edge, 0.05);
     ENSURE_REL(p.mean_edge, sqrt(4 / sqrt(3) * area / triangles), 1e-12);
+    for (int n = 0; n < 8; n++) {   /* a roof, above or below its frame's origin or nearly through it: open, so it is not thin */
+        static const double at[18] = {-1, -1, 1, 0, -1, 1.1, 1, -1, 1, -1, 1, 1, 0, 1, 1.1, 1, 1, 1}, height[4] = {1, -1, 1e-15, -1e-15};
+        static const int of[12] = {0, 1, 4, 0, 4, 3, 1, 2, 5, 1, 5, 4};
+        test_mesh roof = test_mesh_make(6, 4, 0);
+        for (int i = 0; i < 18; i++) roof.x[i] = at[i] * (i % 3 == 2 ? height[n / 2] : 1);
+        memcpy(roof.tri, of, sizeof of);
+        d.kind = n % 2 ? EMBIPC_KINEMATIC : EMBIPC_FIXED;
+        p = parameters(d, roof);
+        ENSURE_REL(p.dhat, 1e-3 * sqrt(8 + 0.01 * height[n / 2] * height[n / 2]), 1e-9);
+        ENSURE(p.mean_thickness == 0);
+    }
+    d.kind = EMBIPC_CAGE;
     {
         embi_body b;   /* four million triangles: half an edge is less than 1e-3 of the diagonal */
         memset(&b, 0, sizeof b);
         b.diagonal = b.area = 1;
         b.solid.volume = 0.1;
+        b.bvh.closed = 1;
         b.nt = 4000000;
         ENSURE_REL(embi_derive_dhat(&b), sqrt(4 / (sqrt(3) * 4e6)) / 2, 1e-12);
         ENSURE(embi_derive_dhat(&b) < 5e-4);
