@@ -221,7 +221,8 @@
  *   EMBIPC_NO_POSES        embipc_body_get_pose() to embipc_body_apply_pressure(), section "Poses"    (0)
  *   EMBIPC_NO_SLEEP        embipc_world_def.sleep_after, embipc_body_wake(), embipc_body_is_awake() (4 kB on x86)
  *   EMBIPC_NO_PAIR_FN      embipc_world_def.pair, embipc_body_ask_pairs()                              (0, 0)
- *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS             (2, 2 kB) */
+ *   EMBIPC_NO_THREADS      embipc_world_def.parallel_for, and the pool of EMBIPC_PTHREADS. Last bits are others
+ *                          where a factor takes more than 16 MB                                      (2, 2 kB) */
 #include <stddef.h>
 #include <float.h>
 #include <limits.h>
@@ -4886,7 +4887,7 @@ static int embi_ldlt_place_panels(embi_memory *m, embi_ldlt *F)
         if (ld > (INT_MAX - 2 * EMBI_TILE - F->panel[s]) / w) { m->failed = 1; return 0; }
         F->panel[s + 1] = F->panel[s] + w * ld + EMBI_TILE;
     }
-    F->large = F->panel[F->supernodes] >= EMBI_SOLVE_LARGE;
+    F->large = EMBI_THREADS && F->panel[F->supernodes] >= EMBI_SOLVE_LARGE;
     return EMBI_ARRAY(m, F->value, F->panel[F->supernodes] + EMBI_TILE, 0, EMBI_FACTORS) &&
            EMBI_GROW(m, F->vectors, (F->large ? 12 + 6 * EMBI_TASKS : 12) * F->n) &&
            EMBI_GROW(m, F->work, (4 + 2 * EMBI_TASKS) * F->n);
@@ -5456,7 +5457,7 @@ static void embi_ldlt_solve(embi_ldlt *F, embipc_real *b)
     if (F->n == 0) return;   /* nor has it any memory */
     x = F->vectors + 6 * F->n;
     for (int k = 0; k < F->n; k++) embi_copy(x + 3 * k, b + 3 * F->order[k]);
-    if (F->large) embi_ldlt_solve_shared(F, x);
+    if (EMBI_THREADS && F->large) embi_ldlt_solve_shared(F, x);
     else for (int back = 0; back < 2; back++) embi_ldlt_sweep(F, -1, back, x, NULL, F->vectors + 9 * F->n);
     for (int k = 0; k < F->n; k++) embi_copy(b + 3 * F->order[k], x + 3 * k);
 }
@@ -18904,7 +18905,7 @@ static int embi_island_rods(embi_memory *m, embi_state *s, embi_island *isle)
 static int embi_island_let_yield(embi_state *s, const embi_island *isle)
 {
     int any = 0;
-    if (!(isle->rods.passed > 0)) return 0;
+    if (!EMBI_JOINTS || !(isle->rods.passed > 0)) return 0;
     for (int k = 0; k < isle->body_count; k++)
         for (int at = s->body[isle->bodies[k]].joints.first; at;) {
             embi_joint *j = s->driven.joint.list + (at - 1) / 2;
