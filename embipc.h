@@ -19181,7 +19181,7 @@ static void embi_element_rest(embipc_world *w, const embi_element *e, embipc_bod
     embi_rested *r = w->sleep.rested + w->sleep.count++;
     r->of = of;
     r->is_friction = e->kind == EMBI_ELEMENT_FRICTION;
-    if (r->is_friction) r->key = ((const embi_friction *)e)->key;
+    r->key = r->is_friction ? ((const embi_friction *)e)->key : 0;
     r->u = embi_norm(e->dir);
     for (int k = 0; k < 4; k++) {
         const embi_body *b = s->body + embi_body_of_vertex(s, e->v[k]);
