@@ -5386,6 +5386,7 @@ EMBI_KERNEL void embi_ldlt_behind_kernel(const embi_solving *t, int first, int l
 }
 EMBI_COMPILE(embi_ldlt_behind, (const embi_solving *t, int first, int last), (t, first, last))
 
+/* One task of this: forward, columns begin .. end - 1 of those behind the block; back, such rows of it. */
 static void embi_ldlt_behind_work(void *arg, int begin, int end)
 {
     const embi_solving *t = (const embi_solving *)arg;
