@@ -5387,7 +5387,7 @@ EMBI_KERNEL void embi_ldlt_behind_kernel(const embi_solving *t, int first, int l
 }
 EMBI_COMPILE(embi_ldlt_behind, (const embi_solving *t, int first, int last), (t, first, last))
 
-/* A range of embi_ldlt_behind(). */
+/* A range of it: columns behind the block, or back, rows of it. */
 static void embi_ldlt_behind_work(void *arg, int begin, int end)
 {
     const embi_solving *t = (const embi_solving *)arg;
@@ -11115,6 +11115,16 @@ static int embi_bvh_spare_flat(embi_memory *m, embi_bvh *b, const embipc_real *x
     return 1;
 }
 
+/* No seam touches the surface: it has the same pairs with joined surfaces as with others. A body that moves keeps this
+ * for its life. */
+static void embi_bvh_stand_alone(embi_bvh *b, int nt)
+{
+    for (int t = 0; t < nt; t++) {
+        unsigned own = b->own[t] & ((1u << EMBI_OWN_SEAM) - 1);
+        b->own[t] = own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
+    }
+}
+
 /* ==== 33. Traversal of trees =========================================================================
  * Refits the boxes of trees, and traverses two trees for the pairs of triangles whose boxes meet. A box holds a
  * triangle where it is, or all along its path.
@@ -16065,10 +16075,7 @@ static void embi_seams_clear(embipc_world *w)
     for (int i = 0; i < w->s.body_count; i++) {
         embi_body *b = w->s.body + i;
         b->search.joined.surface = 0;
-        for (int t = 0; t < b->nt; t++) {
-            unsigned own = b->bvh.own[t] & ((1u << EMBI_OWN_SEAM) - 1);
-            b->bvh.own[t] = own | (own >> EMBI_OWN_EDGE_PAIRS & 63) << EMBI_OWN_JOINED_EDGE_PAIRS;
-        }
+        embi_bvh_stand_alone(&b->bvh, b->nt);
     }
 }
 
@@ -19177,7 +19184,7 @@ static void embi_element_rest(embipc_world *w, const embi_element *e, embipc_bod
     embi_rested *r = w->sleep.rested + w->sleep.count++;
     r->of = of;
     r->is_friction = e->kind == EMBI_ELEMENT_FRICTION;
-    if (r->is_friction) r->key = ((const embi_friction *)e)->key;
+    r->key = r->is_friction ? ((const embi_friction *)e)->key : 0;
     r->u = embi_norm(e->dir);
     for (int k = 0; k < 4; k++) {
         const embi_body *b = s->body + embi_body_of_vertex(s, e->v[k]);
@@ -27227,6 +27234,7 @@ static embipc_result embi_build_tree(embi_memory *m, embi_body *b, embi_build *t
     if (ok && b->kind != EMBIPC_FULL)
         ok = embi_bvh_spare_flat(m, &b->bvh, t->x, b->tri, b->nt, b->nv, b->kind == EMBIPC_CAGE ? t->index : NULL,
                                  keys, sharp);
+    if (ok) embi_bvh_stand_alone(&b->bvh, b->nt);
     embi_free(m, sharp);
     embi_free(m, keys);
     embi_free(m, used);

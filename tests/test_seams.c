@@ -452,6 +452,33 @@ static void test_what_was_found_stays(void)
     scene_end(&s);
 }
 
+/* Bodies made after the tiles have been joined, or put in the place of others, rest on them as those made before do, to
+ * the last bit: 0.1 m of each falls by 1 mm, and its lowest point ends within dhat of the floor. */
+static void test_later_bodies_rest(void)
+{
+    static const embipc_kind kind[4] = {EMBIPC_AFFINE, EMBIPC_CAGE, EMBIPC_FULL, EMBIPC_AFFINE};
+    for (int k = 0; k < 4; k++) {
+        unsigned long long bits[2];
+        for (int late = 0; late < 2; late++) {
+            embipc_world_def wd = embipc_default_world_def();
+            scene s = scene_empty(&wd);
+            embipc_body_def d = scene_def("later", kind[k], 0.02, 0.03, 0.051);
+            double low, high;
+            for (int i = 0; i < 4; i++) (void)add_tile(s.w, 0.1 * (i % 2), 0.1 * (i / 2), -0.05);
+            if (late) ENSURE(scene_step(&s) && s.w->s.seams.count > 0);
+            d.material.young = 1e6;
+            if (k < 3) scene_box(&s, d, 0.1, 0.1, 0.1, 1);
+            else scene_ball(&s, d, 0.05, 2, 1);
+            for (int n = 0; n < 30; n++) ENSURE(scene_step(&s));
+            scene_extent(s.w, s.body[0], 2, &low, &high);
+            ENSURE(low > 0 && low < 1.8e-4 && high < 0.101 && s.stats.converged && scene_sound(s.w));
+            bits[late] = scene_body_bits(s.w, s.body[0]);
+            scene_end(&s);
+        }
+        ENSURE(bits[0] == bits[1]);
+    }
+}
+
 /* A point stands on the corner of four boxes, one of which it does not meet, or that is of another friction. A part of
  * what is taken back and added would draw it in, or push it along its way: the others are bodies of their own to it. */
 static void test_parts_of_a_surface(void)
@@ -496,6 +523,7 @@ int main(int argc, char **argv)
     RUN(folds_add_up);
     RUN(rules);
     RUN(what_was_found_stays);
+    RUN(later_bodies_rest);
     RUN(parts_of_a_surface);
     test_unused();
     exact_unused();
