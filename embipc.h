@@ -548,8 +548,8 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world);
 
 /* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
  * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged,
- * if bodies created at different times would cross at their starts. No allocation if all bodies were created before the
- * first step. */
+ * if bodies created at different times would cross at their starts, or a joint begins outside limits that were changed.
+ * No allocation if all bodies were created before the first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* Set gravity, m/s^2, and the length of steps, s, from the next step on. A reset keeps them. Gravity derives kappa
@@ -827,6 +827,15 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint 
  * all other joints free. motor_damping with the target velocity 0 is the same damper, and never diverges. */
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort);
+/* Gives a joint the numbers of def, from the next step on: limited to motor_limit, and stiffness. Kind and bodies must be
+ * the joint's. Nothing else is read: embipc_joint_set_motor() sets targets, embipc_world_set_pair() contact. An error
+ * leaves the joint as it is. Limits need not hold the present position, nor 0. Beyond them b is taken back in one step,
+ * and keeps that speed, as from a stop that strikes it. So shift limits by v h in each step to move b at the speed v.
+ * Other limits and another stiffness are work done from outside. A reset keeps the numbers. */
+EMBIPC_API embipc_result embipc_joint_change(embipc_world *world, embipc_joint joint, const embipc_joint_def *def);
+/* The description as it is now, for embipc_joint_change(). Points, axis and target are those of creation, vertices is
+ * NULL. Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
+EMBIPC_API embipc_result embipc_joint_get_def(const embipc_world *world, embipc_joint joint, embipc_joint_def *out);
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *world, embipc_joint joint, embipc_joint_state *out);
 #endif
@@ -12854,7 +12863,8 @@ typedef struct embi_joint {
     embipc_real start;           /* position at creation */
     embipc_real target[3];       /* position, velocity, effort, as the caller set them */
     embipc_real called, moved, bent;   /* embi_joint_call() in the last step; its change; how that changed: N or N m */
-    embipc_real energy;          /* J, and state, that the last completed step reported */
+    embipc_real energy;          /* J, and state, that the last completed step reported. EMBI_HUGE: a call has changed
+                                  * limits or stiffness since, so all that they have at q^n is energy to spend */
     embipc_joint_state reached;
 } embi_joint;
 
@@ -18348,6 +18358,16 @@ static void embi_drives_finish(embipc_world *w)
  * the next. K is larger then, so that the torque at g stays K (f^n + D - g).
  * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements,
  * energy of a body, rotation.   Checked by: tests/test_joint.c */
+
+/* Is a joint that begins at `start` within its limits? Those of a rod may have the rounding of floats. */
+static int embi_joint_begins_within(const embipc_joint_def *d, embipc_real start)
+{
+    embipc_real rounding = 0;
+    if (!d->limited || (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER && d->kind != EMBIPC_ROD)) return 1;
+    if (d->kind == EMBIPC_ROD)
+        rounding = 8 * (embipc_real)FLT_EPSILON * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
+    return start >= d->limits[0] - rounding && start <= d->limits[1] + rounding;
+}
 
 /* Points of a frame. Those of b follow those of a. */
 enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
@@ -28525,8 +28545,8 @@ static embipc_result embi_check_joint_limits(const embipc_joint_def *d, embipc_e
     const char *rule = NULL;
     if (!d->limited) return EMBIPC_OK;
     if (lo != lo || hi != hi) rule = "must be numbers";
-    else if ((d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER) && !(lo <= 0 && hi >= 0))
-        rule = "of a hinge or slider must have 0 between them";
+    else if ((d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER) && !(lo <= hi && lo <= 1e9 && hi >= -1e9))
+        rule = "of a hinge or slider must be least <= greatest, least not above 1e9, greatest not below -1e9";
     else if (d->kind == EMBIPC_BALL && !(hi > 0)) rule = "of a ball: the largest angle must be positive";
     else if (d->kind == EMBIPC_ROD && !(lo >= 0 && hi >= lo && hi > 0 && lo < (embipc_real)INFINITY))
         rule = "of a rod must be lengths, 0 <= least <= greatest";
@@ -28593,16 +28613,16 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
     return embi_blame_body(w, embi_body_of(w, d->b), embi_refuse(&w->error, "%s", wrong));
 }
 
-/* Checks that the points of a joint are not so far from its bodies that rounding would decide. Like the others, a rod
- * begins within its limits, but for the rounding of its length, which a caller may have computed with floats. */
+/* Checks that the points of a joint are not so far from its bodies that rounding would decide, and that it begins within
+ * its limits, but for the rounding of a rod's length, which a caller may have computed with floats. */
 static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint_def *d, const int body[2])
 {
-    embipc_real length = embi_distance(d->point, d->point_b);
-    embipc_real rounding = 8 * (embipc_real)FLT_EPSILON * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
-    int within = length >= d->limits[0] - rounding && length <= d->limits[1] + rounding;
-    if (d->kind == EMBIPC_ROD && d->limited && !within)
+    embipc_real length = d->kind == EMBIPC_ROD ? embi_distance(d->point, d->point_b) : 0;
+    if (!embi_joint_begins_within(d, length))
         return embi_blame_body(w, w->s.body + body[1], embi_refuse_value(
-            &w->error, length, "the rod is %g m long, which is not within its limits, %g and %g m", length,
+            &w->error, length, d->kind == EMBIPC_ROD
+                ? "the rod is %g m long, which is not within its limits, %g and %g m"
+                : "the joint begins at %g, which is not within its limits, %g and %g", length,
             d->limits[0], d->limits[1]));
     for (int k = 0; k < 2 && d->kind != EMBIPC_ATTACH; k++) {
         const embi_body *b = body[k] < 0 ? NULL : w->s.body + body[k];
@@ -28665,15 +28685,19 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
     if (!d->limited) j->def.limits[0] = j->def.limits[1] = j->start;
 }
 
+/* Room for n anchors of a joint. Returns 0 out of memory. */
+static int embi_joint_grow(embipc_world *w, embi_joint *j, int n)
+{
+    embi_state *s = &w->s;
+    return EMBI_GROW(&w->memory, j->anchor, n) &&
+           EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) &&
+           embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count);
+}
+
 /* Room for a joint with n anchors. Returns its slot, or -1 out of memory. */
 static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
 {
-    embi_state *s = &w->s;
-    if (!EMBI_GROW(&w->memory, j->anchor, n) ||
-        !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
-        !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
-        return -1;
-    return embi_slot_take(&w->memory, &w->named[EMBI_NAMED_JOINT]);
+    return embi_joint_grow(w, j, n) ? embi_slot_take(&w->memory, &w->named[EMBI_NAMED_JOINT]) : -1;
 }
 
 /* Switches contact of the two bodies off. */
@@ -28682,6 +28706,16 @@ static embipc_result embi_joint_part(embipc_world *w, const embipc_joint_def *d)
     const embi_rule *rule = embi_find_rule(w, d->a, d->b);
     if (embi_find_body(w, d->a) < 0 || (rule && !rule->contact)) return EMBIPC_OK;
     return embipc_world_set_pair(w, d->a, d->b, rule ? rule->friction : -1, 0);
+}
+
+/* A joint is new or has changed: its bodies wake, and their motion is interrupted. */
+static void embi_joint_revise(embi_state *s, const embi_joint *j)
+{
+    for (int k = 0; k < 2; k++) {
+        if (j->body[k] < 0) continue;
+        embi_body_revise(s, s->body + j->body[k]);
+        s->body[j->body[k]].past.smooth = 0;
+    }
 }
 
 /* Checks come before any change. */
@@ -28716,6 +28750,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     }
     j->def = *def;
     j->def.vertices = NULL;
+    j->def.vertex_count = 0;
     embi_copy(j->target, def->target);
     j->called = embi_joint_call(j);
     j->body[0] = body[0];
@@ -28726,11 +28761,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     j->handle.index1 = slot + 1;
     j->handle.generation = w->named[EMBI_NAMED_JOINT].list[slot].generation;
     embi_slot_fill(&w->named[EMBI_NAMED_JOINT], slot, s->driven.joint.count++);
-    for (int k = 0; k < 2; k++) {
-        if (body[k] < 0) continue;
-        embi_body_revise(s, s->body + body[k]);
-        s->body[body[k]].past.smooth = 0;
-    }
+    embi_joint_revise(s, j);
     *joint = j->handle;
     return EMBIPC_OK;
 }
@@ -28762,6 +28793,68 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
         if (j->body[k] >= 0 && memcmp(j->target, target, sizeof target) != 0)
             embi_wake(w, w->s.body + j->body[k], EMBI_AWAKE);
     embi_copy(j->target, target);
+    return EMBIPC_OK;
+}
+
+/* Can a joint become this description? *next: what it is then */
+static embipc_result embi_check_joint_change(embipc_world *w, const embi_joint *j, const embipc_joint_def *def,
+                                             embipc_joint_def *next)
+{
+    embipc_result r;
+    if (!def) return embi_refuse(&w->error, "embipc_joint_change: def is NULL");
+    if (def->cookie != EMBI_JOINT_COOKIE)
+        return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_joint_get_def()");
+    *next = j->def;
+    memcpy(next->limits, def->limits, sizeof next->limits);
+    next->limited = def->limited;
+    next->twist = def->twist;
+    next->friction = def->friction;
+    next->motor_stiffness = def->motor_stiffness;
+    next->motor_damping = def->motor_damping;
+    next->motor_limit = def->motor_limit;
+    next->stiffness = def->stiffness;
+    if (def->kind != j->def.kind || !embi_same_body(def->a, j->def.a) || !embi_same_body(def->b, j->def.b))
+        r = embi_refuse(&w->error, "a joint keeps its kind and bodies; to change them, make another one");
+    else r = embi_check_joint_numbers(next, &w->error);
+    if (next->kind == EMBIPC_ROD && !next->limited) next->limits[0] = next->limits[1] = j->start;
+    return r == EMBIPC_OK ? EMBIPC_OK : embi_blame_body(w, w->s.body + j->body[1], r);
+}
+
+/* Checks come before any change. A limit of twist has one more anchor. holds: gaps or limits have another energy */
+EMBIPC_API embipc_result embipc_joint_change(embipc_world *w, embipc_joint joint, const embipc_joint_def *def)
+{
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation), more, holds;
+    embi_joint *j;
+    embipc_joint_def next;
+    embipc_result r;
+    if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
+    j = w->s.driven.joint.list + at;
+    if ((r = embi_check_joint_change(w, j, def, &next)) != EMBIPC_OK) return r;
+    more = (next.twist > 0) - (j->def.twist > 0);
+    if (more > 0 && !embi_joint_grow(w, j, j->anchor_count + more)) return embi_fail_memory(&w->memory, &w->error);
+    holds = next.limited != j->def.limited || memcmp(next.limits, j->def.limits, sizeof next.limits) != 0 ||
+            next.twist != j->def.twist || next.stiffness != j->def.stiffness;
+    if (!holds && next.friction == j->def.friction && next.motor_stiffness == j->def.motor_stiffness &&
+        next.motor_damping == j->def.motor_damping && next.motor_limit == j->def.motor_limit)
+        return EMBIPC_OK;
+    j->anchor_count += more;
+    w->s.driven.joint.anchors += more;
+    if (more > 0) j->anchor[j->anchor_count - 1] = j->anchor[EMBI_FRAME_O];
+    if (holds) j->energy = EMBI_HUGE;
+    j->def = next;
+    j->called = embi_joint_call(j);
+    embi_joint_revise(&w->s, j);
+    return EMBIPC_OK;
+}
+
+/* Arrays of the caller are not kept. */
+EMBIPC_API embipc_result embipc_joint_get_def(const embipc_world *w, embipc_joint joint, embipc_joint_def *out)
+{
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    *out = embipc_default_joint_def();
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    *out = w->s.driven.joint.list[at].def;
     return EMBIPC_OK;
 }
 
@@ -29034,6 +29127,15 @@ static embipc_result embi_check_reset(embipc_world *w)
     return r;
 }
 
+/* Limits that a call changed need not hold the position at creation. */
+static embipc_result embi_check_joint_start(embipc_world *w, const embi_joint *j)
+{
+    if (embi_joint_begins_within(&j->def, j->start)) return EMBIPC_OK;
+    return embi_blame_body(w, w->s.body + j->body[1], embi_refuse_value(
+        &w->error, j->start, "a joint begins at %g, which is not within its limits, %g and %g", j->start,
+        j->def.limits[0], j->def.limits[1]));
+}
+
 /* Undoes all swaps, so that a run after a reset needs no new memory. */
 static void embi_places_reset(embipc_world *w)
 {
@@ -29058,6 +29160,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
+    for (int i = 0; i < embi_joint_count(s); i++)
+        if ((r = embi_check_joint_start(w, s->driven.joint.list + i)) != EMBIPC_OK) return r;
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
     embi_forces_clear(w);
     w->sleep.reported.valid = 0;
@@ -31282,6 +31386,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
     EMBI_STREAM(s, j, fields);
     EMBI_STREAM_LIST(s, &w->memory, j->anchor, count, anchor);
     if (!s->from) return;
+    j->def.cookie = EMBI_JOINT_COOKIE;
     half = j->def.kind == EMBIPC_ATTACH ? count / 2 : EMBI_FRAME;
     j->anchor_count = count + (j->def.twist > 0);
     (void)embi_stream_need(s, half > 0 && count == 2 * half &&
