@@ -4,6 +4,7 @@
 #include "test.h"
 #include "scene_test.h"
 #include "crossings.h"
+#include "undo_test.h"
 
 static const double Y[3] = {0, 1, 0}, X[3] = {1, 0, 0}, DOWN[3] = {0, 0, -1};
 
@@ -1848,6 +1849,37 @@ static void test_change_twist(void)
     linked_end(&s);
 }
 
+/* A limit of twist needs memory. Where there is none, the joint stays as it is. */
+static void test_change_out_of_memory(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    undo_rig rig;
+    scene s;
+    embipc_joint_def d;
+    embipc_joint j = {0, 0};
+    undo_rig_init(&rig);
+    wd.allocator = undo_allocator(&rig);
+    s = scene_empty(&wd);
+    for (int k = 0; k < 4; k++) {   /* until room that others left is used up */
+        int b = joint_box(&s, 0.1, 0.1, 0.1, k, 0, 0), refused = 0;
+        d = scene_joint_def(&s, EMBIPC_BALL, -1, b, k, 0, 0, Y);
+        j = scene_joint(&s, d);
+        d.limited = 1;
+        d.limits[1] = d.twist = 1;
+        for (embipc_result r = EMBIPC_ERR_MEMORY; r != EMBIPC_OK; refused++) {
+            unsigned long long hash = embipc_world_hash(s.w);
+            rig.left = refused;
+            r = embipc_joint_change(s.w, j, &d);
+            ENSURE(r == EMBIPC_OK || (r == EMBIPC_ERR_MEMORY && embipc_world_hash(s.w) == hash));
+        }
+        rig.left = -1;
+        linked_step(&s);
+        ENSURE(k || refused > 1);
+    }
+    linked_end(&s);
+    ENSURE(rig.bytes == 0);
+}
+
 /* What a call may not change is refused and leaves the joint, and the bits, as they are; a description without news, too. */
 static void test_change_refusals(void)
 {
@@ -2044,8 +2076,10 @@ int main(int argc, char **argv)
     RUN(change_gains);
     RUN(change_limits);
     RUN(change_twist);
+    RUN(change_out_of_memory);
     RUN(change_refusals);
     RUN(refusals);
     RUN(lives);
+    undo_unused();
     return test_end("test_joint");
 }
