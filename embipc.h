@@ -829,9 +829,10 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_join
                                                 embipc_real velocity, embipc_real effort);
 /* Gives a joint the numbers of def, from the next step on: limited to motor_limit, and stiffness. Kind and bodies must be
  * the joint's. Nothing else is read: embipc_joint_set_motor() sets targets, embipc_world_set_pair() contact. An error
- * leaves the joint as it is. Limits need not hold the present position, nor 0. Beyond them b is taken back in one step,
- * and keeps that speed, as from a stop that strikes it. So shift limits by v h in each step to move b at the speed v.
- * Other limits and another stiffness are work done from outside. A reset keeps the numbers. */
+ * leaves the joint as it is. A reset keeps the numbers. Limits need not hold the present position, nor 0. Where b is
+ * beyond them, a stop strikes it: b is back after a step if nothing is in the way, and keeps that speed, or a part. So
+ * shift limits by v h in each step to move b at the speed v, or to wind up a rope. Limits that b cannot reach because of
+ * something else stop all that b touches, with steps cut short, until they change again. */
 EMBIPC_API embipc_result embipc_joint_change(embipc_world *world, embipc_joint joint, const embipc_joint_def *def);
 /* The description as it is now, for embipc_joint_change(). Points, axis and target are those of creation, vertices is
  * NULL. Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
@@ -12863,9 +12864,9 @@ typedef struct embi_joint {
     embipc_real start;           /* position at creation */
     embipc_real target[3];       /* position, velocity, effort, as the caller set them */
     embipc_real called, moved, bent;   /* embi_joint_call() in the last step; its change; how that changed: N or N m */
-    embipc_real energy;          /* J, and state, that the last completed step reported. EMBI_HUGE: a call has changed
-                                  * limits or stiffness since, so all that they have at q^n is energy to spend */
+    embipc_real energy;          /* J, and state, that the last completed step reported */
     embipc_joint_state reached;
+    int struck;                  /* a call has changed limits or stiffness since */
 } embi_joint;
 
 /* The joints of a world. Their anchors are vertices behind those of all bodies. */
@@ -18662,11 +18663,17 @@ static void embi_limits_yield(const embi_state *s, const embi_joint *j, embi_rod
     }
 }
 
+/* Stiffness of each held point and limit, or of an attachment's sum, N/m */
+static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
+{
+    return j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
+}
+
 /* The rods of a joint that is at `now` at q^n, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half
  * of its anchors. Its anchors are at x^n. Returns how many. */
 static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod, int *holding)
 {
-    const embipc_real K = j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
+    const embipc_real K = embi_joint_stiffness(s, j);
     embipc_joint_kind kind = j->def.kind;
     int b = j->anchor_count / 2, n = 0, points = kind == EMBIPC_HINGE ? 2 : kind == EMBIPC_BALL ? 1 : b;
     if (kind == EMBIPC_SLIDER)
@@ -18864,24 +18871,35 @@ static int embi_joint_is_new(const embi_state *s, const embi_joint *j)
     return new_one;
 }
 
+/* Energy that a call lends which changed limits or stiffness, J. E = K d^2/2 is what gaps and limits have at q^n, E_0
+ * what the last step left. It lends the work of the old force along the new part of d, 2 (sqrt(E E_0) - E_0), and the
+ * kinetic energy of M at the speed of that part in one step. held: E */
+static embipc_real embi_joint_strike(const embi_state *s, const embi_joint *j, embipc_real held)
+{
+    embipc_real left = embi_sqrt(j->energy), more = embi_sqrt(held) - left;
+    if (!j->struck || !(more > 0)) return 0;
+    return 2 * left * more + more * more * embi_min(j->mass / (embi_joint_stiffness(s, j) * s->hh), 1);
+}
+
 /* Must limits that were passed yield from the start? They must where the way back takes more than the island's kinetic
  * energy. The way times the force that the last step left is 2 (sqrt(left limits) - left). */
 static int embi_joint_must_yield(const embi_state *s, const embi_joint *j, embi_rod *rod, int count,
                                  embipc_real kinetic)
 {
     embi_rod_energies E;
-    if (!j->def.limited || j->yields || embi_joint_is_new(s, j)) return 0;
+    if (!j->def.limited || j->yields || j->struck || embi_joint_is_new(s, j)) return 0;
     E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
     return E.limits > E.left && 2 * (embi_sqrt(E.left * E.limits) - E.left) > kinetic;
 }
 
 /* Adds the energies of a joint's rods at q^n to those of the island. Gaps and limits have at most what the last step
- * ended with. It held the directions of limits, so a limit can seem to be passed since: what takes that back is no
- * energy to spend. */
+ * ended with, and what a call has lent. That step held the directions of limits, so a limit can seem to be passed since:
+ * what takes that back is no energy to spend. */
 static void embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count, embi_rod_list *of)
 {
     embi_rod_energies E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
-    embipc_real passed = embi_joint_is_new(s, j) ? 0 : embi_max(E.held - j->energy, 0);
+    embipc_real passed = embi_joint_is_new(s, j) && !j->struck ? 0 : embi_max(E.held - j->energy, 0);
+    passed = embi_max(passed - embi_joint_strike(s, j, E.held), 0);
     of->before += E.efforts;
     of->before += E.held - passed;
     of->passed += passed;
@@ -18965,7 +18983,7 @@ static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_r
 static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
 {
     embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], swung[2][3];
-    embipc_real twist = j->reached.twist, change;
+    embipc_real twist = j->reached.twist, left = j->energy, change;
     int jumps, holding, count = embi_joint_rods(s, j, start, rod, &holding);
     int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - embi_joint_effort_count(j);
     embipc_real *total = j->def.kind == EMBIPC_HINGE ? j->reached.torque : j->reached.force;
@@ -18986,6 +19004,8 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
         if (n >= holding) continue;
         j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
     }
+    j->struck = j->struck && j->stands;
+    if (j->struck) j->energy = left;   /* the next step may lend anew, but not all that limits have there */
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER) return;
     jumps = embi_joint_jumps(s, j, &change);
     embi_remember_change(1, &change, &j->moved, &j->bent, jumps);
@@ -28839,8 +28859,7 @@ EMBIPC_API embipc_result embipc_joint_change(embipc_world *w, embipc_joint joint
         return EMBIPC_OK;
     j->anchor_count += more;
     w->s.driven.joint.anchors += more;
-    if (more > 0) j->anchor[j->anchor_count - 1] = j->anchor[EMBI_FRAME_O];
-    if (holds) j->energy = EMBI_HUGE;
+    j->struck |= holds;
     j->def = next;
     j->called = embi_joint_call(j);
     embi_joint_revise(&w->s, j);
@@ -29188,6 +29207,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_copy(j->target, j->def.target);
         j->called = embi_joint_call(j);
         j->energy = j->moved = j->bent = 0;
+        j->struck = 0;
         memset(&j->reached, 0, sizeof j->reached);
         j->reached.position = j->start;
     }
@@ -31041,7 +31061,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 #ifndef EMBIPC_NO_SNAPSHOT
 
 /* Words of the head: name, format, their number, hash. Even formats: of floats. Others are not read. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 12 : 11, EMBI_SNAPSHOT_HEAD = 4 };
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 14 : 13, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -31377,7 +31397,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         EMBI_INTS(embi_joint, handle, 2), EMBI_INTS(embi_joint, def.a, 4), EMBI_REALS(embi_joint, def.point, 9),
         EMBI_INTS(embi_joint, def.limited, 1), EMBI_REALS(embi_joint, def.limits, 11),
         EMBI_INTS(embi_joint, def.contact, 1), EMBI_REALS(embi_joint, def.distance, 1),
-        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 19)};
+        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 19), EMBI_INTS(embi_joint, struck, 1)};
     static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
     embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
     int half, count = s->from ? 0 : j->anchor_count - (j->def.twist > 0);

@@ -1815,6 +1815,37 @@ static void test_change_limits(void)
     }
 }
 
+/* Limits that are far away from b lend a bar at a hinge no more than m (l d)^2/(2 h^2), though their springs have a thousand times
+ * that, and those behind a wall nothing; b then stands until it is free again, and goes through nothing. */
+static void test_change_far(void)
+{
+    for (int wall = 0; wall < 2; wall++)
+        for (int rule = 0; rule < 2; rule++) {
+            const double h = 0.01, m = 0.32, d = 1.2, lever = sqrt(0.04 + 2 * 0.0016) / 4;
+            scene s = joint_world(h, rule ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 0);
+            int b = joint_box(&s, 0.2, 0.04, 0.04, 0.15, 0, 0);
+            embipc_joint_def jd = scene_joint_def(&s, EMBIPC_HINGE, -1, b, 0, 0, 0, Y);
+            embipc_joint j = scene_joint(&s, jd);
+            double most = 0, place = 0;
+            if (wall) scene_box(&s, scene_def("wall", EMBIPC_FIXED, 0.15, 0, -0.08), 0.1, 0.1, 0.1, 1);
+            for (int n = 0; n < 60; n++) {
+                jd.limited = n >= 3 && n < 40;
+                jd.limits[0] = jd.limits[1] = d;
+                (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &jd));
+                linked_step(&s);
+                linked_check(&s);
+                most = s.stats.kinetic > most ? s.stats.kinetic : most;
+                if (n == 39) place = joint_state(&s, j).position;
+                if (n == 39) (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, 0, 0, -0.1));
+            }
+            printf("  limits %g rad away%s: kinetic energy %g J, lent %g J, position %g\n", d, wall ? " behind a wall" : "", most, m * pow(lever * sin(d) / h, 2) / 2, place);
+            ENSURE(most < (wall ? 0.01 : 1.1) * m * pow(lever * sin(d) / h, 2) / 2);
+            ENSURE(wall ? place < 0.1 : fabs(place - d) < 0.01);
+            ENSURE(joint_state(&s, j).position < place - 0.01);
+            linked_end(&s);
+        }
+}
+
 /* A ball gets limits of its axis and of twist while it hangs under a torque, and loses them; a hinge keeps its count of turns. */
 static void test_change_twist(void)
 {
@@ -1836,6 +1867,7 @@ static void test_change_twist(void)
             hinge.motor_damping = 0.02;
             (void)ENSURE_OK(s.w, embipc_joint_change(s.w, turns, &hinge));
         }
+        ENSURE(s.w->s.driven.joint.anchors == 16 + (n >= 100 && n < 300));
         if (n == 200 || n == 350) joint_reload(&s);
         (void)ENSURE_OK(s.w, embipc_body_apply_wrench(s.w, s.body[b], NULL, torque, NULL));
         linked_step(&s);
@@ -2075,6 +2107,7 @@ int main(int argc, char **argv)
     RUN(change_brake);
     RUN(change_gains);
     RUN(change_limits);
+    RUN(change_far);
     RUN(change_twist);
     RUN(change_out_of_memory);
     RUN(change_refusals);
