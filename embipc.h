@@ -827,12 +827,12 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint 
  * all other joints free. motor_damping with the target velocity 0 is the same damper, and never diverges. */
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort);
-/* Gives a joint the numbers of def, from the next step on: limited to motor_limit, and stiffness. Kind and bodies must be
- * the joint's. Nothing else is read: embipc_joint_set_motor() sets targets, embipc_world_set_pair() contact. An error
- * leaves the joint as it is. A reset keeps the numbers. Limits need not hold the present position, nor 0. Where b is
- * beyond them, a stop strikes it: b is back after a step if nothing is in the way, and keeps that speed, or a part. So
- * shift limits by v h in each step to move b at the speed v, or to wind up a rope. Limits that b cannot reach because of
- * something else stop all that b touches, with steps cut short, until they change again. */
+/* Gives a joint the numbers of def, from the next step on: limited to motor_limit, and stiffness. Kind and bodies must
+ * be the joint's. Nothing else is read: embipc_joint_set_motor() sets targets, embipc_world_set_pair() contact. An
+ * error leaves the joint as it is. A reset keeps the numbers. Limits need not hold the present position, nor 0. Where b
+ * is beyond them, a stop strikes it: b is back after a step if nothing is in the way, and keeps that speed, or a part.
+ * So shift limits by v h in each step to move b at the speed v, or to wind up a rope. Limits that b cannot reach
+ * because of something else stop all that b touches. Steps are then cut short until they change again. */
 EMBIPC_API embipc_result embipc_joint_change(embipc_world *world, embipc_joint joint, const embipc_joint_def *def);
 /* The description as it is now, for embipc_joint_change(). Points, axis and target are those of creation, vertices is
  * NULL. Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
@@ -18893,8 +18893,8 @@ static int embi_joint_must_yield(const embi_state *s, const embi_joint *j, embi_
 }
 
 /* Adds the energies of a joint's rods at q^n to those of the island. Gaps and limits have at most what the last step
- * ended with, and what a call has lent. That step held the directions of limits, so a limit can seem to be passed since:
- * what takes that back is no energy to spend. */
+ * ended with, and what a call has lent. That step held the directions of limits, so a limit can seem to be passed
+ * since: what takes that back is no energy to spend. */
 static void embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count, embi_rod_list *of)
 {
     embi_rod_energies E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
@@ -28633,8 +28633,8 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
     return embi_blame_body(w, embi_body_of(w, d->b), embi_refuse(&w->error, "%s", wrong));
 }
 
-/* Checks that the points of a joint are not so far from its bodies that rounding would decide, and that it begins within
- * its limits, but for the rounding of a rod's length, which a caller may have computed with floats. */
+/* Checks that the points of a joint are not so far from its bodies that rounding would decide, and that it begins
+ * within its limits, but for the rounding of a rod's length, which a caller may have computed with floats. */
 static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint_def *d, const int body[2])
 {
     embipc_real length = d->kind == EMBIPC_ROD ? embi_distance(d->point, d->point_b) : 0;
