@@ -549,8 +549,8 @@ EMBIPC_API unsigned long long embipc_world_hash(const embipc_world *world);
 
 /* Restores the state at creation of the bodies: poses, velocities, time 0. Bodies, drives, joints, pair rules,
  * groups and surface velocities stay. A second run repeats the first one bit for bit. Fails, with the world unchanged,
- * if bodies created at different times would cross at their starts. No allocation if all bodies were created before the
- * first step. */
+ * if bodies created at different times would cross at their starts, or a joint begins outside limits that were changed.
+ * No allocation if all bodies were created before the first step. */
 EMBIPC_API embipc_result embipc_world_reset(embipc_world *world);
 
 /* Set gravity, m/s^2, and the length of steps, s, from the next step on. A reset keeps them. Gravity derives kappa
@@ -828,6 +828,16 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint 
  * all other joints free. motor_damping with the target velocity 0 is the same damper, and never diverges. */
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort);
+/* Gives a joint the numbers of def, from the next step on: limited to motor_limit, and stiffness. Kind and bodies must
+ * be the joint's. Nothing else is read: embipc_joint_set_motor() sets targets, embipc_world_set_pair() contact. An
+ * error leaves the joint as it is. A reset keeps the numbers. Limits need not hold the present position, nor 0. Where b
+ * is beyond them, a stop strikes it: b is back after a step if nothing is in the way, and keeps that speed, or a part.
+ * So shift limits by v h in each step to move b at the speed v, or to wind up a rope. Limits that b cannot reach
+ * because of something else stop all that b touches. Steps are then cut short until they change again. */
+EMBIPC_API embipc_result embipc_joint_change(embipc_world *world, embipc_joint joint, const embipc_joint_def *def);
+/* The description as it is now, for embipc_joint_change(). Points, axis and target are those of creation, vertices is
+ * NULL. Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
+EMBIPC_API embipc_result embipc_joint_get_def(const embipc_world *world, embipc_joint joint, embipc_joint_def *out);
 /* Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
 EMBIPC_API embipc_result embipc_joint_get_state(const embipc_world *world, embipc_joint joint, embipc_joint_state *out);
 #endif
@@ -12868,6 +12878,7 @@ typedef struct embi_joint {
     embipc_real called, moved, bent;   /* embi_joint_call() in the last step; its change; how that changed: N or N m */
     embipc_real energy;          /* J, and state, that the last completed step reported */
     embipc_joint_state reached;
+    int struck;                  /* a call has changed limits or stiffness since */
 } embi_joint;
 
 /* The joints of a world. Their anchors are vertices behind those of all bodies. */
@@ -18359,6 +18370,16 @@ static void embi_drives_finish(embipc_world *w)
  * Uses: tuning, small math, memory, solids and checks of meshes, embedding, contacts, part III, contact elements,
  * energy of a body, rotation.   Checked by: tests/test_joint.c */
 
+/* Is a joint that begins at `start` within its limits? Those of a rod may have the rounding of floats. */
+static int embi_joint_begins_within(const embipc_joint_def *d, embipc_real start)
+{
+    embipc_real rounding = 0;
+    if (!d->limited || (d->kind != EMBIPC_HINGE && d->kind != EMBIPC_SLIDER && d->kind != EMBIPC_ROD)) return 1;
+    if (d->kind == EMBIPC_ROD)
+        rounding = 8 * (embipc_real)FLT_EPSILON * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
+    return start >= d->limits[0] - rounding && start <= d->limits[1] + rounding;
+}
+
 /* Points of a frame. Those of b follow those of a. */
 enum { EMBI_FRAME_O, EMBI_FRAME_Z, EMBI_FRAME_U, EMBI_FRAME_V, EMBI_FRAME };
 
@@ -18652,11 +18673,17 @@ static void embi_limits_yield(const embi_state *s, const embi_joint *j, embi_rod
     }
 }
 
+/* Stiffness of each held point and limit, or of an attachment's sum, N/m */
+static embipc_real embi_joint_stiffness(const embi_state *s, const embi_joint *j)
+{
+    return j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
+}
+
 /* The rods of a joint that is at `now` at q^n, and how many of them hold points; rod: room for EMBI_JOINT_RODS and half
  * of its anchors. Its anchors are at x^n. Returns how many. */
 static int embi_joint_rods(const embi_state *s, const embi_joint *j, embipc_real now, embi_rod *rod, int *holding)
 {
-    const embipc_real K = j->def.stiffness > 0 ? j->def.stiffness : EMBI_JOINT_STIFF * j->mass / s->hh;
+    const embipc_real K = embi_joint_stiffness(s, j);
     embipc_joint_kind kind = j->def.kind;
     int b = j->anchor_count / 2, n = 0, points = kind == EMBIPC_HINGE ? 2 : kind == EMBIPC_BALL ? 1 : b;
     if (kind == EMBIPC_SLIDER)
@@ -18854,24 +18881,35 @@ static int embi_joint_is_new(const embi_state *s, const embi_joint *j)
     return new_one;
 }
 
+/* Energy that a call lends which changed limits or stiffness, J. E = K d^2/2 is what gaps and limits have at q^n, E_0
+ * what the last step left. It lends the work of the old force along the new part of d, 2 (sqrt(E E_0) - E_0), and the
+ * kinetic energy of M at the speed of that part in one step. held: E */
+static embipc_real embi_joint_strike(const embi_state *s, const embi_joint *j, embipc_real held)
+{
+    embipc_real left = embi_sqrt(j->energy), more = embi_sqrt(held) - left;
+    if (!j->struck || !(more > 0)) return 0;
+    return 2 * left * more + more * more * embi_min(j->mass / (embi_joint_stiffness(s, j) * s->hh), 1);
+}
+
 /* Must limits that were passed yield from the start? They must where the way back takes more than the island's kinetic
  * energy. The way times the force that the last step left is 2 (sqrt(left limits) - left). */
 static int embi_joint_must_yield(const embi_state *s, const embi_joint *j, embi_rod *rod, int count,
                                  embipc_real kinetic)
 {
     embi_rod_energies E;
-    if (!j->def.limited || j->yields || embi_joint_is_new(s, j)) return 0;
+    if (!j->def.limited || j->yields || j->struck || embi_joint_is_new(s, j)) return 0;
     E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
     return E.limits > E.left && 2 * (embi_sqrt(E.left * E.limits) - E.left) > kinetic;
 }
 
 /* Adds the energies of a joint's rods at q^n to those of the island. Gaps and limits have at most what the last step
- * ended with. It held the directions of limits, so a limit can seem to be passed since: what takes that back is no
- * energy to spend. */
+ * ended with, and what a call has lent. That step held the directions of limits, so a limit can seem to be passed
+ * since: what takes that back is no energy to spend. */
 static void embi_joint_energies(const embi_state *s, const embi_joint *j, embi_rod *rod, int count, embi_rod_list *of)
 {
     embi_rod_energies E = embi_rods_begin(s, j, rod, count, embi_joint_effort_count(j));
-    embipc_real passed = embi_joint_is_new(s, j) ? 0 : embi_max(E.held - j->energy, 0);
+    embipc_real passed = embi_joint_is_new(s, j) && !j->struck ? 0 : embi_max(E.held - j->energy, 0);
+    passed = embi_max(passed - embi_joint_strike(s, j, E.held), 0);
     of->before += E.efforts;
     of->before += E.held - passed;
     of->passed += passed;
@@ -18955,7 +18993,7 @@ static void embi_joint_feel(embi_joint *j, const embi_element *e, const embipc_r
 static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
 {
     embipc_real start = embi_joint_position(j, s->xn, j->reached.position), axis[3], before[3], swung[2][3];
-    embipc_real twist = j->reached.twist, change;
+    embipc_real twist = j->reached.twist, left = j->energy, change;
     int jumps, holding, count = embi_joint_rods(s, j, start, rod, &holding);
     int motor = j->def.motor_stiffness + j->def.motor_damping > 0, motor_at = count - embi_joint_effort_count(j);
     embipc_real *total = j->def.kind == EMBIPC_HINGE ? j->reached.torque : j->reached.force;
@@ -18976,6 +19014,8 @@ static void embi_joint_finish(embi_state *s, embi_joint *j, embi_rod *rod)
         if (n >= holding) continue;
         j->reached.gap = embi_max(j->reached.gap, embi_max(rod[n].length - rod[n].most, rod[n].least - rod[n].length));
     }
+    j->struck = j->struck && j->stands;
+    if (j->struck) j->energy = left;   /* the next step may lend anew, but not all that limits have there */
     if (j->def.kind != EMBIPC_HINGE && j->def.kind != EMBIPC_SLIDER) return;
     jumps = embi_joint_jumps(s, j, &change);
     embi_remember_change(1, &change, &j->moved, &j->bent, jumps);
@@ -28536,8 +28576,8 @@ static embipc_result embi_check_joint_limits(const embipc_joint_def *d, embipc_e
     const char *rule = NULL;
     if (!d->limited) return EMBIPC_OK;
     if (lo != lo || hi != hi) rule = "must be numbers";
-    else if ((d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER) && !(lo <= 0 && hi >= 0))
-        rule = "of a hinge or slider must have 0 between them";
+    else if ((d->kind == EMBIPC_HINGE || d->kind == EMBIPC_SLIDER) && !(lo <= hi && lo <= 1e9 && hi >= -1e9))
+        rule = "of a hinge or slider must be least <= greatest, least not above 1e9, greatest not below -1e9";
     else if (d->kind == EMBIPC_BALL && !(hi > 0)) rule = "of a ball: the largest angle must be positive";
     else if (d->kind == EMBIPC_ROD && !(lo >= 0 && hi >= lo && hi > 0 && lo < (embipc_real)INFINITY))
         rule = "of a rod must be lengths, 0 <= least <= greatest";
@@ -28604,16 +28644,16 @@ static embipc_result embi_check_joint_bodies(embipc_world *w, const embipc_joint
     return embi_blame_body(w, embi_body_of(w, d->b), embi_refuse(&w->error, "%s", wrong));
 }
 
-/* Checks that the points of a joint are not so far from its bodies that rounding would decide. Like the others, a rod
- * begins within its limits, but for the rounding of its length, which a caller may have computed with floats. */
+/* Checks that the points of a joint are not so far from its bodies that rounding would decide, and that it begins
+ * within its limits, but for the rounding of a rod's length, which a caller may have computed with floats. */
 static embipc_result embi_check_joint_places(embipc_world *w, const embipc_joint_def *d, const int body[2])
 {
-    embipc_real length = embi_distance(d->point, d->point_b);
-    embipc_real rounding = 8 * (embipc_real)FLT_EPSILON * (embi_long_norm(d->point) + embi_long_norm(d->point_b));
-    int within = length >= d->limits[0] - rounding && length <= d->limits[1] + rounding;
-    if (d->kind == EMBIPC_ROD && d->limited && !within)
+    embipc_real length = d->kind == EMBIPC_ROD ? embi_distance(d->point, d->point_b) : 0;
+    if (!embi_joint_begins_within(d, length))
         return embi_blame_body(w, w->s.body + body[1], embi_refuse_value(
-            &w->error, length, "the rod is %g m long, which is not within its limits, %g and %g m", length,
+            &w->error, length, d->kind == EMBIPC_ROD
+                ? "the rod is %g m long, which is not within its limits, %g and %g m"
+                : "the joint begins at %g, which is not within its limits, %g and %g", length,
             d->limits[0], d->limits[1]));
     for (int k = 0; k < 2 && d->kind != EMBIPC_ATTACH; k++) {
         const embi_body *b = body[k] < 0 ? NULL : w->s.body + body[k];
@@ -28676,15 +28716,19 @@ static void embi_joint_start(embi_state *s, embi_joint *j, const int *vertices)
     if (!d->limited) j->def.limits[0] = j->def.limits[1] = j->start;
 }
 
+/* Room for n anchors of a joint. Returns 0 out of memory. */
+static int embi_joint_grow(embipc_world *w, embi_joint *j, int n)
+{
+    embi_state *s = &w->s;
+    return EMBI_GROW(&w->memory, j->anchor, n) &&
+           EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) &&
+           embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count);
+}
+
 /* Room for a joint with n anchors. Returns its slot, or -1 out of memory. */
 static int embi_joint_room(embipc_world *w, embi_joint *j, int n)
 {
-    embi_state *s = &w->s;
-    if (!EMBI_GROW(&w->memory, j->anchor, n) ||
-        !EMBI_GROW(&w->memory, s->driven.joint.scratch, n / 2 + EMBI_JOINT_RODS) ||
-        !embi_world_reserve(w, s->node_count, s->vert_count + n, s->body_count))
-        return -1;
-    return embi_slot_take(&w->memory, &w->named[EMBI_NAMED_JOINT]);
+    return embi_joint_grow(w, j, n) ? embi_slot_take(&w->memory, &w->named[EMBI_NAMED_JOINT]) : -1;
 }
 
 /* Switches contact of the two bodies off. */
@@ -28693,6 +28737,16 @@ static embipc_result embi_joint_part(embipc_world *w, const embipc_joint_def *d)
     const embi_rule *rule = embi_find_rule(w, d->a, d->b);
     if (embi_find_body(w, d->a) < 0 || (rule && !rule->contact)) return EMBIPC_OK;
     return embipc_world_set_pair(w, d->a, d->b, rule ? rule->friction : -1, 0);
+}
+
+/* A joint is new or has changed: its bodies wake, and their motion is interrupted. */
+static void embi_joint_revise(embi_state *s, const embi_joint *j)
+{
+    for (int k = 0; k < 2; k++) {
+        if (j->body[k] < 0) continue;
+        embi_body_revise(s, s->body + j->body[k]);
+        s->body[j->body[k]].past.smooth = 0;
+    }
 }
 
 /* Checks come before any change. */
@@ -28727,6 +28781,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     }
     j->def = *def;
     j->def.vertices = NULL;
+    j->def.vertex_count = 0;
     embi_copy(j->target, def->target);
     j->called = embi_joint_call(j);
     j->body[0] = body[0];
@@ -28737,11 +28792,7 @@ EMBIPC_API embipc_result embipc_joint_create(embipc_world *w, const embipc_joint
     j->handle.index1 = slot + 1;
     j->handle.generation = w->named[EMBI_NAMED_JOINT].list[slot].generation;
     embi_slot_fill(&w->named[EMBI_NAMED_JOINT], slot, s->driven.joint.count++);
-    for (int k = 0; k < 2; k++) {
-        if (body[k] < 0) continue;
-        embi_body_revise(s, s->body + body[k]);
-        s->body[body[k]].past.smooth = 0;
-    }
+    embi_joint_revise(s, j);
     *joint = j->handle;
     return EMBIPC_OK;
 }
@@ -28773,6 +28824,67 @@ EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *w, embipc_joint jo
         if (j->body[k] >= 0 && memcmp(j->target, target, sizeof target) != 0)
             embi_wake(w, w->s.body + j->body[k], EMBI_AWAKE);
     embi_copy(j->target, target);
+    return EMBIPC_OK;
+}
+
+/* Can a joint become this description? *next: what it is then */
+static embipc_result embi_check_joint_change(embipc_world *w, const embi_joint *j, const embipc_joint_def *def,
+                                             embipc_joint_def *next)
+{
+    embipc_result r;
+    if (!def) return embi_refuse(&w->error, "embipc_joint_change: def is NULL");
+    if (def->cookie != EMBI_JOINT_COOKIE)
+        return embi_fail(&w->error, EMBIPC_ERR_DEF, "start from embipc_joint_get_def()");
+    *next = j->def;
+    memcpy(next->limits, def->limits, sizeof next->limits);
+    next->limited = def->limited;
+    next->twist = def->twist;
+    next->friction = def->friction;
+    next->motor_stiffness = def->motor_stiffness;
+    next->motor_damping = def->motor_damping;
+    next->motor_limit = def->motor_limit;
+    next->stiffness = def->stiffness;
+    if (def->kind != j->def.kind || !embi_same_body(def->a, j->def.a) || !embi_same_body(def->b, j->def.b))
+        r = embi_refuse(&w->error, "a joint keeps its kind and bodies; to change them, make another one");
+    else r = embi_check_joint_numbers(next, &w->error);
+    if (next->kind == EMBIPC_ROD && !next->limited) next->limits[0] = next->limits[1] = j->start;
+    return r == EMBIPC_OK ? EMBIPC_OK : embi_blame_body(w, w->s.body + j->body[1], r);
+}
+
+/* Checks come before any change. A limit of twist has one more anchor. holds: gaps or limits have another energy */
+EMBIPC_API embipc_result embipc_joint_change(embipc_world *w, embipc_joint joint, const embipc_joint_def *def)
+{
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation), more, holds;
+    embi_joint *j;
+    embipc_joint_def next;
+    embipc_result r;
+    if (at < 0) return embi_no_handle(w, "joint", joint.index1, joint.generation);
+    j = w->s.driven.joint.list + at;
+    if ((r = embi_check_joint_change(w, j, def, &next)) != EMBIPC_OK) return r;
+    more = (next.twist > 0) - (j->def.twist > 0);
+    if (more > 0 && !embi_joint_grow(w, j, j->anchor_count + more)) return embi_fail_memory(&w->memory, &w->error);
+    holds = next.limited != j->def.limited || memcmp(next.limits, j->def.limits, sizeof next.limits) != 0 ||
+            next.twist != j->def.twist || next.stiffness != j->def.stiffness;
+    if (!holds && next.friction == j->def.friction && next.motor_stiffness == j->def.motor_stiffness &&
+        next.motor_damping == j->def.motor_damping && next.motor_limit == j->def.motor_limit)
+        return EMBIPC_OK;
+    j->anchor_count += more;
+    w->s.driven.joint.anchors += more;
+    j->struck |= holds;
+    j->def = next;
+    j->called = embi_joint_call(j);
+    embi_joint_revise(&w->s, j);
+    return EMBIPC_OK;
+}
+
+/* Arrays of the caller are not kept. */
+EMBIPC_API embipc_result embipc_joint_get_def(const embipc_world *w, embipc_joint joint, embipc_joint_def *out)
+{
+    int at = embi_find(w, EMBI_NAMED_JOINT, joint.index1, joint.generation);
+    if (!out) return EMBIPC_ERR_ARGUMENT;
+    *out = embipc_default_joint_def();
+    if (at < 0) return EMBIPC_ERR_HANDLE;
+    *out = w->s.driven.joint.list[at].def;
     return EMBIPC_OK;
 }
 
@@ -29045,6 +29157,15 @@ static embipc_result embi_check_reset(embipc_world *w)
     return r;
 }
 
+/* Limits that a call changed need not hold the position at creation. */
+static embipc_result embi_check_joint_start(embipc_world *w, const embi_joint *j)
+{
+    if (embi_joint_begins_within(&j->def, j->start)) return EMBIPC_OK;
+    return embi_blame_body(w, w->s.body + j->body[1], embi_refuse_value(
+        &w->error, j->start, "a joint begins at %g, which is not within its limits, %g and %g", j->start,
+        j->def.limits[0], j->def.limits[1]));
+}
+
 /* Undoes all swaps, so that a run after a reset needs no new memory. */
 static void embi_places_reset(embipc_world *w)
 {
@@ -29069,6 +29190,8 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
     embipc_result r;
     if (!w) return EMBIPC_ERR_ARGUMENT;
     s = &w->s;
+    for (int i = 0; i < embi_joint_count(s); i++)
+        if ((r = embi_check_joint_start(w, s->driven.joint.list + i)) != EMBIPC_OK) return r;
     if (w->mixed_start && s->vert_count && (r = embi_check_reset(w)) != EMBIPC_OK) return r;
     embi_forces_clear(w);
     w->sleep.reported.valid = 0;
@@ -29095,6 +29218,7 @@ EMBIPC_API embipc_result embipc_world_reset(embipc_world *w)
         embi_copy(j->target, j->def.target);
         j->called = embi_joint_call(j);
         j->energy = j->moved = j->bent = 0;
+        j->struck = 0;
         memset(&j->reached, 0, sizeof j->reached);
         j->reached.position = j->start;
     }
@@ -30948,7 +31072,7 @@ EMBIPC_API embipc_result embipc_world_step(embipc_world *w, embipc_step_stats *s
 #ifndef EMBIPC_NO_SNAPSHOT
 
 /* Words of the head: name, format, their number, hash. Even formats: of floats. Others are not read. */
-enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 12 : 11, EMBI_SNAPSHOT_HEAD = 4 };
+enum { EMBI_SNAPSHOT_FORMAT = EMBI_FLOAT ? 14 : 13, EMBI_SNAPSHOT_HEAD = 4 };
 static const unsigned long long embi_snapshot_name = 0x70616e7363706965ull;   /* "eipcsnap" */
 
 typedef struct embi_stream {
@@ -31284,7 +31408,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
         EMBI_INTS(embi_joint, handle, 2), EMBI_INTS(embi_joint, def.a, 4), EMBI_REALS(embi_joint, def.point, 9),
         EMBI_INTS(embi_joint, def.limited, 1), EMBI_REALS(embi_joint, def.limits, 11),
         EMBI_INTS(embi_joint, def.contact, 1), EMBI_REALS(embi_joint, def.distance, 1),
-        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 19)};
+        EMBI_REALS(embi_joint, arm, 1), EMBI_REALS(embi_joint, start, 19), EMBI_INTS(embi_joint, struck, 1)};
     static const embi_field anchor[] = {EMBI_INTS(embi_anchor, body, 6), EMBI_REALS(embi_anchor, weight, 7)};
     embi_joint read, *j = s->from ? &read : w->s.driven.joint.list + n;
     int half, count = s->from ? 0 : j->anchor_count - (j->def.twist > 0);
@@ -31293,6 +31417,7 @@ static void embi_stream_joint(embi_stream *s, embipc_world *w, int n)
     EMBI_STREAM(s, j, fields);
     EMBI_STREAM_LIST(s, &w->memory, j->anchor, count, anchor);
     if (!s->from) return;
+    j->def.cookie = EMBI_JOINT_COOKIE;
     half = j->def.kind == EMBIPC_ATTACH ? count / 2 : EMBI_FRAME;
     j->anchor_count = count + (j->def.twist > 0);
     (void)embi_stream_need(s, half > 0 && count == 2 * half &&

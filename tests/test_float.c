@@ -434,8 +434,8 @@ static void test_snapshots(void)
     for (int i = 0; i < 5 && copy; i++) ENSURE(!embipc_world_step(w, NULL) && !embipc_world_step(copy, NULL));
     ENSURE(copy && embipc_world_hash(copy) == embipc_world_hash(w));
     embipc_world_destroy(copy);
-    buffer[8] = 11;   /* the format of doubles */
-    ENSURE(embipc_world_load(buffer, bytes, &wd, &copy, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 11; this build reads format 12"));
+    buffer[8] = 13;   /* the format of doubles */
+    ENSURE(embipc_world_load(buffer, bytes, &wd, &copy, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 13; this build reads format 14"));
     free(buffer);
     embipc_world_destroy(w);
 }

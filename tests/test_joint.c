@@ -4,6 +4,7 @@
 #include "test.h"
 #include "scene_test.h"
 #include "crossings.h"
+#include "undo_test.h"
 
 static const double Y[3] = {0, 1, 0}, X[3] = {1, 0, 0}, DOWN[3] = {0, 0, -1};
 
@@ -1662,6 +1663,300 @@ static void test_capstan(void)
     scene_end(&s);
 }
 
+/* The world is saved, and goes on as the snapshot of it. */
+static void joint_reload(scene *s)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    embipc_world *w = NULL;
+    size_t bytes;
+    void *block;
+    (void)ENSURE_OK(s->w, embipc_world_save(s->w, NULL, 0, &bytes));
+    block = malloc(bytes);
+    (void)ENSURE_OK(s->w, embipc_world_save(s->w, block, bytes, &bytes));
+    ENSURE(embipc_world_load(block, bytes, &wd, &w, NULL) == EMBIPC_OK && embipc_world_hash(w) == embipc_world_hash(s->w));
+    embipc_world_destroy(s->w);
+    s->w = w;
+    free(block);
+}
+
+/* A cart on a rail, or a wheel, runs freely, brakes by friction that a call sets, coasts, and brakes until it stands: the speed
+ * is v0 - F t/m, and constant where it coasts, the way that of this speed. A snapshot between has the changed numbers. */
+static void test_change_brake(void)
+{
+    for (int kind = 0; kind < 4; kind++) {
+        const int turns = kind % 2;
+        const double h = 0.005, m = turns ? 0.04 * (0.01 + 0.0004) / 12 : 0.04, speed = 3, slower = 10;
+        scene s = joint_world(h, kind < 2 ? EMBIPC_BACKWARD_EULER : EMBIPC_BDF2, 0);
+        embipc_body_def d = scene_def("cart", EMBIPC_AFFINE, 0, 0, 0);
+        embipc_joint_def jd;
+        embipc_joint j;
+        double v = speed, where = 0, now, was;
+        int b;
+        d.material.young = 1e9;
+        if (turns) d.angular_velocity[1] = speed;
+        else d.velocity[1] = speed;
+        b = scene_box(&s, d, 0.1, 0.02, 0.02, 1);
+        j = scene_joint(&s, scene_joint_def(&s, turns ? EMBIPC_HINGE : EMBIPC_SLIDER, -1, b, 0, 0, 0, Y));
+        for (int n = 0; n < 140; n++) {
+            int brakes = (n >= 20 && n < 40) || n >= 60;
+            ENSURE(embipc_joint_get_def(s.w, j, &jd) == EMBIPC_OK && jd.kind == (turns ? EMBIPC_HINGE : EMBIPC_SLIDER));
+            jd.friction = brakes ? slower * m : 0;
+            (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &jd));
+            if (n == 30) joint_reload(&s);
+            linked_step(&s);
+            if (brakes) v = v > slower * h ? v - slower * h : 0;
+            where += h * v;
+            now = joint_state(&s, j).velocity;
+            ENSURE_CLOSE(now, v, 0.02 * speed);
+        }
+        ENSURE_REL(joint_state(&s, j).position, where, 0.01);
+        was = joint_state(&s, j).position;
+        for (int n = 0; n < 20; n++) linked_step(&s);
+        ENSURE_CLOSE(joint_state(&s, j).position, was, 1e-4);
+        linked_end(&s);
+    }
+}
+
+/* A motor holds an effort: the deflection is effort / stiffness, and follows when a call changes the stiffness. With an effort
+ * limit below the load b runs away, at (load - limit)/m; a gap under load is one over the changed
+ * joint stiffness. */
+static void test_change_gains(void)
+{
+    static const double gain[4] = {20, 40, 10, 40};
+    for (int kind = 0; kind < 4; kind++) {
+        const int turns = kind % 2;
+        const double h = 0.005, m = turns ? 0.04 * (0.01 + 0.0004) / 12 : 0.04, load = turns ? 0.02 : 2, unit = turns ? 0.01 : 1;
+        scene s = joint_world(h, kind < 2 ? EMBIPC_BACKWARD_EULER : EMBIPC_BDF2, 0);
+        int b = joint_box(&s, 0.1, 0.02, 0.02, 0, 0, 0);
+        embipc_joint_def jd = scene_joint_def(&s, turns ? EMBIPC_HINGE : EMBIPC_SLIDER, -1, b, 0, 0, 0, Y);
+        embipc_joint j;
+        const double push[3] = {3, 0, 0};
+        double v, gap[2];
+        jd.stiffness = 3e3;
+        j = scene_joint(&s, jd);
+        (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, 0.1, 0, load));
+        for (int n = 0; n < 4; n++) {
+            jd.motor_stiffness = gain[n] * unit;
+            jd.motor_damping = 2 * sqrt(jd.motor_stiffness * m);
+            (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &jd));
+            if (n == 1) joint_reload(&s);
+            for (int k = 0; k < 300; k++) linked_step(&s);
+            ENSURE_REL(joint_state(&s, j).position, 0.1 + load / jd.motor_stiffness, 1e-4);
+            ENSURE_CLOSE(joint_state(&s, j).effort, 0, 1e-4 * load);
+        }
+        for (int n = 0; n < 2; n++) {
+            jd.stiffness = n ? 1e5 : 1e4;
+            (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &jd));
+            for (int k = 0; k < 200; k++) {
+                (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[b], -1, push));
+                linked_step(&s);
+            }
+            gap[n] = joint_state(&s, j).gap;
+        }
+        ENSURE(gap[0] > push[0] / 2 / 1e4 && gap[0] < 1.1 * push[0] / 1e4);
+        ENSURE_REL(gap[0], 10 * gap[1], 0.01);
+        for (int k = 0; k < 200; k++) linked_step(&s);
+        jd.motor_limit = load / 2;
+        jd.motor_damping = 0;
+        (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &jd));
+        for (int k = 0; k < 5; k++) linked_step(&s);
+        v = 5 * h * load / (2 * m);
+        ENSURE_REL(s.stats.kinetic, m * v * v / 2, 0.02);
+        linked_end(&s);
+    }
+}
+
+/* b stands at a limit under load. The limit goes away: b follows to the new one. It comes back by v h in each step: b moves at v
+ * against its load; a rope that gets shorter is a winch. Then limits close far from b: it is there after one step, at the speed of
+ * that way, and stays. All that is finite, and at rest the effort of the limit is the load. */
+static void test_change_limits(void)
+{
+    for (int kind = 0; kind < 6; kind++) {
+        const int turns = kind % 3 == 1, rod = kind % 3 == 2;
+        const double h = 0.005, load = turns ? 0.02 : 0.4, at = turns ? 0.4 : 0.04, from = rod ? 0.1 : 0, pull[3] = {0, load, 0};
+        scene s = joint_world(h, kind < 3 ? EMBIPC_BACKWARD_EULER : EMBIPC_BDF2, 0);
+        int b = joint_box(&s, 0.1, 0.02, 0.02, 0, from, 0);
+        embipc_joint_def jd = scene_joint_def(&s, turns ? EMBIPC_HINGE : rod ? EMBIPC_ROD : EMBIPC_SLIDER, -1, b, 0, 0, 0, Y);
+        embipc_joint j;
+        embipc_joint_state now;
+        double least = 0, most = from + at;
+        if (rod) jd.point_b[1] = from;
+        j = scene_joint(&s, jd);
+        if (!rod) (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, 0, 0, load));
+        for (int n = 0; n < 700; n++) {
+            if (n == 100) most = from + 2 * at;
+            if (n >= 250 && n < 450) most -= at / 200;
+            if (n == 550) least = most = from + 0.5 * at;
+            jd.limited = 1;
+            jd.limits[0] = least;
+            jd.limits[1] = most;
+            (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &jd));
+            if (n == 300) joint_reload(&s);
+            if (rod) (void)ENSURE_OK(s.w, embipc_body_apply_force(s.w, s.body[b], -1, pull));
+            linked_step(&s);
+            ENSURE(s.stats.converged);
+            now = joint_state(&s, j);
+            if (n % 50 == 49 || (n > 255 && n < 450)) ENSURE_CLOSE(now.position, most, 2e-3 * at);
+            if (n > 255 && n < 450) ENSURE_CLOSE(now.velocity, -at / 200 / h, 1e-3 * at / 200 / h);
+            if (rod && (n > 255 && n < 450)) ENSURE_CLOSE(now.force[1], -load, 1e-3 * load);
+            if (n == 550) ENSURE_CLOSE(now.position, most, 0.01 * at);
+            if (n == 550) ENSURE_CLOSE(now.velocity, -0.5 * at / h, 0.01 * 0.5 * at / h);
+            if (n > 600) ENSURE_CLOSE(now.velocity, 0, 1e-6);
+        }
+        if (rod) ENSURE_CLOSE(now.force[1], -load, 1e-6 * load);
+        ENSURE(embipc_world_reset(s.w) == EMBIPC_ERR_ARGUMENT);
+        ENSURE(strstr(embipc_world_error(s.w)->text, "within its limits") != NULL);
+        jd.limited = 0;
+        (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &jd));
+        (void)ENSURE_OK(s.w, embipc_world_reset(s.w));
+        for (int n = 0; n < 50; n++) linked_step(&s);
+        if (rod) ENSURE_CLOSE(joint_state(&s, j).position, from, 1e-9);
+        linked_end(&s);
+    }
+}
+
+/* Limits that are far away from b lend a bar at a hinge no more than m (l d)^2/(2 h^2), though their springs have a thousand times
+ * that, and those behind a wall nothing; b then stands until it is free again, and goes through nothing. */
+static void test_change_far(void)
+{
+    for (int wall = 0; wall < 2; wall++)
+        for (int rule = 0; rule < 2; rule++) {
+            const double h = 0.01, m = 0.32, d = 1.2, lever = sqrt(0.04 + 2 * 0.0016) / 4;
+            scene s = joint_world(h, rule ? EMBIPC_BDF2 : EMBIPC_BACKWARD_EULER, 0);
+            int b = joint_box(&s, 0.2, 0.04, 0.04, 0.15, 0, 0);
+            embipc_joint_def jd = scene_joint_def(&s, EMBIPC_HINGE, -1, b, 0, 0, 0, Y);
+            embipc_joint j = scene_joint(&s, jd);
+            double most = 0, place = 0;
+            if (wall) scene_box(&s, scene_def("wall", EMBIPC_FIXED, 0.15, 0, -0.08), 0.1, 0.1, 0.1, 1);
+            for (int n = 0; n < 60; n++) {
+                jd.limited = n >= 3 && n < 40;
+                jd.limits[0] = jd.limits[1] = d;
+                (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &jd));
+                linked_step(&s);
+                linked_check(&s);
+                most = s.stats.kinetic > most ? s.stats.kinetic : most;
+                if (n == 39) place = joint_state(&s, j).position;
+                if (n == 39) (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, j, 0, 0, -0.1));
+            }
+            printf("  limits %g rad away%s: kinetic energy %g J, lent %g J, position %g\n", d, wall ? " behind a wall" : "", most, m * pow(lever * sin(d) / h, 2) / 2, place);
+            ENSURE(most < (wall ? 0.01 : 1.1) * m * pow(lever * sin(d) / h, 2) / 2);
+            ENSURE(wall ? place < 0.1 : fabs(place - d) < 0.01);
+            ENSURE(joint_state(&s, j).position < place - 0.01);
+            linked_end(&s);
+        }
+}
+
+/* A ball gets limits of its axis and of twist while it hangs under a torque, and loses them; a hinge keeps its count of turns. */
+static void test_change_twist(void)
+{
+    const double h = 0.005, torque[3] = {0, 1e-4, 0};
+    scene s = joint_world(h, EMBIPC_BACKWARD_EULER, 0);
+    int b = joint_box(&s, 0.1, 0.02, 0.02, 0, 0, 0), wheel = joint_box(&s, 0.1, 0.02, 0.02, 0, 1, 0);
+    embipc_joint_def ball = scene_joint_def(&s, EMBIPC_BALL, -1, b, 0, 0, 0, Y), hinge = scene_joint_def(&s, EMBIPC_HINGE, -1, wheel, 0, 1, 0, Y);
+    embipc_joint j = scene_joint(&s, ball), turns;
+    double was = 0;
+    hinge.motor_damping = 0.01;
+    hinge.target[1] = 40;
+    turns = scene_joint(&s, hinge);
+    for (int n = 0; n < 400; n++) {
+        if (n == 100 || n == 300) {
+            ball.limited = n == 100;
+            ball.limits[1] = 1;
+            ball.twist = n == 100 ? 1 : 0;
+            (void)ENSURE_OK(s.w, embipc_joint_change(s.w, j, &ball));
+            hinge.motor_damping = 0.02;
+            (void)ENSURE_OK(s.w, embipc_joint_change(s.w, turns, &hinge));
+        }
+        ENSURE(s.w->s.driven.joint.anchors == 16 + (n >= 100 && n < 300));
+        if (n == 200 || n == 350) joint_reload(&s);
+        (void)ENSURE_OK(s.w, embipc_body_apply_wrench(s.w, s.body[b], NULL, torque, NULL));
+        linked_step(&s);
+        ENSURE(s.stats.converged);
+        if (n > 165 && n < 300) ENSURE_CLOSE(joint_state(&s, j).twist, 1, 0.01);
+        if (n == 299) was = joint_state(&s, j).twist;
+        if (n > 20) ENSURE_CLOSE(joint_state(&s, turns).velocity, 40, 0.4);
+    }
+    ENSURE(joint_state(&s, j).twist > was + 0.3);
+    ENSURE_REL(joint_state(&s, turns).position, 400 * h * 40, 0.01);
+    linked_end(&s);
+}
+
+/* A limit of twist needs memory. Where there is none, the joint stays as it is. */
+static void test_change_out_of_memory(void)
+{
+    embipc_world_def wd = embipc_default_world_def();
+    undo_rig rig;
+    scene s;
+    embipc_joint_def d;
+    embipc_joint j = {0, 0};
+    undo_rig_init(&rig);
+    wd.allocator = undo_allocator(&rig);
+    s = scene_empty(&wd);
+    for (int k = 0; k < 4; k++) {   /* until room that others left is used up */
+        int b = joint_box(&s, 0.1, 0.1, 0.1, k, 0, 0), refused = 0;
+        d = scene_joint_def(&s, EMBIPC_BALL, -1, b, k, 0, 0, Y);
+        j = scene_joint(&s, d);
+        d.limited = 1;
+        d.limits[1] = d.twist = 1;
+        for (embipc_result r = EMBIPC_ERR_MEMORY; r != EMBIPC_OK; refused++) {
+            unsigned long long hash = embipc_world_hash(s.w);
+            rig.left = refused;
+            r = embipc_joint_change(s.w, j, &d);
+            ENSURE(r == EMBIPC_OK || (r == EMBIPC_ERR_MEMORY && embipc_world_hash(s.w) == hash));
+        }
+        rig.left = -1;
+        linked_step(&s);
+        ENSURE(k || refused > 1);
+    }
+    linked_end(&s);
+    ENSURE(rig.bytes == 0);
+}
+
+/* What a call may not change is refused and leaves the joint, and the bits, as they are; a description without news, too. */
+static void test_change_refusals(void)
+{
+    scene s = joint_world(0.01, EMBIPC_BACKWARD_EULER, 9.81);
+    int a = joint_box(&s, 0.1, 0.1, 0.1, 0, 0, 0.2), b = joint_box(&s, 0.1, 0.1, 0.1, 0.3, 0, 0.2);
+    embipc_joint_def first = scene_joint_def(&s, EMBIPC_HINGE, a, b, 0.15, 0, 0.2, Y), now;
+    embipc_joint j, none = {7, 1};
+    first.limited = 1;
+    first.friction = 0.1;
+    j = scene_joint(&s, first);
+    ENSURE(embipc_joint_change(NULL, j, &first) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_joint_change(s.w, none, &first) == EMBIPC_ERR_HANDLE);
+    ENSURE(embipc_joint_change(s.w, j, NULL) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_joint_get_def(s.w, j, NULL) == EMBIPC_ERR_ARGUMENT);
+    ENSURE(embipc_joint_get_def(s.w, none, &now) == EMBIPC_ERR_HANDLE);
+    for (int n = 0; n < 18; n++) {
+        embipc_joint_def d = first;
+        embipc_result want = n == 0 ? EMBIPC_ERR_DEF : n < 15 ? EMBIPC_ERR_ARGUMENT : EMBIPC_OK;
+        unsigned long long hash;
+        linked_step(&s);
+        hash = embipc_world_hash(s.w);
+        if (n == 0) d.cookie = 0;
+        if (n == 1) d.kind = EMBIPC_SLIDER;
+        if (n == 2) d.a = first.b, d.b = first.a;
+        if (n == 3) d.b.generation++;
+        if (n == 4) d.a.index1 = 0, d.a.generation = 0;
+        if (n == 5) d.limits[0] = 1, d.limits[1] = 0.5;
+        if (n == 6) d.limits[0] = NAN;
+        if (n == 7) d.limits[0] = 1e10;
+        if (n == 8) d.limits[1] = -HUGE_VAL;
+        if (n == 9) d.friction = -1;
+        if (n == 10) d.motor_stiffness = NAN;
+        if (n == 11) d.motor_damping = HUGE_VAL;
+        if (n == 12) d.motor_limit = -1;
+        if (n == 13) d.stiffness = 1e19;
+        if (n == 14) d.twist = 1;
+        if (n == 16) d.point[0] = NAN, d.axis[1] = 0, d.target[1] = 7, d.distance = -1, d.contact = 1;   /* which are not read */
+        if (n == 17) d.friction = 0.1;
+        ENSURE(embipc_joint_change(s.w, j, &d) == want);
+        ENSURE(embipc_world_hash(s.w) == hash);
+        ENSURE(embipc_joint_get_def(s.w, j, &now) == EMBIPC_OK && now.friction == 0.1 && now.limited == 1 && now.point[0] == 0.15);
+    }
+    linked_end(&s);
+}
+
 /* What is refused says why, and leaves the world as it is. */
 static void test_refusals(void)
 {
@@ -1809,7 +2104,15 @@ int main(int argc, char **argv)
     RUN(double_pendulum);
     RUN(long_chain);
     RUN(wrecking_ball);
+    RUN(change_brake);
+    RUN(change_gains);
+    RUN(change_limits);
+    RUN(change_far);
+    RUN(change_twist);
+    RUN(change_out_of_memory);
+    RUN(change_refusals);
     RUN(refusals);
     RUN(lives);
+    undo_unused();
     return test_end("test_joint");
 }

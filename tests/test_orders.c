@@ -473,6 +473,11 @@ static void test_errors_name_the_body(void)
     NAMES(embipc_drive_create(s.w, &dd, &soft), b, 0);
     NAMES(embipc_joint_set_motor(s.w, joint, 0, 0, 0), b, 0);
     wrong = jd;
+    wrong.friction = 1;
+    NAMES(embipc_joint_change(s.w, joint, &wrong), b, 0);
+    wrong.b = a;
+    NAMES(embipc_joint_change(s.w, joint, &wrong), b, 0);
+    wrong = jd;
     wrong.stiffness = -1;
     NAMES(embipc_joint_create(s.w, &wrong, &joint), b, 0);
     wrong = jd;

@@ -254,7 +254,8 @@ static void test_what_wakes(void)
     }
 }
 
-/* A motor and a soft drive hold a load. Both keep what they say of it, and wake it when they get another target. */
+/* A motor and a soft drive hold a load. Both keep what they say of it, and wake it when they get another target,
+ * or the joint another number. */
 static void test_motors_and_drives(void)
 {
     static const double still[3] = {0, 0, 0}, up[3] = {0, 0, 0.01}, axis[3] = {0, 0, 1};
@@ -296,6 +297,7 @@ static void test_motors_and_drives(void)
         ENSURE_CLOSE(sleep_total(&s) + s.stats.joint, energy, 1e-4);
         if (which) (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], still, still));
         else (void)ENSURE_OK(s.w, embipc_joint_set_motor(s.w, joint, 0, 0, 0));
+        if (!which) (void)ENSURE_OK(s.w, embipc_joint_change(s.w, joint, &j));
         (void)scene_step(&s);
         ENSURE(s.stats.sleeping == 1);   /* the targets are what they were */
         if (which) (void)ENSURE_OK(s.w, embipc_drive_set_target(s.w, s.drive[0], up, still));
@@ -304,6 +306,20 @@ static void test_motors_and_drives(void)
         ENSURE(s.stats.sleeping == 0);
         for (int n = 0; n < 60; n++) (void)scene_step(&s);
         ENSURE(scene_state(s.w, s.body[0]).centre[2] > z + 0.008);
+        for (int n = 0; n < 9 && !which; n++) {   /* each number of a joint that changes wakes it */
+            (void)sleep_wait(&s, 1);
+            if (n < 2) j.friction = n ? 0 : 0.01;
+            if (n == 2) j.motor_stiffness = 600;
+            if (n == 3) j.motor_damping = 60;
+            if (n == 4) j.motor_limit = 100;
+            if (n == 5) j.limited = 1;
+            if (n == 6) j.limits[0] = -0.1;
+            if (n == 7) j.limits[1] = 0.1;
+            if (n == 8) j.stiffness = 2000;
+            (void)ENSURE_OK(s.w, embipc_joint_change(s.w, joint, &j));
+            (void)scene_step(&s);
+            ENSURE(s.stats.sleeping == 0);
+        }
         scene_end(&s);
     }
 }

@@ -209,7 +209,7 @@ static void test_damage(void)
     free(one.data);
     one = snapshot_of(s.w);
     one.data[8]++;
-    ENSURE(embipc_world_load(one.data, one.bytes, &def, &w, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 12"));
+    ENSURE(embipc_world_load(one.data, one.bytes, &def, &w, &e) == EMBIPC_ERR_ARGUMENT && strstr(e.text, "format 14"));
     free(one.data);
     scene_end(&s);
 }

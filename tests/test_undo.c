@@ -16,6 +16,20 @@ static unsigned long long nodes_bits(const scene *s)
     return scene_mix(7, s->w->s.q, 3 * (size_t)s->w->s.node_count * sizeof *s->w->s.q);
 }
 
+/* Numbers of joints change before every third step: gains, friction, limits, stiffness. */
+static void joints_change(const scene *s, int n)
+{
+    for (int k = 0; k < embi_joint_count(&s->w->s) && n % 3 == 2; k++) {
+        const embipc_joint j = s->w->s.driven.joint.list[k].handle;
+        embipc_joint_def d;
+        ENSURE(embipc_joint_get_def(s->w, j, &d) == EMBIPC_OK);
+        if (d.kind == EMBIPC_HINGE || d.kind == EMBIPC_SLIDER) d.limited = 1, d.limits[1] = 0.1 + 0.01 * n, d.friction += 1e-3;
+        d.motor_stiffness *= 1.5;
+        d.stiffness = 1e4 + 100 * n;
+        (void)ENSURE_OK(s->w, embipc_joint_change(s->w, j, &d));
+    }
+}
+
 /* Runs a scene beside its twin. In the first world each step fails `broken` times because nothing is finite any more, and once
  * for each allocation. viewed: everything is asked for before and after. Returns the calls that failed. */
 static int undo_run(int which, int steps, int broken, int viewed)
@@ -31,6 +45,7 @@ static int undo_run(int which, int steps, int broken, int viewed)
         embipc_result r = EMBIPC_ERR_MEMORY;
         rig[0].left = -1;
         for (int i = 0; i < 2 && (which == UNDO_TILES || which == UNDO_THREADS + 3); i++) tiles_change(&s[i], n);
+        for (int i = 0; i < 2; i++) joints_change(&s[i], n);
         before = viewed ? undo_bits(&s[0]) : nodes_bits(&s[0]);
         rig[1].tick = 0;
         if (!ENSURE_OK(s[1].w, embipc_world_step(s[1].w, &stats[1]))) break;
@@ -359,6 +374,8 @@ static void test_copies_go_on(void)
             long calls[2];
             for (int i = 0; i < 2 && (k == UNDO_TILES || k == UNDO_THREADS + 3); i++) tiles_change(&s[i], n);
             if (n % 3 == 1) trade(&s[0]);
+            for (int i = 0; i < 2 && n < half; i++) joints_change(&s[i], n);
+            if (n % 3 == 2) trade(&s[0]);
             if (n == half) {
                 (void)ENSURE_OK(s[0].w, embipc_world_copy(s[0].w, &saved));
                 start = undo_bits(&s[0]);
