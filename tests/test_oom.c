@@ -384,11 +384,12 @@ static void test_heap_runs_out(void) { printf("  %d steps of a heap refused\n", 
 /* ---- the tables that arrays are freed by ---- */
 
 /* which entries of a table some owner has had an array for */
-typedef struct grown { const char *name; const size_t *offset; int count; unsigned char seen[64]; } grown;
+typedef struct grown { const char *name; const size_t *offset; int count; unsigned char seen[96]; } grown;
 #define GROWN(type) {#type, type##_arrays, (int)(sizeof type##_arrays / sizeof *type##_arrays), {0}}
 
 static void grown_look(grown *g, const void *owner)
 {
+    ENSURE(g->count <= (int)sizeof g->seen);
     for (int k = 0; owner && k < g->count; k++) {
         void *array;
         memcpy(&array, (const char *)owner + g->offset[k], sizeof array);
