@@ -828,12 +828,13 @@ EMBIPC_API embipc_result embipc_joint_destroy(embipc_world *world, embipc_joint 
  * all other joints free. motor_damping with the target velocity 0 is the same damper, and never diverges. */
 EMBIPC_API embipc_result embipc_joint_set_motor(embipc_world *world, embipc_joint joint, embipc_real position,
                                                 embipc_real velocity, embipc_real effort);
-/* Gives a joint the numbers of def, from the next step on: limited to motor_limit, and stiffness. Kind and bodies must
- * be the joint's. Nothing else is read: embipc_joint_set_motor() sets targets, embipc_world_set_pair() contact. An
- * error leaves the joint as it is. A reset keeps the numbers. Limits need not hold the present position, nor 0. Where b
- * is beyond them, a stop strikes it: b is back after a step if nothing is in the way, and keeps that speed, or a part.
- * So shift limits by v h in each step to move b at the speed v, or to wind up a rope. Limits that b cannot reach
- * because of something else stop all that b touches. Steps are then cut short until they change again. */
+/* Changes numbers of a joint from the next step on: those of def from `limited` to `motor_limit`, and `stiffness`.
+ * Start from embipc_joint_get_def(): kind and bodies must be the joint's. Nothing else is read, as
+ * embipc_joint_set_motor() sets targets, and embipc_world_set_pair() contact. An error leaves the joint as it is. A
+ * reset keeps the numbers. Limits need not hold the present position, nor 0. Where b is beyond them, a stop strikes it:
+ * b is back after a step if nothing is in the way, and keeps that speed, or a part. So shift limits by v h in each step
+ * to move b at the speed v, or to wind up a rope. Limits that b cannot reach because of something else stop all that b
+ * touches. Steps are then cut short until they change again. */
 EMBIPC_API embipc_result embipc_joint_change(embipc_world *world, embipc_joint joint, const embipc_joint_def *def);
 /* The description as it is now, for embipc_joint_change(). Points, axis and target are those of creation, vertices is
  * NULL. Returns EMBIPC_OK, HANDLE, or ARGUMENT where out is NULL. */
