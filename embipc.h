@@ -5324,18 +5324,17 @@ EMBI_KERNEL void embi_ldlt_backward_rows(const embi_ldlt *F, int s, int begin, i
 }
 
 /* y = what supernode s begins with: x of its unknowns, and `back` x of the rows behind it, else 0 */
-static void embi_ldlt_gather(const embi_ldlt *F, int s, int back, const embipc_real *x, embipc_real *y)
+EMBI_KERNEL void embi_ldlt_gather(const embi_ldlt *F, int s, int back, const embipc_real *x, embipc_real *y)
 {
     const int *row = F->row + F->row_start[s];
     int w = embi_ldlt_width(F, s), columns = embi_ldlt_columns(F, s);
     memcpy(y, x + 3 * F->first[s], (size_t)w * sizeof *y);
-    for (int j = w; j < columns; j += 3)
-        if (back) embi_copy(y + j, x + 3 * row[(j - w) / 3]);
-        else embi_set(y + j, 0, 0, 0);
+    for (int j = w; j < columns && !back; j++) y[j] = 0;
+    for (int j = w; j < columns && back; j += 3) embi_copy(y + j, x + 3 * row[(j - w) / 3]);
 }
 
 /* Adds what follows from supernode s to the rows behind it: to x, or for rows of no task to `above`. */
-static void embi_ldlt_spread(const embi_ldlt *F, int s, const embipc_real *y, embipc_real *x, embipc_real *above)
+EMBI_KERNEL void embi_ldlt_spread(const embi_ldlt *F, int s, const embipc_real *y, embipc_real *x, embipc_real *above)
 {
     const int *row = F->row + F->row_start[s];
     int count = embi_ldlt_row_count(F, s);
